@@ -180,7 +180,7 @@ export function nextConsentStep(consent: Consent): ConsentStep {
 }
 
 /** After this many days a bank may ask for SCA again (RTS on SCA, article 10a, as amended by Regulation (EU) 2022/2360). */
-const DAYS_OF_CONSENT = 180;
+export const DAYS_OF_CONSENT = 180;
 const DAY_MS = 24 * 3_600_000;
 
 /**

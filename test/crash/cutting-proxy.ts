@@ -3,13 +3,21 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A proxy in front of PostgreSQL that can lose the answer to a commit. */
+/** A proxy in front of PostgreSQL that can lose a statement, or the answer to a commit. */
 export interface CuttingProxy {
   /** The folder of the proxy's socket, for the `host` of a connection. */
   folder: string;
-  /** Loses the answer to the next commit, and closes the connection. The server has done what the client asked for. */
-  cutNext(): void;
-  /** How many answers the proxy has lost. */
+  /**
+   * Loses the answer to the next commit, and closes the connection. The server has done what the client asked for.
+   *
+   * @param statement only such a statement
+   */
+  cutNext(statement?: RegExp): void;
+  /** Loses the next such statement before the server gets it. @param lost called at that moment */
+  dropNext(lost?: () => void, statement?: RegExp): void;
+  /** Closes each connection that is made from now on. @param onAttempt called for each. Undefined ends it */
+  refuse(onAttempt: (() => void) | undefined): void;
+  /** How many answers and statements the proxy has lost. */
   cuts(): number;
   close(): void;
 }
@@ -22,9 +30,17 @@ const COMMIT = /\bcommit\b|insert into psd2\.|update psd2\./i;
 export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-cut-'));
   const sockets = new Set<Socket>();
-  let wanted = 0;
   let made = 0;
+  /** Statements whose answers to lose, and statements to lose. */
+  const cuts: RegExp[] = [];
+  const drops: { statement: RegExp; lost: () => void }[] = [];
+  let refused: (() => void) | undefined;
   const listener = createServer((client) => {
+    if (refused) {
+      client.destroy();
+      refused();
+      return;
+    }
     const upstream = connect(join(server, SOCKET));
     const hangUp = () => {
       client.destroy();
@@ -39,8 +55,15 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
     }
     let isDoomed = false;
     client.on('data', (sent) => {
-      if (wanted > 0 && !isDoomed && COMMIT.test(sent.toString('latin1'))) {
-        wanted -= 1;
+      const text = sent.toString('latin1');
+      if (drops[0]?.statement.test(text)) {
+        made += 1;
+        drops.shift()?.lost();
+        hangUp();
+        return;
+      }
+      if (!isDoomed && cuts[0]?.test(text)) {
+        cuts.shift();
         isDoomed = true;
       }
       upstream.write(sent);
@@ -54,8 +77,15 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
   await new Promise<void>((resolve) => listener.listen(join(folder, SOCKET), resolve));
   return {
     folder,
-    cutNext: () => {
-      wanted += 1;
+    cutNext: (statement = COMMIT) => {
+      cuts.push(statement);
+    },
+    dropNext: (lost = () => {}, statement = COMMIT) => {
+      drops.push({ statement, lost });
+    },
+    refuse: (onAttempt) => {
+      refused = onAttempt;
+      if (onAttempt) for (const socket of sockets) socket.destroy();
     },
     cuts: () => made,
     close: () => {

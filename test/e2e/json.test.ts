@@ -200,7 +200,8 @@ describe('with --json stdout is one document', () => {
       ],
       { input: 'the-secret-of-the-second-profile\n' },
     );
-    expect(added).toMatchObject({ name: 'second', baseUrl: 'https://psd2.bank.example/api' });
+    // The profile in use stays in use.
+    expect(added).toEqual({ name: 'second', baseUrl: 'https://psd2.bank.example/api', current: false });
     expect(operator.secrets().map(({ bytes }) => bytes.toString())).toContain(
       'the-secret-of-the-second-profile',
     );

@@ -271,6 +271,7 @@ describe('psd2 sync', () => {
 
   it('psd2 sync --every starts a new round, and at SIGTERM exits with 0; sync status shows the last round', async () => {
     const folder = out('every');
+    const metrics = join(operator.folder, 'psd2.prom');
     const worker = await operator.start([
       ...[
         'sync',
@@ -283,6 +284,7 @@ describe('psd2 sync', () => {
         '1s',
         '--json',
       ],
+      ...['--metrics-file', metrics],
     ]);
     const round = z.object({ begunAt: z.iso.datetime() });
     const begun: number[] = [];
@@ -300,6 +302,11 @@ describe('psd2 sync', () => {
     const { totals } = readReport(ended);
     expect(totals.synced).toBe(totals.customers);
     expect(totals.customers).toBeGreaterThanOrEqual(6);
+    const written = readFileSync(metrics, 'utf8');
+    expect(written).toContain(`psd2_sync_calls_total{profile="sandbox"} ${totals.calls}\n`);
+    expect(written).toContain(
+      `psd2_sync_customers_done_total{profile="sandbox",status="synced"} ${totals.synced}\n`,
+    );
     expect(await operator.json(shapes.syncStatus, ['sync', 'status'])).toMatchObject({
       atWork: 0,
       done: { partly: 0, waiting: 0, failed: 0 },

@@ -4,6 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { ReferenceClaims } from '../../src/store/files/flows/reference-claims.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { failing, once } from './waiting.ts';
 
 const temporary = temporaryFolder();
 let folder: string;
@@ -66,6 +67,32 @@ it('taking a reference leaves behind only the claim', () => {
   claims.take('INV-1', 'tr-1', isNotFree);
   claims.take('INV-1', 'tr-2', isNotFree);
   expect(readdirSync(join(folder, 'references'))).toHaveLength(1);
+});
+
+it('a process that is overtaken while it takes a reference learns which flow has it', () => {
+  claims.take('INV-1', 'tr-1', isNotFree);
+  const [claim = ''] = readdirSync(join(folder, 'references'));
+  const path = join(folder, 'references', claim);
+  rmSync(path);
+  once('linkSync', (link) => {
+    writeFileSync(path, 'tr-2', { mode: 0o600 });
+    return link();
+  });
+  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-2');
+  expect(readdirSync(join(folder, 'references'))).toEqual([claim]);
+});
+
+it('if a reference cannot be recorded, nobody has it, and the error says that nothing was paid', () => {
+  once('linkSync', failing('EIO'));
+  expect(() => claims.take('INV-1', 'tr-1', isNotFree)).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `psd2 cannot record the reference in ${join(folder, 'references')}: EIO`,
+      hint: 'Check the free space, and who owns the folder. Nothing was paid.',
+    }),
+  );
+  expect(readdirSync(join(folder, 'references'))).toEqual([]);
+  expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-2');
 });
 
 it('if several processes take a reference at the same time, one gets it and the others learn which', async () => {

@@ -14,6 +14,7 @@ import type { ProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Statement } from '../../statements/statement.ts';
 import type { Context } from '../context.ts';
+import type { CustomerBank } from '../open/bank.ts';
 
 /**
  * Reads the booked transactions of an account in a range, and computes the balances then from the balance now. Without
@@ -23,7 +24,7 @@ import type { Context } from '../context.ts';
  *   `list_changed` if something is booked during every attempt to read, and what the calls throw
  */
 export async function fetchStatement(
-  context: Context,
+  context: Pick<Context, 'world'> & { bank(): Promise<Pick<CustomerBank, 'bank' | 'customerId'>> },
   productId: ProductId,
   range: DayRange,
 ): Promise<Statement> {

@@ -1,3 +1,4 @@
+import { consentEnd, DAYS_OF_CONSENT } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
 import { allEndings } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
@@ -5,8 +6,6 @@ import { openAccessNotes } from '../open/access-notes.ts';
 import type { Finding } from './diagnosis.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** For how long a bank need not ask for SCA again (Delegated Regulation (EU) 2022/2360). */
-const CONSENT_DAYS = 180;
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
 export async function checkToken(context: Context): Promise<Finding> {
@@ -59,11 +58,11 @@ export async function checkConsents(context: Context): Promise<Finding> {
   const customerId = globals.customer ?? (await tokens.last());
   const daysLeft = new Map<string, number>();
   for await (const consent of flows.list('consent')) {
-    if (consent.state !== 'confirmed' || consent.customerId !== customerId) continue;
-    const age = Math.floor((world.now().getTime() - Date.parse(consent.updatedAt)) / DAY_MS);
+    const end = consentEnd(consent, world.now());
+    if (!end || consent.customerId !== customerId) continue;
     for (const { name, outcome } of consent.categories) {
       // Newest first: an older one of the same category was replaced.
-      if (outcome !== false && !daysLeft.has(name)) daysLeft.set(name, CONSENT_DAYS - age);
+      if (outcome !== false && !daysLeft.has(name)) daysLeft.set(name, end.daysLeft);
     }
   }
   if (daysLeft.size === 0)
@@ -74,7 +73,7 @@ export async function checkConsents(context: Context): Promise<Finding> {
     };
   const ending = [...daysLeft].filter(([, days]) => days <= SOON_DAYS).map(([name]) => ['--category', name]);
   const detail = [...daysLeft].map(([name, days]) =>
-    days > 0 ? `${name} for ${days} more days` : `${name} is older than ${CONSENT_DAYS} days`,
+    days > 0 ? `${name} for ${days} more days` : `${name} is older than ${DAYS_OF_CONSENT} days`,
   );
   return ending.length === 0
     ? { status: 'ok', detail: detail.join(', '), fix: null }

@@ -36,8 +36,16 @@ export async function syncStatus(context: Context): Promise<void> {
   output.record({ ...status, doneAt: doneAt(status, world.now()) }, columns, shape);
 }
 
-/** When the round will end at the current rate. */
-function doneAt({ endedAt, due, atWork, customersPerSecond }: RoundStatus, now: Date): string | null {
+/** When the round will end at the current rate. ISO 8601; null if it has ended, or the rate is not known. */
+export function doneAt(
+  {
+    endedAt,
+    due,
+    atWork,
+    customersPerSecond,
+  }: Pick<RoundStatus, 'endedAt' | 'due' | 'atWork' | 'customersPerSecond'>,
+  now: Date,
+): string | null {
   if (endedAt !== null || !customersPerSecond) return null;
   return new Date(now.getTime() + ((due + atWork) / customersPerSecond) * 1000).toISOString();
 }

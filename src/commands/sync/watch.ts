@@ -1,7 +1,6 @@
 import type { Pace } from '../../bank/call/pace.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Round } from '../../store/ports/rounds.ts';
-import type { Context } from '../context.ts';
 import type { CallTally } from '../open/call-tally.ts';
 import { replaceMetricsFile, writeMetrics } from './metrics.ts';
 import type { SyncTally } from './tally.ts';
@@ -11,11 +10,24 @@ const TICK_MS = 5_000;
 /** psd2 counts customers only every third time, because counting a million takes a database some time. */
 const COUNT_EVERY = 3;
 
+/** What the watch needs from the command. */
+interface Watched {
+  profile(): { name: string };
+  terminal: { warn(text: string): void };
+  world: { now(): Date };
+}
+
+/** The calls of a sync. */
+interface Calls {
+  pace: Pick<Pace, 'turns'>;
+  tally: Pick<CallTally, 'secondsWaited' | 'renewals'>;
+}
+
 /** Keeps the metrics file and the data of `psd2 sync status` up to date while a sync runs. */
 export class SyncWatch {
-  readonly #context: Context;
+  readonly #context: Watched;
   readonly #tally: SyncTally;
-  readonly #calls: { pace: Pace; tally: CallTally };
+  readonly #calls: Calls;
   readonly #metricsFile: string | undefined;
   readonly #startedAt: Date;
   #round: Round | undefined;
@@ -27,12 +39,7 @@ export class SyncWatch {
   #ticking: Promise<void> = Promise.resolve();
   #hasWarned = false;
 
-  constructor(
-    context: Context,
-    tally: SyncTally,
-    calls: { pace: Pace; tally: CallTally },
-    metricsFile: string | undefined,
-  ) {
+  constructor(context: Watched, tally: SyncTally, calls: Calls, metricsFile: string | undefined) {
     this.#context = context;
     this.#tally = tally;
     this.#calls = calls;

@@ -53,6 +53,32 @@ describe.each(HOMES)('$name', ({ open }) => {
     expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3']);
   });
 
+  it('the next round has those who have logged in since, and not those who have logged out', async () => {
+    const rounds = await data.rounds();
+    expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3']);
+    await data.tokens.forget('2');
+    await data.tokens.change('4', (slot) => slot.write(TOKENS));
+    const round = await joined(rounds);
+    expect(round.size).toBe(3);
+    expect((await rest(round)).sort()).toEqual(['1', '3', '4']);
+  });
+
+  it('the status of a round has nothing of the round before', async () => {
+    const rounds = await data.rounds();
+    const first = await joined(rounds);
+    for (let next = await first.next(1); typeof next !== 'string'; next = await first.next(1)) {
+      const end = { status: 'failed' as const, code: 'sca_required', message: 'The bank wants SCA' };
+      await next.finish(end);
+      await first.note({ calls: 1, ends: [{ customerId: next.customerId, ...end }], isOver: false });
+    }
+    expect(await rounds.status()).toMatchObject({ done: { failed: 3 }, needSca: ['1', '2', '3'] });
+    await (await joined(rounds)).note({ calls: 0, ends: [], isOver: false });
+    expect(await rounds.status()).toMatchObject({
+      ...{ endedAt: null, due: 3, atWork: 0, failures: [], needSca: [] },
+      done: { synced: 0, partly: 0, waiting: 0, failed: 0 },
+    });
+  });
+
   it('a round gives out a customer again who is to be synced later', async () => {
     const round = await joined(await data.rounds());
     (await dealt(round)).again();

@@ -140,6 +140,14 @@ describe('an address without a service', () => {
   });
 });
 
+it('connect_timeout is in seconds, as in libpq, and 0 is no limit', () => {
+  const limit = (text: string, env = {}) => parsed(text, env).config.connectionTimeoutMillis;
+  expect(limit('postgres:///bank?connect_timeout=5')).toBe(5_000);
+  expect(limit('postgres:///bank', { PGCONNECT_TIMEOUT: '7' })).toBe(7_000);
+  expect(limit('postgres:///bank?connect_timeout=0', { PGCONNECT_TIMEOUT: '7' })).toBe(0);
+  expect(limit('postgres:///bank')).toBeUndefined();
+});
+
 describe('TLS in the address', () => {
   it.each(['verify_full', 'Require', 'allow', 'yes', ''])(
     'the sslmode %j is refused, with those that there are',

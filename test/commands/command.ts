@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
+import { type Context, openContext } from '../../src/commands/context.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../src/store/machine/profiles.ts';
+import type { Environment } from '../../src/store/machine/settings.ts';
+import { type OutputFormat, openOutput } from '../../src/terminal/output/output.ts';
+import { openTerminal } from '../../src/terminal/terminal.ts';
+import { openStream } from '../terminal/stream.ts';
+
+/** A command in this process: real files, no terminal, and a clock that stands still. */
+export interface Command {
+  context: Context;
+  /** What it printed on stdout. */
+  printed(): string;
+  /** What it printed on stderr. */
+  said(): string;
+}
+
+/**
+ * Opens a command with the profile of the environment, which needs no file.
+ *
+ * @param now the time of its clock, ISO 8601
+ */
+export function openCommand(
+  folder: StoreFolder,
+  now: string,
+  {
+    env = {},
+    globals = {},
+    format = 'json',
+  }: { env?: Environment; globals?: Partial<RawGlobals>; format?: OutputFormat } = {},
+): Command {
+  const { signal } = new AbortController();
+  const [stdout, stderr] = [openStream('no terminal'), openStream('no terminal')];
+  const terminal = openTerminal(
+    { stdin: process.stdin, stderr: stderr.stream },
+    { noInput: true, quiet: false, mayHaveColour: false, asEvents: false, signal },
+  );
+  const raw: RawGlobals = {
+    ...{ grant: 'authorization_code', timeout: '30', scaTimeout: '300' },
+    ...{ input: false, browser: true, color: false },
+    ...globals,
+  };
+  const context = openContext({
+    globals: readGlobals(raw, {}),
+    sourceOf: () => 'default',
+    env: { PSD2_BASE_URL: 'https://psd2.bank.example', ...env },
+    folder,
+    profiles: new ProfileStore(folder, terminal.warn),
+    openFlows: new Map(),
+    terminal,
+    output: openOutput(stdout.stream, { format, colour: false, say: terminal.say }),
+    printBytes: () => {},
+    stdoutIsTerminal: false,
+    isForPerson: false,
+    stdoutColumns: undefined,
+    world: {
+      now: () => new Date(now),
+      newId: randomUUID,
+      random: () => 0.5,
+      signal,
+      sleep: async () => {},
+      finish: (_, work) => work(),
+    },
+    stopGently: () => signal,
+    readStdin: async () => '',
+    onEnd: () => {},
+  });
+  return { context, printed: stdout.written, said: stderr.written };
+}

@@ -1,0 +1,30 @@
+import { expect, inject, it } from 'vitest';
+import { consentResume } from '../../../src/commands/consent/resume.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+
+it("psd2 consent resume acts for the consent's customer, whoever logged in last", async () => {
+  const keys = await loadOrCreateRegistration(inject('registration'));
+  const env = {
+    ...{ PSD2_APP_NAME: 'app', PSD2_QWAC_CERT: keys.qwacCertFile, PSD2_QWAC_KEY: keys.qwacKeyFile },
+  };
+  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString(), { env });
+  await storeLogin(context, '1000002');
+  const { flows } = await context.store();
+  const products = [parseProductId('0000012345')];
+  const begin = {
+    transactionId: context.world.newId(),
+    customerId: '1000001',
+    categories: [{ name: 'ACCOUNT_INFO' as const, products }],
+  };
+  const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
+  await expect(consentResume(context, flow, { allowPartial: false })).rejects.toMatchObject({
+    code: 'not_logged_in',
+    message: 'The customer 1000001 is not logged in with the profile "env"',
+  });
+});

@@ -1,0 +1,35 @@
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { X509CertificateGenerator } from '@peculiar/x509';
+import { expect, it } from 'vitest';
+import { checkChains } from '../../../src/commands/doctor/keys.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+async function selfSigned(): Promise<string> {
+  const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
+  const made = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=Authority',
+    keys,
+    signingAlgorithm: EC,
+  });
+  return `${made.toString('pem')}\n`;
+}
+
+it.each([
+  ['ok', 'the issuer itself', true],
+  ['fail', 'one with the name of the issuer and another key', false],
+])('the doctor says %s of a chain whose next certificate is %s', async (status, _, isIssuer) => {
+  const first = await selfSigned();
+  const file = join(temporary, `${status}.pem`);
+  writeFileSync(file, first + (isIssuer ? first : await selfSigned()), { mode: 0o600 });
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    env: { PSD2_QWAC_CERT: file },
+  });
+  expect(await checkChains(context.profile(), await context.keys())).toMatchObject({ status });
+});

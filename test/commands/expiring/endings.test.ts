@@ -1,0 +1,61 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
+import { allEndings } from '../../../src/commands/expiring/endings.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsent, storeLogin } from '../access.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+const MARCH = '2026-03-01T00:00:00.000Z';
+const MAY = '2026-05-01T00:00:00.000Z';
+const [A, B] = [parseProductId('0000012345'), parseProductId('0000067890')];
+
+it('of several CAs in one file, psd2 expiring names the last one to end: an old one beside a new one does no harm', async () => {
+  const keys = await generateRsaKeys();
+  const pem = async (days: number) =>
+    (await makeCertificateAuthority('CA', keys, { from: new Date(MARCH), days })).certificatePem;
+  const ca = join(temporary, 'ca.pem');
+  writeFileSync(ca, (await pem(61)) + (await pem(10)), { mode: 0o600 });
+  const { context } = openCommand(newConfigFolder(temporary), MARCH, { env: { PSD2_CA: ca } });
+  expect(await allEndings(context)).toMatchObject([{ kind: 'certificate', name: 'CA', endsAt: MAY }]);
+});
+
+it('a login ends with its refresh token, or with its access token if it has no other', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), MARCH);
+  const accessTokenExpiresAt = '2026-03-01T01:00:00.000Z';
+  await storeLogin(context, '1000001', { accessTokenExpiresAt, refreshTokenExpiresAt: MAY });
+  await storeLogin(context, '1000002', { accessTokenExpiresAt, refreshToken: null });
+  expect((await allEndings(context)).map(({ customerId, endsAt }) => [customerId, endsAt])).toEqual([
+    ['1000001', MAY],
+    ['1000002', accessTokenExpiresAt],
+  ]);
+});
+
+it('psd2 expiring has the newest consent of each customer, category and product, if the bank granted it', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  for (const customerId of ['1000001', '1000002']) await storeLogin(before, customerId);
+  await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [A, B] }]);
+  await storeConsent(before, '1000002', [{ name: 'ACCOUNT_INFO', products: [A] }]);
+  await storeConsent(before, '1000003', [{ name: 'ACCOUNT_INFO', products: [A] }]);
+  const { context } = openCommand(folder, MAY);
+  const asked = [
+    { name: 'ACCOUNT_INFO' as const, products: [A] },
+    { name: 'FUNDS_AVAILABILITY' as const, products: [A] },
+  ];
+  await storeConsent(context, '1000001', asked, ['FUNDS_AVAILABILITY']);
+  const found = (await allEndings(context)).map(({ customerId, name, endsAt, next }) => [
+    customerId,
+    name,
+    endsAt.slice(0, 10),
+    next.slice(next.indexOf('--product')).join(' '),
+  ]);
+  expect(found.sort()).toEqual([
+    ['1000001', 'ACCOUNT_INFO', '2026-08-28', `--product ${B}`],
+    ['1000001', 'ACCOUNT_INFO', '2026-10-28', `--product ${A}`],
+    ['1000002', 'ACCOUNT_INFO', '2026-08-28', `--product ${A}`],
+  ]);
+});

@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { type LogOptions, selectCalls } from '../../../src/commands/log/select-calls.ts';
+import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { moveToZone } from '../../time-zone.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+
+/** The requests that psd2 log selects from these calls, oldest first. Each is named by its number. */
+function selected(
+  calls: Partial<LoggedCall>[],
+  options: Partial<LogOptions> = {},
+  globals: { profile?: string } = {},
+): string {
+  const folder = newConfigFolder(temporary);
+  const log = new CallLog(folder.log);
+  for (const [index, changes] of calls.entries())
+    log.append({
+      ...{ at: NOW, profile: 'bank', host: 'psd2.bank.example', method: 'GET', path: '/private/x' },
+      ...{ status: 200, failure: null, milliseconds: 12, tppRequestId: `${index}`, transactionId: 't1' },
+      ...{ requestId: null, apiTrackId: null, flow: null },
+      ...changes,
+    });
+  const { context } = openCommand(folder, NOW, { globals });
+  return [...selectCalls(context, { failed: false, ...options })]
+    .map(({ tppRequestId }) => tppRequestId)
+    .reverse()
+    .join(' ');
+}
+
+it('psd2 log --failed shows the calls without an answer and those with a status from 400 on', () => {
+  const calls = [{ status: 200 }, { status: 399 }, { status: 400 }, { status: 503 }, { status: null }];
+  expect(selected(calls, { failed: true })).toBe('2 3 4');
+});
+
+it.each([
+  ['90s', '2026-11-21T11:58:30.000Z'],
+  ['30m', '2026-11-21T11:30:00.000Z'],
+  ['2h', '2026-11-21T10:00:00.000Z'],
+  ['3d', '2026-11-18T12:00:00.000Z'],
+  ['2026-11-20T09:30:00Z', '2026-11-20T09:30:00.000Z'],
+  ['2026-11-20T09:30:00+01:00', '2026-11-20T08:30:00.000Z'],
+])('psd2 log --since %s shows the calls from %s on', (since, from) => {
+  const before = new Date(Date.parse(from) - 1).toISOString();
+  expect(selected([{ at: before }, { at: from }, {}], { since })).toBe('1 2');
+});
+
+it('psd2 log --since with a day begins at midnight here', () => {
+  moveToZone('Europe/Rome');
+  const calls = [{ at: '2026-11-19T22:59:59.999Z' }, { at: '2026-11-19T23:00:00.000Z' }];
+  expect(selected(calls, { since: '2026-11-20' })).toBe('1');
+  expect(selected(calls, { since: '2026-11-20T00:00' })).toBe('1');
+});
+
+it('psd2 log --since also finds a call that another process logged up to a minute late', () => {
+  const calls = [{ at: '2026-11-21T11:59:30.000Z' }, { at: '2026-11-21T11:58:31.000Z' }, {}];
+  expect(selected(calls, { since: '1m' })).toBe('0 2');
+});
+
+it('psd2 log shows the last 100 calls, and all that match a filter', () => {
+  const calls = Array.from({ length: 101 }, () => ({}));
+  expect(selected(calls).split(' ')).toHaveLength(100);
+  expect(selected(calls).split(' ')[0]).toBe('1');
+  expect(selected(calls, { since: '1d' }).split(' ')).toHaveLength(101);
+});
+
+it('psd2 log finds transactions, flows and requests by the beginning of their ids', () => {
+  const calls = [
+    { transactionId: 'abc1', tppRequestId: '0-a' },
+    { flow: 'tr-abc', tppRequestId: '1-b' },
+    { requestId: '77123', tppRequestId: '2-c' },
+  ];
+  expect(selected(calls, { transaction: 'abc' })).toBe('0-a');
+  expect(selected(calls, { transaction: 'tr-' })).toBe('1-b');
+  expect(selected(calls, { request: '1-' })).toBe('1-b');
+  expect(selected(calls, { request: '77' })).toBe('2-c');
+});
+
+it('psd2 log --profile shows only the calls of that profile', () => {
+  expect(selected([{ profile: 'other' }, {}], {}, { profile: 'bank' })).toBe('1');
+});

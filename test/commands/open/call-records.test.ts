@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { callRecorder } from '../../../src/commands/open/call-records.ts';
+import { bankDay } from '../../../src/domain/calendar.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+
+it.each([
+  [7, ''],
+  [8, 'psd2 has made 8 of the 10 calls a day with client credentials.\n'],
+])(
+  'psd2 warns when four fifths of the calls of a day are used up: after %i of 10 it says %j',
+  async (made, warning) => {
+    const { context, said } = openCommand(newConfigFolder(temporary), NOW, {
+      env: { PSD2_CC_DAILY_LIMIT: '10' },
+    });
+    const { calls } = await context.store();
+    for (let call = 0; call < made; call += 1) await calls.count(bankDay(new Date(NOW)));
+    await callRecorder(context, 'client_credentials', 'psd2.bank.example');
+    expect(said()).toBe(warning);
+  },
+);

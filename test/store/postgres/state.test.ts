@@ -1,0 +1,317 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { PostgresTurns } from '../../../src/store/postgres/calls.ts';
+import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { allOf, begun } from '../flows.ts';
+import { BANK, fillStore, login } from '../whole-store.ts';
+import { TRANSFER_BEGIN } from './orders.ts';
+import { useStores } from './stores.ts';
+
+const stores = useStores();
+const SENT = { type: 'verify-sent', requestId: 'r', digest: null } as const;
+const signal = new AbortController().signal;
+const keySources = { passphrase: async () => 'correct horse', signal };
+const worker = () => stores.worker().open('p', BANK);
+
+describe('a server that may forget the last commits after a power cut', () => {
+  beforeEach(async () => {
+    await stores.init();
+    stores.sql(`alter database ${stores.name()} set synchronous_commit = off;
+      create table public.commits (place text, how text);
+      create function public.note_commit() returns trigger language plpgsql as $$ begin
+        insert into public.commits values (tg_table_name, current_setting('synchronous_commit'));
+        return null;
+      end $$`);
+  });
+  const watch = (...tables: string[]) => {
+    for (const table of tables)
+      stores.sql(`create trigger noted after insert or update on psd2.${table}
+        for each statement execute function public.note_commit()`);
+  };
+  const commits = () => stores.sql(`select place || ' ' || how from public.commits`).split('\n');
+
+  it('each event of a flow is on the disk before psd2 goes on', async () => {
+    watch('flow_events');
+    await worker().flows.begin('transfer', TRANSFER_BEGIN('a'), (open) => open.record(SENT));
+    expect(commits()).toEqual(['flow_events on', 'flow_events on']);
+  });
+
+  it('new tokens are on the disk before psd2 goes on', async () => {
+    watch('tokens');
+    const { tokens } = worker();
+    await tokens.change('42', (slot) => slot.write(login));
+    await tokens.change('42', async (slot) => slot.replace(await slot.read(), login));
+    expect(new Set(commits())).toEqual(new Set(['tokens on']));
+  });
+
+  it('what psd2 store copy writes, and its mark, are on the disk before psd2 goes on', async () => {
+    const side = databaseSide(stores.database(undefined, true), keySources);
+    await fillStore(stores.worker());
+    const records: StoredRecord[] = [];
+    for await (const record of side.open('bank').records()) records.push(record);
+    stores.sql('truncate psd2.tokens, psd2.flows, psd2.flow_events');
+    watch('tokens', 'flow_events', 'store');
+    await side.setMark({ movedTo: { id: 'x', place: 'there' } });
+    for (const record of records)
+      if (record.kind === 'login' || record.kind === 'flow') await side.open('bank').put(record);
+    expect(new Set(commits())).toEqual(new Set(['store on', 'tokens on', 'flow_events on']));
+  });
+});
+
+describe('psd2 store init', () => {
+  it('two of them at once make the tables once, one after the other', async () => {
+    const other = await stores.holding(`select pg_advisory_xact_lock(hashtext('psd2.store'))`);
+    const init = stores.init();
+    expect(await stores.waits(init)).toBe(true);
+    await other.end();
+    expect(await init).toBe(0);
+  });
+
+  it('the choice of tokens in clear text stays when the tables are brought up to date', async () => {
+    const isPlain = () => stores.sql('select plain_tokens from psd2.store');
+    await stores.init({ plainTokens: true });
+    await stores.init({ plainTokens: false, roles: true });
+    expect(isPlain()).toBe('t');
+  });
+
+  it('tokens that were encrypted can still be read when new ones are stored in clear text', async () => {
+    await stores.init({ plainTokens: false });
+    await worker().tokens.change('42', (slot) => slot.write(login));
+    expect(stores.sql('select secrets from psd2.tokens')).not.toContain(login.accessToken);
+    await stores.init({ plainTokens: true });
+    expect(await worker().tokens.read('42')).toMatchObject(login);
+    await worker().tokens.rewrite();
+    expect(stores.sql('select secrets from psd2.tokens')).toContain(login.accessToken);
+    expect(await worker().tokens.read('42')).toMatchObject(login);
+  });
+});
+
+it('encrypted tokens that someone moves to another customer or bank do not open', async () => {
+  await stores.init({ plainTokens: false });
+  const { tokens } = worker();
+  for (const customerId of ['1', '2'])
+    await tokens.change(customerId, (slot) => slot.write({ ...login, accessToken: customerId }));
+  const damaged = { code: 'config', message: expect.stringContaining('are damaged') };
+  stores.sql(`update psd2.tokens set base_url = 'https://evil.example/'`);
+  const evil = stores.worker().open('p', new URL('https://evil.example/'));
+  await expect(evil.tokens.read('1')).rejects.toMatchObject(damaged);
+  stores.sql(`update psd2.tokens set base_url = '${BANK.href}'`);
+  expect(await tokens.read('1')).toMatchObject({ accessToken: '1' });
+  stores.sql(`update psd2.tokens set secrets = (select secrets from psd2.tokens where holder = '2')`);
+  expect(await tokens.read('2')).toMatchObject({ accessToken: '2' });
+  await expect(tokens.read('1')).rejects.toMatchObject(damaged);
+});
+
+it('more flows than one statement reads are all listed and copied', async () => {
+  await stores.init();
+  const { transactionId, order } = TRANSFER_BEGIN('');
+  const { flows } = worker();
+  await begun(flows, 'transfer', { transactionId, order: { ...order, reference: null } });
+  stores.sql(`insert into psd2.flows
+      select profile, left(flow, -5) || id, kind, state, standing, resource_id, transaction_id, reference, under_way,
+        created_at, updated_at from psd2.flows, generate_series(10001, 10200) id;
+    insert into psd2.flow_events
+      select profile, left(flow, -5) || id, n, writer, at, event from psd2.flow_events, generate_series(10001, 10200) id`);
+  expect(await allOf(flows, 'transfer')).toHaveLength(201);
+  const copied = new Set<string>();
+  for await (const record of databaseSide(stores.database(undefined, true), keySources).open('p').records())
+    if (record.kind === 'flow') copied.add(record.flow);
+  expect(copied.size).toBe(201);
+});
+
+describe('a record that is copied into a database', () => {
+  const day = '2026-11-21';
+  const holdings = () => databaseSide(stores.database(undefined, true), keySources).open('p');
+  beforeEach(async () => {
+    await stores.init();
+  });
+
+  it('a count in the database grows to what the other home has counted, and never shrinks', async () => {
+    const { put, records } = boundTo(holdings());
+    const count = (read: { customerId: string; productId: string } | null, number: number): StoredRecord => ({
+      ...{ kind: 'count', day, read, count: number },
+    });
+    const read = { customerId: '42', productId: 'A1' };
+    for (const number of [3, 5, 2]) {
+      await put(count(null, number));
+      await put(count(read, number + 1));
+    }
+    expect(await records()).toEqual([count(null, 5), count(read, 6)]);
+  });
+
+  it('older tokens never replace newer ones in the database, and a logout counts', async () => {
+    const { put, records } = boundTo(holdings());
+    const record = (generation: number, accessToken: string | null): StoredRecord => ({
+      ...{ kind: 'login', holder: '42', generation, origin: generation, baseUrl: BANK.href },
+      tokens: accessToken === null ? null : { ...login, accessToken, apiTrackId: undefined },
+    });
+    const newer = record(3, 'three');
+    for (const each of [newer, record(3, 'other'), record(2, 'two'), record(1, null)]) await put(each);
+    expect(await records()).toEqual([newer]);
+    await put(record(4, null));
+    expect(await records()).toEqual([record(4, null)]);
+    expect(await worker().tokens.read('42')).toBeUndefined();
+  });
+});
+
+/** The records of a database, as a list. */
+function boundTo(holdings: Holdings) {
+  return {
+    put: (record: StoredRecord) => holdings.put(record),
+    records: async () => {
+      const all: StoredRecord[] = [];
+      for await (const record of holdings.records()) all.push(record);
+      return all;
+    },
+  };
+}
+
+describe('the pace that the bank demands', () => {
+  const RETRY_MS = 600_000;
+  let now = 0;
+  let slept: number[] = [];
+  let own = 0;
+  beforeEach(async () => {
+    await stores.init();
+    [now, slept, own] = [0, [], 0];
+  });
+  const turns = () =>
+    new PostgresTurns(
+      stores.database(),
+      'p',
+      {
+        clock: () => now,
+        sleep: async (milliseconds) => {
+          slept.push(milliseconds);
+        },
+      },
+      {
+        turn: async () => {
+          own += 1;
+        },
+        slowDown: async () => {},
+        goOn: async () => {},
+      },
+    );
+
+  it('a worker that the bank refused waits, though it has taken turns in advance', async () => {
+    const one = turns();
+    await one.turn();
+    await one.slowDown(RETRY_MS);
+    expect([own, slept]).toEqual([1, []]);
+    await one.turn();
+    expect([own, slept]).toEqual([2, [expect.any(Number)]]);
+    expect(slept[0]).toBeGreaterThan(RETRY_MS / 2);
+    expect(slept[0]).toBeLessThanOrEqual(RETRY_MS);
+  });
+
+  it('when the bank has refused one worker, the others wait too, a second later at most', async () => {
+    const [one, other] = [turns(), turns()];
+    await other.turn();
+    await one.slowDown(RETRY_MS);
+    now = 1_001;
+    await other.turn();
+    expect(slept).toEqual([expect.any(Number)]);
+    expect(slept[0]).toBeGreaterThan(RETRY_MS / 2);
+  });
+
+  it('refusals of calls that were under way together count as one', async () => {
+    const one = turns();
+    await one.turn();
+    for (let times = 0; times < 3; times += 1) await one.slowDown(RETRY_MS);
+    expect(stores.sql('select holds, gap_ms from psd2.pace')).toBe('1|20');
+  });
+});
+
+describe('the roles of psd2 store init --roles', () => {
+  beforeEach(async () => {
+    await stores.init({ roles: true });
+  });
+  /** The tables on which a role has one of these rights. */
+  const tables = (role: string, rights: string) =>
+    stores
+      .sql(
+        `select relname from pg_class where relnamespace = 'psd2'::regnamespace and relkind in ('r', 'p')
+         and has_table_privilege('${role}', oid, '${rights}') order by 1`,
+      )
+      .split('\n')
+      .filter((name) => name !== '');
+
+  it('psd2_reader reads accounts and transactions, and neither tokens nor flows, and changes nothing', () => {
+    expect(tables('psd2_reader', 'select')).toEqual([
+      'accounts',
+      'balances',
+      'pending_transactions',
+      'sync_progress',
+      'transactions',
+    ]);
+    expect(tables('psd2_reader', 'insert, update, delete, truncate, references, trigger')).toEqual([]);
+  });
+
+  it('psd2_worker writes rows, and makes no tables but those of months, and cannot mark the store', () => {
+    const all = stores
+      .sql(`select tablename from pg_tables where schemaname = 'psd2' order by 1`)
+      .split('\n');
+    expect(tables('psd2_worker', 'select')).toEqual(all);
+    expect(tables('psd2_worker', 'insert')).toEqual(all.filter((name) => name !== 'store'));
+    expect(tables('psd2_worker', 'update, delete')).not.toContain('store');
+    expect(tables('psd2_worker', 'truncate, trigger')).toEqual([]);
+    const may = (role: string) =>
+      stores.sql(
+        `select has_schema_privilege('${role}', 'psd2', 'create'), has_function_privilege('${role}', 'psd2.make_month(date)', 'execute')`,
+      );
+    expect([may('psd2_worker'), may('psd2_reader')]).toEqual(['f|t', 'f|f']);
+  });
+});
+
+describe('what doctor says of a database', () => {
+  beforeEach(async () => {
+    await stores.init();
+  });
+  const checks = async (store = stores.worker()) => {
+    const found: Record<string, string> = {};
+    for await (const { name, status } of store.check()) found[name] = status;
+    return found;
+  };
+
+  it('doctor warns of tokens in clear text, and of a clock that differs', async () => {
+    expect(await checks()).toMatchObject({ 'store clock': 'ok', 'store tokens': 'warn' });
+    for (const seconds of [-60, 60]) {
+      const now = () => new Date(Date.now() + seconds * 1000);
+      expect(await checks(stores.worker({ now }))).toMatchObject({ 'store clock': 'warn' });
+    }
+  });
+
+  it('doctor fails for a user who may only read', async () => {
+    stores.sql(`create role clerk login; grant usage on schema psd2 to clerk;
+      grant select on all tables in schema psd2 to clerk`);
+    const address = parseAddress(stores.server().url(stores.name()).replace('psd2@', 'clerk@'), {});
+    expect(await checks(stores.worker({ address }))).toMatchObject({ store: 'ok', 'store rights': 'fail' });
+  });
+});
+
+it('psd2 store status counts logins that there are, and shows claims that are held now', async () => {
+  await stores.init();
+  const store = stores.worker();
+  const { tokens, flows } = store.open('p', BANK);
+  await tokens.change(null, (slot) => slot.write(login));
+  for (const customerId of ['1', '2']) await tokens.change(customerId, (slot) => slot.write(login));
+  await tokens.forget('2');
+  await flows.begin('transfer', TRANSFER_BEGIN('a'), async ({ current: { flow } }) => {
+    const status = await store.status();
+    expect(status).toMatchObject({
+      home: 'postgres',
+      profiles: [{ profile: 'p', customers: 1, flows: [{ kind: 'transfer', state: 'created', count: 1 }] }],
+      claims: [
+        {
+          ...{ profile: 'p', kind: 'flow', name: flow },
+          worker: expect.stringMatching(`^process ${process.pid} on `),
+        },
+      ],
+    });
+    expect(status.claims).toHaveLength(1);
+    expect(status.bytes).toBeGreaterThan(0);
+  });
+  expect((await store.status()).claims).toEqual([]);
+});

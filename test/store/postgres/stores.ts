@@ -1,0 +1,103 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
+import { type Address, parseAddress } from '../../../src/store/postgres/address.ts';
+import { Database } from '../../../src/store/postgres/database.ts';
+import { PostgresStore } from '../../../src/store/postgres/home.ts';
+import { type Init, initStore } from '../../../src/store/postgres/init.ts';
+import { type Server, startServer } from './server.ts';
+
+/** A server of a test file, with a new database for each test. */
+export interface Stores {
+  server(): Server;
+  /** The name of the test's database. */
+  name(): string;
+  address(): Address;
+  /** Creates the tables, and the roles. Tokens are in clear text, unless the test wants otherwise. */
+  init(how?: Partial<Init>): Promise<number>;
+  /** Runs SQL as the owner. */
+  sql(text: string): string;
+  /** A connection pool, closed after the test. */
+  database(address?: Address, isForCopying?: boolean): Database;
+  /** A worker of the store, closed after the test. */
+  worker(more?: { address?: Address; passphrase?: string; now?: () => Date }): PostgresStore;
+  /** Begins a transaction with this statement, which stays open until `end`, or until the test ends. */
+  holding(statement: string): Promise<{ end(): Promise<unknown> }>;
+  /** Waits until `work` has ended, or a statement of psd2 waits for a lock. @returns whether it waits */
+  waits(work: Promise<unknown>): Promise<boolean>;
+}
+
+/** Starts a server for the tests of a file. */
+export function useStores(): Stores {
+  let server: Server | undefined;
+  let count = 0;
+  let name = '';
+  const running = () => {
+    if (!server) throw new TypeError('The server was not started');
+    return server;
+  };
+  beforeAll(() => {
+    server = startServer();
+  });
+  afterAll(() => server?.stop());
+  beforeEach(() => {
+    count += 1;
+    name = `psd2_${count}`;
+    running().create(name);
+  });
+  const address = () => parseAddress(running().url(name), {});
+  const database = (at = address(), isForCopying = false) => {
+    const opened = new Database(at, undefined, isForCopying);
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  const sql = (text: string) => running().sql(name, text);
+  return {
+    server: running,
+    name: () => name,
+    address,
+    sql,
+    database,
+    init: (how = {}) => initStore(database(), { roles: false, plainTokens: true, ...how }),
+    worker: ({ address: at = address(), passphrase = 'correct horse', now = () => new Date() } = {}) => {
+      const store = new PostgresStore(at, {
+        now,
+        random: Math.random,
+        clock: () => performance.now(),
+        sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+        signal: undefined,
+        keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
+      });
+      onTestFinished(() => store.close());
+      return store;
+    },
+    holding: async (statement) => {
+      const client = new pg.Client({ connectionString: running().url(name), application_name: 'test' });
+      await client.connect();
+      let ended: Promise<unknown> | undefined;
+      const end = () => {
+        ended ??= client.query('commit').then(() => client.end());
+        return ended;
+      };
+      onTestFinished(async () => void (await end()));
+      await client.query('begin');
+      await client.query(statement);
+      return { end };
+    },
+    waits: async (work) => {
+      let hasEnded = false;
+      const ended = () => {
+        hasEnded = true;
+      };
+      void work.then(ended, ended);
+      for (;;) {
+        const waiting = sql(
+          `select count(*) from pg_stat_activity
+           where application_name = 'psd2' and datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        if (waiting !== '0') return true;
+        if (hasEnded) return false;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}

@@ -1,0 +1,366 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import type { Round } from '../../../src/store/ports/rounds.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
+import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
+import { allOf, begun, opened } from '../flows.ts';
+import { BANK, login } from '../whole-store.ts';
+import { TRANSFER_BEGIN } from './orders.ts';
+import { useStores } from './stores.ts';
+
+const stores = useStores();
+const SENT = { type: 'verify-sent', requestId: 'r', digest: null } as const;
+const DAY = parseDate('--date', '2026-11-20');
+const ROW = { id: 'a', bookingDate: DAY, status: 'booked', amount: '1.00', currency: 'EUR' };
+const OVERTAKEN = { code: 'overtaken' };
+const signal = new AbortController().signal;
+const keySources = { passphrase: async () => 'correct horse', signal };
+
+beforeEach(async () => {
+  await stores.init();
+});
+const worker = () => stores.worker().open('p', BANK);
+/** All claims expire, as if their workers had stood still for an hour. */
+const expireClaims = () => stores.sql(`update psd2.claims set until = '-infinity'`);
+
+describe('the claims of workers', () => {
+  const claims = () => new Claims(stores.database(), 'p', undefined);
+  const within = (of: Claims, work: (claim: Claim) => Promise<void>) =>
+    of.within('sync', '42', { what: 'The sync', patienceMs: 0 }, work);
+  const held = () =>
+    stores.sql(`select number, until > clock_timestamp() from psd2.claims where name = '42'`);
+
+  it('a worker that lost its claim does not release it from the worker that has it now', async () => {
+    const [late, other] = [claims(), claims()];
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    let working: Promise<void> | undefined;
+    await within(late, async () => {
+      expireClaims();
+      await new Promise<void>((hasBegun) => {
+        working = within(other, () => {
+          hasBegun();
+          return ended;
+        });
+      });
+    });
+    expect(held()).toBe('2|t');
+    end();
+    await working;
+    expect(held()).toBe('2|f');
+  });
+
+  it('a worker extends its claim while it works, and never that of another worker', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const database = stores.database();
+    const statements = vi.spyOn(database, 'query');
+    const beat = async () => {
+      // Less than half of a claim's time.
+      await vi.advanceTimersByTimeAsync(4_000);
+      await Promise.all(statements.mock.results.map(({ value }) => value));
+    };
+    const isExtended = () =>
+      stores.sql(`select until > clock_timestamp() - interval '1 hour' from psd2.claims`) === 't';
+    await within(new Claims(database, 'p', undefined), async () => {
+      stores.sql(`update psd2.claims set until = clock_timestamp() - interval '1 day'`);
+      await beat();
+      expect(isExtended()).toBe(true);
+      stores.sql(`update psd2.claims set number = number + 1, until = clock_timestamp() - interval '1 day'`);
+      await beat();
+      expect(isExtended()).toBe(false);
+    });
+  });
+
+  it('a worker that lost its claim does not go on with the flow, even if the other worker has not written yet', async () => {
+    const late = await begun(worker().flows, 'transfer', TRANSFER_BEGIN('a'));
+    const other = await opened(worker().flows, 'transfer', late.current.flow);
+    await expect(late.assertOurs()).rejects.toMatchObject(OVERTAKEN);
+    await expect(late.record(SENT)).rejects.toMatchObject(OVERTAKEN);
+    await other.assertOurs();
+    expect((await other.record(SENT)).state).toBe('created');
+  });
+});
+
+describe('a connection that is lost', () => {
+  let proxy: CuttingProxy;
+  beforeEach(async () => {
+    const { host = '' } = stores.address().config;
+    proxy = await startCuttingProxy(host);
+    return () => proxy.close();
+  });
+  /** A worker whose statements go through the proxy. */
+  const cutOff = () => {
+    const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
+    return stores.worker({ address: parseAddress(url, {}) }).open('p', BANK);
+  };
+
+  it('an event counts as written if only the answer was lost, and psd2 stops if the event itself was', async () => {
+    const flow = await begun(cutOff().flows, 'transfer', TRANSFER_BEGIN('a'));
+    proxy.cutNext();
+    await flow.record(SENT);
+    proxy.dropNext();
+    await expect(flow.record({ type: 'cancelled' })).rejects.toMatchObject({
+      code: 'config',
+      message: `The journal of ${flow.current.flow} cannot be written: the connection was lost`,
+    });
+    expect(proxy.cuts()).toBe(2);
+    const moments = await worker().flows.history(flow.current.flow);
+    expect(moments?.map(({ type }) => type)).toEqual(['created', 'verify-sent']);
+  });
+
+  it('a flow begins if only the answer to its commit was lost, and there is none if the commit was', async () => {
+    const { flows } = cutOff();
+    proxy.cutNext(/\bcommit\b/);
+    const { flow } = (await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current;
+    proxy.dropNext(undefined, /\bcommit\b/);
+    await expect(begun(flows, 'transfer', TRANSFER_BEGIN('b'))).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('cannot be written: the connection was lost'),
+    });
+    expect(proxy.cuts()).toBe(2);
+    expect((await allOf(worker().flows, 'transfer')).map((each) => each.flow)).toEqual([flow]);
+  });
+
+  it.each(['cut', 'drop'] as const)(
+    'a sync stores its rows once if a commit or its answer was lost: %s',
+    async (how) => {
+      const { sync } = cutOff();
+      await sync(undefined).run(signal, (run) =>
+        run.customer('42', async (to) => {
+          await (await to.booked('A1', true)).append([ROW]);
+          to.remember('A1', { from: DAY, through: DAY }, DAY);
+          if (how === 'cut') proxy.cutNext(/\bcommit\b/);
+          else proxy.dropNext(undefined, /\bcommit\b/);
+        }),
+      );
+      expect(proxy.cuts()).toBe(1);
+      expect(stores.sql('select count(*) from psd2.transactions')).toBe('1');
+      expect(stores.sql('select count(*) from psd2.sync_progress')).toBe('1');
+    },
+  );
+
+  it('a worker joins a round if a commit or its answer was lost, and begins no second one', async () => {
+    const rounds = await cutOff().rounds();
+    await worker().tokens.change('1', (slot) => slot.write(login));
+    proxy.cutNext(/\bcommit\b/);
+    const round = await rounds.join();
+    expect('share' in round && round.share).toMatchObject({ round: 1, size: 1 });
+    expect(proxy.cuts()).toBe(1);
+  });
+
+  it('tokens are stored once if the answer was lost, and again if another worker has written meanwhile', async () => {
+    const { tokens } = cutOff();
+    const generation = async () => (await worker().tokens.read('42'))?.generation;
+    await tokens.change('42', (slot) => {
+      proxy.cutNext();
+      return slot.write(login);
+    });
+    expect(await generation()).toBe(1);
+    await tokens.change('42', (slot) => {
+      proxy.dropNext(() => {
+        stores.sql(
+          `update psd2.tokens set generation = 2, secrets = '{"accessToken":"x","refreshToken":null}'`,
+        );
+      });
+      return slot.write({ ...login, accessToken: 'mine' });
+    });
+    expect(await generation()).toBe(3);
+    expect(await worker().tokens.read('42')).toMatchObject({ accessToken: 'mine' });
+    expect(proxy.cuts()).toBe(2);
+  });
+
+  it('tokens that the bank gave wait for a database that is away for longer than a command waits', async () => {
+    const { tokens } = cutOff();
+    await tokens.change('42', (slot) => slot.write(login));
+    const begin = performance.now();
+    let attempts = 0;
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    await tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      vi.spyOn(performance, 'now').mockImplementation(() => begin + attempts * 5_000);
+      proxy.refuse(() => {
+        attempts += 1;
+        if (attempts === 4) proxy.refuse(undefined);
+      });
+      await slot.replace(spent, { ...login, accessToken: 'given' });
+    });
+    expect(attempts).toBe(4);
+    expect(await worker().tokens.read('42')).toMatchObject({ accessToken: 'given' });
+  });
+});
+
+describe('the customers of a round', () => {
+  const IDS = ['1', '2', '3'];
+  beforeEach(async () => {
+    const { tokens } = worker();
+    for (const customerId of IDS) await tokens.change(customerId, (slot) => slot.write(login));
+  });
+  const join = async (): Promise<Round> => {
+    const round = await (await worker().rounds()).join();
+    if ('dueIn' in round) return expect.unreachable();
+    onTestFinished(() => round.leave());
+    return round;
+  };
+  const next = async (round: Round, most = 1) => {
+    const dealt = await round.next(most);
+    return typeof dealt === 'string' ? dealt : dealt.customerId;
+  };
+
+  it('while another worker takes a customer, the round gives out the next one, without waiting', async () => {
+    const round = await join();
+    const other = await stores.holding(
+      `update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1 where customer_id = '1'`,
+    );
+    const customer = next(round);
+    expect(await stores.waits(customer)).toBe(false);
+    await other.end();
+    expect([await customer, await next(round), await next(round)]).toEqual(['2', '3', 'later']);
+  });
+
+  it('the status has the calls a second and the customers a second of the last minutes, until the round ends', async () => {
+    const rounds = await worker().rounds();
+    const round = await join();
+    stores.sql(`update psd2.sync_rounds set begun_at = begun_at - interval '100 seconds';
+      insert into psd2.sync_minutes values ('p', clock_timestamp() - interval '1 hour', 90000, 90000),
+        ('p', clock_timestamp() - interval '100 seconds', 6000, 600)`);
+    const { callsPerSecond, customersPerSecond } = (await rounds.status()) ?? expect.unreachable();
+    expect(Number(callsPerSecond)).toBeGreaterThan(30);
+    expect(Number(callsPerSecond)).toBeLessThanOrEqual(60);
+    expect(Number(customersPerSecond)).toBeCloseTo(Number(callsPerSecond) / 10);
+    for (let next = await round.next(3); typeof next !== 'string'; next = await round.next(3))
+      await next.finish({ status: 'synced', code: null, message: null });
+    expect(await rounds.status()).toMatchObject({
+      ...{ endedAt: expect.any(String), callsPerSecond: null, customersPerSecond: null },
+    });
+  });
+
+  it('workers that come at once join one round', async () => {
+    const other = await stores.holding(`select pg_advisory_xact_lock(hashtext('psd2.rounds p'))`);
+    const joined = join();
+    expect(await stores.waits(joined)).toBe(true);
+    await other.end();
+    expect((await joined).share).toMatchObject({ round: 1 });
+  });
+
+  it('a worker that leaves gives back the customers that it has not begun', async () => {
+    const [leaving, staying] = [await join(), await join()];
+    const dealt = await leaving.next(IDS.length);
+    if (typeof dealt === 'string') return expect.unreachable(dealt);
+    expect(await next(staying)).toBe('later');
+    await dealt.finish({ status: 'synced', code: null, message: null });
+    await leaving.leave();
+    expect(await staying.counts()).toEqual({ due: 2, atWork: 0 });
+    const last = await join();
+    expect([await next(last), await next(last)].sort()).toEqual(['2', '3']);
+  });
+
+  it('an unfinished round without workers is continued for twelve hours, and one with workers for longer', async () => {
+    const age = (hours: number) =>
+      stores.sql(`update psd2.sync_rounds set begun_at = clock_timestamp() - interval '${hours} hours'`);
+    const joined = async () => {
+      const { share } = await join();
+      return 'round' in share ? share.round : expect.unreachable();
+    };
+    expect(await joined()).toBe(1);
+    age(11);
+    expect(await joined()).toBe(1);
+    age(13);
+    const working = await join();
+    expect(working.share).toMatchObject({ round: 2 });
+    await next(working);
+    age(13);
+    expect(await joined()).toBe(2);
+  });
+});
+
+describe('one worker that keeps out the others', () => {
+  const exclusively = (work: () => Promise<void>) => worker().flows.exclusively(work);
+
+  it('while a worker has the journal to itself, no other begins a flow', async () => {
+    const { flows } = worker();
+    await exclusively(async () => {
+      await expect(begun(flows, 'transfer', TRANSFER_BEGIN('a'))).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringMatching(/^The journal of the profile is in use by process \d+ on /),
+      });
+    });
+    expect((await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current.state).toBe('created');
+  });
+
+  it('a worker has the journal to itself once those that began before have their flow', async () => {
+    const beginning = await stores.holding(`select pg_advisory_xact_lock_shared(hashtext('psd2.begin p'))`);
+    let hasBegun = false;
+    const working = exclusively(async () => {
+      hasBegun = true;
+    });
+    expect(await stores.waits(working)).toBe(true);
+    expect(hasBegun).toBe(false);
+    await beginning.end();
+    await working;
+    expect(hasBegun).toBe(true);
+  });
+
+  it('psd2 store copy marks a database once those that began before have their claim', async () => {
+    const beginning = await stores.holding(
+      `insert into psd2.claims (profile, kind, name, number, worker, until)
+       values ('p', 'flow', 'tr-1', 1, 'process 7', clock_timestamp() + interval '1 hour')`,
+    );
+    const side = databaseSide(stores.database(undefined, true), keySources);
+    const marking = side.setMark({ movedTo: { id: 'x', place: 'there' } });
+    expect(await stores.waits(marking)).toBe(true);
+    await beginning.end();
+    await marking;
+    expect(await side.atWork()).toEqual(['process 7 (flow tr-1)']);
+  });
+});
+
+describe('flows that were left behind', () => {
+  const left = async () => (await worker().flows.leftBehind(5)).flows.map(({ flow }) => flow);
+  const failing = async (open: { record(event: typeof SENT): Promise<unknown> }) => {
+    await open.record(SENT);
+    throw new Error('gone');
+  };
+
+  it('a flow that a worker works on was not left behind', async () => {
+    const { flows } = worker();
+    await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
+      await open.record(SENT);
+      expect(await left()).toEqual([]);
+      expireClaims();
+      expect(await left()).toEqual([open.current.flow]);
+    });
+    expect(await left()).toEqual([]);
+  });
+
+  it('a flow that was continued and interrupted again was left behind', async () => {
+    const { flows } = worker();
+    const { flow } = (await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current;
+    expect(await left()).toEqual([]);
+    await expect(flows.resume('transfer', flow, failing)).rejects.toThrow('gone');
+    expect(await left()).toEqual([flow]);
+  });
+});
+
+it('the rows of a sync and its progress are stored together, or not at all', async () => {
+  stores.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'full'; end $$;
+    create trigger refuses before insert on psd2.sync_progress for each row execute function public.refuse()`);
+  const synced = worker()
+    .sync(undefined)
+    .run(signal, (run) =>
+      run.customer('42', async (to) => {
+        await (await to.booked('A1', true)).append([ROW]);
+        to.remember('A1', { from: DAY, through: DAY }, DAY);
+      }),
+    );
+  await expect(synced).rejects.toThrow('full');
+  expect(stores.sql('select count(*) from psd2.transactions')).toBe('0');
+});
