@@ -7,10 +7,14 @@ import { join } from 'node:path';
 export interface CuttingProxy {
   /** The folder of the proxy's socket, for the `host` of a connection. */
   folder: string;
-  /** Loses the answer to the next commit, and closes the connection. The server has done what the client asked for. */
-  cutNext(): void;
+  /**
+   * Loses the answer to the next commit, and closes the connection. The server has done what the client asked for.
+   *
+   * @param statement only such a statement
+   */
+  cutNext(statement?: RegExp): void;
   /** Loses the next such statement before the server gets it. @param lost called at that moment */
-  dropNext(lost?: () => void): void;
+  dropNext(lost?: () => void, statement?: RegExp): void;
   /** Closes each connection that is made from now on. @param onAttempt called for each. Undefined ends it */
   refuse(onAttempt: (() => void) | undefined): void;
   /** How many answers and statements the proxy has lost. */
@@ -26,9 +30,10 @@ const COMMIT = /\bcommit\b|insert into psd2\.|update psd2\./i;
 export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-cut-'));
   const sockets = new Set<Socket>();
-  let wanted = 0;
   let made = 0;
-  const drops: (() => void)[] = [];
+  /** Statements whose answers to lose, and statements to lose. */
+  const cuts: RegExp[] = [];
+  const drops: { statement: RegExp; lost: () => void }[] = [];
   let refused: (() => void) | undefined;
   const listener = createServer((client) => {
     if (refused) {
@@ -50,14 +55,15 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
     }
     let isDoomed = false;
     client.on('data', (sent) => {
-      if (drops.length > 0 && COMMIT.test(sent.toString('latin1'))) {
+      const text = sent.toString('latin1');
+      if (drops[0]?.statement.test(text)) {
         made += 1;
-        drops.shift()?.();
+        drops.shift()?.lost();
         hangUp();
         return;
       }
-      if (wanted > 0 && !isDoomed && COMMIT.test(sent.toString('latin1'))) {
-        wanted -= 1;
+      if (!isDoomed && cuts[0]?.test(text)) {
+        cuts.shift();
         isDoomed = true;
       }
       upstream.write(sent);
@@ -71,11 +77,11 @@ export async function startCuttingProxy(server: string): Promise<CuttingProxy> {
   await new Promise<void>((resolve) => listener.listen(join(folder, SOCKET), resolve));
   return {
     folder,
-    cutNext: () => {
-      wanted += 1;
+    cutNext: (statement = COMMIT) => {
+      cuts.push(statement);
     },
-    dropNext: (lost = () => {}) => {
-      drops.push(lost);
+    dropNext: (lost = () => {}, statement = COMMIT) => {
+      drops.push({ statement, lost });
     },
     refuse: (onAttempt) => {
       refused = onAttempt;

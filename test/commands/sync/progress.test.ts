@@ -47,6 +47,20 @@ it('the error of a sync is the first failure, and counts the customers', () => {
   });
 });
 
+it('after a round the report has nothing of it, and the totals go on', () => {
+  const tally = new SyncTally(false);
+  tally.add({ ...report('1', 'sca_required'), skipped: ['A1'] }, undefined);
+  tally.add({ ...report('2'), status: 'waiting' }, undefined);
+  expect([tally.reports.length, tally.skipped]).toEqual([2, { customers: 1, accounts: 1 }]);
+  tally.endRound();
+  expect([tally.reports, tally.skipped]).toEqual([[], { customers: 0, accounts: 0 }]);
+  expect(tally).toMatchObject({
+    totals: { customers: 2 },
+    byStatus: { failed: 1, waiting: 1 },
+    incomplete: 1,
+  });
+});
+
 describe('the watch over a sync', () => {
   const path = join(folder, 'psd2.prom');
   const sample = (name: string, labels = '') =>

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { StoredRecord } from '../../../src/store/ports/copy.ts';
+import type { Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { PostgresTurns } from '../../../src/store/postgres/calls.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { allOf, begun } from '../flows.ts';
 import { BANK, fillStore, login } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
@@ -82,6 +84,143 @@ describe('psd2 store init', () => {
     await worker().tokens.rewrite();
     expect(stores.sql('select secrets from psd2.tokens')).toContain(login.accessToken);
     expect(await worker().tokens.read('42')).toMatchObject(login);
+  });
+});
+
+it('encrypted tokens that someone moves to another customer or bank do not open', async () => {
+  await stores.init({ plainTokens: false });
+  const { tokens } = worker();
+  for (const customerId of ['1', '2'])
+    await tokens.change(customerId, (slot) => slot.write({ ...login, accessToken: customerId }));
+  const damaged = { code: 'config', message: expect.stringContaining('are damaged') };
+  stores.sql(`update psd2.tokens set base_url = 'https://evil.example/'`);
+  const evil = stores.worker().open('p', new URL('https://evil.example/'));
+  await expect(evil.tokens.read('1')).rejects.toMatchObject(damaged);
+  stores.sql(`update psd2.tokens set base_url = '${BANK.href}'`);
+  expect(await tokens.read('1')).toMatchObject({ accessToken: '1' });
+  stores.sql(`update psd2.tokens set secrets = (select secrets from psd2.tokens where holder = '2')`);
+  expect(await tokens.read('2')).toMatchObject({ accessToken: '2' });
+  await expect(tokens.read('1')).rejects.toMatchObject(damaged);
+});
+
+it('more flows than one statement reads are all listed and copied', async () => {
+  await stores.init();
+  const { transactionId, order } = TRANSFER_BEGIN('');
+  const { flows } = worker();
+  await begun(flows, 'transfer', { transactionId, order: { ...order, reference: null } });
+  stores.sql(`insert into psd2.flows
+      select profile, left(flow, -5) || id, kind, state, standing, resource_id, transaction_id, reference, under_way,
+        created_at, updated_at from psd2.flows, generate_series(10001, 10200) id;
+    insert into psd2.flow_events
+      select profile, left(flow, -5) || id, n, writer, at, event from psd2.flow_events, generate_series(10001, 10200) id`);
+  expect(await allOf(flows, 'transfer')).toHaveLength(201);
+  const copied = new Set<string>();
+  for await (const record of databaseSide(stores.database(undefined, true), keySources).open('p').records())
+    if (record.kind === 'flow') copied.add(record.flow);
+  expect(copied.size).toBe(201);
+});
+
+describe('a record that is copied into a database', () => {
+  const day = '2026-11-21';
+  const holdings = () => databaseSide(stores.database(undefined, true), keySources).open('p');
+  beforeEach(async () => {
+    await stores.init();
+  });
+
+  it('a count in the database grows to what the other home has counted, and never shrinks', async () => {
+    const { put, records } = boundTo(holdings());
+    const count = (read: { customerId: string; productId: string } | null, number: number): StoredRecord => ({
+      ...{ kind: 'count', day, read, count: number },
+    });
+    const read = { customerId: '42', productId: 'A1' };
+    for (const number of [3, 5, 2]) {
+      await put(count(null, number));
+      await put(count(read, number + 1));
+    }
+    expect(await records()).toEqual([count(null, 5), count(read, 6)]);
+  });
+
+  it('older tokens never replace newer ones in the database, and a logout counts', async () => {
+    const { put, records } = boundTo(holdings());
+    const record = (generation: number, accessToken: string | null): StoredRecord => ({
+      ...{ kind: 'login', holder: '42', generation, origin: generation, baseUrl: BANK.href },
+      tokens: accessToken === null ? null : { ...login, accessToken, apiTrackId: undefined },
+    });
+    const newer = record(3, 'three');
+    for (const each of [newer, record(3, 'other'), record(2, 'two'), record(1, null)]) await put(each);
+    expect(await records()).toEqual([newer]);
+    await put(record(4, null));
+    expect(await records()).toEqual([record(4, null)]);
+    expect(await worker().tokens.read('42')).toBeUndefined();
+  });
+});
+
+/** The records of a database, as a list. */
+function boundTo(holdings: Holdings) {
+  return {
+    put: (record: StoredRecord) => holdings.put(record),
+    records: async () => {
+      const all: StoredRecord[] = [];
+      for await (const record of holdings.records()) all.push(record);
+      return all;
+    },
+  };
+}
+
+describe('the pace that the bank demands', () => {
+  const RETRY_MS = 600_000;
+  let now = 0;
+  let slept: number[] = [];
+  let own = 0;
+  beforeEach(async () => {
+    await stores.init();
+    [now, slept, own] = [0, [], 0];
+  });
+  const turns = () =>
+    new PostgresTurns(
+      stores.database(),
+      'p',
+      {
+        clock: () => now,
+        sleep: async (milliseconds) => {
+          slept.push(milliseconds);
+        },
+      },
+      {
+        turn: async () => {
+          own += 1;
+        },
+        slowDown: async () => {},
+        goOn: async () => {},
+      },
+    );
+
+  it('a worker that the bank refused waits, though it has taken turns in advance', async () => {
+    const one = turns();
+    await one.turn();
+    await one.slowDown(RETRY_MS);
+    expect([own, slept]).toEqual([1, []]);
+    await one.turn();
+    expect([own, slept]).toEqual([2, [expect.any(Number)]]);
+    expect(slept[0]).toBeGreaterThan(RETRY_MS / 2);
+    expect(slept[0]).toBeLessThanOrEqual(RETRY_MS);
+  });
+
+  it('when the bank has refused one worker, the others wait too, a second later at most', async () => {
+    const [one, other] = [turns(), turns()];
+    await other.turn();
+    await one.slowDown(RETRY_MS);
+    now = 1_001;
+    await other.turn();
+    expect(slept).toEqual([expect.any(Number)]);
+    expect(slept[0]).toBeGreaterThan(RETRY_MS / 2);
+  });
+
+  it('refusals of calls that were under way together count as one', async () => {
+    const one = turns();
+    await one.turn();
+    for (let times = 0; times < 3; times += 1) await one.slowDown(RETRY_MS);
+    expect(stores.sql('select holds, gap_ms from psd2.pace')).toBe('1|20');
   });
 });
 

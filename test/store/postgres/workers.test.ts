@@ -2,17 +2,18 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { Round } from '../../../src/store/ports/rounds.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { PostgresTurns } from '../../../src/store/postgres/calls.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
-import { begun, opened } from '../flows.ts';
+import { allOf, begun, opened } from '../flows.ts';
 import { BANK, login } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();
 const SENT = { type: 'verify-sent', requestId: 'r', digest: null } as const;
+const DAY = parseDate('--date', '2026-11-20');
+const ROW = { id: 'a', bookingDate: DAY, status: 'booked', amount: '1.00', currency: 'EUR' };
 const OVERTAKEN = { code: 'overtaken' };
 const signal = new AbortController().signal;
 const keySources = { passphrase: async () => 'correct horse', signal };
@@ -114,6 +115,46 @@ describe('a connection that is lost', () => {
     expect(moments?.map(({ type }) => type)).toEqual(['created', 'verify-sent']);
   });
 
+  it('a flow begins if only the answer to its commit was lost, and there is none if the commit was', async () => {
+    const { flows } = cutOff();
+    proxy.cutNext(/\bcommit\b/);
+    const { flow } = (await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current;
+    proxy.dropNext(undefined, /\bcommit\b/);
+    await expect(begun(flows, 'transfer', TRANSFER_BEGIN('b'))).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('cannot be written: the connection was lost'),
+    });
+    expect(proxy.cuts()).toBe(2);
+    expect((await allOf(worker().flows, 'transfer')).map((each) => each.flow)).toEqual([flow]);
+  });
+
+  it.each(['cut', 'drop'] as const)(
+    'a sync stores its rows once if a commit or its answer was lost: %s',
+    async (how) => {
+      const { sync } = cutOff();
+      await sync(undefined).run(signal, (run) =>
+        run.customer('42', async (to) => {
+          await (await to.booked('A1', true)).append([ROW]);
+          to.remember('A1', { from: DAY, through: DAY }, DAY);
+          if (how === 'cut') proxy.cutNext(/\bcommit\b/);
+          else proxy.dropNext(undefined, /\bcommit\b/);
+        }),
+      );
+      expect(proxy.cuts()).toBe(1);
+      expect(stores.sql('select count(*) from psd2.transactions')).toBe('1');
+      expect(stores.sql('select count(*) from psd2.sync_progress')).toBe('1');
+    },
+  );
+
+  it('a worker joins a round if a commit or its answer was lost, and begins no second one', async () => {
+    const rounds = await cutOff().rounds();
+    await worker().tokens.change('1', (slot) => slot.write(login));
+    proxy.cutNext(/\bcommit\b/);
+    const round = await rounds.join();
+    expect('share' in round && round.share).toMatchObject({ round: 1, size: 1 });
+    expect(proxy.cuts()).toBe(1);
+  });
+
   it('tokens are stored once if the answer was lost, and again if another worker has written meanwhile', async () => {
     const { tokens } = cutOff();
     const generation = async () => (await worker().tokens.read('42'))?.generation;
@@ -202,6 +243,14 @@ describe('the customers of a round', () => {
     });
   });
 
+  it('workers that come at once join one round', async () => {
+    const other = await stores.holding(`select pg_advisory_xact_lock(hashtext('psd2.rounds p'))`);
+    const joined = join();
+    expect(await stores.waits(joined)).toBe(true);
+    await other.end();
+    expect((await joined).share).toMatchObject({ round: 1 });
+  });
+
   it('a worker that leaves gives back the customers that it has not begun', async () => {
     const [leaving, staying] = [await join(), await join()];
     const dealt = await leaving.next(IDS.length);
@@ -230,62 +279,6 @@ describe('the customers of a round', () => {
     await next(working);
     age(13);
     expect(await joined()).toBe(2);
-  });
-});
-
-describe('the pace that the bank demands', () => {
-  const RETRY_MS = 600_000;
-  let now = 0;
-  let slept: number[] = [];
-  let own = 0;
-  beforeEach(() => {
-    [now, slept, own] = [0, [], 0];
-  });
-  const turns = () =>
-    new PostgresTurns(
-      stores.database(),
-      'p',
-      {
-        clock: () => now,
-        sleep: async (milliseconds) => {
-          slept.push(milliseconds);
-        },
-      },
-      {
-        turn: async () => {
-          own += 1;
-        },
-        slowDown: async () => {},
-        goOn: async () => {},
-      },
-    );
-
-  it('a worker that the bank refused waits, though it has taken turns in advance', async () => {
-    const one = turns();
-    await one.turn();
-    await one.slowDown(RETRY_MS);
-    expect([own, slept]).toEqual([1, []]);
-    await one.turn();
-    expect([own, slept]).toEqual([2, [expect.any(Number)]]);
-    expect(slept[0]).toBeGreaterThan(RETRY_MS / 2);
-    expect(slept[0]).toBeLessThanOrEqual(RETRY_MS);
-  });
-
-  it('when the bank has refused one worker, the others wait too, a second later at most', async () => {
-    const [one, other] = [turns(), turns()];
-    await other.turn();
-    await one.slowDown(RETRY_MS);
-    now = 1_001;
-    await other.turn();
-    expect(slept).toEqual([expect.any(Number)]);
-    expect(slept[0]).toBeGreaterThan(RETRY_MS / 2);
-  });
-
-  it('refusals of calls that were under way together count as one', async () => {
-    const one = turns();
-    await one.turn();
-    for (let times = 0; times < 3; times += 1) await one.slowDown(RETRY_MS);
-    expect(stores.sql('select holds, gap_ms from psd2.pace')).toBe('1|20');
   });
 });
 
@@ -360,14 +353,12 @@ describe('flows that were left behind', () => {
 it('the rows of a sync and its progress are stored together, or not at all', async () => {
   stores.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'full'; end $$;
     create trigger refuses before insert on psd2.sync_progress for each row execute function public.refuse()`);
-  const day = parseDate('--date', '2026-11-20');
   const synced = worker()
     .sync(undefined)
     .run(signal, (run) =>
       run.customer('42', async (to) => {
-        const row = { id: 'a', bookingDate: day, status: 'booked', amount: '1.00', currency: 'EUR' };
-        await (await to.booked('A1', true)).append([row]);
-        to.remember('A1', { from: day, through: day }, day);
+        await (await to.booked('A1', true)).append([ROW]);
+        to.remember('A1', { from: DAY, through: DAY }, DAY);
       }),
     );
   await expect(synced).rejects.toThrow('full');
