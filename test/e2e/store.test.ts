@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -115,6 +124,14 @@ describe('psd2 store', () => {
       message: `${PGSERVICEFILE} contains a password, and can be read by others`,
     });
     expect(refused.stderr).not.toContain(PASSWORD);
+  });
+
+  it('psd2 store copy refuses a folder that is not there, and does not make it', async () => {
+    const nowhere = join(operator.folder, 'nowhere');
+    const args = ['store', 'copy', '--from', nowhere, '--to', 'postgres', '--json'];
+    const ended = await operator.psd2(args, { env: asOwner });
+    expect(readError(ended)).toMatchObject({ exitCode: 3, message: `There is no folder ${nowhere}` });
+    expect(existsSync(nowhere)).toBe(false);
   });
 
   it('psd2 store copy refuses an address with a password, and does not repeat it', async () => {

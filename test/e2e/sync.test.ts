@@ -315,6 +315,18 @@ describe('psd2 sync', () => {
     expect(booked(folder, '5000001', '0050000010').length).toBeGreaterThan(0);
   });
 
+  it('after Ctrl-C psd2 sync --every finishes its current customers, and exits with 130', async () => {
+    const worker = await operator.start([
+      ...['sync', '--all-customers', '--unattended-reads', '9999', '--out', out('every-stopped')],
+      ...['--every', '1d', '--json'],
+    ]);
+    await worker.prints(/A round has ended: 3 of 3/);
+    worker.kill('SIGINT');
+    const ended = await worker.ended;
+    expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
+    expect(readReport(ended).totals).toMatchObject({ customers: 3, synced: 3 });
+  });
+
   it('psd2 sync says where a file is damaged, and leaves it as it is', async () => {
     const folder = out('damaged');
     await sync(folder, '--customer', '5000001');
