@@ -1,45 +1,7 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { RawGlobals } from '../../src/cli/globals.ts';
-import { runCommand } from '../../src/cli/run.ts';
-import type { Context } from '../../src/commands/context.ts';
-import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { useCommands } from './in-process.ts';
 
-const temporary = temporaryFolder();
-const RAW: RawGlobals = {
-  grant: 'authorization_code',
-  input: true,
-  timeout: '30',
-  browser: true,
-  scaTimeout: '300',
-  color: true,
-};
-
-/** The text written to stderr. */
-let said: string;
-
-beforeEach(() => {
-  said = '';
-  vi.stubEnv('PSD2_CONFIG_DIR', newConfigFolder(temporary).root);
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    said += text;
-    return true;
-  });
-  const before = process.exitCode;
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const listeners = signals.map((signal) => process.listeners(signal));
-  onTestFinished(() => {
-    process.exitCode = before;
-    signals.forEach((signal, index) => {
-      for (const listener of process.listeners(signal))
-        if (!listeners[index]?.includes(listener)) process.off(signal, listener);
-    });
-    vi.restoreAllMocks();
-    vi.unstubAllEnvs();
-  });
-});
-
-const run = (command: (context: Context) => Promise<void>) =>
-  runCommand(RAW, command, undefined, () => 'default');
+const { run, said } = useCommands();
 
 describe('work that must finish', () => {
   /** Starts work that ends when the test says so. */
@@ -60,13 +22,13 @@ describe('work that must finish', () => {
         steps.push('the work ends');
       });
       process.emit('SIGINT');
-      expect(said).toContain('Waiting for the bank to answer a token call, so that no login is lost.');
+      expect(said()).toContain('Waiting for the bank to answer a token call, so that no login is lost.');
       end();
       await finishing;
       steps.push('the command goes on');
     });
     expect(steps).toEqual(['the work ends']);
-    expect(said).toContain('psd2: Interrupted.');
+    expect(said()).toContain('psd2: Interrupted.');
     expect(process.exitCode).toBe(130);
   });
 
@@ -100,11 +62,31 @@ describe('work that must finish', () => {
       const finishing = world.finish('The login of customer 1', () => ended);
       process.emit('SIGINT');
       expect(() => process.emit('SIGINT')).toThrow(exit);
-      expect(said).toContain('The login of customer 1 may be lost.');
-      expect(said).not.toContain('The first login');
+      expect(said()).toContain('The login of customer 1 may be lost.');
+      expect(said()).not.toContain('The first login');
       end();
       await finishing;
     });
+  });
+
+  it('with --json the last line of a process that a second Ctrl-C ends is the error', async () => {
+    const exit = new Error('the process ends');
+    vi.spyOn(process, 'exit').mockImplementation(() => {
+      throw exit;
+    });
+    const { ended, end } = slow();
+    await run(
+      async ({ world }) => {
+        const finishing = world.finish('The login', () => ended);
+        process.emit('SIGINT');
+        expect(() => process.emit('SIGINT')).toThrow(exit);
+        const last = said().trimEnd().split('\n').at(-1) ?? '';
+        expect(JSON.parse(last)).toMatchObject({ error: { code: 'interrupted', exitCode: 130 } });
+        end();
+        await finishing;
+      },
+      { json: true },
+    );
   });
 
   it('after Ctrl-C psd2 mentions no waiting if there is no such work', async () => {
@@ -113,6 +95,6 @@ describe('work that must finish', () => {
       process.emit('SIGINT');
       world.signal.throwIfAborted();
     });
-    expect(said).toBe('psd2: Interrupted.\n');
+    expect(said()).toBe('psd2: Interrupted.\n');
   });
 });

@@ -215,10 +215,22 @@ describe('psd2 refuses bad input before it calls the bank', () => {
     ],
     ['no payee verification', confirmed({}, '--instant'), 'confirmation_needed', /needs a verified payee/],
     [
+      'no payee verification for the type INSTANT',
+      confirmed({ '--type': 'INSTANT' }),
+      'confirmation_needed',
+      /needs a verified payee/,
+    ],
+    [
       'payee verified but not confirmed',
       transfer({}, '--instant', '--payee-verified'),
       'confirmation_needed',
       /needs a confirmation/,
+    ],
+    [
+      'data for two steps from one standard input',
+      confirmed({}, '--verify-data', '-', '--verify-data', '-'),
+      'usage',
+      /Only one --verify-data can read standard input/,
     ],
     // options and commands
     ['unknown option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],

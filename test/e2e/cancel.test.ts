@@ -105,6 +105,8 @@ it('a consent and an operation can be cancelled too', async () => {
 
 it('resume without an id continues the only unfinished transfer; without a terminal it lists several', async () => {
   const [first, second] = [await begun(), await begun()];
+  // An unfinished flow of another kind is none of them.
+  const consent = await begun(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
   const several = await operator.psd2(['transfer', 'resume', '--yes', '--json']);
   expect(readError(several)).toMatchObject({
     exitCode: 2,
@@ -133,6 +135,7 @@ it('resume without an id continues the only unfinished transfer; without a termi
     exitCode: 2,
     message: 'There is no unfinished transfer',
   });
+  expect(await operator.psd2(['consent', 'cancel', consent, '--yes'])).toMatchObject({ code: 0 });
 });
 
 it('psd2 ends a transfer that never reached the bank, and does not name it again', async () => {

@@ -75,6 +75,10 @@ describe('psd2 operation run', () => {
     });
     expect(stepsOf(began)).toEqual(['verify']);
 
+    const unasked = await run('resume', flow, '--verify-data', TERM);
+    expect(readError(unasked)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
+    expect(stepsOf(unasked)).toEqual([]);
+
     const resumed = await run('resume', flow, '--verify-data', TERM, '--yes');
     expect(readDocument(operation, resumed.stdout)).toMatchObject({ flow, state: 'executed', transactionId });
     expect(stepsOf(resumed)).toEqual(['verify2', 'approach', 'status', 'execute']);
@@ -88,6 +92,18 @@ describe('psd2 operation run', () => {
     const ended = await run('run', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder());
     expect(readError(ended)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
     expect(stepsOf(ended)).toEqual([]);
+  });
+
+  it('if the receipt cannot be saved, psd2 says that the operation is executed', async () => {
+    const ended = await run(
+      ...['run', 'standingOrder', '--product', ACCOUNT, '--yes', '--data', standingOrder()],
+      ...['--verify-data', TERM, '--receipt', join(operator.folder, 'no such folder', 'order.pdf')],
+    );
+    expect(readDocument(operation, ended.stdout)).toMatchObject({ state: 'executed' });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 3,
+      hint: expect.stringMatching(/^The standingOrder is executed\. Do not make it again/),
+    });
   });
 
   it("psd2 operation run shows the bank's message when its data is refused", async () => {
@@ -105,7 +121,16 @@ describe('psd2 operation run', () => {
       httpStatus: 417,
       message: expect.stringContaining('frequency'),
     });
-    expect(readDocument(operation, ended.stdout)).toMatchObject({ state: 'failed', resourceId: null });
+    const { flow, state, resourceId } = readDocument(operation, ended.stdout);
+    expect([state, resourceId]).toEqual(['failed', null]);
+    // The bank does not know the local id.
+    const status = await run('status', 'standingOrder', '--product', ACCOUNT, '--resource', flow);
+    expect(readError(status)).toMatchObject({
+      exitCode: 2,
+      message: `${flow} is failed and has no resource at the bank`,
+      hint: `See it with: psd2 operation show ${flow}`,
+    });
+    expect(stepsOf(status)).toEqual([]);
   });
 });
 

@@ -28,7 +28,7 @@ const saying = (name: string, answer: object) => checker(name, `echo '${JSON.str
 describe('a payee check in a pipeline', () => {
   it('a payee check that finds a match lets an instant transfer continue, and psd2 keeps its result', async () => {
     const ended = await pay(
-      ['--instant', '--yes'],
+      ['--instant', '--yes', '--payee-source', 'payee'],
       saying('match', { result: 'match', name: 'ADA LOVELACE' }),
     );
     expect(ended.code, ended.stderr).toBe(0);
@@ -42,6 +42,8 @@ describe('a payee check in a pipeline', () => {
     });
     const shown = await operator.json(shapes.transfer, ['transfer', 'show', flow]);
     expect(shown.payeeCheck).toEqual(payeeCheck);
+    const journal = readFileSync(join(operator.config, 'flows', 'sandbox', `${flow}.ndjson`), 'utf8');
+    expect(journal).toMatch(/"type":"payee-checked".*"source":"payee"/);
   });
 
   it.each<[string, string[], string, RegExp]>([

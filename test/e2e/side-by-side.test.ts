@@ -51,6 +51,31 @@ it('three payments and a consent with one redirect port all complete', async () 
   expect(await first.psd2.ended).toMatchObject({ code: 0 });
 });
 
+it('psd2 transfer status --watch asks the bank about its transfer while psd2 works on another one', async () => {
+  const env = { PSD2_BROWSER: 'none' };
+  const left = await operator.psd2([...ORDER, '--json', '--sca-timeout', '0.2'], { env });
+  const { flow } = readDocument(shapes.transfer, left.stdout);
+  const other = await operator.start([...ORDER, '--json'], env);
+  await other.prints(ADDRESS);
+  // Nothing listens any more when the browser comes back, but the customer has approved.
+  await operator.psd2(['sandbox', 'customer', ADDRESS.exec(left.stderr)?.[1] ?? '']);
+  const watched = await operator.psd2(['transfer', 'status', flow, '--watch', '--json']);
+  expect(watched.code, watched.stderr).toBe(0);
+  expect(readDocument(shapes.transfer, watched.stdout)).toMatchObject({
+    state: 'authorizing',
+    authorizationStatus: 'AUTHORIZED',
+  });
+  expect(watched.stderr).toContain(
+    `psd2 has not recorded this yet. Continue with: psd2 transfer resume ${flow}`,
+  );
+  other.kill('SIGINT');
+  const { flow: cancelled } = readDocument(shapes.transfer, (await other.ended).stdout);
+  expect(await operator.psd2(['transfer', 'cancel', cancelled, '--yes'])).toMatchObject({ code: 0 });
+  expect(await operator.json(shapes.transfer, ['transfer', 'resume', flow])).toMatchObject({
+    state: 'executed',
+  });
+});
+
 describe('two logins at the same time', () => {
   it('with one redirect port the second of two logins waits and says so, and both complete', async () => {
     const port = await freePort();

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { type Environment, keepRunning, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
+import { stepsOf } from './verbose.ts';
 
 // The checks of a new transfer also apply to one that was killed right after its beginning and is resumed.
 
@@ -27,7 +28,6 @@ async function killedAfter(event: string, args: string[]): Promise<string> {
 
 const resume = (flow: string, args: string[] = [], env: Environment = {}) =>
   operator.psd2(['transfer', 'resume', flow, '--yes', '--json', '--verbose', ...args], { env });
-const calls = (stderr: string) => stderr.match(/^[A-Z]+ \/\S+ → /gm) ?? [];
 
 it('psd2 does not resume a transfer above the maximum amount', async () => {
   const flow = await killedAfter('created', []);
@@ -37,7 +37,7 @@ it('psd2 does not resume a transfer above the maximum amount', async () => {
     exitCode: 2,
     message: expect.stringContaining('5.00 EUR is more than the 4.99 EUR'),
   });
-  expect(calls(refused.stderr)).toEqual([]);
+  expect(stepsOf(refused)).toEqual([]);
   expect(eventsOf(flow)).toEqual(['"type":"created"']);
 
   const paid = await resume(flow, [], { PSD2_MAX_AMOUNT: '5.00' });
@@ -60,9 +60,33 @@ it('psd2 does not resume an instant transfer whose payee nobody has verified', a
     exitCode: 2,
     message: 'An instant transfer needs a verified payee, and there is no terminal to ask at',
   });
-  expect(calls(refused.stderr)).toEqual([]);
+  expect(stepsOf(refused)).toEqual([]);
   expect(eventsOf(flow)).toEqual(['"type":"created"']);
 });
+
+it('psd2 does not resume a transfer that nobody has confirmed and nobody can confirm', async () => {
+  const flow = await killedAfter('created', []);
+  const refused = await operator.psd2(['transfer', 'resume', flow, '--json', '--verbose']);
+  expect(readError(refused)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
+  expect(stepsOf(refused)).toEqual([]);
+  expect(eventsOf(flow)).toEqual(['"type":"created"']);
+});
+
+it.each(['created', 'sca-started'])(
+  'psd2 does not resume a transfer with client credentials: %s',
+  async (event) => {
+    const flow = await killedAfter(event, []);
+    const before = eventsOf(flow);
+    const refused = await resume(flow, ['--grant', 'client_credentials']);
+    expect(readError(refused)).toMatchObject({
+      code: 'usage',
+      exitCode: 2,
+      message: expect.stringContaining('needs the customer'),
+    });
+    expect(stepsOf(refused)).toEqual([]);
+    expect(eventsOf(flow)).toEqual(before);
+  },
+);
 
 /** Gives a transfer another reference, as if it had stopped before it took the reference. */
 const giveReference = (flow: string, from: string, to: string) =>
@@ -78,7 +102,7 @@ it('psd2 cancels a transfer whose reference another transfer has taken in the me
     exitCode: 2,
     message: `The reference "INV-1" was used by transfer ${paid}, which is executed`,
   });
-  expect(calls(refused.stderr)).toEqual([]);
+  expect(stepsOf(refused)).toEqual([]);
   expect(eventsOf(flow)).toEqual(['"type":"created"', '"type":"cancelled"']);
 });
 
@@ -88,6 +112,6 @@ it('psd2 asks the bank about a transfer that may be paid, whichever transfer has
   giveReference(flow, 'LATE-2', 'INV-2');
   const resumed = await resume(flow);
   expect(resumed.code, resumed.stderr).toBe(0);
-  expect(calls(resumed.stderr).join()).not.toContain('/execute →');
+  expect(stepsOf(resumed)).toEqual(['status']);
   expect(eventsOf(flow).at(-1)).toBe('"type":"executed"');
 });

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { terminalOf } from './in-terminal.ts';
@@ -40,9 +41,12 @@ describe('questions at a terminal', () => {
   });
 
   it('psd2 asks for the missing parts of a transfer, and checks each as it is typed', async () => {
+    const { availableBalance } = await operator.json(shapes.balance, ['accounts', 'balance', ACCOUNT]);
+    const available = new Big(availableBalance?.amount ?? '').toFixed(2);
     const psd2 = await inTerminal(['transfer', '--reference', 'ASKED-1', '--payee-source', 'payee']);
     await psd2.prints(/Which account do you want to debit\?/);
-    await psd2.prints(/0010482620 {2}Conto di casa +\d+\.\d\d EUR {2}IT89 F099/);
+    const [, shown] = await psd2.prints(/0010482620 {2}Conto di casa +(\d+\.\d\d) EUR {2}IT89 F099/);
+    expect(shown).toBe(available);
     await psd2.write('\r');
     await psd2.prints(/Payee's name:/);
     await psd2.write('Ada Lovelace\r');
@@ -106,11 +110,13 @@ describe('questions at a terminal', () => {
   });
 
   it('psd2 pays no payee that is not verified', async () => {
-    const psd2 = await inTerminal([...ORDER, '--instant']);
+    const psd2 = await inTerminal([...ORDER, '--instant', '--quiet']);
     await psd2.prints(PAYEE);
     await psd2.write('n\r');
     const { code, stdout } = await psd2.ended;
     expect(code).toBe(2);
+    // Who decides sees the payment, also with --quiet.
+    expect(stdout).toMatch(/The bank has verified this transfer:[\s\S]*Amount +6\.00 EUR/);
     expect(stdout).not.toMatch(CONFIRM);
     expect(await newest()).toMatchObject({ state: 'cancelled' });
   });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { bankDate, bankDay } from '../e2e/bank-days.ts';
 import { readError } from '../e2e/errors.ts';
 import { type Running, readDocument } from '../e2e/psd2.ts';
 import { plausibleAnswer } from '../fuzz/plausible-bank.ts';
@@ -190,6 +191,79 @@ it.each([
     message: expect.stringMatching(message),
   });
   expect(bank.heard).toEqual([]);
+});
+
+it('the bank gets what the options of a transfer say', async () => {
+  bank.behave(odd({}));
+  const options = ['--urgent', '--type', 'SALARY', '--date', bankDay(3), '--description', 'Invoice 7'];
+  const ended = await operator.psd2([...ORDER, ...options]);
+  expect(ended.code, ended.stderr).toBe(0);
+  const verify = bank.heard.find(({ target }) => target.endsWith('/verify'));
+  expect(JSON.parse(verify?.body ?? '')).toEqual({
+    data: {
+      moneyTransferAmount: { currency: 'EUR', amount: '6.00' },
+      flagUrgency: true,
+      type: 'SALARY',
+      moneyTransferExecutionDate: bankDate(3),
+      ibanBeneficiary: 'DE89370400440532013000',
+      beneficiaryName: NAME,
+      description: 'Invoice 7',
+    },
+  });
+});
+
+it('the bank gets the data of an operation with every digit', async () => {
+  bank.behave(odd({}));
+  const given = '{ "amount": 1000000000000000.10, "id": 12345678901234567890 }';
+  const order = ['standingOrder', '--product', PRODUCT, '--data', given];
+  const ended = await operator.psd2(['operation', 'verify', ...order, '--json']);
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(bank.heard.map(({ body }) => body)).toContainEqual(expect.stringContaining(given));
+});
+
+describe('transfer create --prepare', () => {
+  const day = bankDay(3);
+  const create = (terms: Record<string, string>, reference: string) => {
+    bank.behave(odd({ '/prepare': says({ ...terms, holidays: [], currency: { selected: 'EUR' } }) }));
+    return operator.psd2([...ORDER, '--prepare', '--date', day, '--reference', reference]);
+  };
+  const within = (first: number, last: number) => ({
+    executionDateMinimumWireTransferAtBank: bankDate(first),
+    executionDateLimit: bankDate(last),
+  });
+  const calls = () => bank.heard.map(({ target }) => target.split('/').at(-1));
+
+  it('psd2 orders the transfer if its day is the first or the last that the bank allows', async () => {
+    for (const [first, last] of [
+      [3, 9],
+      [-9, 3],
+    ] as const) {
+      const ended = await create(within(first, last), `WITHIN ${first}`);
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(calls().slice(0, 2)).toEqual(['prepare', 'verify']);
+    }
+  });
+
+  it('psd2 begins no transfer on a day that the bank does not allow, or if it cannot ask, and the reference stays free', async () => {
+    const list = () => operator.json(z.array(transfer), ['transfer', 'list']);
+    const before = await list();
+    for (const [first, last] of [
+      [4, 9],
+      [-9, 2],
+    ] as const) {
+      expect(readError(await create(within(first, last), 'PREPARED'))).toMatchObject({
+        code: 'invalid_date',
+        exitCode: 2,
+        message: `The bank does not execute transfers on ${day}`,
+        hint: `It accepts ${bankDay(first)} to ${bankDay(last)}.`,
+      });
+      expect(calls()).toEqual(['prepare']);
+    }
+    expect(readError(await create({ executionDateLimit: 'soon' }, 'PREPARED')).exitCode).toBe(11);
+    expect(await list()).toEqual(before);
+    const ended = await create({}, 'PREPARED');
+    expect(ended.code, ended.stderr).toBe(0);
+  });
 });
 
 it('transfer prepare is an inquiry, and --raw prints its answer unchanged', async () => {

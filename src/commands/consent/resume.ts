@@ -1,4 +1,6 @@
+import { isOpen } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
+import { refuseClientCredentials } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
 import { driveConsent } from './drive.ts';
 
@@ -11,6 +13,7 @@ export async function consentResume(
   const flow = named ?? (await unfinishedConsent(context));
   const { flows } = await context.store(flow);
   const current = await flows.find('consent', flow);
+  if (isOpen(current)) refuseClientCredentials(context);
   const opened = await context.forCustomer(current.customerId).bank();
   await opened.flows.resume('consent', current.flow, (open) =>
     driveConsent(context, opened, open, options.allowPartial),

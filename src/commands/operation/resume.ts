@@ -1,9 +1,10 @@
+import { isOpen } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
-import { refuseUnconfirmable } from '../flow/rules.ts';
+import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { requireFile } from '../shared/save-document.ts';
@@ -22,6 +23,7 @@ export async function operationResume(
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
+  if (isOpen(current)) refuseClientCredentials(context);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
   const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {

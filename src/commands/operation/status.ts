@@ -1,4 +1,6 @@
 import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { knownOperation, parseOperationName } from './name.ts';
 import { operationStatus as statusShape } from './shape.ts';
@@ -11,8 +13,8 @@ export async function operationStatus(
 ): Promise<void> {
   const operation = parseOperationName(name);
   const known = await knownOperation(context, options.resource);
-  const resourceId = known?.verification?.resourceId ?? options.resource;
-  const { bank } = await context.bank();
+  const resourceId = known ? resourceIdOf(known) : options.resource;
+  const { bank } = await (known ? context.forCustomer(known.order.customerId) : context).bank();
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
   context.output.record(
     { operation, resourceId, ...status },
@@ -23,4 +25,14 @@ export async function operationStatus(
     ],
     statusShape,
   );
+}
+
+/** @throws Psd2Error `usage` if the bank has not verified the operation, so that it has no status there */
+function resourceIdOf({ flow, state, verification }: GenericOperation): string {
+  if (verification) return verification.resourceId;
+  throw new Psd2Error('usage', `${flow} is ${state} and has no resource at the bank`, {
+    hint: 'See it with:',
+    next: [['operation', 'show', flow]],
+    flow,
+  });
 }

@@ -1,6 +1,6 @@
 import { prepareTransfer } from '../../bank/endpoints/transfers.ts';
+import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
@@ -41,20 +41,22 @@ export async function transferCreate(context: Context, given: TransferOptions): 
     order: { ...order, customerId: opened.customerId },
     furtherData,
   };
-  await opened.flows.begin('transfer', begin, async (open) => {
-    if (options.prepare) await checkTerms(opened, open);
-    await driveTransfer(context, opened, open, options.payeeVerified);
-  });
+  // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
+  if (options.prepare) await checkTerms(opened, begin);
+  await opened.flows.begin('transfer', begin, (open) =>
+    driveTransfer(context, opened, open, options.payeeVerified),
+  );
 }
 
 /** @throws Psd2Error `invalid_date` if the bank does not execute transfers on that day */
-async function checkTerms({ bank }: CustomerBank, open: Open<'transfer'>): Promise<void> {
-  const { order, transactionId } = open.current;
+async function checkTerms(
+  { bank }: CustomerBank,
+  { order, transactionId }: { order: TransferOrder; transactionId: string },
+): Promise<void> {
   const terms = await prepareTransfer(bank, order, transactionId);
   const [earliest, latest] = [terms.executionDateMinimumWireTransferAtBank, terms.executionDateLimit];
   const day = order.executionDate;
   if ((earliest === null || day >= earliest) && (latest === null || day <= latest)) return;
-  await open.record({ type: 'cancelled' });
   throw new Psd2Error('invalid_date', `The bank does not execute transfers on ${day}`, {
     hint: `It accepts ${earliest ?? 'any day'} to ${latest ?? 'any day'}.`,
     transactionId,

@@ -1,6 +1,6 @@
 import { isOpen } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
-import { refuseUnconfirmable } from '../flow/rules.ts';
+import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
 import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
@@ -18,6 +18,7 @@ export async function transferResume(
   const profile = context.profile();
   const current = await flows.find('transfer', flow);
   const { order } = current;
+  if (isOpen(current)) refuseClientCredentials(context);
   if (isOpen(current) && !current.accepted) {
     refuseUnconfirmable(context, 'A transfer');
     refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });

@@ -1,0 +1,49 @@
+import { beforeEach, onTestFinished, vi } from 'vitest';
+import type { RawGlobals } from '../../src/cli/globals.ts';
+import { runCommand } from '../../src/cli/run.ts';
+import type { Context } from '../../src/commands/context.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+
+const RAW: RawGlobals = {
+  grant: 'authorization_code',
+  input: true,
+  timeout: '30',
+  browser: true,
+  scaTimeout: '300',
+  color: true,
+};
+
+/** Commands in the tests' own process, each with an empty configuration folder. Undoes what they do to the process. */
+export function useCommands() {
+  const temporary = temporaryFolder();
+  let said = '';
+
+  beforeEach(() => {
+    said = '';
+    vi.stubEnv('PSD2_CONFIG_DIR', newConfigFolder(temporary).root);
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      said += text;
+      return true;
+    });
+    const before = process.exitCode;
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    const listeners = signals.map((signal) => process.listeners(signal));
+    onTestFinished(() => {
+      process.exitCode = before;
+      signals.forEach((signal, index) => {
+        for (const listener of process.listeners(signal))
+          if (!listeners[index]?.includes(listener)) process.off(signal, listener);
+      });
+      vi.restoreAllMocks();
+      vi.unstubAllEnvs();
+    });
+  });
+
+  return {
+    /** Runs a command to its end. Its exit code is `process.exitCode`. */
+    run: (command: (context: Context) => Promise<void>, options: Partial<RawGlobals> = {}) =>
+      runCommand({ ...RAW, ...options }, command, undefined, () => 'default'),
+    /** The text written to stderr in this test. */
+    said: () => said,
+  };
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { bankDate, untilWorkday } from './bank-days.ts';
+import { readError } from './errors.ts';
+import { keepRunning, useLoggedIn } from './psd2.ts';
+import * as shapes from './shapes.ts';
+
+const ACCOUNT = '0010482620';
+const STANDING_ORDER = ['standingOrder', '--product', ACCOUNT];
+const TERM = ['--verify-data', '{"numberOfExecutions":12}', '--yes'];
+const operator = keepRunning(useLoggedIn());
+
+// From now on the tokens that psd2 uses by default are another customer's.
+beforeAll(async () => {
+  const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user bruno` };
+  const login = await operator.json(shapes.login, ['auth', 'login'], { env });
+  expect(login.customerId).toBe('2073915');
+});
+
+/** A transfer and a consent that wait for the customer, and an operation that waits for its data; all of the first customer. */
+async function begun(): Promise<{ transfer: string; consent: string; operation: string }> {
+  const own = ['--customer', '1048262', '--json'];
+  const left = async (args: string[]): Promise<string> => {
+    const env = { PSD2_BROWSER: 'none' };
+    const ended = await operator.psd2([...args, ...own, '--sca-timeout', '0.2'], { env });
+    expect(ended.code, ended.stderr).toBe(6);
+    return JSON.parse(ended.stdout).flow;
+  };
+  const data = JSON.stringify({
+    ...{ ibanBeneficiary: 'DE89370400440532013000', beneficiaryName: 'Ada Lovelace', description: 'Rent' },
+    amount: { currency: 'EUR', amount: '2.00' },
+    frequency: 'WEEKLY',
+    firstExecutionDate: bankDate(untilWorkday()),
+  });
+  const verify = ['operation', 'verify', ...STANDING_ORDER, '--data', data, ...own];
+  return {
+    transfer: await left([
+      ...['transfer', 'create', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
+      ...['--name', 'Ada Lovelace', '--amount', '5.00'],
+    ]),
+    consent: await left(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']),
+    operation: (await operator.json(shapes.operation, verify)).flow,
+  };
+}
+
+it('psd2 asks about a flow, and continues it, as the customer who began it, whoever has logged in since', async () => {
+  const flows = await begun();
+  const asked = await operator.json(shapes.transfer, ['transfer', 'status', flows.transfer]);
+  expect(asked).toMatchObject({ state: 'authorizing', authorizationStatus: 'PENDING' });
+  const status = ['operation', 'status', ...STANDING_ORDER, '--resource', flows.operation, '--json'];
+  const answered = await operator.psd2(status);
+  expect(answered.code, answered.stderr).toBe(0);
+  expect(JSON.parse(answered.stdout)).toMatchObject({ authorizationStatus: 'PENDING' });
+
+  const transfer = await operator.json(shapes.transfer, ['transfer', 'resume', flows.transfer]);
+  expect(transfer.state).toBe('executed');
+  const file = join(operator.folder, 'receipt.pdf');
+  const receipt = await operator.psd2(['transfer', 'receipt', flows.transfer, '--file', file]);
+  expect(receipt.code, receipt.stderr).toBe(0);
+  expect(readFileSync(file, 'latin1')).toMatch(/^%PDF-/);
+  const consent = await operator.json(shapes.consent, ['consent', 'resume', flows.consent]);
+  expect(consent.state).toBe('confirmed');
+  const resume = ['operation', 'resume', flows.operation, ...TERM];
+  expect((await operator.json(shapes.operation, resume)).state).toBe('executed');
+});
+
+it('psd2 continues no flow with client credentials, which have no customer', async () => {
+  const { transfer, consent, operation } = await begun();
+  const step = [...STANDING_ORDER, '--resource', operation];
+  expect(
+    (await operator.psd2(['operation', 'verify', ...step, '--data', '{"numberOfExecutions":12}'])).code,
+  ).toBe(0);
+  const before = await operator.json(shapes.operation, ['operation', 'show', operation]);
+  for (const args of [
+    ['transfer', 'resume', transfer, '--yes'],
+    ['consent', 'resume', consent],
+    ['operation', 'resume', operation, '--yes'],
+    ['operation', 'sca', ...step],
+  ]) {
+    const ended = await operator.psd2([...args, '--grant', 'client_credentials', '--json']);
+    const refusal = { code: 'usage', exitCode: 2, message: expect.stringContaining('needs the customer') };
+    expect(readError(ended), args.join(' ')).toMatchObject(refusal);
+    expect(ended.stdout).toBe('');
+  }
+  expect(await operator.json(shapes.operation, ['operation', 'show', operation])).toEqual(before);
+});
