@@ -103,6 +103,20 @@ it('encrypted tokens that someone moves to another customer or bank do not open'
   await expect(tokens.read('1')).rejects.toMatchObject(damaged);
 });
 
+it('workers that encrypt the first tokens of a profile at once use one key', async () => {
+  await stores.init({ plainTokens: false });
+  // Both find no key, and make one.
+  const other = await stores.holding('lock table psd2.keys in share mode');
+  const writing = Promise.all(
+    ['1', '2'].map((customerId) => worker().tokens.change(customerId, (slot) => slot.write(login))),
+  );
+  expect(await stores.waits(writing, 2)).toBe(true);
+  await other.end();
+  await writing;
+  const { tokens } = worker();
+  for (const customerId of ['1', '2']) expect(await tokens.read(customerId)).toMatchObject(login);
+});
+
 it('more flows than one statement reads are all listed and copied', async () => {
   await stores.init();
   const { transactionId, order } = TRANSFER_BEGIN('');

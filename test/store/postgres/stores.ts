@@ -22,8 +22,8 @@ export interface Stores {
   worker(more?: { address?: Address; passphrase?: string; now?: () => Date }): PostgresStore;
   /** Begins a transaction with this statement, which stays open until `end`, or until the test ends. */
   holding(statement: string): Promise<{ end(): Promise<unknown> }>;
-  /** Waits until `work` has ended, or a statement of psd2 waits for a lock. @returns whether it waits */
-  waits(work: Promise<unknown>): Promise<boolean>;
+  /** Waits until `work` has ended, or `statements` of psd2 wait for a lock. @returns whether they wait */
+  waits(work: Promise<unknown>, statements?: number): Promise<boolean>;
 }
 
 /** Starts a server for the tests of a file. */
@@ -83,7 +83,7 @@ export function useStores(): Stores {
       await client.query(statement);
       return { end };
     },
-    waits: async (work) => {
+    waits: async (work, statements = 1) => {
       let hasEnded = false;
       const ended = () => {
         hasEnded = true;
@@ -94,7 +94,7 @@ export function useStores(): Stores {
           `select count(*) from pg_stat_activity
            where application_name = 'psd2' and datname = current_database() and wait_event_type = 'Lock'`,
         );
-        if (waiting !== '0') return true;
+        if (Number(waiting) >= statements) return true;
         if (hasEnded) return false;
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -54,6 +54,21 @@ describe('the claims of workers', () => {
     expect(held()).toBe('2|f');
   });
 
+  it('a worker that waited in vain names the holder, and one that takes over names the holder before', async () => {
+    const [one, other] = [claims(), claims()];
+    const name = expect.stringMatching(`^process ${process.pid} on `);
+    await within(one, async ({ takenOverFrom }) => {
+      expect(takenOverFrom).toBeUndefined();
+      await expect(within(other, async () => {})).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringMatching(`^The sync is in use by process ${process.pid} on `),
+      });
+      expireClaims();
+      await within(other, async (claim) => expect(claim.takenOverFrom).toEqual(name));
+    });
+    await within(one, async ({ takenOverFrom }) => expect(takenOverFrom).toBeUndefined());
+  });
+
   it('a worker extends its claim while it works, and never that of another worker', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => {
@@ -159,7 +174,7 @@ describe('a connection that is lost', () => {
     const { tokens } = cutOff();
     const generation = async () => (await worker().tokens.read('42'))?.generation;
     await tokens.change('42', (slot) => {
-      proxy.cutNext();
+      proxy.cutNext(/insert into psd2\.tokens/);
       return slot.write(login);
     });
     expect(await generation()).toBe(1);
@@ -168,7 +183,7 @@ describe('a connection that is lost', () => {
         stores.sql(
           `update psd2.tokens set generation = 2, secrets = '{"accessToken":"x","refreshToken":null}'`,
         );
-      });
+      }, /insert into psd2\.tokens/);
       return slot.write({ ...login, accessToken: 'mine' });
     });
     expect(await generation()).toBe(3);
@@ -241,6 +256,16 @@ describe('the customers of a round', () => {
     expect(await rounds.status()).toMatchObject({
       ...{ endedAt: expect.any(String), callsPerSecond: null, customersPerSecond: null },
     });
+  });
+
+  it('a worker that was there before the store was copied away gets no customer', async () => {
+    const round = await join();
+    stores.sql(`update psd2.store set moved_to = 'elsewhere'`);
+    await expect(round.next(1)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/^The store in .+ was copied to elsewhere, and is no longer used$/),
+    });
+    expect(stores.sql('select count(*) from psd2.sync_customers where worker is not null')).toBe('0');
   });
 
   it('workers that come at once join one round', async () => {
