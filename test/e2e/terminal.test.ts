@@ -410,16 +410,21 @@ describe('tables on a terminal', () => {
     ]);
   });
 
-  it('tables show times in one form, without a zone', async () => {
+  it('tables show times in one form, as local time without a zone', async () => {
+    const { flow = '', createdAt = '' } = (await newest()) ?? {};
+    // 5:45 hours ahead of UTC.
+    const env = { TZ: 'Asia/Kathmandu' };
+    const local = new Date(Date.parse(createdAt) + 345 * 60_000).toISOString().slice(0, 16).replace('T', ' ');
     for (const args of [
       ['consent', 'list'],
       ['auth', 'list'],
       ['transfer', 'list'],
       ['log', '--limit', '5'],
-      ['log', '--transaction', (await newest())?.flow ?? ''],
+      ['log', '--transaction', flow],
       ['cert', 'inspect'],
     ]) {
-      const screen = (await shown(args, { columns: 200 })).join('\n');
+      const screen = (await shown(args, { columns: 200, env })).join('\n');
+      if (args[0] === 'transfer') expect(screen).toContain(local);
       expect(screen).toMatch(/^(.* )?\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2}(\.\d{3})?)?( |$)/m);
       expect(screen).not.toMatch(/\dT\d/);
     }

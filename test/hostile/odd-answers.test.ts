@@ -147,6 +147,16 @@ describe('transfer status', () => {
     expect(readError(resumed).exitCode).toBe(8);
   });
 
+  it('the status of an instant transfer that has settled is its settlement, whatever the operation says', async () => {
+    bank.behave(odd({}));
+    const flow = await started();
+    bank.behave(odd({ '/status': says({ authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' }) }));
+    expect(await operator.json(transfer, ['transfer', 'status', flow])).toMatchObject({
+      state: 'settled',
+      executionStatus: 'OK',
+    });
+  });
+
   it('transfer status prints the local record if the bank no longer has the resource', async () => {
     bank.behave(odd({}));
     const flow = await started();
@@ -160,14 +170,26 @@ describe('transfer status', () => {
   });
 });
 
-it('the hint names what the operator must give again with resume', async () => {
+/** The bank verifies a transfer, and asks for further data before SCA. */
+const asksForMore = (socket: Socket) => {
   const next = { _links: { next: { href: 'r1/verify2', method: 'PUT' } }, resources: { resourceId: 'r1' } };
-  bank.behave(
-    odd({
-      '/verify': (socket) =>
-        write(socket, { body: JSON.stringify({ result: { outcome: 'SUCCESS' }, data: {}, ...next }) }),
-    }),
-  );
+  write(socket, { body: JSON.stringify({ result: { outcome: 'SUCCESS' }, data: {}, ...next }) });
+};
+
+it('a transfer that is not executed has no receipt, and psd2 asks the bank for none', async () => {
+  bank.behave(odd({ '/verify': asksForMore }));
+  const { flow } = readDocument(transfer, (await operator.psd2(ORDER)).stdout);
+  bank.behave(odd({}));
+  const receipt = await operator.psd2(['transfer', 'receipt', flow, '--file', 'receipt.pdf', '--json']);
+  expect(readError(receipt)).toMatchObject({
+    exitCode: 2,
+    message: `Transfer ${flow} is verified, so it has no receipt`,
+  });
+  expect(bank.heard).toEqual([]);
+});
+
+it('the hint names what the operator must give again with resume', async () => {
+  bank.behave(odd({ '/verify': asksForMore }));
   const began = await operator.psd2([...ORDER, '--instant', '--payee-verified']);
   const { flow } = readDocument(transfer, began.stdout);
   const command = ['transfer', 'resume', flow, '--verify-data', '-', '--payee-verified', '--yes'];

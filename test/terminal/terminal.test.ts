@@ -1,6 +1,12 @@
+import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { writeLocalTime } from '../../src/terminal/local-time.ts';
-import { openTerminal, writeTimeLeft } from '../../src/terminal/terminal.ts';
+import {
+  openTerminal,
+  type Streams,
+  type TerminalOptions,
+  writeTimeLeft,
+} from '../../src/terminal/terminal.ts';
 import { openStream } from './stream.ts';
 
 it.each([
@@ -32,4 +38,52 @@ it.each([
     },
   );
   expect(terminal.writeTime('2026-11-21T10:05:00Z')).toBe(expected);
+});
+
+/** A terminal with these streams. */
+function open(
+  { stdin = false, stderr = false }: { stdin?: boolean; stderr?: boolean },
+  options: Partial<TerminalOptions> = {},
+) {
+  const input: Streams['stdin'] = Object.assign(new Socket(), {
+    ...{ isTTY: stdin, isRaw: false, setRawMode: () => input },
+  });
+  const { stream, written } = openStream(stderr ? { columns: 80 } : 'no terminal');
+  const { signal } = new AbortController();
+  const usual = { noInput: false, quiet: false, mayHaveColour: false, asEvents: false, signal };
+  return { terminal: openTerminal({ stdin: input, stderr: stream }, { ...usual, ...options }), written };
+}
+
+it.each([
+  [true, { stdin: true, stderr: true }, {}],
+  [false, { stdin: true, stderr: false }, {}],
+  [false, { stdin: false, stderr: true }, {}],
+  [false, { stdin: true, stderr: true }, { noInput: true }],
+])(
+  'psd2 can ask (%j) only where the answer is typed and the question is seen: %j %j',
+  (can, streams, options) => {
+    expect(open(streams, options).terminal.canAsk).toBe(can);
+  },
+);
+
+it('psd2 shows no spinner where stderr is not a terminal', async () => {
+  const { terminal, written } = open({ stdin: true });
+  expect(await terminal.whileWaiting('Waiting', Promise.resolve(7))).toBe(7);
+  expect(written()).toBe('');
+});
+
+it.each([
+  ['shows notes and warnings', {}, 'A note\nA warning\n'],
+  ['with --quiet, shows warnings alone', { quiet: true }, 'A warning\n'],
+  [
+    'to a program, writes each as an object',
+    { asEvents: true },
+    '{"event":"note","message":"A note"}\n{"event":"warning","message":"A warning"}\n',
+  ],
+  ['to a program with --quiet, writes nothing', { asEvents: true, quiet: true }, ''],
+])('a terminal %s', (_, options, text) => {
+  const { terminal, written } = open({}, options);
+  terminal.say('A note');
+  terminal.warn('A warning');
+  expect(written()).toBe(text);
 });
