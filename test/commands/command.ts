@@ -3,7 +3,7 @@ import { type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
 import { type Context, openContext } from '../../src/commands/context.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
-import type { Environment } from '../../src/store/machine/settings.ts';
+import { type Environment, passphraseIn } from '../../src/store/machine/settings.ts';
 import { type OutputFormat, openOutput } from '../../src/terminal/output/output.ts';
 import { openTerminal } from '../../src/terminal/terminal.ts';
 import { openStream } from '../terminal/stream.ts';
@@ -47,7 +47,7 @@ export function openCommand(
     sourceOf: () => 'default',
     env: { PSD2_BASE_URL: 'https://psd2.bank.example', ...env },
     folder,
-    profiles: new ProfileStore(folder, terminal.warn),
+    profiles: new ProfileStore(folder, terminal.warn, { signal, passphrase: async () => passphraseIn(env) }),
     openFlows: new Map(),
     terminal,
     output: openOutput(stdout.stream, { format, colour: false, say: terminal.say }),

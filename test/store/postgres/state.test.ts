@@ -117,6 +117,21 @@ it('workers that encrypt the first tokens of a profile at once use one key', asy
   for (const customerId of ['1', '2']) expect(await tokens.read(customerId)).toMatchObject(login);
 });
 
+it('tokens that another worker stores at the same moment are not replaced by late ones', async () => {
+  await stores.init();
+  const { tokens } = worker();
+  await tokens.change('42', (slot) => slot.write(login));
+  const late = await tokens.change('42', async (slot) => ({ slot, spent: await slot.read() }));
+  const other = await stores.holding(
+    `update psd2.tokens set generation = 2, origin = 2, secrets = '{"accessToken":"newer","refreshToken":null}'`,
+  );
+  const replacing = late.slot.replace(late.spent, { ...login, accessToken: 'late' });
+  expect(await stores.waits(replacing)).toBe(true);
+  await other.end();
+  expect(await replacing).toMatchObject({ accessToken: 'newer' });
+  expect(await tokens.read('42')).toMatchObject({ accessToken: 'newer' });
+});
+
 it('more flows than one statement reads are all listed and copied', async () => {
   await stores.init();
   const { transactionId, order } = TRANSFER_BEGIN('');
