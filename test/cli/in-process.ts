@@ -13,6 +13,8 @@ const RAW: RawGlobals = {
   color: true,
 };
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Commands in the tests' own process, each with an empty configuration folder. Undoes what they do to the process. */
 export function useCommands() {
   const temporary = temporaryFolder();
@@ -25,14 +27,15 @@ export function useCommands() {
       said += text;
       return true;
     });
-    const before = process.exitCode;
-    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    const listeners = signals.map((signal) => process.listeners(signal));
+    const { exitCode } = process;
+    // The tests send signals to the command alone. `when-exit`, which psd2's bundle leaves out, would send them again.
+    const listeners = SIGNALS.map((signal) => process.listeners(signal));
+    for (const signal of SIGNALS) process.removeAllListeners(signal);
     onTestFinished(() => {
-      process.exitCode = before;
-      signals.forEach((signal, index) => {
-        for (const listener of process.listeners(signal))
-          if (!listeners[index]?.includes(listener)) process.off(signal, listener);
+      process.exitCode = exitCode;
+      SIGNALS.forEach((signal, index) => {
+        process.removeAllListeners(signal);
+        for (const listener of listeners[index] ?? []) process.on(signal, listener);
       });
       vi.restoreAllMocks();
       vi.unstubAllEnvs();

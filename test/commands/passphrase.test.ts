@@ -18,7 +18,7 @@ it('psd2 asks three times for the passphrase of a key, and then gives up', async
       throw new WrongPassphrase('certificate', 'The passphrase does not open the QWAC key');
     });
   });
-  expect(asked).toBe(3);
-  expect(process.exitCode).toBe(3);
   expect(said()).toContain('The passphrase does not open the QWAC key');
+  expect(process.exitCode).toBe(3);
+  expect(asked).toBe(3);
 });
