@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
-import { type Ended, PROGRAM } from './psd2.ts';
+import { type EndedCall, PROGRAM } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
 import { stepsOf } from './verbose.ts';
@@ -15,7 +15,7 @@ const ORDER = [
 const tokens = (config = operator.config) => tokensFile(config);
 
 /** Runs `psd2` where no file can grow, as on a full disk. */
-async function onFullDisk(args: string[]): Promise<Ended> {
+async function onFullDisk(args: string[]): Promise<EndedCall> {
   const { ended } = await operator.startProgram('bash', [
     ...['-c', 'ulimit -f 0; exec "$@"', 'full', process.execPath, PROGRAM, ...args, '--json'],
   ]);
@@ -23,7 +23,7 @@ async function onFullDisk(args: string[]): Promise<Ended> {
 }
 
 /** Runs `psd2` where it cannot write anything in the configuration folder. */
-async function inReadOnlyFolder(args: string[]): Promise<Ended> {
+async function inReadOnlyFolder(args: string[]): Promise<EndedCall> {
   const config = operator.config;
   const { ended } = await operator.startProgram('unshare', [
     ...['--mount', 'bash', '-c', `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`],
@@ -118,7 +118,7 @@ describe('a disk with room only for the beginning of a payment', () => {
     );
     const limited = await ended;
     const { code, stderr } = limited;
-    const executions = (run: Ended) => stepsOf(run).filter((step) => step === 'execute').length;
+    const executions = (run: EndedCall) => stepsOf(run).filter((step) => step === 'execute').length;
     const flows = join(config, 'flows', 'sandbox');
     const [file = ''] = readdirSync(flows).filter((name) => name.startsWith('tr-'));
     expect({ code, payments: executions(limited) }, stderr).toEqual({ code: exitCode, payments });

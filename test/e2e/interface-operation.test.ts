@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bankDate, untilWorkday } from './bank-days.ts';
 import { readError } from './errors.ts';
-import { ADDRESS, type Ended, keepRunning, readDocument, useLoggedIn } from './psd2.ts';
+import { ADDRESS, type EndedCall, keepRunning, readDocument, useLoggedIn } from './psd2.ts';
 import * as shapes from './shapes.ts';
 import { callsOf, stepsOf } from './verbose.ts';
 
@@ -25,7 +25,7 @@ const standingOrder = (frequency = 'WEEKLY') =>
 const TERM = JSON.stringify({ numberOfExecutions: 12 });
 
 /** Checks that all calls belong to one transaction, and that each has its own id. */
-function expectOneTransaction(transactionId: string, ...runs: Ended[]): void {
+function expectOneTransaction(transactionId: string, ...runs: EndedCall[]): void {
   const calls = runs.flatMap(callsOf);
   expect(calls.length).toBeGreaterThan(runs.length - 1);
   expect(new Set(calls.map(({ transaction }) => transaction))).toEqual(new Set([transactionId]));

@@ -37,8 +37,14 @@ export interface Ended {
   stderr: string;
 }
 
+/** How a call of `psd2` ended. */
+export interface EndedCall extends Ended {
+  /** Whether it reported its calls to the bank (`--verbose`). */
+  isVerbose: boolean;
+}
+
 /** A call of `psd2` that has ended. */
-export interface Called extends Ended {
+export interface Called extends EndedCall {
   args: string[];
   /** The value of `PSD2_OUTPUT`, if it was set. */
   output: string | undefined;
@@ -54,7 +60,7 @@ export interface Running {
   /** Closes its standard input. */
   closeInput(): void;
   kill(signal: NodeJS.Signals): void;
-  ended: Promise<Ended>;
+  ended: Promise<EndedCall>;
 }
 
 export interface RunOptions {
@@ -82,7 +88,7 @@ export interface Operator {
   /** Whether `psd2` and `json` use processes that keep running, for tests of what commands do and print. */
   keepsRunning: boolean;
   /** Runs `psd2` and waits for its end. */
-  psd2(args: string[], options?: RunOptions): Promise<Ended>;
+  psd2(args: string[], options?: RunOptions): Promise<EndedCall>;
   /** Runs `psd2 … --json`, which must succeed, and reads the one document on stdout. */
   json<T>(shape: z.ZodType<T>, args: string[], options?: RunOptions): Promise<T>;
   /** Starts `psd2`, for tests that watch or stop it. Its standard input stays open. */
@@ -228,7 +234,8 @@ export function newOperator(): Operator & {
       env: onlySet(environment),
       stdio: [stdin, 'pipe', 'pipe'],
     });
-    const process = watch(child, (text, before) => ledger.typed(args, text, before));
+    const isVerbose = reportsCalls(args, environment);
+    const process = watch(child, isVerbose, (text, before) => ledger.typed(args, text, before));
     running.add(process);
     void process.ended.then((ended) => {
       running.delete(process);
@@ -242,7 +249,8 @@ export function newOperator(): Operator & {
     const [, ...args] = psd2(words);
     const environment = await environmentOf(args, added);
     if (input !== undefined) ledger.typed(args, input, '');
-    const ended = await residents.run(words, onlySet(environment), input);
+    const isVerbose = reportsCalls(args, environment);
+    const ended = { ...(await residents.run(words, onlySet(environment), input)), isVerbose };
     history.push({ args, output: environment.PSD2_OUTPUT, ...ended });
     return ended;
   };
@@ -298,7 +306,16 @@ export function readDocument<T>(shape: z.ZodType<T>, stdout: string): T {
   return shape.parse(JSON.parse(stdout));
 }
 
-function watch(child: ChildProcess, typed: (text: string, before: string) => void): Running {
+/** Whether psd2 reports its calls to the bank, or a shell script has it report them. */
+function reportsCalls(args: string[], environment: Environment): boolean {
+  return environment.PSD2_DEBUG === '1' || args.some((arg) => /(^|\s)(-v|--verbose)(\s|$)/.test(arg));
+}
+
+function watch(
+  child: ChildProcess,
+  isVerbose: boolean,
+  typed: (text: string, before: string) => void,
+): Running {
   let stdout = '';
   let stderr = '';
   let over = false;
@@ -316,10 +333,10 @@ function watch(child: ChildProcess, typed: (text: string, before: string) => voi
   });
   // Errors from writing to a process that has ended do not matter.
   child.stdin?.on('error', () => {});
-  const ended = once(child, 'close').then(([code, signal]): Ended => {
+  const ended = once(child, 'close').then(([code, signal]): EndedCall => {
     over = true;
     changed();
-    return { code, signal, stdout, stderr };
+    return { code, signal, stdout, stderr, isVerbose };
   });
   return {
     pid: child.pid ?? 0,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Ended } from './psd2.ts';
+import type { Ended, EndedCall } from './psd2.ts';
 
 /** A call that `--verbose` reports. */
 export interface ShownCall {
@@ -42,8 +42,13 @@ export function saidBy({ stderr }: Pick<Ended, 'stderr'>): string {
   return lines.join('\n');
 }
 
-/** The calls that a command with `--verbose` made, in order. */
-export function callsOf(ended: Pick<Ended, 'stderr'>): ShownCall[] {
+/**
+ * The calls that a command with `--verbose` made, in order.
+ *
+ * @throws TypeError without `--verbose`: the calls are not known then, and that there were none would prove nothing
+ */
+export function callsOf(ended: Pick<EndedCall, 'stderr' | 'isVerbose'>): ShownCall[] {
+  if (!ended.isVerbose) throw new TypeError('The calls of a command without --verbose are not known');
   return [...saidBy(ended).matchAll(CALL)].map(
     ([, method = '', path = '', outcome = '', request = '', transaction = '', track]) => ({
       method,
@@ -57,7 +62,7 @@ export function callsOf(ended: Pick<Ended, 'stderr'>): ShownCall[] {
   );
 }
 
-/** The steps of a flow that a command with `--verbose` made. */
-export function stepsOf(ended: Pick<Ended, 'stderr'>): string[] {
+/** The steps of a flow that a command with `--verbose` made. Throws as {@link callsOf} does. */
+export function stepsOf(ended: Pick<EndedCall, 'stderr' | 'isVerbose'>): string[] {
   return callsOf(ended).map(({ step }) => step);
 }
