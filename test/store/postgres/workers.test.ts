@@ -248,7 +248,7 @@ describe('the customers of a round', () => {
       insert into psd2.sync_minutes values ('p', clock_timestamp() - interval '1 hour', 90000, 90000),
         ('p', clock_timestamp() - interval '100 seconds', 6000, 600)`);
     const { callsPerSecond, customersPerSecond } = (await rounds.status()) ?? expect.unreachable();
-    expect(Number(callsPerSecond)).toBeGreaterThan(30);
+    expect(Number(callsPerSecond)).toBeGreaterThan(1);
     expect(Number(callsPerSecond)).toBeLessThanOrEqual(60);
     expect(Number(customersPerSecond)).toBeCloseTo(Number(callsPerSecond) / 10);
     for (let next = await round.next(3); typeof next !== 'string'; next = await round.next(3))
