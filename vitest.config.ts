@@ -9,6 +9,7 @@ export default defineConfig({
     maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
+    setupFiles: 'test/before-midnight.ts',
     projects: [
       {
         extends: true,
