@@ -1,4 +1,4 @@
-import { isOpen } from '../../domain/flow-states.ts';
+import { isOver } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
@@ -13,7 +13,7 @@ export async function consentResume(
   const flow = named ?? (await unfinishedConsent(context));
   const { flows } = await context.store(flow);
   const current = await flows.find('consent', flow);
-  if (isOpen(current)) refuseClientCredentials(context);
+  if (!isOver(current)) refuseClientCredentials(context);
   const opened = await context.forCustomer(current.customerId).bank();
   await opened.flows.resume('consent', current.flow, (open) =>
     driveConsent(context, opened, open, options.allowPartial),

@@ -8,6 +8,30 @@ import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
 
+it('psd2 consent resume confirms nothing with client credentials, also if confirm was sent before', async () => {
+  const globals = { grant: 'client_credentials' as const };
+  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString(), { globals });
+  const products = [parseProductId('0000012345')];
+  const begin = {
+    transactionId: context.world.newId(),
+    customerId: '1000001',
+    categories: [{ name: 'ACCOUNT_INFO' as const, products }],
+  };
+  const { flows } = await context.store();
+  const flow = await flows.begin('consent', begin, async ({ current, record }) => {
+    await record({ type: 'request-sent', requestId: 'the-request', digest: null });
+    const outcomes = [{ name: 'ACCOUNT_INFO', outcome: true }];
+    await record({ type: 'requested', resourceId: 'the-resource', outcomes });
+    await record({ type: 'confirm-sent', requestId: 'the-confirm', digest: null });
+    return current.flow;
+  });
+  expect(await flows.find('consent', flow)).toMatchObject({ state: 'confirming' });
+  await expect(consentResume(context, flow, { allowPartial: false })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'This needs the customer, so it needs the grant authorization_code',
+  });
+});
+
 it("psd2 consent resume acts for the consent's customer, whoever logged in last", async () => {
   const keys = await loadOrCreateRegistration(inject('registration'));
   const env = {
