@@ -52,6 +52,19 @@ describe.each(products())('the history of %s', (_name, customer, product) => {
     }
   });
 
+  test('a range of days has the pending rows that were entered on one of them, in Rome', () => {
+    const ledger = new Ledger(customers, today);
+    const entered = (from?: string, to?: string) =>
+      ledger.entries(product, { from, to }, today).pending.map(({ enteredAt }) => enteredAt.toISOString());
+    const all = entered();
+    const isBefore = (at: string) => at < '2026-11-19T23:00:00.000Z';
+    expect(entered(undefined, '2026-11-19')).toEqual(all.filter(isBefore));
+    expect(entered('2026-11-20')).toEqual(all.filter((at) => !isBefore(at)));
+    expect(entered('2026-11-19', '2026-11-20')).toEqual(all);
+    expect(entered(undefined, '2026-11-18')).toEqual([]);
+    expect(entered('2026-11-21')).toEqual([]);
+  });
+
   test('a history can start right after midnight and at the turn of the year', () => {
     for (const now of ['2026-11-19T23:00:30Z', '2026-12-31T23:30:00Z', '2028-02-29T10:00:00Z'].map(
       (at) => new Date(at),
