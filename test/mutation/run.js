@@ -91,6 +91,7 @@ function groupsOf(files) {
 }
 
 async function measure(room, files) {
+  process.env.MUTATION_ROOM = room;
   const found = judge(await mutants(files, testsOf(room, filesIn('test'))), EQUIVALENT);
   return { ...Object.fromEntries(files.map((file) => [file, NO_MUTANTS])), ...found };
 }

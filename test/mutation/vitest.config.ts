@@ -5,13 +5,13 @@ export default defineConfig({
   test: {
     // Vitest needs a file to start with. It is not loaded.
     include: ['test/mutation/warm-worker.js'],
-    globalSetup: ['test/sandbox/shared-registration.ts'],
+    globalSetup: ['test/sandbox/shared-registration.ts', 'test/store/postgres/shared-server.ts'],
     runner: './test/mutation/warm-worker.js',
     pool: 'threads',
     maxWorkers: 1,
     isolate: false,
-    // These tests would need a PostgreSQL server for each mutant.
-    testNamePattern: /^(?!.*a home in PostgreSQL)/,
+    // Without the shared server, these tests would start one for each mutant.
+    testNamePattern: process.env.MUTATION_ROOM === 'postgres' ? /(?:)/ : /^(?!.*a home in PostgreSQL)/,
     testTimeout: 20_000,
     hookTimeout: 5_000,
   },

@@ -14,8 +14,9 @@ import { openPostgres } from '../../src/store/postgres/home.ts';
 import { initStore } from '../../src/store/postgres/init.ts';
 import { named } from '../named.ts';
 import { begun } from './flows.ts';
+import { openDatabases } from './postgres/databases.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
-import { type Server, startServer } from './postgres/server.ts';
+import type { Databases } from './postgres/server.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 import { BANK, fillStore, foundIn, login, refusal } from './whole-store.ts';
 
@@ -28,9 +29,9 @@ interface Home {
   side(): CopySide;
 }
 
-let server: Server;
+let server: Databases;
 beforeAll(() => {
-  server = startServer();
+  server = openDatabases();
 });
 afterAll(() => server.stop());
 

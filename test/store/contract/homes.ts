@@ -10,7 +10,8 @@ import type { Store } from '../../../src/store/ports/store.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { initStore } from '../../../src/store/postgres/init.ts';
-import { type Server, startServer } from '../postgres/server.ts';
+import { openDatabases } from '../postgres/databases.ts';
+import type { Databases } from '../postgres/server.ts';
 
 /** An empty place for a store, and workers that share it. */
 export interface Place {
@@ -76,14 +77,14 @@ async function openOnDisk(root: string): Promise<Place> {
   };
 }
 
-let server: Server | undefined;
+let server: Databases | undefined;
 afterAll(() => {
   server?.stop();
   server = undefined;
 });
 
 async function openInPostgres(root: string): Promise<Place> {
-  server ??= startServer();
+  server ??= openDatabases();
   const running = server;
   const database = `psd2_${randomBytes(6).toString('hex')}`;
   running.create(database);

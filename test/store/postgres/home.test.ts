@@ -5,18 +5,19 @@ import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresStore } from '../../../src/store/postgres/home.ts';
 import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
+import { openDatabases } from './databases.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
-import { type Server, startServer } from './server.ts';
+import type { Databases } from './server.ts';
 
 const day = (text: string) => parseDate('--date', text);
 const BANK = new URL('https://bank.example');
-let server: Server;
+let server: Databases;
 let count = 0;
 let store: PostgresStore;
 let database: string;
 
 beforeAll(() => {
-  server = startServer();
+  server = openDatabases();
 });
 afterAll(() => server.stop());
 

@@ -3,14 +3,20 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A real PostgreSQL server in a temporary folder, reached over a Unix socket. */
-export interface Server {
-  /** The value of `PSD2_STORE` for a database of this server. */
+/** The databases of the tests of a file. */
+export interface Databases {
+  /** The value of `PSD2_STORE` for a database. */
   url(database: string): string;
   /** Makes an empty database. */
   create(database: string): void;
   /** Runs SQL as the owner. @returns the rows, with columns separated by `|` */
   sql(database: string, sql: string): string;
+  stop(): void;
+}
+
+/** A real PostgreSQL server in a temporary folder, reached over a Unix socket. */
+export interface Server extends Databases {
+  folder: string;
   /** Like `url`, but over TCP, where users need their password. */
   tcp(database: string, user: string): string;
   /** Turns TLS on, with this certificate and key in PEM. */
@@ -18,28 +24,20 @@ export interface Server {
   /** Stops the server as a power cut does. */
   crash(): void;
   start(): void;
-  stop(): void;
 }
 
 const DEBIAN = '/usr/lib/postgresql';
+const isRoot = process.getuid?.() === 0;
 
 /**
  * Starts a server. `initdb` refuses to run as root, so under root the server runs as the user `postgres`.
  *
  * @param port makes the server also listen on this port of 127.0.0.1
+ * @param settings of postgresql.conf, for example `fsync=off`
  */
-export function startServer(port?: number, maxConnections = 60): Server {
-  const bin = folderOfPrograms();
+export function startServer(port?: number, maxConnections = 60, settings: string[] = []): Server {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-pg-'));
   const data = join(folder, 'data');
-  const isRoot = process.getuid?.() === 0;
-  const run = (program: string, ...args: string[]) =>
-    isRoot
-      ? execFileSync('runuser', ['-u', 'postgres', '--', join(bin, program), ...args], {
-          cwd: '/',
-          stdio: 'pipe',
-        })
-      : execFileSync(join(bin, program), args, { stdio: 'pipe' });
   if (isRoot) execFileSync('chown', ['postgres', folder]);
   execFileSync('chmod', ['755', folder]);
   run('initdb', '-D', data, '-U', 'psd2', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C');
@@ -50,13 +48,14 @@ export function startServer(port?: number, maxConnections = 60): Server {
     );
   }
   const listens = port === undefined ? 'listen_addresses=' : `listen_addresses=127.0.0.1 -c port=${port}`;
-  const options = `-k ${folder} -c ${listens} -c max_connections=${maxConnections}`;
+  const options = ['', listens, `max_connections=${maxConnections}`, ...settings].join(' -c ');
   const at = port === undefined ? ['-h', folder] : ['-h', folder, '-p', String(port)];
-  const start = () => run('pg_ctl', '-D', data, '-o', options, '-w', '-l', join(folder, 'log'), 'start');
+  const start = () =>
+    run('pg_ctl', '-D', data, '-o', `-k ${folder}${options}`, '-w', '-l', join(folder, 'log'), 'start');
   start();
   return {
-    url: (database) =>
-      `postgres://psd2@/${database}?host=${encodeURIComponent(folder)}${port === undefined ? '' : `&port=${port}`}`,
+    folder,
+    url: (database) => `${urlIn(folder, database)}${port === undefined ? '' : `&port=${port}`}`,
     tcp: (database, user) => `postgres://${user}@127.0.0.1:${port}/${database}`,
     useCertificate: (certificate, key) => {
       writeFileSync(join(data, 'server.crt'), certificate);
@@ -66,10 +65,7 @@ export function startServer(port?: number, maxConnections = 60): Server {
       run('pg_ctl', '-D', data, 'reload');
     },
     create: (database) => run('createdb', ...at, '-U', 'psd2', database),
-    sql: (database, sql) =>
-      run('psql', ...at, '-U', 'psd2', '-d', database, '-XAtqc', sql)
-        .toString('utf8')
-        .trimEnd(),
+    sql: (database, sql) => query(at, database, sql),
     crash: () => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop'),
     start,
     stop: () => {
@@ -77,6 +73,26 @@ export function startServer(port?: number, maxConnections = 60): Server {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The address of a database of the server in this folder. */
+export function urlIn(folder: string, database: string): string {
+  return `postgres://psd2@/${database}?host=${encodeURIComponent(folder)}`;
+}
+
+/** Runs SQL as the owner. @param at the options for the place of the server */
+export function query(at: string[], database: string, sql: string): string {
+  return run('psql', ...at, '-U', 'psd2', '-d', database, '-XAtqc', sql)
+    .toString('utf8')
+    .trimEnd();
+}
+
+/** Runs a program of PostgreSQL, as a user whom it accepts. */
+export function run(program: string, ...args: string[]): Buffer {
+  const path = join(folderOfPrograms(), program);
+  return isRoot
+    ? execFileSync('runuser', ['-u', 'postgres', '--', path, ...args], { cwd: '/', stdio: 'pipe' })
+    : execFileSync(path, args, { stdio: 'pipe' });
 }
 
 function folderOfPrograms(): string {

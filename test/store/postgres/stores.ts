@@ -4,11 +4,12 @@ import { type Address, parseAddress } from '../../../src/store/postgres/address.
 import { Database } from '../../../src/store/postgres/database.ts';
 import { PostgresStore } from '../../../src/store/postgres/home.ts';
 import { type Init, initStore } from '../../../src/store/postgres/init.ts';
-import { type Server, startServer } from './server.ts';
+import { openDatabases } from './databases.ts';
+import type { Databases } from './server.ts';
 
 /** A server of a test file, with a new database for each test. */
 export interface Stores {
-  server(): Server;
+  server(): Databases;
   /** The name of the test's database. */
   name(): string;
   address(): Address;
@@ -28,7 +29,7 @@ export interface Stores {
 
 /** Starts a server for the tests of a file. */
 export function useStores(): Stores {
-  let server: Server | undefined;
+  let server: Databases | undefined;
   let count = 0;
   let name = '';
   const running = () => {
@@ -36,7 +37,7 @@ export function useStores(): Stores {
     return server;
   };
   beforeAll(() => {
-    server = startServer();
+    server = openDatabases();
   });
   afterAll(() => server?.stop());
   beforeEach(() => {
