@@ -36,6 +36,16 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     expect((await others.notes.read('42', next)).refresh).toBeUndefined();
   });
 
+  it('a login without an end has no notes, then a refused call, then a refused renewal', async () => {
+    const endless = { ...login, accessTokenExpiresAt: null };
+    const noted = () => others.notes.read('42', endless);
+    expect(await noted()).toEqual({ refresh: undefined, call: undefined });
+    await data.notes.callRefused('42', refusal);
+    expect(await noted()).toEqual({ refresh: undefined, call: refusal });
+    await data.notes.refreshRefused('42', endless, refusal);
+    expect(await noted()).toEqual({ refresh: refusal, call: refusal });
+  });
+
   it('a refused call is noted until a call is allowed, separately from a refused renewal', async () => {
     await data.notes.refreshRefused(null, login, refusal);
     await data.notes.callRefused(null, refusal);
@@ -69,6 +79,19 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     expect(await take(others)).toBe(true);
     others.reads.begin();
     expect(await take(others, 2)).toBe(false);
+  });
+
+  it('a run counts each account, list of accounts and day on its own', async () => {
+    const [list, other, tomorrow] = [null, '0010482638', parseDate('--date', '2026-11-22')];
+    expect(await take(data, 0)).toBe(false);
+    for (const worker of [data, others]) {
+      const isFirst = worker === data;
+      expect(await take(worker, 1)).toBe(isFirst);
+      expect(await take(worker, 1, list)).toBe(isFirst);
+      expect(await take(worker, 1, other)).toBe(isFirst);
+    }
+    expect(await take(data, 1, ACCOUNT, tomorrow)).toBe(true);
+    expect(await take(others, 1, ACCOUNT, tomorrow)).toBe(false);
   });
 
   it('workers that read at the same moment stay within the budget together', async () => {
