@@ -133,6 +133,37 @@ describe('an address without a service', () => {
     expect(parsed('postgres:///bank?host=/tmp/x')).toMatchObject({ shown: '/tmp/x/bank' });
   });
 
+  it.each([
+    '',
+    'bank',
+    'mypostgres://db.example/bank',
+    'https://postgres:1@db.example/bank',
+    'postgres://[db]/bank',
+    'postgres://db:x/b',
+  ])('%j is not the address of a database', (text) => {
+    expect(() => parsed(text)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: 'PSD2_STORE is not the address of a database',
+        hint: 'Give postgres://user@host:5432/database, and the password in PGPASSWORD or a file that PGPASSFILE names.',
+      }),
+    );
+  });
+
+  it('takes an IPv6 address with brackets or without, and the user alone', () => {
+    const hosts = [
+      'postgres://ada@[::1]:1/b',
+      'postgres:///b?host=::1&port=1',
+      'postgres:///b?host=[::1]&port=1',
+    ];
+    for (const text of hosts) {
+      const { config, shown } = parsed(text, { PGPORT: '2' });
+      expect([config.host, shown, config.ssl]).toEqual(['::1', '[::1]:1/b', undefined]);
+    }
+    expect(parsed('postgres://ada@', { PGHOST: '/tmp/x' })).toMatchObject({ shown: '/tmp/x/ada' });
+    expect(parsed('postgres://ada@?port=7', { PGHOST: '/tmp/x' }).place).toBe('/tmp/x:7/ada');
+  });
+
   it('has a place that tells two servers of one folder of sockets apart', () => {
     expect(parsed('postgres:///bank?host=/tmp/x').place).toBe('/tmp/x:5432/bank');
     expect(parsed('postgres:///bank?host=/tmp/x&port=5433').place).toBe('/tmp/x:5433/bank');
@@ -145,7 +176,9 @@ it('connect_timeout is in seconds, as in libpq, and 0 is no limit', () => {
   expect(limit('postgres:///bank?connect_timeout=5')).toBe(5_000);
   expect(limit('postgres:///bank', { PGCONNECT_TIMEOUT: '7' })).toBe(7_000);
   expect(limit('postgres:///bank?connect_timeout=0', { PGCONNECT_TIMEOUT: '7' })).toBe(0);
-  expect(limit('postgres:///bank')).toBeUndefined();
+  for (const none of ['', '-1', 'soon', 'Infinity'])
+    expect(limit('postgres:///bank', { PGCONNECT_TIMEOUT: none })).toBeUndefined();
+  expect('connectionTimeoutMillis' in parsed('postgres:///bank').config).toBe(false);
 });
 
 describe('TLS in the address', () => {
@@ -165,13 +198,32 @@ describe('TLS in the address', () => {
   it.each(['sslrootcert', 'sslcert', 'sslkey'])('a file of %s that does not exist is named', (option) => {
     const path = join(temporary, 'nowhere.pem');
     expect(() => parseAddress(`postgres://ada@db.example/bank?${option}=${path}`, {})).toThrow(
-      `The file ${path} of ${option} in PSD2_STORE cannot be used: it does not exist`,
+      expect.objectContaining({
+        code: 'config',
+        message: `The file ${path} of ${option} in PSD2_STORE cannot be used: it does not exist`,
+        hint: 'Check the files that sslrootcert, sslcert and sslkey name.',
+      }),
+    );
+  });
+
+  it('of two files, the one that cannot be read is named', () => {
+    const [there, nowhere] = [join(home, '.pg_service.conf'), join(temporary, 'nowhere.pem')];
+    const text = `postgres://ada@db.example/bank?sslcert=${there}&sslkey=${nowhere}`;
+    expect(() => parsed(text)).toThrow(
+      `The file ${nowhere} of sslkey in PSD2_STORE cannot be used: it does not exist`,
+    );
+    expect(() => parsed(`postgres://ada@db.example/bank?sslcert=${temporary}`)).toThrow(
+      'PSD2_STORE cannot be used: there is a folder',
     );
   });
 
   it('verify-ca without the certificate of an authority is refused', () => {
     expect(() => parseAddress('postgres://ada@db.example/bank?sslmode=verify-ca', {})).toThrow(
-      'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority',
+      expect.objectContaining({
+        code: 'config',
+        message: 'sslmode=verify-ca in PSD2_STORE needs the certificate of the authority',
+        hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',
+      }),
     );
   });
 });

@@ -237,6 +237,12 @@ describe('the pace that the bank demands', () => {
         goOn: async () => {},
       },
     );
+  /** Workers have been refused three times, and wait no longer. */
+  const gap = (milliseconds: number) =>
+    stores.sql(`insert into psd2.pace (profile, next_turn, gap_ms, held_until, holds)
+      values ('p', clock_timestamp() - interval '1 hour', ${milliseconds}, '-infinity', 3)
+      on conflict (profile) do update set gap_ms = excluded.gap_ms, holds = 3`);
+  const pace = () => stores.sql('select holds, gap_ms from psd2.pace');
 
   it('a worker that the bank refused waits, though it has taken turns in advance', async () => {
     const one = turns();
@@ -263,7 +269,67 @@ describe('the pace that the bank demands', () => {
     const one = turns();
     await one.turn();
     for (let times = 0; times < 3; times += 1) await one.slowDown(RETRY_MS);
-    expect(stores.sql('select holds, gap_ms from psd2.pace')).toBe('1|20');
+    expect(pace()).toBe('1|20');
+  });
+
+  it('calls begin one gap apart, and the turns of a second are taken at once', async () => {
+    gap(100);
+    const one = turns();
+    for (let call = 0; call < 10; call += 1) await one.turn();
+    expect(slept.map(Math.round)).toEqual([100, 200, 300, 400, 500, 600, 700, 800, 900]);
+    const before = stores.sql('select next_turn from psd2.pace');
+    await one.turn();
+    expect(stores.sql(`select next_turn > '${before}' from psd2.pace`)).toBe('t');
+  });
+
+  it('turns taken in advance are valid until a second after the last one', async () => {
+    gap(100);
+    const one = turns();
+    await one.turn();
+    const taken = stores.sql('select next_turn from psd2.pace');
+    now = 1_800;
+    slept = [];
+    await one.turn();
+    expect([slept, stores.sql('select next_turn from psd2.pace')]).toEqual([[], taken]);
+    now = 2_500;
+    await one.turn();
+    expect(stores.sql(`select next_turn > '${taken}' from psd2.pace`)).toBe('t');
+  });
+
+  it.each([
+    [100, '0|90'],
+    [10, '0|9'],
+    [9.9, '0|0'],
+  ])(
+    'after an answer, a gap of %d ms becomes shorter, and the refusals are forgotten',
+    async (milliseconds, expected) => {
+      gap(milliseconds);
+      const one = turns();
+      await one.turn();
+      await one.goOn();
+      expect(pace()).toBe(expected);
+    },
+  );
+
+  it('a worker at full speed leaves the gap to those who were refused', async () => {
+    const one = turns();
+    await one.turn();
+    gap(100);
+    await one.goOn();
+    expect(pace()).toBe('3|100');
+  });
+
+  it.each([
+    ['names no time', null, 250],
+    ['asks for ten minutes', 600_000, 600_000],
+  ])('the first refusal holds the calls of all workers, if it %s', async (_, asked, held) => {
+    const before = stores.sql('select clock_timestamp()');
+    await turns().slowDown(asked);
+    const since = `extract(epoch from held_until - '${before}')`;
+    expect(
+      stores.sql(`select ${since} * 1000 >= ${held}, ${since} * 1000 < ${held} + 60000 from psd2.pace`),
+    ).toBe('t|t');
+    expect(pace()).toBe('1|20');
   });
 });
 
