@@ -88,7 +88,9 @@ export const ROOMS = {
     least: 90,
     mutate: ['src/store/postgres/**'],
     tests: [
-      ...['address', 'database', 'home', 'journal', 'state', 'workers'].map((name) => `postgres/${name}`),
+      ...['address', 'database', 'home', 'journal', 'left-behind', 'state', 'workers'].map(
+        (name) => `postgres/${name}`,
+      ),
       ...['access', 'flows', 'rounds', 'sync-and-calls', 'tokens'].map((name) => `contract/${name}`),
       'copy',
     ].map((name) => `test/store/${name}.test.ts`),

@@ -392,11 +392,18 @@ describe('what doctor says of a database', () => {
     }
   });
 
-  it('doctor fails for a user who may only read', async () => {
+  it('doctor fails for a user who may only read, and a login does not begin', async () => {
     stores.sql(`create role clerk login; grant usage on schema psd2 to clerk;
       grant select on all tables in schema psd2 to clerk`);
     const address = parseAddress(stores.server().url(stores.name()).replace('psd2@', 'clerk@'), {});
-    expect(await checks(stores.worker({ address }))).toMatchObject({ store: 'ok', 'store rights': 'fail' });
+    const reader = stores.worker({ address });
+    expect(await checks(reader)).toMatchObject({ store: 'ok', 'store rights': 'fail' });
+    await expect(reader.open('p', BANK).tokens.ready()).rejects.toMatchObject({
+      code: 'config',
+      message: `Tokens cannot be written at ${address.shown}`,
+      hint: 'Name the primary server in PSD2_STORE, and give its user the role psd2_worker.',
+    });
+    await expect(stores.worker().open('p', BANK).tokens.ready()).resolves.toBeDefined();
   });
 });
 

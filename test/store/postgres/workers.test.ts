@@ -348,33 +348,6 @@ describe('one worker that keeps out the others', () => {
   });
 });
 
-describe('flows that were left behind', () => {
-  const left = async () => (await worker().flows.leftBehind(5)).flows.map(({ flow }) => flow);
-  const failing = async (open: { record(event: typeof SENT): Promise<unknown> }) => {
-    await open.record(SENT);
-    throw new Error('gone');
-  };
-
-  it('a flow that a worker works on was not left behind', async () => {
-    const { flows } = worker();
-    await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
-      await open.record(SENT);
-      expect(await left()).toEqual([]);
-      expireClaims();
-      expect(await left()).toEqual([open.current.flow]);
-    });
-    expect(await left()).toEqual([]);
-  });
-
-  it('a flow that was continued and interrupted again was left behind', async () => {
-    const { flows } = worker();
-    const { flow } = (await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current;
-    expect(await left()).toEqual([]);
-    await expect(flows.resume('transfer', flow, failing)).rejects.toThrow('gone');
-    expect(await left()).toEqual([flow]);
-  });
-});
-
 it('the rows of a sync and its progress are stored together, or not at all', async () => {
   stores.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'full'; end $$;
     create trigger refuses before insert on psd2.sync_progress for each row execute function public.refuse()`);

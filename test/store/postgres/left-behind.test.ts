@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Open } from '../../../src/store/ports/flows.ts';
+import { begun } from '../flows.ts';
+import { BANK } from '../whole-store.ts';
+import { TRANSFER_BEGIN } from './orders.ts';
+import { useStores } from './stores.ts';
+
+const stores = useStores();
+const SENT = { type: 'verify-sent', requestId: 'r', digest: null } as const;
+const DAY_MS = 86_400_000;
+
+beforeEach(async () => {
+  await stores.init();
+});
+const flows = () => stores.worker().open('p', BANK).flows;
+const find = (most = 5, except?: string) => flows().leftBehind(most, except);
+const left = async (most?: number, except?: string) =>
+  (await find(most, except)).flows.map(({ flow }) => flow);
+
+/** A transfer that was interrupted after `work`. */
+async function interrupted(
+  work: (open: Open<'transfer'>) => Promise<unknown> = ({ record }) => record(SENT),
+) {
+  let flow = '';
+  const begin = TRANSFER_BEGIN(crypto.randomUUID());
+  const working = flows().begin('transfer', begin, async (open) => {
+    flow = open.current.flow;
+    await work(open);
+    throw new Error('gone');
+  });
+  await expect(working).rejects.toThrow('gone');
+  return flow;
+}
+
+describe('flows that were left behind', () => {
+  it('a flow that a worker works on was not left behind', async () => {
+    await flows().begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
+      await open.record(SENT);
+      expect(await left()).toEqual([]);
+      stores.sql(`update psd2.claims set until = '-infinity'`);
+      expect(await left()).toEqual([open.current.flow]);
+    });
+    expect(await left()).toEqual([]);
+  });
+
+  it('a flow that was continued and interrupted again was left behind', async () => {
+    const { flow } = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
+    expect(await left()).toEqual([]);
+    await expect(
+      flows().resume('transfer', flow, async (open) => {
+        await open.record(SENT);
+        throw new Error('gone');
+      }),
+    ).rejects.toThrow('gone');
+    expect(await find()).toEqual({
+      flows: [{ kind: 'transfer', flow, state: 'created', resourceId: null }],
+      more: 0,
+    });
+  });
+
+  it('as many are named as wanted, the newest first, and how many more there may be', async () => {
+    const names: string[] = [];
+    for (let number = 0; number < 3; number += 1) names.unshift(await interrupted());
+    const [third, second, first] = names;
+    expect(await left(3)).toEqual([third, second, first]);
+    const { flows: newest, more } = await find(2);
+    expect([newest.map(({ flow }) => flow), more]).toEqual([[third, second], 1]);
+    expect(await find(4)).toMatchObject({ more: 0 });
+  });
+
+  it('the flow that the command is about is not named, by its own id or the id at the bank', async () => {
+    const one = await interrupted();
+    const other = await interrupted();
+    stores.sql(`update psd2.flows set resource_id = 'at-the-bank' where flow = '${other}'`);
+    expect(await left()).toEqual([other, one]);
+    expect(await left(5, one)).toEqual([other]);
+    expect(await left(5, one.slice(0, -1))).toEqual([other]);
+    expect(await left(5, 'at-the')).toEqual([one]);
+    expect(await left(5, 'bank')).toEqual([other, one]);
+  });
+
+  it('a flow of which nothing reached the bank is cancelled, not named', async () => {
+    const flow = await interrupted(async () => {});
+    expect(await find()).toEqual({ flows: [], more: 0 });
+    expect(await flows().find('transfer', flow)).toMatchObject({ state: 'cancelled' });
+    expect((await flows().history(flow))?.map(({ type }) => type)).toEqual(['created', 'cancelled']);
+  });
+
+  it('a flow that has ended is not named or changed, even if its worker was killed before it could say so', async () => {
+    const flow = await interrupted(({ record }) => record({ type: 'cancelled' }));
+    const underWay = () => stores.sql(`select under_way from psd2.flows where flow = '${flow}'`);
+    expect(underWay()).toBe('t');
+    expect(await left()).toEqual([]);
+    expect(underWay()).toBe('f');
+  });
+
+  it('a damaged flow does not hide the others, and one of last week is not named', async () => {
+    const [whole, damaged, old] = [await interrupted(), await interrupted(), await interrupted()];
+    stores.sql(`update psd2.flow_events set event = '{}' where flow = '${damaged}'`);
+    stores.sql(
+      `update psd2.flows set updated_at = now() - interval '${7 * DAY_MS + 1000} milliseconds' where flow = '${old}'`,
+    );
+    expect(await left()).toEqual([whole]);
+  });
+
+  it('if the database does not answer, none is named', async () => {
+    await interrupted();
+    stores.sql('alter table psd2.flows rename to gone');
+    expect(await find()).toEqual({ flows: [], more: 0 });
+  });
+});
+
+describe('what the store says of flows', () => {
+  it('the flows that workers work on now, and their workers', async () => {
+    const { flow } = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
+    expect(await flows().atWork()).toEqual([]);
+    await flows().resume('transfer', flow, async () => {
+      const holder = expect.stringMatching(`^process ${process.pid} on `);
+      expect(await flows().atWork()).toEqual([{ flow, holder }]);
+    });
+  });
+
+  it('where flows are recorded, once there are some', async () => {
+    expect(await flows().recordedIn()).toBeUndefined();
+    await begun(flows(), 'transfer', TRANSFER_BEGIN('a'));
+    expect(await flows().recordedIn()).toBe(`psd2.flows at ${stores.database().shown}`);
+  });
+});
