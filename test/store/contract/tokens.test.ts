@@ -40,13 +40,39 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await others.read(CUSTOMER)).toMatchObject(login);
     expect(await others.read(null)).toBeUndefined();
     const worker = await place.worker();
+    const { accessToken: _, refreshToken: __, ...ends } = login;
+    expect(await others.login(CUSTOMER)).toMatchObject(ends);
+    expect(await others.login(null)).toBeUndefined();
     for (const bank of [
       'https://other.example/psd2',
       'https://bank.example/',
       'https://bank.example:8443/psd2',
-    ])
-      expect(await worker.open('bank', new URL(bank)).tokens.read(CUSTOMER)).toBeUndefined();
+    ]) {
+      const elsewhere = worker.open('bank', new URL(bank)).tokens;
+      expect([await elsewhere.read(CUSTOMER), await elsewhere.login(CUSTOMER)]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    }
     expect(await worker.open('other', BANK).tokens.read(CUSTOMER)).toBeUndefined();
+    await others.forget(CUSTOMER);
+    expect(await tokens.login(CUSTOMER)).toBeUndefined();
+  });
+
+  it('before the first login, a worker has the login to itself, and stores nothing for spent tokens', async () => {
+    await tokens.change(CUSTOMER, async (slot) => {
+      expect(await slot.read()).toBeUndefined();
+      expect(await slot.isOurs(undefined)).toBe(true);
+      expect(await slot.replace(undefined, login)).toMatchObject(login);
+      expect(await slot.isOurs(await slot.read())).toBe(true);
+    });
+    const spent = await read(others);
+    await tokens.forget(CUSTOMER);
+    expect(await others.change(CUSTOMER, (slot) => slot.replace(spent, renewed))).toBeUndefined();
+    await others.change(null, async (slot) => {
+      expect(await slot.replace(spent, renewed)).toBeUndefined();
+      expect(await slot.read()).toBeUndefined();
+    });
   });
 
   it('the tokens of each customer and of the application are stored and deleted separately', async () => {

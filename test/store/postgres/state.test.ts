@@ -102,6 +102,20 @@ it('encrypted tokens that someone moves to another customer or bank do not open'
   stores.sql(`update psd2.tokens set secrets = (select secrets from psd2.tokens where holder = '2')`);
   expect(await tokens.read('2')).toMatchObject({ accessToken: '2' });
   await expect(tokens.read('1')).rejects.toMatchObject(damaged);
+  stores.sql(`update psd2.tokens set holder = '' where holder = '2'`);
+  await expect(tokens.read(null)).rejects.toMatchObject(damaged);
+});
+
+it('tokens that the bank gave are not held back by a database that can never store them', async () => {
+  await stores.init();
+  const { tokens } = worker();
+  await tokens.change('42', (slot) => slot.write(login));
+  const { slot, spent } = await tokens.change('42', async (open) => ({
+    slot: open,
+    spent: await open.read(),
+  }));
+  stores.sql('alter table psd2.tokens rename to gone');
+  await expect(slot.replace(spent, login)).rejects.toMatchObject({ code: 'config' });
 });
 
 it('workers that encrypt the first tokens of a profile at once use one key', async () => {
