@@ -52,6 +52,12 @@ describe('a journal in the database that someone has damaged', () => {
     await expect(opened(flowsOfAnother(), 'transfer', flow)).rejects.toMatchObject(damagedAt(flow, event));
   });
 
+  it('its history is not shown', async () => {
+    const flow = await transfer();
+    stores.sql(`update psd2.flow_events set event = '{}' where flow = '${flow}' and n = 2`);
+    await expect(flowsOfAnother().history(flow)).rejects.toMatchObject(damagedAt(flow, 2));
+  });
+
   it('its reference stays taken, and the error says why its outcome is not known', async () => {
     const flow = await transfer('INV-1');
     stores.sql(`update psd2.flow_events set event = '{}' where flow = '${flow}'`);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Open } from '../../../src/store/ports/flows.ts';
-import { begun } from '../flows.ts';
+import { glanceAtPostgres } from '../../../src/store/postgres/glance.ts';
+import { allOf, begun } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
@@ -103,6 +104,19 @@ describe('flows that were left behind', () => {
     expect(await left()).toEqual([whole]);
   });
 
+  it('flows of every kind are named, with their ids at the bank', async () => {
+    const begin = { transactionId: crypto.randomUUID(), customerId: '42', categories: [] };
+    const working = flows().begin('consent', begin, async (open) => {
+      await open.record({ type: 'request-sent', requestId: 'r', digest: null });
+      await open.record({ type: 'requested', resourceId: 'at-the-bank', outcomes: [] });
+      throw new Error('gone');
+    });
+    await expect(working).rejects.toThrow('gone');
+    expect((await find()).flows).toMatchObject([
+      { kind: 'consent', state: 'requested', resourceId: 'at-the-bank' },
+    ]);
+  });
+
   it('if the database does not answer, none is named', async () => {
     await interrupted();
     stores.sql('alter table psd2.flows rename to gone');
@@ -124,5 +138,31 @@ describe('what the store says of flows', () => {
     expect(await flows().recordedIn()).toBeUndefined();
     await begun(flows(), 'transfer', TRANSFER_BEGIN('a'));
     expect(await flows().recordedIn()).toBe(`psd2.flows at ${stores.database().shown}`);
+  });
+
+  it('the newest flows, for completion', async () => {
+    const env = { PSD2_STORE: stores.server().url(stores.name()) };
+    const glance = glanceAtPostgres('p', env);
+    const transfer = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
+    const begin = { transactionId: crypto.randomUUID(), customerId: '42', categories: [] };
+    const consent = (await begun(flows(), 'consent', begin)).current;
+    const named = (of: { flow: string; createdAt: string }, type: string) => ({
+      ...{ flow: of.flow, at: of.createdAt },
+      event: expect.objectContaining({ type }),
+    });
+    expect(await glance.begun('transfer', 5)).toEqual([named(transfer, 'created')]);
+    expect(await glance.begun(undefined, 5)).toEqual([named(consent, 'created'), named(transfer, 'created')]);
+    expect(await glance.begun(undefined, 1)).toEqual([named(consent, 'created')]);
+    expect(await glanceAtPostgres('other', env).begun(undefined, 5)).toEqual([]);
+    expect(await glanceAtPostgres('p', { PSD2_STORE: 'nonsense' }).begun(undefined, 5)).toEqual([]);
+  });
+
+  it('those that began since a day', async () => {
+    const old = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
+    stores.sql(`update psd2.flows set created_at = '2026-01-01T00:00:00Z'`);
+    const young = (await begun(flows(), 'transfer', TRANSFER_BEGIN('b'))).current;
+    const since = (day: string) => allOf(flows(), 'transfer', { since: new Date(day) });
+    expect(await since('2026-01-02T00:00:00Z')).toEqual([young]);
+    expect(await since('2025-12-31T00:00:00Z')).toEqual([young, old]);
   });
 });

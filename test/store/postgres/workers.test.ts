@@ -124,6 +124,9 @@ describe('a connection that is lost', () => {
     await expect(flow.record({ type: 'cancelled' })).rejects.toMatchObject({
       code: 'config',
       message: `The journal of ${flow.current.flow} cannot be written: the connection was lost`,
+      hint: expect.stringMatching(
+        /^psd2 does nothing that it cannot record first\. Check PostgreSQL at \/.*, then resume\.$/,
+      ),
     });
     expect(proxy.cuts()).toBe(2);
     const moments = await worker().flows.history(flow.current.flow);
@@ -316,6 +319,7 @@ describe('one worker that keeps out the others', () => {
       await expect(begun(flows, 'transfer', TRANSFER_BEGIN('a'))).rejects.toMatchObject({
         code: 'config',
         message: expect.stringMatching(/^The journal of the profile is in use by process \d+ on /),
+        hint: 'Wait until it has ended, then run this again.',
       });
     });
     expect((await begun(flows, 'transfer', TRANSFER_BEGIN('a'))).current.state).toBe('created');
