@@ -71,7 +71,7 @@ describe('a journal in the database that someone has damaged', () => {
 });
 
 it('while a flow begins, no worker gets the journal to itself', async () => {
-  // The begin waits for this row, after it has asked whether it may.
+  // The begin waits for this table after it has asked whether it may.
   const first = (await begun(flowsOfAnother(), 'transfer', TRANSFER_BEGIN('a'))).current;
   const inserting = await stores.holding('lock table psd2.flows in exclusive mode');
   const beginning = begun(flowsOfAnother(), 'transfer', TRANSFER_BEGIN('b'));

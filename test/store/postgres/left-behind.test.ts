@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Open } from '../../../src/store/ports/flows.ts';
-import { glanceAtPostgres } from '../../../src/store/postgres/glance.ts';
+import { Claims } from '../../../src/store/postgres/claims.ts';
+import { PostgresFlows } from '../../../src/store/postgres/flows/flows.ts';
 import { allOf, begun } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
@@ -141,8 +142,13 @@ describe('what the store says of flows', () => {
   });
 
   it('the newest flows, for completion', async () => {
-    const env = { PSD2_STORE: stores.server().url(stores.name()) };
-    const glance = glanceAtPostgres('p', env);
+    const world = { now: () => new Date(), random: Math.random };
+    const newest = (profile: string, ...of: Parameters<PostgresFlows['begun']>) => {
+      const database = stores.database();
+      return new PostgresFlows(database, profile, new Claims(database, profile, undefined), world).begun(
+        ...of,
+      );
+    };
     const transfer = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
     const begin = { transactionId: crypto.randomUUID(), customerId: '42', categories: [] };
     const consent = (await begun(flows(), 'consent', begin)).current;
@@ -150,11 +156,10 @@ describe('what the store says of flows', () => {
       ...{ flow: of.flow, at: of.createdAt },
       event: expect.objectContaining({ type }),
     });
-    expect(await glance.begun('transfer', 5)).toEqual([named(transfer, 'created')]);
-    expect(await glance.begun(undefined, 5)).toEqual([named(consent, 'created'), named(transfer, 'created')]);
-    expect(await glance.begun(undefined, 1)).toEqual([named(consent, 'created')]);
-    expect(await glanceAtPostgres('other', env).begun(undefined, 5)).toEqual([]);
-    expect(await glanceAtPostgres('p', { PSD2_STORE: 'nonsense' }).begun(undefined, 5)).toEqual([]);
+    expect(await newest('p', 'transfer', 5)).toEqual([named(transfer, 'created')]);
+    expect(await newest('p', undefined, 5)).toEqual([named(consent, 'created'), named(transfer, 'created')]);
+    expect(await newest('p', undefined, 1)).toEqual([named(consent, 'created')]);
+    expect(await newest('other', undefined, 5)).toEqual([]);
   });
 
   it('those that began since a day', async () => {
