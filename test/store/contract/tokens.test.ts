@@ -72,7 +72,10 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     await others.change(null, async (slot) => {
       expect(await slot.replace(spent, renewed)).toBeUndefined();
       expect(await slot.read()).toBeUndefined();
+      expect(await slot.replace(undefined, login)).toMatchObject(login);
+      expect(await slot.replace(undefined, renewed)).toMatchObject(renewed);
     });
+    expect(await tokens.read(null)).toMatchObject(renewed);
   });
 
   it('the tokens of each customer and of the application are stored and deleted separately', async () => {

@@ -88,6 +88,22 @@ describe('psd2 store init', () => {
   });
 });
 
+it('psd2 profile protect encrypts the tokens of customers and of the application, and they stay the same', async () => {
+  await stores.init();
+  const { tokens } = worker();
+  for (const holder of ['42', null])
+    await tokens.change(holder, (slot) => slot.write({ ...login, accessToken: `secret of ${holder}` }));
+  await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'secret of 42' }));
+  const generations = () => stores.sql('select holder, generation, origin from psd2.tokens order by holder');
+  expect(generations()).toBe('|1|1\n42|2|2');
+  stores.sql('update psd2.store set plain_tokens = false');
+  await worker().tokens.rewrite();
+  expect(generations()).toBe('|2|1\n42|3|2');
+  expect(stores.sql('select secrets from psd2.tokens')).not.toContain('secret of');
+  for (const holder of ['42', null])
+    expect(await worker().tokens.read(holder)).toMatchObject({ accessToken: `secret of ${holder}` });
+});
+
 it('encrypted tokens that someone moves to another customer or bank do not open', async () => {
   await stores.init({ plainTokens: false });
   const { tokens } = worker();
