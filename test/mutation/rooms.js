@@ -85,7 +85,7 @@ export const ROOMS = {
   },
   // A server that stays serves these tests (test/store/postgres/shared-server.ts).
   postgres: {
-    least: 90,
+    least: 85,
     mutate: ['access.ts', 'address.ts', 'calls.ts', 'claims.ts', 'flows/**', 'tokens.ts'].map(
       (name) => `src/store/postgres/${name}`,
     ),
