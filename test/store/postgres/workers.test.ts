@@ -291,6 +291,25 @@ describe('the customers of a round', () => {
     expect([await next(last), await next(last)].sort()).toEqual(['2', '3']);
   });
 
+  it('a late sign of life does not bring back a worker that has left', async () => {
+    const beats = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => beats.mockRestore());
+    const round = await join();
+    await round.next(1);
+    const beat = beats.mock.calls.at(-1)?.[0];
+    const other = await stores.holding('lock table psd2.sync_workers in share mode');
+    const leaving = round.leave();
+    expect(await stores.waits(leaving)).toBe(true);
+    beat?.();
+    expect(await stores.waits(leaving, 2)).toBe(true);
+    await other.end();
+    await leaving;
+    const working = `select count(*) from pg_stat_activity where application_name = 'psd2' and state <> 'idle'
+      and datname = current_database()`;
+    await vi.waitUntil(() => stores.sql(working) === '0', { timeout: 30_000 });
+    expect(stores.sql('select count(*) from psd2.sync_workers')).toBe('0');
+  });
+
   it('an unfinished round without workers is continued for twelve hours, and one with workers for longer', async () => {
     const age = (hours: number) =>
       stores.sql(`update psd2.sync_rounds set begun_at = clock_timestamp() - interval '${hours} hours'`);

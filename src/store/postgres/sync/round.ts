@@ -275,7 +275,13 @@ export class PostgresRound implements Round {
 
   async #showLife(): Promise<void> {
     const alive = aliveNow();
-    await this.#ask(z.unknown(), ALIVE, [...this.#self, this.#name, CLAIM_MS]);
+    await this.#ask(
+      z.unknown(),
+      // If the worker has left in the meantime, this does not bring it back.
+      `update psd2.sync_workers set until = clock_timestamp() + $3 * interval '1 millisecond'
+       where profile = $1 and worker = $2`,
+      [...this.#self, CLAIM_MS],
+    );
     this.#livedAt(alive);
   }
 
