@@ -40,6 +40,8 @@ export interface Consent {
   reached: boolean;
   /** The customer's browser came back from SCA. */
   returned: boolean;
+  /** As `Progress.refusalAlone` of the flow states: the bank refused `confirm`, and its status does not show the outcome. */
+  refusalAlone: boolean;
   /** The outcome that a person gave, because the bank did not. */
   resolution: Resolution | null;
   createdAt: string;
@@ -92,13 +94,14 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       resourceId: null,
       reached: false,
       returned: false,
+      refusalAlone: false,
       resolution: null,
       createdAt: at,
       updatedAt: at,
     };
   }
   if (!consent) throw new TypeError(`A consent cannot begin with ${event.type}`);
-  return { ...consent, ...changes(consent, event, at), updatedAt: at };
+  return { ...consent, refusalAlone: false, ...changes(consent, event, at), updatedAt: at };
 }
 
 function changes(
@@ -125,9 +128,10 @@ function changes(
         })),
       };
     case 'request-refused':
-    case 'confirm-refused':
     case 'all-refused':
       return { state: 'failed' };
+    case 'confirm-refused':
+      return { state: 'failed', refusalAlone: true };
     case 'sca-started':
       return { state: 'authorizing' };
     case 'authorization':

@@ -32,18 +32,28 @@ const STANDINGS: Readonly<Record<FlowState, Standing>> = {
   cancelled: 'refused',
 };
 
-/** The progress of a flow in this state. Only this module decides which states are open, sent, done or refused. */
-export function standingOf({ state }: { state: FlowState }): Standing {
-  return STANDINGS[state];
+/** What a flow's progress follows from. */
+export interface Progress {
+  state: FlowState;
+  /**
+   * The bank refused `execute` (for a consent, `confirm`), and nothing but this refusal says what became of it. A refusal is
+   * the word of one delivery: a gateway may have delivered the request twice (command contract, "Money moves at most once").
+   */
+  refusalAlone: boolean;
+}
+
+/** The progress of a flow. Only this module decides which states are open, sent, done or refused. */
+export function standingOf({ state, refusalAlone }: Progress): Standing {
+  return refusalAlone ? 'sent' : STANDINGS[state];
 }
 
 /** Whether a flow definitely had no effect and never will, so that its reference may be used again. */
-export function isPlainlyFailed(flow: { state: FlowState }): boolean {
+export function isPlainlyFailed(flow: Progress): boolean {
   return standingOf(flow) === 'refused';
 }
 
 /** Whether a flow can still be cancelled: neither `execute` nor `confirm` was sent. */
-export function isOpen(flow: { state: FlowState }): boolean {
+export function isOpen(flow: Progress): boolean {
   return standingOf(flow) === 'open';
 }
 

@@ -80,6 +80,8 @@ export interface Operation<Order extends OrderTarget> {
   executionStatus: string | null;
   executionStatusDescription: string | null;
   cro: string | null;
+  /** As `Progress.refusalAlone` of the flow states: the bank refused `execute`, and its status does not show the outcome. */
+  refusalAlone: boolean;
   /** The outcome that a person gave, because the bank did not. */
   resolution: Resolution | null;
   createdAt: string;
@@ -190,13 +192,14 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executionStatus: null,
       executionStatusDescription: null,
       cro: null,
+      refusalAlone: false,
       resolution: null,
       createdAt: at,
       updatedAt: at,
     };
   }
   if (!operation) throw new TypeError(`A flow cannot begin with ${event.type}`);
-  return { ...operation, ...changes(operation, event, at), updatedAt: at };
+  return { ...operation, refusalAlone: false, ...changes(operation, event, at), updatedAt: at };
 }
 
 /** The data for the next further step, if the operator gave it. */
@@ -253,7 +256,7 @@ function changes(
     case 'executed':
       return { state: 'executed', cro: event.cro };
     case 'execute-refused':
-      return { state: 'failed', executionStatusDescription: event.description };
+      return { state: 'failed', executionStatusDescription: event.description, refusalAlone: true };
     case 'execute-unanswered':
       return { state: 'unknown' };
     case 'settlement':
@@ -371,5 +374,8 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
 
 /** Whether money may have moved and the bank has not said so yet. A person may then resolve the operation. */
 export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
-  return ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles));
+  return (
+    operation.refusalAlone ||
+    ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles))
+  );
 }

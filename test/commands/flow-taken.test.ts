@@ -16,7 +16,7 @@ beforeEach(() => {
 const TIME = '2026-11-22T10:00:00.000Z';
 const flowIn = (state: FlowState) => ({
   ...{ kind: 'transfer', flow: 'tr-1', transactionId: 't', createdAt: TIME, updatedAt: TIME },
-  ...{ state, resolution: null },
+  ...{ state, refusalAlone: false, resolution: null },
 });
 type Flow = ReturnType<typeof flowIn>;
 

@@ -13,7 +13,7 @@ it.each<[FlowState, string]>([
   ['executed', 'Interrupted. The standingOrder was executed: do not make it again'],
   ['rejected', 'Interrupted'],
 ])('after an interruption in the state %s the operator reads: %s', (state, message) => {
-  expect(withWarning(interrupted(), { state }, 'standingOrder')).toMatchObject({
+  expect(withWarning(interrupted(), { state, refusalAlone: false }, 'standingOrder')).toMatchObject({
     code: 'interrupted',
     message,
   });
@@ -21,5 +21,5 @@ it.each<[FlowState, string]>([
 
 it('any other error stays as it is', () => {
   const error = new Psd2Error('bank_unreachable', 'The bank could not be reached');
-  expect(withWarning(error, { state: 'executing' }, 'payment')).toBe(error);
+  expect(withWarning(error, { state: 'executing', refusalAlone: false }, 'payment')).toBe(error);
 });

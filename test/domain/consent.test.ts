@@ -74,6 +74,7 @@ it('a consent begins with its categories, none of them answered', () => {
     categories: consentCategories().map((category) => ({ ...category, outcome: null })),
     resourceId: null,
     returned: false,
+    refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
     updatedAt: '2026-11-21T10:00:00.000Z',
@@ -126,7 +127,12 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   ['confirm-sent', CONFIRMING, { state: 'confirming' }, 'ask-outcome'],
   ['confirm-not-begun', [...CONFIRMING, { type: 'confirm-not-begun' }], { state: 'authorizing' }, 'confirm'],
   ['confirmed', [...CONFIRMING, { type: 'confirmed' }], { state: 'confirmed' }, 'done'],
-  ['confirm-refused', [...CONFIRMING, { type: 'confirm-refused' }], { state: 'failed' }, 'done'],
+  [
+    'confirm-refused',
+    [...CONFIRMING, { type: 'confirm-refused' }],
+    { state: 'failed', refusalAlone: true },
+    'done',
+  ],
   [
     'resolved as executed',
     [...CONFIRMING, resolved('executed')],

@@ -38,18 +38,18 @@ describe.each(ALL)('a flow in the state %s', (state) => {
   const [standing, end] = STATES[state];
 
   it(`is ${standing} and ${end}`, () => {
-    expect({ standing: standingOf({ state }), isOver: isOver({ state }) }).toEqual({
+    expect({ standing: standingOf({ state, refusalAlone: false }), isOver: isOver({ state }) }).toEqual({
       standing,
       isOver: end === 'final',
     });
   });
 
   it('can be cancelled only before the request that cannot be taken back', () => {
-    expect(isOpen({ state })).toBe(standing === 'open');
+    expect(isOpen({ state, refusalAlone: false })).toBe(standing === 'open');
   });
 
   it('frees its reference only if it certainly had no effect', () => {
-    expect(isPlainlyFailed({ state })).toBe(standing === 'refused');
+    expect(isPlainlyFailed({ state, refusalAlone: false })).toBe(standing === 'refused');
   });
 
   it('has something to resume, or was created and has never reached the bank', () => {

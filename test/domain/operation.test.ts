@@ -60,7 +60,7 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   [{ type: 'further-data', data: ['{"b":2}'] }, { furtherData: ['{"b":2}'] }],
   [
     { type: 'verify-refused', description: 'no' },
-    { state: 'failed', executionStatusDescription: 'no' },
+    { state: 'failed', executionStatusDescription: 'no', refusalAlone: true },
   ],
   [{ type: 'verify-refused' }, { state: 'failed', executionStatusDescription: null }],
   [

@@ -73,6 +73,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
     executionStatus: null,
     executionStatusDescription: null,
     cro: null,
+    refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
     updatedAt: '2026-11-21T10:00:00.000Z',
@@ -319,13 +320,24 @@ describe('a transfer that a person resolves', () => {
     },
   );
 
+  it('a transfer that the bank only refused to execute can be resolved, because a refusal is the word of one delivery', () => {
+    const refused = transferOf([...EXECUTING, { type: 'execute-refused', description: 'no' }]);
+    expect(refused).toMatchObject({ state: 'failed', refusalAlone: true });
+    expect(isPlainlyFailed(refused)).toBe(false);
+    expect(isOutcomeOpen(refused, false)).toBe(true);
+    const said = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
+    const ended = applyTransferEvent(refused, said, '2026-11-24T09:00:00.000Z');
+    expect(isPlainlyFailed(ended)).toBe(true);
+    expect(isOutcomeOpen(ended, false)).toBe(false);
+  });
+
   it.each([
     ['created', []],
     ['verified', [verified]],
     ['authorized', AUTHORIZED],
     ['not begun', [...EXECUTING, { type: 'execute-not-begun' } as const]],
     ['settled', [...EXECUTED, { type: 'settlement', status: 'OK', description: null } as const]],
-    ['failed', [...EXECUTING, { type: 'execute-refused', description: 'no' } as const]],
+    ['failed', [...EXECUTED, { type: 'settlement', status: 'KO', description: null } as const]],
   ])('a transfer that is %s cannot be resolved', (_, events) => {
     expect(isOutcomeOpen(transferOf(events), true)).toBe(false);
   });

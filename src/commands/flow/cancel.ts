@@ -1,4 +1,4 @@
-import { type FlowState, isOpen, standingOf } from '../../domain/flow-states.ts';
+import { isOpen, type Progress, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/outcome/execute-outcome.ts';
 import type { Flows, OpenFlow } from '../../store/ports/flows.ts';
@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { type Described, describeFlow, type ShownFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
 
-type Cancellable = ShownFlow & { state: FlowState };
+type Cancellable = ShownFlow & Progress;
 
 /** The differences between the kinds of flow. */
 export interface CancelKind<Flow> {

@@ -1,5 +1,5 @@
 import { adviceOf } from '../../advice.ts';
-import { type FlowState, isOver, isUntouched, standingOf } from '../../domain/flow-states.ts';
+import { type FlowState, isOver, isUntouched, type Progress, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Filter, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -70,7 +70,7 @@ export function withNext(
  *
  * @param what the payment: `payment of 12.50 EUR to Ada Lovelace`
  */
-export function withWarning(error: unknown, flow: { state: FlowState }, what: string): unknown {
+export function withWarning(error: unknown, flow: Progress, what: string): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
   const standing = standingOf(flow);
   if (standing !== 'sent' && standing !== 'done') return error;

@@ -124,6 +124,7 @@ const CONSENT: Consent = {
   resourceId: null,
   reached: true,
   returned: true,
+  refusalAlone: false,
   resolution: null,
   categories: [],
   createdAt: '2025-01-01T00:00:00Z',
