@@ -60,7 +60,7 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   [{ type: 'further-data', data: ['{"b":2}'] }, { furtherData: ['{"b":2}'] }],
   [
     { type: 'verify-refused', description: 'no' },
-    { state: 'failed', executionStatusDescription: 'no', refusalAlone: true },
+    { state: 'failed', executionStatusDescription: 'no' },
   ],
   [{ type: 'verify-refused' }, { state: 'failed', executionStatusDescription: null }],
   [
@@ -85,7 +85,7 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   ],
   [
     { type: 'execute-refused', description: 'no' },
-    { state: 'failed', executionStatusDescription: 'no' },
+    { state: 'failed', executionStatusDescription: 'no', refusalAlone: true },
   ],
   [{ type: 'execute-unanswered' }, { state: 'unknown' }],
   [
