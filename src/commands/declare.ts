@@ -33,6 +33,12 @@ export function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
+/** The help of `--attention`. Every list of flows has this option. */
+export const ATTENTION_NOTE = `
+--attention shows what a person must look at: flows whose outcome is not known (also an instant transfer that is executed but
+not settled, and a flow whose execute or confirm was only refused), and unfinished flows, which you can continue or cancel. It
+leaves out flows that a running psd2 works on.`;
+
 /** Declares `cancel <flow>`: the operator gives up a flow. @param sent the call after which it is too late */
 export function declareCancel(
   parent: Command,

@@ -27,7 +27,7 @@ function declareList(log: Command, run: Run) {
       'after',
       `
 The log has one entry for each attempt, also for retries and for calls that got no answer. It has no queries, headers
-or bodies. With --profile, psd2 shows only the calls of that profile. With --transaction, the table becomes a timeline
+or bodies. With --profile or --customer, psd2 shows only the calls of that profile, or the transactions of that customer. With --transaction, the table becomes a timeline
 from the beginning, with the events of the flow between its calls.
 
 Examples:
