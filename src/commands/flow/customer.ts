@@ -29,7 +29,7 @@ export function refuseOtherCustomer(
     'usage',
     `The ${flow.kind} ${flow.flow} belongs to customer ${own}, not to ${JSON.stringify(globals.customer)}`,
     {
-      hint: 'Leave out --customer: psd2 acts for the customer of the flow.',
+      hint: 'psd2 acts for the customer of the flow. Leave out --customer.',
       flow: flow.flow,
     },
   );
