@@ -51,6 +51,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
 
   'commands/context.ts': [
+    'advice.ts',
     'bank/call',
     'commands/open',
     'flows',
@@ -144,7 +145,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/schema': [...NOUN, 'commands'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/sync': [...NOUN, 'commands/expiring'],
-  'commands/transfer': NOUN,
+  'commands/transfer': [...NOUN, 'advice.ts'],
 
   flows: ['bank/call', 'bank/endpoints', 'domain', 'errors.ts', 'store/ports'],
   'bank/endpoints': ['bank/call', 'domain', 'errors.ts', 'wire'],

@@ -1,4 +1,4 @@
-import { adviceOf, commandOf } from '../advice.ts';
+import { adviceOf, commandOf, type Repeated } from '../advice.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
@@ -8,8 +8,8 @@ import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 export interface ErrorStyle {
   /** One line of JSON, for programs. */
   asJson: boolean;
-  /** The `--profile` of this command: the commands that an error names repeat it. */
-  profile?: string | undefined;
+  /** Options of this command that the commands in an error repeat. */
+  repeated?: Repeated;
 }
 
 /**
@@ -24,10 +24,10 @@ export function reportError(error: unknown, stderr: NodeJS.WriteStream, style: E
     return 1;
   }
   const exitCode = exitCodeOf(error.code);
-  const hint = adviceOf(error, style.profile);
+  const hint = adviceOf(error, style.repeated);
   if (style.asJson) {
     const { code, message, context } = error;
-    const next = error.next?.map((words) => commandOf(words, style.profile));
+    const next = error.next?.map((words) => commandOf(words, style.repeated ?? {}));
     stderr.write(`${toJson({ code, message, exitCode, ...context, hint, next })}\n`);
   } else {
     const lines = [...sentencesOf(error, hint), ...idsOf(error)];

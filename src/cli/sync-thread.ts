@@ -91,6 +91,7 @@ function worldOf(
   return {
     globals,
     sourceOf: (option) => sources[option],
+    repeated: {},
     env,
     folder,
     profiles: new ProfileStore(folder, warn, {

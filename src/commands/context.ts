@@ -1,3 +1,4 @@
+import type { Repeated } from '../advice.ts';
 import type { PaceState } from '../bank/call/pace.ts';
 import type { WorldPorts } from '../flows/ports.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
@@ -40,7 +41,9 @@ export type Source = 'option' | 'environment' | 'profile' | 'default';
 export interface Surroundings {
   globals: Globals;
   /** Where the value of a global option comes from. */
-  sourceOf(option: 'profile' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
+  sourceOf(option: 'profile' | 'customer' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
+  /** Options of this command that the commands in its messages repeat. */
+  repeated: Repeated;
   env: Environment;
   folder: StoreFolder;
   profiles: ProfileStore;
@@ -176,7 +179,11 @@ function withBank(profile: ProfileContext): Context {
     forProfile: (other) =>
       withBank(
         typeof other === 'string'
-          ? openProfileContext({ ...profile, globals: { ...profile.globals, profile: other } })
+          ? openProfileContext({
+              ...profile,
+              globals: { ...profile.globals, profile: other },
+              repeated: { ...profile.repeated, profile: other },
+            })
           : openProfileContext(profile, other),
       ),
   };

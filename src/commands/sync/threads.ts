@@ -66,6 +66,7 @@ export async function syncInThread(
   const start: ThreadStart = {
     globals: context.globals,
     sources: {
+      customer: context.sourceOf('customer'),
       profile: context.sourceOf('profile'),
       timeout: context.sourceOf('timeout'),
       scaTimeout: context.sourceOf('scaTimeout'),

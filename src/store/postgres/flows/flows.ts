@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isUntouched } from '../../../domain/flow-states.ts';
+import { isUntouched, STATES_OF_ATTENTION } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { movedAway } from '../../copy/moved.ts';
 import { findFlow } from '../../flow/find.ts';
@@ -62,19 +62,25 @@ export class PostgresFlows implements Flows {
     return current;
   }
 
-  async *list<K extends Kind>(kind: K, { since, onDamaged }: Filter = {}): AsyncGenerator<FlowOf<K>> {
+  async *list<K extends Kind>(
+    kind: K,
+    { since, onDamaged, attention }: Filter = {},
+  ): AsyncGenerator<FlowOf<K>> {
     const { prefix } = KINDS[kind];
     for (let before = `${prefix}~`; ; ) {
       const events = await this.#database.look(
         eventRow,
         `select e.flow, e.n, e.writer, e.at, e.event from (
-           select flow from psd2.flows
+           select flow from psd2.flows listed
            where profile = $1 and kind = $2 and flow collate "C" < $3 collate "C"
              and created_at >= coalesce($4::timestamptz, '-infinity')
+             and ($5::text[] is null or (state = any($5) and (state <> 'executed' or ($2 = 'transfer' and exists (
+               select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
+                 and c.event #>> '{order,instant}' is distinct from 'false')))))
            order by flow collate "C" desc limit ${PAGE}
          ) f join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
          order by e.flow collate "C" desc, e.n`,
-        [this.#profile, kind, before, since ?? null],
+        [this.#profile, kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null],
       );
       const flows = byFlow(events);
       for (const [flow, own] of flows) {
