@@ -73,14 +73,12 @@ describe('the reads of a day', () => {
     setClock(3, '08:00');
     const balance = `GET /private/customers/*/products/${PRODUCT}/balance/*`;
     await during(['status=412', '--on', balance], async () => expect((await sync()).code).toBe(7));
-    const [customer] = report(await sync('--unattended-reads', '2')).customers;
-    expect(customer).toMatchObject({ status: 'synced', skipped: [] });
-    const { customers, totals } = report(await sync('--unattended-reads', '3'));
-    expect(customers).toMatchObject([{ status: 'synced', skipped: [] }]);
-    // The list and the others were read three times now, this account twice.
-    expect(totals.synced).toBe(1);
+    // Now the list and the other accounts were read once, and so is this one.
     const read = await operator.psd2(['accounts', 'balance', PRODUCT]);
     expect(read, read.stderr).toMatchObject({ code: 0 });
+    const { customers, totals } = report(await sync('--unattended-reads', '2'));
+    expect(customers).toMatchObject([{ status: 'synced', skipped: [] }]);
+    expect(totals.synced).toBe(1);
   });
 
   it('a customer with skipped accounts is not completely synced, and the sync is no failure', async () => {
