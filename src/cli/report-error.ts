@@ -3,6 +3,7 @@ import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { replacedWhileRunning } from './replaced.ts';
 
 /** How psd2 writes an error. */
 export interface ErrorStyle {
@@ -18,7 +19,8 @@ export interface ErrorStyle {
  *
  * @returns the exit code (command contract, "Exit codes")
  */
-export function reportError(error: unknown, stderr: NodeJS.WriteStream, style: ErrorStyle): ExitCode {
+export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: ErrorStyle): ExitCode {
+  const error = replacedWhileRunning(thrown) ?? thrown;
   if (!(error instanceof Psd2Error)) {
     reportBug(error, stderr, style.asJson);
     return 1;
