@@ -6,7 +6,7 @@ import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { createdAt, newFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
-import { journalIsOlder } from '../../flow/lost-journal.ts';
+import { journalIsMissing, journalIsOlder } from '../../flow/lost-journal.ts';
 import { overtaken } from '../../flow/overtaken.ts';
 import { referenceIsUsed } from '../../flow/reference-used.ts';
 import { resourceIsUsed } from '../../flow/resource-used.ts';
@@ -145,8 +145,11 @@ export class FlowJournal {
         hint: 'Run this again.',
       });
     const { flow } = holder;
+    const events = await this.events(flow);
+    if (events.length === 0)
+      return journalIsMissing(order.reference ?? '', flow, `of ${flow} at ${this.#database.shown}`);
     try {
-      return referenceIsUsed(order, { flow, transfer: (await this.read('transfer', flow)).current });
+      return referenceIsUsed(order, { flow, transfer: this.fold('transfer', flow, events).current });
     } catch (damage) {
       if (!(damage instanceof Psd2Error)) throw damage;
       return referenceIsUsed(order, { flow, damage });
