@@ -80,7 +80,7 @@ function toJson(
   },
 ): string {
   const { code, message, exitCode, hint, next, flow, httpStatus, bankCode } = error;
-  const { requestId, tppRequestId, transactionId } = error;
+  const { requestId, tppRequestId, transactionId, differs } = error;
   const unknown = null;
   return cleanJson(
     JSON.stringify({
@@ -96,6 +96,7 @@ function toJson(
         requestId: requestId ?? unknown,
         tppRequestId: tppRequestId ?? unknown,
         transactionId: transactionId ?? unknown,
+        ...(differs && { differs }),
       },
     }),
   );

@@ -207,6 +207,7 @@ export const error = z.strictObject({
     requestId: z.string().nullable(),
     tppRequestId: z.uuid().nullable(),
     transactionId: z.uuid().nullable(),
+    differs: z.array(z.string()).optional(),
   }),
 });
 

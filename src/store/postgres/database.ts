@@ -131,7 +131,11 @@ export class Database {
         answerMs = NO_LIMIT_MS;
       },
       script: async (sql) => {
-        await this.#interruptible(client.query(sql)).catch((error: unknown) =>
+        const statement: QueryConfig & { query_timeout?: number } = {
+          text: sql,
+          ...(answerMs !== undefined && { query_timeout: answerMs }),
+        };
+        await this.#interruptible(client.query(statement)).catch((error: unknown) =>
           Promise.reject(this.#failure(error)),
         );
       },

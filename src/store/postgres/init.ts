@@ -39,6 +39,8 @@ export async function initStore(database: Database, how: Init): Promise<number> 
     const version = await versionIn(statements);
     if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
     if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
+    // An upgrade may change many rows.
+    await statements.takeTime();
     await statements
       .script(initSql(version, how))
       .catch((error: unknown) => Promise.reject(withoutRights(database.shown, how, error)));

@@ -1,5 +1,7 @@
+import { FLOWS_VERSION_2 } from './flows/upgrade.ts';
+
 /** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The step from each version to the next one. `psd2 store init` runs the missing ones in one transaction. */
 export const STEPS: readonly string[] = [
@@ -282,6 +284,7 @@ create table psd2.sync_minutes (
   primary key (profile, minute)
 );
 `,
+  [FLOWS_VERSION_2].join('\n'),
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */
