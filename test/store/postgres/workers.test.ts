@@ -362,7 +362,7 @@ describe('one worker that keeps out the others', () => {
       `insert into psd2.claims (profile, kind, name, number, worker, until)
        values ('p', 'flow', 'tr-1', 1, 'process 7', clock_timestamp() + interval '1 hour')`,
     );
-    const side = databaseSide(stores.database(undefined, true), keySources);
+    const side = databaseSide(stores.database(undefined, true), keySources, false);
     const marking = side.setMark({ movedTo: { id: 'x', place: 'there' } });
     expect(await stores.waits(marking)).toBe(true);
     await beginning.end();
