@@ -160,6 +160,10 @@ export class PostgresTokens implements Tokens {
         const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
         await this.#put(holder, generation, ended, origin);
       },
+      prove: async ({ generation, origin = generation, unproven: _, ...tokens }, isOwn) => {
+        if (isOwn) await this.#put(holder, generation, tokens, origin);
+        else await this.#forget(holder, generation);
+      },
     };
   }
 
@@ -210,14 +214,15 @@ export class PostgresTokens implements Tokens {
     }
   }
 
-  async #forget(holder: Holder): Promise<void> {
+  /** @param generation forgets only this one; without it, any */
+  async #forget(holder: Holder, generation: number | null = null): Promise<void> {
     await this.#database.look(
       z.unknown(),
       `update psd2.tokens set secrets = null, generation = generation + 1, origin = generation + 1,
          access_token_expires_at = null, refresh_token_expires_at = null, scope = null, api_track_id = null,
          changed_at = clock_timestamp()
-       where profile = $1 and holder = $2 and secrets is not null`,
-      [this.#profile, nameOfHolder(holder)],
+       where profile = $1 and holder = $2 and secrets is not null and ($3::bigint is null or generation = $3::bigint)`,
+      [this.#profile, nameOfHolder(holder), generation],
     );
   }
 
