@@ -25,7 +25,7 @@ async function ask<T>(home: HomeName, database: string, question: (store: Store)
   const folder = storeFolder(operator.config);
   const profiles = new ProfileStore(folder);
   const store = await openStore({
-    env: home === 'files' ? {} : { PSD2_STORE: server.url(database) },
+    env: home === 'files' ? {} : { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
     folder,
     keySources: profiles.keySources,
     vaultOf: (profile) => profiles.vault(profile),
@@ -89,7 +89,7 @@ describe.each(COPIES)('psd2 store copy from $from to $to', ({ from, to, kills })
     server.create(database);
     rmSync(operator.config, { recursive: true, force: true });
     mkdirSync(operator.config, { mode: 0o700 });
-    const env = { PSD2_STORE: server.url(database) };
+    const env = { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
     const made = await operator.psd2(['store', 'init', '--plain-tokens'], { env });
     expect(made, made.stderr).toMatchObject({ code: 0 });
     await ask(from, database, fillStore);

@@ -45,11 +45,11 @@ beforeAll(async () => {
   server = startServer(port, 12);
   server.create('bank');
   server.sql('bank', `create role worker login password '${PASSWORD}'`);
-  worker = { PSD2_STORE: server.tcp('bank', 'worker'), PGPASSWORD: PASSWORD };
+  worker = { PSD2_STORE: server.tcp('bank', 'worker'), PGPASSWORD: PASSWORD, PSD2_STORE_PLAIN_TOKENS: '1' };
 });
 afterAll(() => server.stop());
 
-const asOwner = { PSD2_STORE: '' };
+const asOwner = { PSD2_STORE: '', PSD2_STORE_PLAIN_TOKENS: '1' };
 beforeAll(() => {
   asOwner.PSD2_STORE = server.url('bank');
 });
@@ -61,8 +61,8 @@ describe('psd2 store', () => {
     expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
     const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
     const init = ['store', 'init', '--roles', '--plain-tokens'];
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 1 });
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 1, version: 1 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 2 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 2, version: 2 });
     server.sql('bank', 'grant psd2_worker to worker');
   });
 
@@ -115,7 +115,10 @@ describe('psd2 store', () => {
     const service = { host: '127.0.0.1', port, dbname: 'bank', user: 'worker', password: PASSWORD };
     const lines = Object.entries(service).map(([key, value]) => `${key}=${value}\n`);
     writeFileSync(PGSERVICEFILE, `[workers]\n${lines.join('')}`, { mode: 0o600 });
-    const env = { PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE };
+    const env = {
+      ...{ PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE },
+      PSD2_STORE_PLAIN_TOKENS: '1',
+    };
     expect(await operator.psd2(['accounts', 'list'], { env })).toMatchObject({ code: 0 });
     chmodSync(PGSERVICEFILE, 0o644);
     const refused = await operator.psd2(['accounts', 'list', '--json'], { env });

@@ -68,6 +68,7 @@ beforeEach(async () => {
   database = `fleet_${count}`;
   server.create(database);
   operator.env.PSD2_STORE = server.url(database);
+  operator.env.PSD2_STORE_PLAIN_TOKENS = '1';
   const made = await operator.psd2(['store', 'init', '--plain-tokens']);
   expect(made, made.stderr).toMatchObject({ code: 0 });
   server.sql(database, tokens);

@@ -44,6 +44,9 @@ const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortContro
 const databases: string[] = [];
 const opened: { close(): Promise<void> }[] = [];
 
+/** Without a passphrase, tokens stay in clear text. */
+const noPassphrase = { ...keySources, passphrase: async () => undefined };
+
 function settingsOf(folder: StoreFolder) {
   const profiles = new ProfileStore(folder, () => {}, keySources);
   return {
@@ -85,7 +88,8 @@ async function databaseHome(isEncrypted = false): Promise<Home> {
     worker: () => {
       const store = openPostgres({
         ...settingsOf(newConfigFolder(temporary)),
-        env: { PSD2_STORE: server.url(database) },
+        keySources: isEncrypted ? keySources : noPassphrase,
+        env: { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: isEncrypted ? '0' : '1' },
       });
       opened.push(store);
       return store;
@@ -93,7 +97,7 @@ async function databaseHome(isEncrypted = false): Promise<Home> {
     side: () => {
       const side = new Database(address, undefined, true);
       opened.push(side);
-      return databaseSide(side, keySources);
+      return databaseSide(side, isEncrypted ? keySources : noPassphrase, !isEncrypted);
     },
     restore: (flow, events) => {
       server.sql(database, `delete from psd2.flow_events where flow = '${flow}' and n > ${events}`);
@@ -137,7 +141,7 @@ it('a copy that its user may not make leaves the other home as it was', async ()
   const clerk = new Database(parseAddress(url, {}), undefined, true);
   opened.push(admin, clerk);
   const before = await files.side().mark();
-  await expect(copyStore(databaseSide(clerk, keySources), files.side(), world)).rejects.toThrow(
+  await expect(copyStore(databaseSide(clerk, keySources, false), files.side(), world)).rejects.toThrow(
     'may not copy the store',
   );
   expect(await files.side().mark()).toEqual(before);

@@ -15,7 +15,10 @@ ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --fr
     .description('create the tables of psd2 in the database, or update older ones')
     .option('--dry-run', 'print the SQL and change nothing')
     .option('--roles', 'also create the roles psd2_worker (no DDL) and psd2_reader (no tokens)')
-    .option('--plain-tokens', 'store tokens in clear text: anyone who can read the database can use them')
+    .option(
+      '--plain-tokens',
+      'let machines with PSD2_STORE_PLAIN_TOKENS=1 store tokens in clear text: anyone who can read the database can use them',
+    )
     .option('--keyring', 'store the passphrase of the tokens in the keyring of this machine')
     .option('--no-keyring', 'remove the passphrase from the keyring of this machine')
     .addHelpText(

@@ -55,10 +55,12 @@ function refusePassword(option: string, address: string): void {
 }
 
 async function openDatabase({ env, world, profiles, onEnd }: Context, address: string): Promise<CopySide> {
-  const { Database, databaseSide, parseAddress } = await import('../../store/postgres/admin.ts');
+  const { Database, databaseSide, mayKeepPlainTokens, parseAddress } = await import(
+    '../../store/postgres/admin.ts'
+  );
   const database = new Database(parseAddress(address, env), world.signal, true);
   onEnd(() => database.close());
-  return databaseSide(database, profiles.keySources);
+  return databaseSide(database, profiles.keySources, mayKeepPlainTokens(env));
 }
 
 async function openFolder(

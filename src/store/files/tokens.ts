@@ -112,6 +112,13 @@ export class FileTokens implements Tokens {
     this.#add(customerId, generation + 1, content, generation === 0);
   }
 
+  /** As {@link TokenSlot.prove}. */
+  async #prove(customerId: Holder, { generation, unproven: _, ...tokens }: ReadTokens, isOwn: boolean) {
+    const own = { ...tokens, origin: tokens.origin ?? generation, baseUrl: this.#bank() };
+    const content = isOwn ? await this.#toFile(customerId, own) : 'null';
+    this.#add(customerId, generation + 1, content, generation === 0);
+  }
+
   /** Writes a generation without tokens, so that a renewal that was stopped before cannot store its tokens afterwards. */
   #remove(customerId: Holder): void {
     const generations = this.#generations(customerId);
@@ -217,6 +224,7 @@ export class FileTokens implements Tokens {
       refreshTokenExpiresAt: inUtc(found.refreshTokenExpiresAt),
       scope: found.scope,
       apiTrackId: found.apiTrackId,
+      ...(found.unproven && { unproven: found.unproven }),
     };
     return { ...known, origin, baseUrl, tokens };
   }
@@ -278,6 +286,7 @@ export class FileTokens implements Tokens {
       write: (tokens) => this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#bank() }),
       replace: (spent, tokens) => this.#replace(customerId, spent, tokens),
       refuse: (tokens) => this.#refuse(customerId, tokens),
+      prove: (tokens, isOwn) => this.#prove(customerId, tokens, isOwn),
     };
   }
 
@@ -329,9 +338,9 @@ export class FileTokens implements Tokens {
     const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
     if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
     if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
-    const { accessToken, refreshToken, ...login } = tokens;
-    const place = placeOf(customerId, tokens.baseUrl);
-    return JSON.stringify({ ...login, sealed: key.seal(place, { accessToken, refreshToken }) }, null, '\t');
+    const { accessToken, refreshToken, unproven, ...login } = tokens;
+    const content = key.seal(placeOf(customerId, tokens.baseUrl), { accessToken, refreshToken, unproven });
+    return JSON.stringify({ ...login, sealed: content }, null, '\t');
   }
 
   /** @param mayBegin whether to create the customer's folder if it is missing */

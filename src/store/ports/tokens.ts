@@ -15,6 +15,8 @@ export interface StoredLogin {
 export interface StoredTokens extends StoredLogin {
   accessToken: string | null;
   refreshToken: string | null;
+  /** The bank gave them for a refresh token, and has not said yet whose they are. They may be used for nothing else. */
+  unproven?: true | undefined;
 }
 
 /** Tokens as they were read from the store. */
@@ -101,4 +103,9 @@ export interface TokenSlot {
   replace(spent: ReadTokens | undefined, tokens: StoredTokens): Promise<StoredTokens | undefined>;
   /** Notes that the bank no longer accepts a refresh token. Does nothing if the store has newer tokens. */
   refuse(tokens: ReadTokens): Promise<void>;
+  /**
+   * Notes whose the unproven tokens are: the holder's own, which may be used from now on, or another customer's, which psd2
+   * forgets. Does nothing if the store has newer tokens.
+   */
+  prove(tokens: ReadTokens, isOwn: boolean): Promise<void>;
 }

@@ -5,3 +5,4 @@ export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
 export { currentVersion, initStore, sqlFor } from './init.ts';
 export { opensOne, passphraseEntry, storedKeys } from './keys.ts';
+export { mayKeepPlainTokens } from './plain-tokens.ts';

@@ -13,6 +13,7 @@ import { PostgresFlows } from './flows/flows.ts';
 import type { FlowWorld } from './flows/journal.ts';
 import { currentVersion } from './init.ts';
 import { Keys } from './keys.ts';
+import { mayKeepPlainTokens } from './plain-tokens.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { PostgresSync } from './sync/rows.ts';
 import { PostgresTokens } from './tokens.ts';
@@ -22,6 +23,8 @@ interface PostgresWorld extends FlowWorld, TurnsWorld {
   /** The operator's Ctrl-C. */
   signal: AbortSignal | undefined;
   keys: KeySources;
+  /** As {@link mayKeepPlainTokens}. */
+  mayBePlain: boolean;
 }
 
 /** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` if that is not an address */
@@ -34,6 +37,7 @@ export function openPostgres({ env, folder, keySources, now, random, onFlow, sle
     clock: () => performance.now(),
     signal: folder.interrupted,
     keys: keySources,
+    mayBePlain: mayKeepPlainTokens(env),
   });
 }
 
@@ -55,7 +59,7 @@ export class PostgresStore implements Store {
 
   open(profile: string, bank?: URL): ProfileData {
     const claims = new Claims(this.#database, profile, this.#world.signal);
-    const keys = new Keys(this.#database, profile, this.#world.keys);
+    const keys = new Keys(this.#database, profile, this.#world.keys, this.#world.mayBePlain);
     return {
       tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
@@ -102,11 +106,13 @@ export class PostgresStore implements Store {
         local: z.boolean(),
         writes: z.boolean(),
         plain: z.boolean(),
+        unsealed: z.coerce.number(),
       }),
       `select clock_timestamp() as now, (select version from pg_stat_ssl where pid = pg_backend_pid()) as tls,
          coalesce(host(inet_client_addr()) in ('127.0.0.1', '::1'), true) as local,
          has_table_privilege('psd2.flow_events', 'insert') and not pg_is_in_recovery() as writes,
-         (select plain_tokens from psd2.store) as plain`,
+         (select plain_tokens from psd2.store) as plain,
+         (select count(*) from psd2.tokens where secrets is not null and secrets->'sealed' is null)::text as unsealed`,
     );
     if (!found) return;
     yield found.tls || found.local
@@ -134,15 +140,32 @@ export class PostgresStore implements Store {
           detail: 'may not write',
           fix: { hint: 'Name the primary server, and give its user the role psd2_worker.' },
         };
-    if (found.plain) {
-      yield {
-        name: 'store tokens',
-        status: 'warn',
-        detail: 'tokens are stored in clear text',
-        fix: { hint: 'Set PSD2_CONFIG_PASSPHRASE, and create the store without --plain-tokens.' },
-      };
-    }
+    yield* plainTokensCheck(found, this.#world.mayBePlain);
   }
+}
+
+/** Tokens in clear text are the choice of both the store and the machine. Otherwise someone has changed the database. */
+function* plainTokensCheck(
+  { plain, unsealed }: { plain: boolean; unsealed: number },
+  mayBePlain: boolean,
+): Generator<StoreCheck> {
+  if (!plain && unsealed === 0) return;
+  const name = 'store tokens';
+  if (plain && mayBePlain) {
+    const hint =
+      'To encrypt them, set PSD2_CONFIG_PASSPHRASE, run psd2 profile protect, and unset PSD2_STORE_PLAIN_TOKENS.';
+    yield { name, status: 'warn', detail: 'tokens are stored in clear text', fix: { hint } };
+    return;
+  }
+  const rows = `${unsealed} ${unsealed === 1 ? 'login is' : 'logins are'} stored in clear text`;
+  yield {
+    name,
+    status: 'fail',
+    detail: plain ? `the database says that tokens are in clear text; ${rows}` : rows,
+    fix: {
+      hint: 'This machine does not use such tokens. If you chose them, set PSD2_STORE_PLAIN_TOKENS=1. If not, find out who can write to the database.',
+    },
+  };
 }
 
 /** With `--out`, a sync also writes files. */

@@ -107,7 +107,7 @@ async function openInPostgres(root: string): Promise<Place> {
       const profiles = new ProfileStore(folder, () => {}, keySources);
       return openStore({
         ...ALONE,
-        env: { PSD2_STORE: running.url(database) },
+        env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
         folder,
         keySources,
         vaultOf: (profile) => profiles.vault(profile),

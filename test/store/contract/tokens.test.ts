@@ -119,6 +119,34 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await others.read(CUSTOMER)).toMatchObject(renewed);
   });
 
+  it.each([false, true])(
+    'tokens that are not proven stay so, also when they are encrypted again (protected: %s)',
+    async (isProtected) => {
+      if (isProtected) await place.protect('bank', 'correct horse');
+      const worker = async () => (await place.worker('correct horse')).open('bank', BANK).tokens;
+      const [one, other] = [await worker(), await worker()];
+      await write(one, login);
+      const spent = await read(one);
+      await one.change(CUSTOMER, (slot) => slot.replace(spent, { ...renewed, unproven: true }));
+      await other.rewrite();
+      expect(await read(other)).toMatchObject({ ...renewed, unproven: true });
+      await other.change(CUSTOMER, async (slot) => slot.prove(await read(other), true));
+      expect(await read(one)).toMatchObject(renewed);
+      expect(await read(one)).not.toHaveProperty('unproven');
+    },
+  );
+
+  it("another customer's tokens are forgotten, but not newer ones", async () => {
+    await write(tokens, { ...renewed, unproven: true });
+    const unproven = await read(tokens);
+    await others.change(CUSTOMER, (slot) => slot.prove(unproven, false));
+    expect(await tokens.read(CUSTOMER)).toBeUndefined();
+    expect(await tokens.customers()).toEqual([]);
+    await write(tokens, login);
+    for (const isOwn of [false, true]) await others.change(CUSTOMER, (slot) => slot.prove(unproven, isOwn));
+    expect(await read(tokens)).toMatchObject(login);
+  });
+
   it('one worker at a time changes tokens', async () => {
     const work = (store: Tokens) => (atWork: () => Promise<void>) => store.change(CUSTOMER, atWork);
     const steps = await orderOf([work(tokens), work(others)], () => others.read(CUSTOMER));
