@@ -53,6 +53,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/context.ts': [
     'bank/call',
     'commands/open',
+    'errors.ts',
     'flows',
     'store/machine',
     'store/open.ts',
@@ -128,6 +129,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/sandbox',
     'sandbox/folder',
     'store/disk',
+    'store/open.ts',
     'store/secrets/vault.ts',
   ],
   'commands/sandbox': [
