@@ -68,6 +68,8 @@ beforeEach(async () => {
   database = `fleet_${count}`;
   server.create(database);
   operator.env.PSD2_STORE = server.url(database);
+  // Each test is another machine, which remembers no store.
+  rmSync(join(operator.config, 'stores'), { recursive: true, force: true });
   const made = await operator.psd2(['store', 'init', '--plain-tokens']);
   expect(made, made.stderr).toMatchObject({ code: 0 });
   server.sql(database, tokens);

@@ -50,10 +50,10 @@ export async function doctor(context: Context): Promise<void> {
     await diagnosis.make('chain', () => checkChains(profile, keys));
     await diagnosis.make('signer', () => checkSigner(context, profile, keys));
     await diagnosis.make('redirect port', () => checkRedirectPort(context, profile));
-    await checkConnection(context, diagnosis);
     if (diagnosis.checks.some(({ name, status }) => name === 'store' && status === 'fail'))
-      diagnosis.skip(STORE_CHECKS, 'the store can not be used');
+      diagnosis.skip([...CONNECTION_CHECKS, ...STORE_CHECKS], 'the store can not be used');
     else {
+      await checkConnection(context, diagnosis);
       await diagnosis.make('token', () => checkToken(context));
       await diagnosis.make('consents', () => checkConsents(context));
       await diagnosis.make('expiring', () => checkEndings(context));

@@ -19,11 +19,12 @@ export async function confirmOtherBank(
   if (logins === 0) return;
   const what = `${logins} ${logins === 1 ? 'login' : 'logins'} of the profile ${name}`;
   const belong = `${what} ${logins === 1 ? 'belongs' : 'belong'} to ${present}`;
-  context.terminal.say(`${belong}. psd2 keeps them, but they are not valid for ${next}.`);
+  const them = logins === 1 ? 'it' : 'them';
+  context.terminal.say(`${belong}. psd2 keeps ${them}, but cannot use ${them} at ${next}.`);
   await confirmed(context, {
     text: 'Change the base URL?',
     unasked: belong,
-    hint: 'They are not valid for another base URL. Add --yes to change it, or add another profile for it.',
+    hint: 'A login is valid only at its own base URL. Add --yes to change it, or add a profile for the other one.',
     declined: 'Nothing was stored',
   });
 }

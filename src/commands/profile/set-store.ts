@@ -28,6 +28,8 @@ export async function setStore(context: Context, name: string, given: string): P
   const memory = new StoreMemory(folder, name);
   const wanted = await readStore(context, given);
   const before = memory.read() ?? { home: 'files', isSet: false };
+  // A store that was copied to another one can no longer be used.
+  if (wanted.home === 'files' || wanted.id !== null) await (await flowsIn(context, name, wanted)).atWork();
   if (!isSame(before, wanted)) await confirmLeaving(context, name, before, wanted);
   memory.replace(wanted);
   await warnOfVariable(context, wanted);
@@ -62,10 +64,9 @@ async function confirmLeaving(
 ): Promise<void> {
   const left = await describePayments(context, name, before);
   if (left === undefined) return;
-  const effect = 'psd2 will not see them, and their references can be used again';
   await confirmed(context, {
-    text: `${left}. They stay there: ${effect}. Use ${nameOf(context, wanted)} from now on?`,
-    unasked: `${left}, which would stay there`,
+    text: `${left}. psd2 would not see them, and their references could be used again. Use ${nameOf(context, wanted)}?`,
+    unasked: left,
     hint: 'To take them along, copy the store with psd2 store copy. To leave them there, add --yes.',
     declined: 'Nothing was changed',
   });
@@ -80,12 +81,10 @@ async function describePayments(
   const place = nameOf(context, store);
   let found: Payments;
   try {
-    const opened = await openRemembered(storeSettingsOf(context, name), store);
-    context.onEnd(() => opened.close());
-    found = await countPayments(opened.open(name).flows);
+    found = await countPayments(await flowsIn(context, name, store));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
-    return `There may be payments of the profile ${name} in ${place}, but psd2 cannot look there (${error.message})`;
+    return `Payments of the profile ${name} may stay behind in ${place}, where psd2 cannot look (${error.message})`;
   }
   const { all, unfinished, working } = found;
   if (working !== undefined) {
@@ -95,7 +94,14 @@ async function describePayments(
   }
   if (all === 0) return undefined;
   const payments = `${all} ${all === 1 ? 'payment' : 'payments'} of the profile ${name}`;
-  return `There ${all === 1 ? 'is' : 'are'} ${payments}, ${unfinished} of them unfinished, in ${place}`;
+  return `${payments} would stay behind in ${place}, ${unfinished} of them unfinished`;
+}
+
+/** The flows of the profile in a store, which it may use or not. @throws Psd2Error `config` */
+async function flowsIn(context: Context, name: string, store: RememberedStore): Promise<Flows> {
+  const opened = await openRemembered(storeSettingsOf(context, name), store);
+  context.onEnd(() => opened.close());
+  return opened.open(name).flows;
 }
 
 interface Payments {
