@@ -51,7 +51,7 @@ async function succeeds(config: string, args: string[], database?: string, more:
 }
 /** A machine whose store was copied to the database. */
 async function inDatabase(database: string): Promise<string> {
-  server.sql(database, 'drop schema psd2 cascade');
+  server.sql(database, 'drop schema if exists psd2 cascade');
   const config = newMachine();
   await succeeds(config, ['store', 'init', '--plain-tokens'], database);
   await succeeds(config, ['store', 'copy', '--from', 'files', '--to', url(database)]);
@@ -124,7 +124,7 @@ describe('a machine remembers where the data of a profile is', () => {
 
   it('a new database at the same address is refused', async () => {
     const config = await inDatabase('bank');
-    server.sql('bank', 'drop schema psd2 cascade');
+    server.sql('bank', 'drop schema if exists psd2 cascade');
     await succeeds(config, ['store', 'init', '--plain-tokens'], 'bank');
     const error = readError(await run(config, pay('r1'), 'bank'));
     expect(error).toMatchObject({
@@ -182,7 +182,7 @@ describe('a machine remembers where the data of a profile is', () => {
   it('of two first logins at once with different stores, one store is remembered', async () => {
     const config = newMachine();
     for (const name of ['stores', 'tokens', 'flows']) rmSync(join(config, name), { recursive: true });
-    server.sql('other', 'drop schema psd2 cascade');
+    server.sql('other', 'drop schema if exists psd2 cascade');
     await succeeds(config, ['store', 'init', '--plain-tokens'], 'other');
     await Promise.all([run(config, ['auth', 'login']), run(config, ['auth', 'login'], 'other')]);
     const ends = [await run(config, pay('r1')), await run(config, pay('r1'), 'other')];
@@ -261,7 +261,7 @@ describe('psd2 profile set --store', () => {
 
   it('psd2 asks too if it cannot look into the present store', async () => {
     const config = await inDatabase('bank');
-    server.sql('bank', 'drop schema psd2 cascade');
+    server.sql('bank', 'drop schema if exists psd2 cascade');
     const set = ['profile', 'set', 'sandbox', '--store', url('empty')];
     expect(readError(await run(config, set))).toMatchObject({
       exitCode: 2,
@@ -302,7 +302,7 @@ describe('psd2 profile set --store', () => {
 
   it('it can be set before psd2 store init, and for the profile of the environment', async () => {
     const config = join(operator.folder, 'of-the-environment');
-    server.sql('other', 'drop schema psd2 cascade');
+    server.sql('other', 'drop schema if exists psd2 cascade');
     const alone = { PSD2_PROFILE: undefined, PSD2_BASE_URL: 'https://psd2.bank.example' };
     const inEnvironment = (...args: string[]) => succeeds(config, args, undefined, alone);
     await inEnvironment('profile', 'set', 'env', '--store', url('other'));
@@ -353,7 +353,7 @@ it('a login after psd2 store init is remembered with its first token', async () 
   const { config } = operator;
   const other = newMachine();
   for (const name of ['stores', 'tokens', 'flows']) rmSync(join(other, name), { recursive: true });
-  server.sql('other', 'drop schema psd2 cascade');
+  server.sql('other', 'drop schema if exists psd2 cascade');
   await succeeds(other, ['store', 'init', '--plain-tokens'], 'other');
   await succeeds(other, ['auth', 'login'], 'other');
   expect(await run(other, ['auth', 'status'])).toMatchObject({ code: 3 });

@@ -40,7 +40,11 @@ describe('the chosen store', () => {
       expect(store.place).toBe(`in ${folder.root}`);
       expect(store.needsFolder).toBe(true);
       for await (const check of store.check())
-        expect(check).toMatchObject({ name: 'store', status: 'ok', detail: `files in ${folder.root} (default)` });
+        expect(check).toMatchObject({
+          name: 'store',
+          status: 'ok',
+          detail: `files in ${folder.root} (default)`,
+        });
       expect(existsSync(folder.root)).toBe(false);
       await store.close();
     },

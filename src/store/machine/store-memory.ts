@@ -105,5 +105,6 @@ function write(path: string, store: RememberedStore, name: (beside: string) => v
 
 function isReadOnly(error: unknown): boolean {
   const code = systemCode(error instanceof Psd2Error ? error.cause : error) ?? '';
-  return ['EROFS', 'EACCES', 'EPERM'].includes(code);
+  // Node's mkdir says ENOENT on a read-only file system.
+  return ['EROFS', 'EACCES', 'EPERM', 'ENOENT'].includes(code);
 }
