@@ -29,7 +29,7 @@ async function ask<T>(home: HomeName, database: string, question: (store: Store)
     env: home === 'files' ? {} : { PSD2_STORE: server.url(database) },
     folder,
     keySources: profiles.keySources,
-    vaultOf: (profile) => profiles.vault(profile),
+    vaultOf: (profile: string) => profiles.vault(profile),
     notice: () => {},
     now: () => new Date(),
     random: Math.random,

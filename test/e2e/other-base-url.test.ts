@@ -41,7 +41,7 @@ async function machine(home: string): Promise<Environment> {
 }
 
 describe.each(['files', 'postgres'])('logins at another base URL, with %s', (home) => {
-  const said = () => `1 login of this profile belongs to ${present}`;
+  const said = () => `1 login of this profile belongs to ${new URL(present).href}`;
 
   it('psd2 says that the logins belong to the other base URL, and prints the same on stdout', async () => {
     const env = { ...(await machine(home)), PSD2_BASE_URL: OTHER };
@@ -80,7 +80,7 @@ describe.each(['files', 'postgres'])('logins at another base URL, with %s', (hom
     expect(readError(refused)).toMatchObject({
       code: 'confirmation_needed',
       exitCode: 2,
-      message: `1 login of the profile sandbox belongs to ${present}, and there is no terminal to ask at`,
+      message: `1 login of the profile sandbox belongs to ${new URL(present).href}, and there is no terminal to ask at`,
     });
     expect(await baseUrlIn(env)).toBe(present);
     const asked = await inTerminal(['profile', 'set', 'sandbox', '--base-url', OTHER], { env });

@@ -49,7 +49,7 @@ export async function openSide(
     if (address !== undefined) return openDatabase(context, address);
     throw new Psd2Error(
       'usage',
-      `${option} postgres means the database of PSD2_STORE, but PSD2_STORE is not set`,
+      `${option} postgres means the database of PSD2_STORE, but PSD2_STORE is not set, nor is the store of the profile`,
       {
         hint: `Set it, or give postgres://user@host:5432/database.`,
       },
