@@ -54,6 +54,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'advice.ts',
     'bank/call',
     'commands/open',
+    'errors.ts',
     'flows',
     'store/machine',
     'store/open.ts',
@@ -129,6 +130,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/sandbox',
     'sandbox/folder',
     'store/disk',
+    'store/open.ts',
     'store/secrets/vault.ts',
   ],
   'commands/sandbox': [

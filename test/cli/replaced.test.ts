@@ -60,7 +60,12 @@ it('a missing module elsewhere, and any other error, is a bug', () => {
   const elsewhere = join(temporary, `elsewhere-${count}`);
   const { late } = require(place('main.js'));
   writeFileSync(place('main.js'), '');
-  for (const error of [errorOf(late), errorOf(() => require(place('no-such-file.js'))), new Error('no'), 'text'])
+  for (const error of [
+    errorOf(late),
+    errorOf(() => require(place('no-such-file.js'))),
+    new Error('no'),
+    'text',
+  ])
     expect(replacedWhileRunning(error, elsewhere)).toBeUndefined();
 });
 

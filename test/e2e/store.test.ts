@@ -84,7 +84,7 @@ describe('psd2 store', () => {
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(
-        /^The store in .+ was copied to PostgreSQL at .+, and is no longer used$/,
+        /^The data of the profile "sandbox" is in PostgreSQL at .+, but this command would use the files in .+$/,
       ),
     });
   });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -69,6 +69,8 @@ beforeEach(async () => {
   server.create(database);
   operator.env.PSD2_STORE = server.url(database);
   operator.env.PSD2_STORE_PLAIN_TOKENS = '1';
+  // Each test is another machine, which remembers no store.
+  rmSync(join(operator.config, 'stores'), { recursive: true, force: true });
   const made = await operator.psd2(['store', 'init', '--plain-tokens']);
   expect(made, made.stderr).toMatchObject({ code: 0 });
   server.sql(database, tokens);

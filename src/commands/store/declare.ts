@@ -7,6 +7,7 @@ export function declareStore(store: Command, run: Run): void {
     `
 The store holds tokens, flows, references and synced data. By default it is the configuration folder. With
 PSD2_STORE=postgres://user@host:5432/database it is a PostgreSQL database that workers on many machines share.
+psd2 profile set <profile> --store sets it for a profile.
 ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --from files --to postgres')}`,
   );
 
@@ -49,7 +50,7 @@ ${examples('psd2 store init --roles', 'psd2 store init --dry-run', 'psd2 store i
 Name a home with one of these:
   files                                 the configuration folder
   /srv/psd2                             another configuration folder
-  postgres                              the database of PSD2_STORE
+  postgres                              the database of PSD2_STORE, or of the profile's setting
   postgres://user@host:5432/database    a database; set its password in PGPASSWORD or PGPASSFILE, not here
 
 psd2 copies tokens, flows with their events, references, counts and notes. It encrypts the tokens for the new home.

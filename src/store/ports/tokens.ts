@@ -65,6 +65,11 @@ export interface Tokens {
    * @throws Psd2Error `config` if there is no space, or the home is not writable
    */
   ready(): Promise<() => Promise<void>>;
+  /**
+   * The other base URLs that have logins of the profile, with the number of logins, the most first. The login of the
+   * application counts too. It may have to read every login.
+   */
+  otherBanks(): Promise<{ baseUrl: string; logins: number }[]>;
   /** Customers with stored tokens, sorted, including those with damaged tokens. */
   customers(): Promise<string[]>;
   /** The customer who logged in last. */

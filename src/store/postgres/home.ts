@@ -1,11 +1,12 @@
 import * as z from 'zod/mini';
 import { adviceIn, Psd2Error } from '../../errors.ts';
-import type { StoreSettings } from '../open.ts';
+import { describeChoice } from '../machine/store-choice.ts';
+import type { ChosenStore, StoreSettings } from '../open.ts';
 import type { ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import type { KeySources } from '../secrets/vault.ts';
 import { PostgresAccessNotes, PostgresUnattendedReads } from './access.ts';
-import { type Address, parseAddress } from './address.ts';
+import { type Address, parseAddress, withoutPassword } from './address.ts';
 import { PostgresCallCount, PostgresTurns, type TurnsWorld } from './calls.ts';
 import { Claims } from './claims.ts';
 import { Database } from './database.ts';
@@ -28,8 +29,13 @@ interface PostgresWorld extends FlowWorld, TurnsWorld {
 }
 
 /** The home in the database that `PSD2_STORE` names. @throws Psd2Error `config` if that is not an address */
-export function openPostgres({ env, folder, keySources, now, random, onFlow, sleep }: StoreSettings): Store {
-  return new PostgresStore(parseAddress(env.PSD2_STORE ?? '', env), {
+export function openPostgres(
+  { env, folder, keySources, now, random, onFlow, sleep }: StoreSettings,
+  chosen?: ChosenStore,
+): Store {
+  const text = env.PSD2_STORE ?? '';
+  const address = parseAddress(text, env);
+  const world = {
     now,
     random,
     onFlow,
@@ -38,7 +44,8 @@ export function openPostgres({ env, folder, keySources, now, random, onFlow, sle
     signal: folder.interrupted,
     keys: keySources,
     mayBePlain: mayKeepPlainTokens(env),
-  });
+  };
+  return new PostgresStore(address, world, chosen && { ...chosen, address: withoutPassword(text, address) });
 }
 
 /** `psd2 doctor` warns if the clocks differ by more than this. */
@@ -50,14 +57,22 @@ export class PostgresStore implements Store {
   readonly needsFolder = false;
   readonly #database: Database;
   readonly #world: PostgresWorld;
+  readonly #chosen: (ChosenStore & { address: string }) | undefined;
 
-  constructor(address: Address, world: PostgresWorld) {
+  /** @param chosen how it was chosen, with its address without a password. Without it, psd2 guards no profile */
+  constructor(address: Address, world: PostgresWorld, chosen?: ChosenStore & { address: string }) {
     this.place = `in PostgreSQL at ${address.shown}`;
     this.#database = new Database(address, world.signal);
     this.#world = world;
+    this.#chosen = chosen;
+  }
+
+  get source(): Store['source'] {
+    return this.#chosen?.source ?? 'environment';
   }
 
   open(profile: string, bank?: URL): ProfileData {
+    this.#guard(profile);
     const claims = new Claims(this.#database, profile, this.#world.signal);
     const keys = new Keys(this.#database, profile, this.#world.keys, this.#world.mayBePlain);
     return {
@@ -75,16 +90,36 @@ export class PostgresStore implements Store {
     };
   }
 
-  async *check(): AsyncGenerator<StoreCheck> {
+  /** Lets the guard of a profile check this database, now and when psd2 connects. @throws Psd2Error `config` */
+  #guard(profile: string): void {
+    const guard = this.#chosen?.guardOf(profile);
+    if (!guard) return;
+    const named = { shown: this.#database.shown, address: this.#chosen?.address ?? '' };
+    guard.checkNamed(named);
+    this.#database.guard(profile, {
+      get needsToKnowData() {
+        return guard.needsToKnowData;
+      },
+      found: (id, hasData) => guard.checkFound({ ...named, id, hasData }),
+      remember: (id) => guard.rememberFound({ ...named, id }),
+    });
+  }
+
+  async *check(profile?: string): AsyncGenerator<StoreCheck> {
     let version: number;
     try {
+      if (profile !== undefined) this.#guard(profile);
       version = await currentVersion(this.#database);
+      if (version === SCHEMA_VERSION) await this.#database.checked();
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
       yield { name: 'store', status: 'fail', detail: error.message, fix: adviceIn(error) };
       return;
     }
-    yield { name: 'store', status: 'ok', detail: `reached PostgreSQL at ${this.#database.shown}`, fix: null };
+    const isRemembered = profile !== undefined && this.#chosen?.guardOf(profile).remembered !== undefined;
+    const how = describeChoice(this.source, isRemembered);
+    const detail = `reached PostgreSQL at ${this.#database.shown} (${how})`;
+    yield { name: 'store', status: 'ok', detail, fix: null };
     yield schemaCheck(version);
     if (version !== SCHEMA_VERSION) return;
     yield* this.#checkConnection();

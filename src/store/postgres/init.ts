@@ -68,6 +68,15 @@ export async function currentVersion(database: Database): Promise<number> {
   return database.transaction(versionIn, false);
 }
 
+/** The random id of the store in the database; null if it has no tables. @throws Psd2Error `config` */
+export async function currentId(database: Database): Promise<string | null> {
+  return database.transaction(async (statements) => {
+    if ((await versionIn(statements)) === 0) return null;
+    const [found] = await statements.query(z.object({ id: z.string() }), 'select id::text from psd2.store');
+    return found?.id ?? null;
+  }, false);
+}
+
 async function versionIn(statements: Statements): Promise<number> {
   const [schema] = await statements.query(
     z.object({ exists: z.boolean() }),

@@ -100,6 +100,17 @@ export class PostgresTokens implements Tokens {
     return customersOf(this.#database, this.#profile);
   }
 
+  async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
+    const found = await this.#database.look(
+      z.object({ base_url: z.string(), logins: z.number() }),
+      `select base_url, count(*)::int as logins from psd2.tokens
+       where profile = $1 and secrets is not null and base_url is distinct from $2
+       group by base_url order by logins desc, base_url collate "C"`,
+      [this.#profile, this.#baseUrl],
+    );
+    return found.map(({ base_url: baseUrl, logins }) => ({ baseUrl, logins }));
+  }
+
   async last(): Promise<string | undefined> {
     const found = await this.#database.lookOne(
       z.object({ customer_id: z.string() }),

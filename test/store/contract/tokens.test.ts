@@ -35,6 +35,31 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     return found;
   };
 
+  it('the store counts the logins at other banks, without those that have ended or are of another profile', async () => {
+    const [here, there] = ['https://a.example/', 'https://b.example/'];
+    const worker = await place.worker();
+    const at = (bank?: string, profile = 'bank') =>
+      worker.open(profile, bank ? new URL(bank) : undefined).tokens;
+    for (const [bank, holder] of [
+      [here, '1'],
+      [there, '2'],
+      [there, null],
+      [there, '3'],
+    ] as const)
+      await at(bank).change(holder, (slot) => slot.write(login));
+    await at(there).forget('3');
+    await at(there, 'other').change('4', (slot) => slot.write(login));
+    const [one, two] = [
+      { baseUrl: here, logins: 1 },
+      { baseUrl: there, logins: 2 },
+    ];
+    expect(await at(here).otherBanks()).toEqual([two]);
+    expect(await at(there).otherBanks()).toEqual([one]);
+    expect(await at().otherBanks()).toEqual([two, one]);
+    expect(await tokens.otherBanks()).toEqual([two, one]);
+    expect(await at(here, 'nobody').otherBanks()).toEqual([]);
+  });
+
   it('other workers find tokens only for their holder at their bank', async () => {
     await write(tokens, login);
     expect(await others.read(CUSTOMER)).toMatchObject(login);

@@ -68,6 +68,7 @@ export class FlowJournal {
    * @throws Psd2Error `duplicate_reference`, `config`
    */
   async create<K extends Kind>(kind: K, begin: Begin<K>): Promise<{ flow: string; known: Known<FlowOf<K>> }> {
+    await this.#database.remember(this.#profile);
     const { prefix, created, apply, orderOf }: KnownKind<K> = KINDS[kind];
     const now = this.#world.now();
     const newest = await this.#database.lookOne(
