@@ -61,8 +61,8 @@ describe('psd2 store', () => {
     expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
     const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
     const init = ['store', 'init', '--roles', '--plain-tokens'];
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 1 });
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 1, version: 1 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 2 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 2, version: 2 });
     server.sql('bank', 'grant psd2_worker to worker');
   });
 

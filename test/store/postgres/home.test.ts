@@ -38,7 +38,7 @@ beforeEach(async () => {
   server.create(database);
   const admin = new Database(parseAddress(server.url(database), {}), undefined);
   expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(0);
-  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(1);
+  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(2);
   await admin.close();
   store = openStore();
   return () => store.close();
