@@ -51,7 +51,7 @@ describe('a server that may forget the last commits after a power cut', () => {
     await fillStore(stores.worker());
     const records: StoredRecord[] = [];
     for await (const record of side.open('bank').records()) records.push(record);
-    stores.sql('truncate psd2.tokens, psd2.flows, psd2.flow_events');
+    stores.sql('truncate psd2.tokens, psd2.flows, psd2.flow_events, psd2.flow_resources');
     watch('tokens', 'flow_events', 'store');
     await side.setMark({ movedTo: { id: 'x', place: 'there' } });
     for (const record of records)
