@@ -57,7 +57,7 @@ describe('psd2 log', () => {
   it('psd2 log has the calls of a login, but none of their secrets', async () => {
     expect((await operator.psd2(['auth', 'login'])).code).toBe(0);
     expect((await operator.psd2(['auth', 'refresh'])).code).toBe(0);
-    const [, , , authorize] = (await newest(4)).map(({ method, path }) => `${method} ${path}`);
+    const [, , , , authorize] = (await newest(5)).map(({ method, path }) => `${method} ${path}`);
     expect(authorize).toBe('GET /auth/oauth/v2/authorize');
     const folder = join(operator.config, 'log');
     const log = readdirSync(folder)
