@@ -48,3 +48,12 @@ export function keyIsGone(path: string): Psd2Error {
     next: [['auth', 'login']],
   });
 }
+
+/** Counts the logins at each base URL, the most first. @param banks the base URL of each login */
+export function countBanks(banks: readonly string[]): { baseUrl: string; logins: number }[] {
+  const counts = new Map<string, number>();
+  for (const bank of banks) counts.set(bank, (counts.get(bank) ?? 0) + 1);
+  return [...counts]
+    .map(([baseUrl, logins]) => ({ baseUrl, logins }))
+    .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
+}

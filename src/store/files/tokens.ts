@@ -20,6 +20,7 @@ import { type ProfileKey, Vault } from '../secrets/vault.ts';
 import { Generations } from './generations.ts';
 import { refuseMovedFolder } from './mark.ts';
 import {
+  countBanks,
   type GrantedTokens,
   keyIsGone,
   placeOf,
@@ -187,15 +188,8 @@ export class FileTokens implements Tokens {
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
-    const counts = new Map<string, number>();
-    for (const customerId of this.holders()) {
-      const baseUrl = this.#bankOf(customerId);
-      if (baseUrl !== undefined && baseUrl !== this.#baseUrl)
-        counts.set(baseUrl, (counts.get(baseUrl) ?? 0) + 1);
-    }
-    return [...counts]
-      .map(([baseUrl, logins]) => ({ baseUrl, logins }))
-      .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
+    const banks = this.holders().flatMap((customerId) => this.#bankOf(customerId) ?? []);
+    return countBanks(banks.filter((bank) => bank !== this.#baseUrl));
   }
 
   async last(): Promise<string | undefined> {
