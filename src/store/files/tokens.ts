@@ -22,16 +22,15 @@ import { refuseMovedFolder } from './mark.ts';
 import {
   countBanks,
   type GrantedTokens,
+  inUtc,
   keyIsGone,
+  LARGEST_TOKENS,
   placeOf,
   type TokenFile,
   tokenFile,
   tokenGeneration,
   tokenSecrets,
 } from './token-file.ts';
-
-/** Bytes: more than a token file needs, including the folder's entry. */
-const LARGEST_TOKENS = 16_384;
 
 const lastLogin = z.object({ customerId: z.string() });
 
@@ -188,8 +187,10 @@ export class FileTokens implements Tokens {
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
-    const banks = this.holders().flatMap((customerId) => this.#bankOf(customerId) ?? []);
-    return countBanks(banks.filter((bank) => bank !== this.#baseUrl));
+    return countBanks(
+      this.holders().map((customerId) => this.#bankOf(customerId)),
+      this.#baseUrl,
+    );
   }
 
   async last(): Promise<string | undefined> {
@@ -308,8 +309,8 @@ export class FileTokens implements Tokens {
     try {
       return this.#readNewest(customerId).file?.baseUrl;
     } catch (error) {
-      if (!(error instanceof Psd2Error)) throw error;
-      return undefined;
+      if (error instanceof Psd2Error) return undefined;
+      throw error;
     }
   }
 
@@ -395,8 +396,4 @@ export class FileTokens implements Tokens {
   #path(customerId: Holder): string {
     return `${this.#folderOf(customerId)}.json`;
   }
-}
-
-function inUtc(time: string | null): string | null {
-  return time && new Date(time).toISOString();
 }
