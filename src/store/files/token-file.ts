@@ -52,3 +52,24 @@ export function keyIsGone(path: string): Psd2Error {
     next: [['auth', 'login']],
   });
 }
+
+/** Counts the logins at each base URL but one, the most first. @param banks the base URL of each login, if it is known */
+export function countBanks(
+  banks: readonly (string | undefined)[],
+  but: string | undefined,
+): { baseUrl: string; logins: number }[] {
+  const counts = new Map<string, number>();
+  for (const bank of banks)
+    if (bank !== undefined && bank !== but) counts.set(bank, (counts.get(bank) ?? 0) + 1);
+  return [...counts]
+    .map(([baseUrl, logins]) => ({ baseUrl, logins }))
+    .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
+}
+
+/** Bytes: more than a token file needs, including the folder's entry. */
+export const LARGEST_TOKENS = 16_384;
+
+/** @param time ISO 8601 with zone */
+export function inUtc(time: string | null): string | null {
+  return time && new Date(time).toISOString();
+}

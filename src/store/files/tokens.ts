@@ -20,17 +20,17 @@ import { type ProfileKey, Vault } from '../secrets/vault.ts';
 import { Generations } from './generations.ts';
 import { refuseMovedFolder } from './mark.ts';
 import {
+  countBanks,
   type GrantedTokens,
+  inUtc,
   keyIsGone,
+  LARGEST_TOKENS,
   placeOf,
   type TokenFile,
   tokenFile,
   tokenGeneration,
   tokenSecrets,
 } from './token-file.ts';
-
-/** Bytes: more than a token file needs, including the folder's entry. */
-const LARGEST_TOKENS = 16_384;
 
 const lastLogin = z.object({ customerId: z.string() });
 
@@ -194,15 +194,10 @@ export class FileTokens implements Tokens {
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
-    const counts = new Map<string, number>();
-    for (const customerId of this.holders()) {
-      const baseUrl = this.#bankOf(customerId);
-      if (baseUrl !== undefined && baseUrl !== this.#baseUrl)
-        counts.set(baseUrl, (counts.get(baseUrl) ?? 0) + 1);
-    }
-    return [...counts]
-      .map(([baseUrl, logins]) => ({ baseUrl, logins }))
-      .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
+    return countBanks(
+      this.holders().map((customerId) => this.#bankOf(customerId)),
+      this.#baseUrl,
+    );
   }
 
   async last(): Promise<string | undefined> {
@@ -323,8 +318,8 @@ export class FileTokens implements Tokens {
     try {
       return this.#readNewest(customerId).file?.baseUrl;
     } catch (error) {
-      if (!(error instanceof Psd2Error)) throw error;
-      return undefined;
+      if (error instanceof Psd2Error) return undefined;
+      throw error;
     }
   }
 
@@ -410,8 +405,4 @@ export class FileTokens implements Tokens {
   #path(customerId: Holder): string {
     return `${this.#folderOf(customerId)}.json`;
   }
-}
-
-function inUtc(time: string | null): string | null {
-  return time && new Date(time).toISOString();
 }
