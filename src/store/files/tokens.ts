@@ -29,8 +29,11 @@ import {
   tokenSecrets,
 } from './token-file.ts';
 
-/** Bytes: more than a token file needs, including the folder's entry. */
-const LARGEST_TOKENS = 16_384;
+/**
+ * More than a login needs: 16 KiB, and names for the lock, the customer's folder, the new file, its second name, and the note of the
+ * last login.
+ */
+const TOKENS = { bytes: 16_384, names: 6 };
 
 const lastLogin = z.object({ customerId: z.string() });
 
@@ -159,7 +162,7 @@ export class FileTokens implements Tokens {
   }
 
   async ready(): Promise<() => Promise<void>> {
-    const giveBack = reserveSpace(this.#folder, LARGEST_TOKENS);
+    const giveBack = reserveSpace(this.#folder, TOKENS);
     return async () => giveBack();
   }
 
