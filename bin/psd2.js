@@ -9,8 +9,19 @@ if (major < 20 || (major === 20 && minor < 19)) {
   );
   process.exitCode = 3;
 } else {
+  keepOwnerBits();
   keepCompiledCode(process.env);
   void require('../dist/main.js').main(join(__dirname, '../dist/help.txt'));
+}
+
+/**
+ * Lets psd2 read and write all files and folders that it creates, whatever the umask. For group and others, the umask stays
+ * as it is. Processes that psd2 starts inherit the new umask.
+ */
+function keepOwnerBits() {
+  // Node deprecates reading the umask without setting it.
+  const umask = process.umask(0o077);
+  process.umask(umask & 0o077);
 }
 
 /**

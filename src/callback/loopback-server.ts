@@ -19,7 +19,11 @@ const LIMITS = {
   connectionsCheckingInterval: 500,
 };
 const HANDSHAKE_TIMEOUT_MS = 3_000;
-const MAX_CONNECTIONS = 64;
+/**
+ * At all addresses together. A browser opens about 6. Under `ulimit -n 64`, psd2 has about 40 files left, and it needs some of
+ * them for the calls to the bank.
+ */
+const MAX_CONNECTIONS = 16;
 const LAST_ANSWERS_MS = 80;
 
 /**
@@ -39,10 +43,7 @@ export async function serveOnLoopback(
   const port = uri.port === '' ? (tls ? 443 : 80) : Number(uri.port);
   const addresses =
     uri.hostname === 'localhost' ? ['127.0.0.1', '::1'] : [uri.hostname.replace(/[[\]]/g, '')];
-  const stops: (() => Promise<void>)[] = [];
-  const stopAll = async () => {
-    await Promise.all(stops.map((stop) => stop()));
-  };
+  const guard = new Guard(answer);
   for (const address of addresses) {
     const server = tls
       ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS })
@@ -52,43 +53,70 @@ export async function serveOnLoopback(
       await once(server, 'listening');
     } catch (error) {
       // On a computer without IPv6, `localhost` is only 127.0.0.1.
-      if (stops.length > 0 && !['EADDRINUSE', 'EACCES'].includes(codeOf(error))) continue;
-      await stopAll();
+      if (guard.hasServer && !['EADDRINUSE', 'EACCES'].includes(codeOf(error))) continue;
+      await guard.stop();
       throw listenError(error, uri, port);
     }
-    stops.push(guard(server, answer));
+    guard.protect(server);
   }
-  return stopAll;
+  return () => guard.stop();
 }
 
-/** Applies the limits to a listening server. Returns the function that stops it. */
-function guard(server: Server, answer: RequestListener): () => Promise<void> {
-  const sockets = new Set<Socket>();
-  const answers = new Set<ServerResponse>();
-  server.maxRequestsPerSocket = 1;
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    // Drop the oldest connection, so that many idle ones cannot keep the bank's redirect out.
-    const [oldest] = sockets;
-    if (sockets.size > MAX_CONNECTIONS) oldest?.destroy();
-  });
-  // Keep listening after a connection could not be accepted.
-  server.on('error', () => undefined);
-  server.on('request', (request, response) => {
-    answers.add(response);
-    response.once('close', () => answers.delete(response));
-    answer(request, response);
-  });
-  return async () => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    const sent = Promise.all([...answers].map((response) => once(response, 'close')));
+/** Limits the connections of listening servers, and stops the servers. */
+class Guard {
+  readonly #answer: RequestListener;
+  readonly #servers: Server[] = [];
+  /** The oldest is first. */
+  readonly #sockets = new Set<Socket>();
+  readonly #answers = new Set<ServerResponse>();
+
+  constructor(answer: RequestListener) {
+    this.#answer = answer;
+  }
+
+  get hasServer(): boolean {
+    return this.#servers.length > 0;
+  }
+
+  protect(server: Server): void {
+    this.#servers.push(server);
+    server.maxRequestsPerSocket = 1;
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      if (this.#sockets.size > MAX_CONNECTIONS) this.#dropOldest();
+    });
+    // Keep listening after a connection could not be accepted.
+    server.on('error', () => undefined);
+    server.on('request', (request, response) => {
+      this.#answers.add(response);
+      response.once('close', () => this.#answers.delete(response));
+      this.#answer(request, response);
+    });
+  }
+
+  /** Stops within 100 ms, after finishing answers that are being sent. */
+  async stop(): Promise<void> {
+    const closed = this.#servers.map(
+      (server) => new Promise<void>((resolve) => server.close(() => resolve())),
+    );
+    const sent = Promise.all([...this.#answers].map((response) => once(response, 'close')));
     const patience = new AbortController();
     await Promise.race([sent, elapsed(LAST_ANSWERS_MS, patience.signal)]);
     patience.abort();
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  /**
+   * Drops the oldest connection without a request, so that connections that send nothing cannot keep the customer's browser
+   * out. Node's own limit (`maxConnections`) would drop the newest one, which may be the browser's.
+   */
+  #dropOldest(): void {
+    // With TLS, a request has another socket than its connection, so compare the client's port.
+    const busy = new Set([...this.#answers].map(({ req }) => req.socket.remotePort));
+    [...this.#sockets].find(({ remotePort }) => !busy.has(remotePort))?.destroy();
+  }
 }
 
 function elapsed(milliseconds: number, cancel: AbortSignal): Promise<void> {

@@ -121,6 +121,35 @@ describe('a TLS handshake that fails', () => {
     expect(explained(opensslSays(reason))).toEqual(lasting(message));
   });
 
+  // Node 26 says SSL/TLS where Node 20 and 24 say SSLV3.
+  it.each([
+    'ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE',
+    'ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE',
+    'ERR_SSL_SSLV3_ALERT_NO_CERTIFICATE',
+    'ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED',
+    'ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED',
+    'ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN',
+    'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+    'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA',
+    'ERR_SSL_TLSV1_ALERT_ACCESS_DENIED',
+    'ERR_SSL_TLSV1_ALERT_DECRYPT_ERROR',
+    // There is a common cipher if the handshake of the client is finished.
+    'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE',
+  ])('%s after the request says that the bank refused the QWAC', (code) => {
+    const refused = lasting(`it refused the TLS handshake with our QWAC (${code})`);
+    for (const spelling of [code, code.replace('SSLV3', 'SSL/TLS')])
+      expect(explained(failed(spelling), { sent: true })).toEqual(refused);
+  });
+
+  it.each([
+    'ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR',
+    'ERR_SSL_TLSV1_ALERT_USER_CANCELLED',
+    'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC',
+    'EPROTO',
+  ])('%s after the request is not about the QWAC, and may pass', (code) => {
+    expect(explained(failed(code), { sent: true })).toEqual(passing(`the TLS connection failed (${code})`));
+  });
+
   it('EPROTO without a reason is a failed handshake', () => {
     expect(explained(failed('EPROTO', 'write EPROTO'))).toEqual(lasting('the TLS handshake failed (EPROTO)'));
   });

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveOnLoopback } from '../../src/callback/loopback-server.ts';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { freePort } from '../free-port.ts';
-import { askAt, openAt, sayAt } from './requests.ts';
+import { askAt, openAt, openTlsAt, sayAt } from './requests.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
 const hello: RequestListener = (_, response) =>
@@ -149,15 +149,15 @@ describe('a server and its connections', () => {
   afterEach(() => stop());
 
   /** Opens idle connections, one after the other. */
-  async function openIdle(count: number) {
+  async function openIdle(count: number, host?: string) {
     const sockets = [];
-    for (let number = 0; number < count; number++) sockets.push(await openAt(port));
+    for (let number = 0; number < count; number++) sockets.push(await openAt(port, host));
     return sockets;
   }
 
-  it('the server keeps 64 connections, so the oldest of them still gets its answer', async () => {
+  it('the server keeps 16 connections, so the oldest of them still gets its answer', async () => {
     stop = await serve(`http://127.0.0.1:${port}/`);
-    const [oldest, ...others] = await openIdle(63);
+    const [oldest, ...others] = await openIdle(15);
     // The answer shows that the server knows all of them.
     expect(await sayAt(port, GET)).toMatch(/hello$/);
     oldest?.write(GET);
@@ -165,14 +165,43 @@ describe('a server and its connections', () => {
     for (const socket of others) socket.destroy();
   });
 
-  it('the 65th connection ends the oldest one, whatever came and went before', async () => {
-    stop = await serve(`http://127.0.0.1:${port}/`);
-    await askAt(port, '/');
-    const [oldest, ...others] = await openIdle(65);
-    // A connection that took too long would get status 408.
+  it.each(['http', 'https'])(
+    'over %s, the 17th connection ends the oldest one, whatever came and went before',
+    async (scheme) => {
+      stop = await serve(`${scheme}://127.0.0.1:${port}/`);
+      const [gone] = await openIdle(1);
+      gone?.destroy();
+      const [oldest, ...others] = await openIdle(17);
+      // A connection that took too long would get status 408.
+      expect(oldest && (await text(oldest))).toBe('');
+      for (const socket of others) socket.destroy();
+    },
+  );
+
+  it('the server counts the connections to both addresses of localhost together', async () => {
+    stop = await serve(`http://localhost:${port}/`);
+    const [oldest, ...others] = [...(await openIdle(10)), ...(await openIdle(7, '::1'))];
     expect(oldest && (await text(oldest))).toBe('');
     for (const socket of others) socket.destroy();
   });
+
+  it.each(['http', 'https'])(
+    'over %s, idle connections do not end one whose answer is under way',
+    async (scheme) => {
+      const asked = new EventEmitter();
+      const answered = once(asked, 'asked');
+      stop = await serve(`${scheme}://127.0.0.1:${port}/`, (_, response) => asked.emit('asked', response));
+      const connect = scheme === 'http' ? openAt(port) : openTlsAt(port);
+      const customer = await connect;
+      customer.write(GET);
+      const [response]: ServerResponse[] = await answered;
+      const [oldest, ...others] = await openIdle(16);
+      expect(oldest && (await text(oldest))).toBe('');
+      response?.writeHead(200, { Connection: 'close' }).end('done');
+      expect(await text(customer)).toMatch(/done/);
+      for (const socket of others) socket.destroy();
+    },
+  );
 
   it('the server goes on if the system cannot give it a connection', async () => {
     const listening = vi.spyOn(Server.prototype, 'listen');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 
 export interface Answer {
   status: number;
@@ -30,6 +31,14 @@ export function askAt(port: number, path: string, { method = 'GET', headers = {}
 export async function openAt(port: number, host = '127.0.0.1'): Promise<Socket> {
   const socket = connect(port, host);
   await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+/** As {@link openAt}, with TLS. Trusts any certificate. */
+export async function openTlsAt(port: number): Promise<Socket> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
   socket.on('error', () => undefined);
   return socket;
 }

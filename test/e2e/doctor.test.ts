@@ -174,6 +174,7 @@ describe('psd2 doctor', () => {
       writeFileSync(own('other-ca.pem'), other.ca, mode);
       writeFileSync(own('unordered.pem'), other.qwac.certificate + other.qseal.certificate, mode);
       writeFileSync(own('other-key.pem'), other.qwac.key, mode);
+      writeFileSync(own('other-qwac.pem'), other.qwac.certificate, mode);
     });
 
     it('psd2 doctor detects an expired certificate', async () => {
@@ -198,6 +199,23 @@ describe('psd2 doctor', () => {
           /days left; ends before a consent that depends on it \(customer \d+, until/,
         ),
       });
+    });
+
+    it.each([
+      ['TLSv1.2', 'during the TLS handshake'],
+      ['TLSv1.3', 'after the TLS handshake, before it answered'],
+    ])('with %s, psd2 doctor says that the bank has probably refused the QWAC', async (version, when) => {
+      const found = await examine({
+        NODE_OPTIONS: `--tls-max-v${version.slice(4)}`,
+        PSD2_QWAC_CERT: own('other-qwac.pem'),
+        PSD2_QWAC_KEY: own('other-key.pem'),
+      });
+      expect(found.of('TLS')).toMatchObject({
+        status: 'fail',
+        detail: `The bank closed the connection ${when}`,
+        fix: expect.stringContaining('The usual reason is that the bank refused the QWAC'),
+      });
+      expect(readError(found.ended)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
     });
 
     it('psd2 doctor detects a bank whose certificate is not trusted', async () => {

@@ -1,11 +1,11 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readError } from './errors.ts';
 import { type EndedCall, PROGRAM } from './psd2.ts';
 import { useTappedBank } from './tap.ts';
 import { tokensFile } from './tokens-file.ts';
-import { stepsOf } from './verbose.ts';
+import { callsOf, stepsOf } from './verbose.ts';
 
 const { operator, tap } = useTappedBank();
 const ORDER = [
@@ -134,5 +134,108 @@ describe('a disk with room only for the beginning of a payment', () => {
     );
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(executions(limited) + executions(resumed)).toBe(1);
+  });
+});
+
+describe('a file system with few inodes', () => {
+  /**
+   * Runs `psd2` on a copy of the configuration folder in a tmpfs, which counts links as inodes. Copies the folder to `after` when psd2
+   * has ended.
+   *
+   * @param free how many inodes are free
+   */
+  async function withFreeInodes(
+    free: number,
+    after: string,
+    args: string[],
+    env: Record<string, string | undefined> = {},
+  ): Promise<EndedCall> {
+    const mounted = join(operator.folder, 'inodes');
+    mkdirSync(mounted, { recursive: true });
+    mkdirSync(operator.ownHands, { recursive: true });
+    const script = [
+      'from=$1 at=$2 after=$3 free=$4; shift 4',
+      'mount -t tmpfs -o mode=700,nr_inodes=1000 tmpfs "$at" && cp -a "$from/." "$at" && mkdir "$at/full" || exit 99',
+      'left=$(df --output=iavail "$at" | tail -1)',
+      'for name in $(seq $((left - free))); do : > "$at/full/$name"; done',
+      '"$@"; code=$?',
+      'rm -r "$at/full"; cp -a "$at" "$after"; exit $code',
+    ].join('\n');
+    const { ended } = await operator.startProgram(
+      'unshare',
+      [
+        ...['--mount', 'bash', '-c', script, 'inodes', operator.config, mounted, after, String(free)],
+        ...[process.execPath, PROGRAM, ...args, '--json', '--verbose'],
+      ],
+      { ...env, PSD2_CONFIG_DIR: mounted },
+    );
+    return ended;
+  }
+
+  it('psd2 refuses a renewal before the call, or stores the new tokens, however few inodes are free', async () => {
+    const outcomes = new Set<number | null>();
+    for (let free = 0; free <= 12; free += 1) {
+      expire();
+      const before = readFileSync(tokens(), 'utf8');
+      const after = join(operator.ownHands, `inodes-after-${free}`);
+      const ended = await withFreeInodes(free, after, ['accounts', 'list']);
+      outcomes.add(ended.code);
+      if (ended.code === 0) {
+        const renewed = JSON.parse(readFileSync(tokens(after), 'utf8'));
+        expect(Date.parse(renewed.accessTokenExpiresAt), `${free} inodes`).toBeGreaterThan(Date.now());
+        rmSync(join(operator.config, 'tokens'), { recursive: true });
+        cpSync(join(after, 'tokens'), join(operator.config, 'tokens'), { recursive: true });
+      } else {
+        expect(readError(ended), `${free} inodes`).toMatchObject({
+          code: 'config',
+          exitCode: 3,
+          message: expect.stringContaining('the disk is full'),
+        });
+        expect(callsOf(ended), `${free} inodes`).toEqual([]);
+        expect(readFileSync(tokens(after), 'utf8')).toBe(before);
+      }
+    }
+    expect(outcomes).toEqual(new Set([0, 3]));
+    const renewed = await operator.psd2(['auth', 'refresh']);
+    expect(renewed.code, renewed.stderr).toBe(0);
+  });
+
+  it('psd2 stops a login before it calls the bank, or stores it, however few inodes are free', async () => {
+    const outcomes = new Set<number | null>();
+    for (let free = 0; free <= 12; free += 1) {
+      const after = join(operator.ownHands, `login-after-${free}`);
+      // This customer has no folder yet.
+      const browser = `${operator.env.PSD2_BROWSER} --user bruno`;
+      expect(existsSync(join(operator.config, 'tokens/sandbox/customer-2073915'))).toBe(false);
+      const ended = await withFreeInodes(free, after, ['auth', 'login'], { PSD2_BROWSER: browser });
+      outcomes.add(ended.code);
+      const known = { env: { PSD2_CONFIG_DIR: after } };
+      if (ended.code === 0)
+        expect((await operator.psd2(['--customer', '2073915', 'accounts', 'list'], known)).code).toBe(0);
+      else {
+        expect(readError(ended), `${free} inodes`).toMatchObject({ code: 'config', exitCode: 3 });
+        expect(callsOf(ended), `${free} inodes`).toEqual([]);
+      }
+    }
+    expect(outcomes).toEqual(new Set([0, 3]));
+  });
+
+  it('psd2 pays nothing, or stores the outcome, however few inodes are free', async () => {
+    const outcomes = new Set<number | null>();
+    for (let free = 0; free <= 12; free += 1) {
+      const after = join(operator.ownHands, `payment-after-${free}`);
+      const ended = await withFreeInodes(free, after, ORDER);
+      outcomes.add(ended.code);
+      const executions = stepsOf(ended).filter((step) => step === 'execute').length;
+      expect(executions, `${free} inodes`).toBe(ended.code === 0 ? 1 : 0);
+      const flows = join(after, 'flows', 'sandbox');
+      const journals = readdirSync(flows).filter((name) => name.startsWith('tr-'));
+      const isExecuted = journals.some((name) =>
+        readFileSync(join(flows, name), 'utf8').includes('"executed"'),
+      );
+      expect(isExecuted, `${free} inodes`).toBe(ended.code === 0);
+      if (ended.code !== 0) expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
+    }
+    expect(outcomes).toEqual(new Set([0, 3]));
   });
 });

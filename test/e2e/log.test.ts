@@ -212,6 +212,12 @@ describe('psd2 log bundle', () => {
     const transfer = await operator.json(shapes.transfer, TRANSFER);
     await operator.psd2(['api', 'GET', `/private/x/DE89370400440532013000/${ACCOUNT}`]);
     const { customerId } = await operator.json(shapes.customer, ['customer', 'id']);
+    const encoded = ACCOUNT.replace('1', '%2531');
+    await operator.psd2([
+      'api',
+      'GET',
+      `/private/x/of-${encoded}-${customerId}/de89%203704%200044%200532%200130%2000`,
+    ]);
     const file = join(operator.folder, 'bundle.json');
     const ended = await operator.psd2(['log', 'bundle', '--since', '1h', '--file', file]);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
@@ -219,7 +225,16 @@ describe('psd2 log bundle', () => {
     expect(ended.stderr).toContain('Replaced: 1 customer, 1 product, 1 IBAN.');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const content = readFileSync(file, 'utf8');
-    for (const hidden of [customerId, ACCOUNT, 'DE89', 'Ada', 'sandbox"', ...secretsIn(operator.config)]) {
+    for (const hidden of [
+      customerId,
+      ACCOUNT,
+      encoded,
+      'DE89',
+      'de89',
+      'Ada',
+      'sandbox"',
+      ...secretsIn(operator.config),
+    ]) {
       expect(content).not.toContain(hidden);
     }
     const { calls } = bundle.parse(JSON.parse(content));
@@ -232,6 +247,7 @@ describe('psd2 log bundle', () => {
       `/private/customers/customer-1/products/product-1/moneyTransfer/${transfer.resourceId}/execute`,
     );
     expect(calls.map(({ path }) => path)).toContain('/private/x/iban-1/product-1');
+    expect(calls.map(({ path }) => path)).toContain('/private/x/of-product-1-customer-1/iban-1');
     expect(calls.map(({ path }) => path)).toContain('/private/customers/customerid-info');
   });
 

@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { useChromium } from './customer.ts';
 import { readError } from './errors.ts';
-import { readDocument, useSandbox } from './psd2.ts';
+import { PROGRAM, readDocument, useSandbox } from './psd2.ts';
 import * as shapes from './shapes.ts';
 
 const operator = useSandbox();
@@ -109,4 +111,32 @@ describe('psd2 auth login with a browser', () => {
     expect(ended.stdout).toBe('');
     expect(storedTokens()).toEqual(before);
   });
+
+  it.each(['http', 'https'])(
+    'with few files, idle connections of other programs do not keep the customer from %s',
+    async (scheme) => {
+      const port = await freePort();
+      const psd2 = await operator.startProgram(
+        'bash',
+        ['-c', 'ulimit -n 64; exec "$@"', 'few', process.execPath, PROGRAM, 'auth', 'login'],
+        { PSD2_REDIRECT_URI: `${scheme}://127.0.0.1:${port}/callback` },
+      );
+      const customer = await newCustomer({ ignoreHTTPSErrors: true });
+      await customer.follow(psd2);
+      const idle = await Promise.all(Array.from({ length: 100 }, () => openIdle(port)));
+      await customer.press('Continue as Anna Esposito');
+      await customer.press('Allow access');
+      expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+      const ended = await psd2.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      for (const socket of idle) socket.destroy();
+    },
+  );
 });
+
+/** Opens a connection that sends nothing. */
+async function openIdle(port: number) {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}

@@ -40,7 +40,7 @@ export function explainFailure(
   return (
     whyNotReached(code, origin, proxy) ??
     whyNotTrusted(code, origin) ??
-    whyNoHandshake(code, origin) ??
+    whyTlsFailed(code, origin, neverSent) ??
     whyNoHttp(code, error) ??
     passing(neverSent ? 'the connection could not be made' : 'the connection was lost')
   );
@@ -83,6 +83,23 @@ function whyNotTrusted(code: string, origin: URL): Failure | undefined {
   if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
     return lasting(`its certificate is not acceptable (${code})`);
   return undefined;
+}
+
+/**
+ * The alerts about a client certificate (RFC 8446, section 6.2). With TLS 1.3 they arrive after the client's handshake, when the
+ * request may have left.
+ */
+const QWAC_REFUSED =
+  /_ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|NO_CERTIFICATE|CERTIFICATE_(REVOKED|EXPIRED|UNKNOWN|REQUIRED)|UNKNOWN_CA|ACCESS_DENIED|DECRYPT_ERROR)$/;
+
+function whyTlsFailed(code: string, origin: URL, neverSent: boolean): Failure | undefined {
+  const refused = `it refused the TLS handshake with our QWAC (${code})`;
+  if (QWAC_REFUSED.test(code)) return lasting(refused);
+  if (neverSent) return whyNoHandshake(code, origin);
+  if (code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE') return lasting(refused);
+  return code.startsWith('ERR_SSL') || code === 'EPROTO'
+    ? passing(`the TLS connection failed (${code})`)
+    : undefined;
 }
 
 function whyNoHandshake(code: string, origin: URL): Failure | undefined {

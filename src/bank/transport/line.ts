@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
 import { compileParserOnce } from './answer-parser.ts';
 import type { WireAnswer, WireRequest } from './connection.ts';
@@ -24,7 +25,10 @@ export class Line {
   #giveUp = () => {};
   #socket: Socket | undefined;
   #serverHungUp = false;
+  /** The first error of the connection, if the server did not close it before. */
   #failure: Error | undefined;
+  /** With TLS 1.3, a server refuses a client certificate only after the client's handshake. */
+  #mayRefuseLate = false;
   /** The function that a call waits for after the connection is open. */
   #gate: (() => Promise<void>) | undefined;
 
@@ -39,8 +43,14 @@ export class Line {
             this.#take(socket);
             if (!this.#gate) return callback(null, socket);
             this.#gate().then(
-              // undici writes in the same tick.
-              () => callback(null, socket),
+              () => {
+                // undici writes in the same tick. If the server has ended the connection in the meantime, undici would open
+                // another one, again and again.
+                const lost = this.#reasonOf(undefined);
+                if (lost === undefined) return callback(null, socket);
+                socket.destroy();
+                callback(new NotConnected(lost), null);
+              },
               (error: unknown) => {
                 socket.destroy();
                 callback(new NotConnected(error), null);
@@ -127,7 +137,7 @@ export class Line {
           },
           onResponseError: (_, error) => {
             head?.ends();
-            reject(this.#serverHungUp ? new HungUp(error) : error);
+            reject(this.#reasonOf(error));
           },
         },
       );
@@ -174,11 +184,31 @@ export class Line {
 
   #take(socket: Socket): void {
     this.#socket = socket;
+    this.#mayRefuseLate = socket instanceof TLSSocket && socket.getProtocol() === 'TLSv1.3';
     // Must run before undici's own listener, which would treat the received part as an answer that ends with the connection.
-    socket.once('error', (error) => (this.#failure = error));
+    // A connection may have several errors: first a TLS alert, and then a reset.
+    socket.on('error', (error) => {
+      if (this.#socket === socket && !this.#serverHungUp) this.#failure ??= error;
+    });
     socket.once('end', () => (this.#serverHungUp = true));
     compileParserOnce();
   }
+
+  /**
+   * Why the connection ended. undici gives its last error, but only the first one, such as a TLS alert, says why.
+   *
+   * @param error of undici. Also the result if the connection has not ended
+   */
+  #reasonOf(error: unknown): unknown {
+    if (error instanceof NotConnected) return error;
+    const isClosed = this.#failure ? isReset(this.#failure) : this.#serverHungUp;
+    if (isClosed && this.#mayRefuseLate && this.#socket?.bytesRead === 0) return new ClosedUnanswered(error);
+    return this.#failure ?? (this.#serverHungUp ? new HungUp(error) : error);
+  }
+}
+
+function isReset(error: Error): boolean {
+  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
 /** No socket could be opened. `cause` is the reason. It is wrapped because undici would retry some error codes forever. */
@@ -194,6 +224,12 @@ class HungUp extends Error {
     super('the connection was closed', { cause });
   }
 }
+
+/**
+ * The server closed a new connection before any byte of an answer. With TLS 1.3, a server that refuses the client certificate
+ * may do so without an alert. The request may have left.
+ */
+export class ClosedUnanswered extends HungUp {}
 
 /** The head of an answer is too large. undici does not count its first line. */
 class HeadTooLarge extends Error {

@@ -5,6 +5,7 @@ import { readAnswer } from '../../bank/call/answer.ts';
 import type { Answer } from '../../bank/call/exchange.ts';
 import { authorizeCall } from '../../bank/endpoints/oauth.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
+import { ClosedUnanswered } from '../../bank/transport/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import { baseUrlOf, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
@@ -35,7 +36,7 @@ export async function checkConnection(context: Context, diagnosis: Diagnosis): P
     return;
   }
 
-  const said = await checkTls(context, diagnosis);
+  const said = await checkTls(context, diagnosis, proxy !== undefined);
   if (!said) {
     diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
     return;
@@ -51,7 +52,7 @@ export async function checkConnection(context: Context, diagnosis: Diagnosis): P
 type Said = { answer: Answer } | { answer?: never; refusal: Psd2Error };
 
 /** Makes the authorize call, once. @returns undefined when there was no answer */
-function checkTls(context: Context, diagnosis: Diagnosis): Promise<Said | undefined> {
+function checkTls(context: Context, diagnosis: Diagnosis, hasProxy: boolean): Promise<Said | undefined> {
   return diagnosis.make('TLS', async (): Promise<Finding & { value: Said }> => {
     const bank = await context.applicationBank('authorization_code');
     const call = authorizeCall({
@@ -65,11 +66,33 @@ function checkTls(context: Context, diagnosis: Diagnosis): Promise<Said | undefi
     try {
       return { ...done, value: { answer: await bank.connect().exchange({ ...call, once: true }) } };
     } catch (error) {
+      if (error instanceof Psd2Error && error.cause instanceof CallFailed)
+        throw closedInHandshake(error, error.cause, hasProxy) ?? error;
       // Whatever else is wrong with the answer, the handshake was right.
-      if (!(error instanceof Psd2Error) || error.cause instanceof CallFailed || error.code !== 'bank_answer')
-        throw error;
+      if (!(error instanceof Psd2Error) || error.code !== 'bank_answer') throw error;
       return { ...done, value: { refusal: error } };
     }
+  });
+}
+
+/**
+ * The error for a connection that the bank closed without a TLS alert. A bank that refuses a QWAC may do so: with TLS 1.2 during the
+ * handshake, and with TLS 1.3 after it. Undefined for other failures. A proxy may also have closed a connection during the handshake.
+ */
+function closedInHandshake(
+  error: Psd2Error,
+  { cause, neverSent }: CallFailed,
+  hasProxy: boolean,
+): Psd2Error | undefined {
+  const isReset = cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET';
+  const isDuring = neverSent && isReset && !hasProxy;
+  if (!isDuring && !(cause instanceof ClosedUnanswered)) return undefined;
+  const when = isDuring ? 'during the TLS handshake' : 'after the TLS handshake, before it answered';
+  return new Psd2Error(error.code, `The bank closed the connection ${when}`, {
+    ...error.context,
+    hint:
+      'The usual reason is that the bank refused the QWAC. Ask the bank whether it knows this QWAC and trusts the authority that ' +
+      'issued it. If the QWAC is right, try again later.',
   });
 }
 

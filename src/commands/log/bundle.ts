@@ -1,7 +1,10 @@
 import { arch, platform } from 'node:process';
 import { Psd2Error } from '../../errors.ts';
+import type { LoggedCall } from '../../store/machine/call-log.ts';
+import { readCalls } from '../../store/machine/read-call-log.ts';
 import type { Context } from '../context.ts';
 import { saveDocument } from '../shared/save-document.ts';
+import { Pseudonyms } from './pseudonyms.ts';
 import { type LogOptions, selectCalls } from './select-calls.ts';
 import { bundle } from './shape.ts';
 
@@ -35,6 +38,9 @@ export async function logBundle(
   const made = world.now().toISOString();
   const file = options.file || `psd2-log-${made.slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.json`;
   const pseudonyms = new Pseudonyms();
+  // A call that the bundle leaves out may show that a number in another one is an id.
+  for (const call of readCalls(context.folder.log))
+    for (const text of textsOf(call)) pseudonyms.collect(text);
   const content = {
     about: ABOUT,
     made,
@@ -42,11 +48,7 @@ export async function logBundle(
     node: process.versions.node,
     platform: `${platform} ${arch}`,
     hosts: [...new Set(calls.map(({ host }) => host))],
-    calls: calls.map(({ profile: _, ...call }) => ({
-      ...call,
-      path: pseudonyms.inPath(call.path),
-      failure: call.failure && pseudonyms.inText(call.failure),
-    })),
+    calls: calls.map((call) => withoutIds(call, pseudonyms)),
   };
   await saveDocument(context, file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`));
   terminal.say(
@@ -63,43 +65,25 @@ export async function logBundle(
     output.record({ file, calls: calls.length, from: first.at, to: last.at }, [], bundle);
 }
 
-/** The form of an IBAN, with right or wrong check digits. */
-const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/i;
+/** The texts of a call that may contain ids of customers. */
+function textsOf({ path, failure, ...call }: LoggedCall): string[] {
+  const ids = [call.tppRequestId, call.transactionId, call.requestId, call.apiTrackId];
+  return [path, failure, ...ids].filter((text) => text !== null);
+}
 
-/** Replaces what identifies a customer with `customer-1`, `product-1`, ...: the same value gets the same name. */
-class Pseudonyms {
-  readonly #known = new Map<string, string>();
-  readonly #counts = { customer: 0, product: 0, iban: 0 };
-
-  inPath(path: string): string {
-    const parts = path.split('/');
-    return parts
-      .map((part, index) => {
-        if (parts[index - 1] === 'customers' && part !== 'customerid-info') return this.#of('customer', part);
-        if (parts[index - 1] === 'products') return this.#of('product', part);
-        if (IBAN.test(part)) return this.#of('iban', part);
-        return this.#known.get(part) ?? part;
-      })
-      .join('/');
-  }
-
-  /** Replaces ids in the paths that a sentence contains. */
-  inText(text: string): string {
-    return text.replace(/\/\S+/g, (path) => this.inPath(path));
-  }
-
-  get summary(): string {
-    return Object.entries(this.#counts)
-      .map(([kind, count]) => `${count} ${kind === 'iban' ? 'IBAN' : kind}${count === 1 ? '' : 's'}`)
-      .join(', ');
-  }
-
-  #of(kind: 'customer' | 'product' | 'iban', value: string): string {
-    const known = this.#known.get(value);
-    if (known !== undefined) return known;
-    this.#counts[kind] += 1;
-    const name = `${kind}-${this.#counts[kind]}`;
-    this.#known.set(value, name);
-    return name;
-  }
+/** A call as the bundle contains it. */
+function withoutIds(
+  { profile: _, ...call }: LoggedCall,
+  pseudonyms: Pseudonyms,
+): Omit<LoggedCall, 'profile'> {
+  const replaced = (text: string | null) => text && pseudonyms.replace(text);
+  return {
+    ...call,
+    path: pseudonyms.replace(call.path),
+    failure: replaced(call.failure),
+    tppRequestId: pseudonyms.replace(call.tppRequestId),
+    transactionId: pseudonyms.replace(call.transactionId),
+    requestId: replaced(call.requestId),
+    apiTrackId: replaced(call.apiTrackId),
+  };
 }

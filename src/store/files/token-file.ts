@@ -66,8 +66,11 @@ export function countBanks(
     .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
 }
 
-/** Bytes: more than a token file needs, including the folder's entry. */
-export const LARGEST_TOKENS = 16_384;
+/**
+ * More than a login needs: 16 KiB, and names for the lock, the customer's folder, the new file, its second name, the note of the
+ * last login, and the note of which tokens are proven.
+ */
+export const LOGIN_SPACE = { bytes: 16_384, names: 8 };
 
 /** @param time ISO 8601 with zone */
 export function inUtc(time: string | null): string | null {

@@ -24,7 +24,7 @@ import {
   type GrantedTokens,
   inUtc,
   keyIsGone,
-  LARGEST_TOKENS,
+  LOGIN_SPACE,
   placeOf,
   type TokenFile,
   tokenFile,
@@ -168,7 +168,7 @@ export class FileTokens implements Tokens {
   }
 
   async ready(): Promise<() => Promise<void>> {
-    const giveBack = reserveSpace(this.#folder, LARGEST_TOKENS);
+    const giveBack = reserveSpace(this.#folder, LOGIN_SPACE);
     return async () => giveBack();
   }
 

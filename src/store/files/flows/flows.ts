@@ -43,8 +43,8 @@ import { FlowsUnderWay } from './under-way.ts';
 const CLAIM_PATIENCE_MS = 8_000;
 /** More time than a process needs to begin a flow. */
 const BEGIN_PATIENCE_MS = 10_000;
-/** More space than the outcome of an execution needs, including the folder's entry. */
-const OUTCOME_BYTES = 8_192;
+/** More space than the outcome of an execution needs. It is appended to the journal, which needs no further name. */
+const OUTCOME = { bytes: 8_192, names: 1 };
 
 /** What the flows of a profile need from the program. */
 export interface FlowsSetting {
@@ -311,7 +311,7 @@ export class FileFlows implements Flows {
         giveBack();
         this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
-        if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
+        if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME);
         // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
         // copied this event, or the second look sees the mark.
         this.#setting.assertHere?.();

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Pseudonyms } from '../../../src/commands/log/pseudonyms.ts';
+
+/** Collects all texts, and then replaces the ids in each. */
+function replaced(...texts: string[]): string[] {
+  const pseudonyms = new Pseudonyms();
+  for (const text of texts) pseudonyms.collect(text);
+  return texts.map((text) => pseudonyms.replace(text));
+}
+
+const CUSTOMER = '/private/customers/1048262/products/0010482620';
+const IBAN = 'DE89370400440532013000';
+
+describe('the names for customers, products and IBANs', () => {
+  it.each([
+    ['an id in a segment with other text', '/x/acct-0010482620-list', '/x/acct-product-1-list'],
+    ['an id in a word', '/x/a1048262b', '/x/acustomer-1b'],
+    ['an id in a value', '/x?id=1048262&p=0010482620', '/x?id=customer-1&p=product-1'],
+    ['an encoded id', '/x/%31048262', '/x/customer-1'],
+    ['an id that is encoded twice', '/x/%2531048262', '/x/customer-1'],
+    ['an id in a sentence', 'customer 1048262 is unknown', 'customer customer-1 is unknown'],
+    ['an IBAN in a segment', `/x/${IBAN}`, '/x/iban-1'],
+    ['an IBAN in a word', `/x/iban${IBAN}x`, '/x/ibaniban-1x'],
+    ['an IBAN in lower case', `/x/${IBAN.toLowerCase()}`, '/x/iban-1'],
+    ['an IBAN with blanks', 'to DE89 3704 0044 0532 0130 00.', 'to iban-1.'],
+    ['an IBAN with encoded blanks', '/x/DE89%203704%200044%200532%200130%2000', '/x/iban-1'],
+    ['an IBAN with wrong check digits', '/x/DE99370400440532013000/', '/x/iban-1/'],
+    [
+      'the path without a customer',
+      '/private/customers/customerid-info',
+      '/private/customers/customerid-info',
+    ],
+    ['a hexadecimal id', '/x/ad12345678901234567890123456789f', '/x/ad12345678901234567890123456789f'],
+    ['what is no encoding', '/x/%zz%ff%31048262', '/x/%zz%ffcustomer-1'],
+  ])('psd2 handles %s', (_, text, expected) => {
+    // The text comes before the path that shows which numbers are ids.
+    expect(replaced(text, CUSTOMER)[0]).toBe(expected);
+  });
+
+  it('an encoded slash in an id hides neither of its parts', () => {
+    const [path, first, second] = replaced('/customers/10482%2F62000/x', '/x/10482/62000', '/x/10482');
+    expect(path).toBe('/customers/customer-1/x');
+    expect(first).toBe('/x/customer-1');
+    expect(second).toBe('/x/customer-2');
+  });
+
+  it('a short id is replaced only where it stands alone', () => {
+    expect(replaced('/customers/12/products/345', '12 of 1200, 345')).toEqual([
+      '/customers/customer-1/products/product-1',
+      'customer-1 of 1200, product-1',
+    ]);
+  });
+
+  it('no id in a path and no IBAN is left in any text', () => {
+    const id = fc.stringMatching(/^[0-9]{5,12}$/);
+    const encoded = (text: string, share: boolean[]) =>
+      [...text]
+        .map((character, at) =>
+          share[at % share.length] ? `%${character.charCodeAt(0).toString(16).padStart(2, '0')}` : character,
+        )
+        .join('');
+    const disguise = fc.tuple(
+      fc.array(fc.boolean(), { minLength: 1, maxLength: 9 }),
+      fc.boolean(),
+      fc.boolean(),
+    );
+    const iban = fc.stringMatching(/^[0-9]{18}$/).map((bban) => {
+      const check = 98n - (BigInt(`${bban}131400`) % 97n);
+      return `DE${String(check).padStart(2, '0')}${bban}`;
+    });
+    const word = fc.stringMatching(/^[g-z]{0,6}$/);
+    fc.assert(
+      fc.property(
+        id,
+        id,
+        iban,
+        disguise,
+        word,
+        word,
+        (customer, product, account, [share, twice, blanks], left, right) => {
+          const disguised = (text: string) => {
+            const once = encoded(text, share);
+            return `${left}${twice ? once.replaceAll('%', '%25') : once}${right}`;
+          };
+          const spaced = blanks ? account.replace(/(.{4})(?=.)/g, '$1 ') : account;
+          const texts = [
+            ...[customer, product, spaced].map((text) => `/x/${disguised(text)}/y`),
+            ...[customer, product, spaced].map((text) => `no answer to ${disguised(text)}: lost`),
+            `/private/customers/${encoded(customer, share)}/products/${encoded(product, share)}/x`,
+          ];
+          const all = replaced(...texts)
+            .join('\n')
+            .replaceAll(' ', '');
+          for (const hidden of [customer, product, account]) expect(all).not.toContain(hidden);
+        },
+      ),
+    );
+  });
+});
