@@ -164,6 +164,7 @@ it('the observation of a call contains neither its query nor a secret', async ()
       requestId: null,
       apiTrackId: undefined,
       isPrivate: true,
+      mayHaveLeft: true,
     },
   ]);
   expect(JSON.stringify(observations)).not.toMatch(new RegExp(`hush|${TOKEN}`));

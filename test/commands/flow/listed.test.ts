@@ -38,7 +38,10 @@ async function made(events: TransferEvent[], order: Partial<TransferOrder> = {})
   const { flows } = await context.store();
   const begin = { transactionId: context.world.newId(), order: transferOrder(order) };
   return flows.begin('transfer', begin, async (open) => {
-    for (const event of events) await open.record(event);
+    for (const event of events)
+      await open.record(
+        event.type === 'verified' ? { ...event, resourceId: `r-${open.current.flow}` } : event,
+      );
     return open.current.flow;
   });
 }

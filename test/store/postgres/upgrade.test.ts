@@ -32,6 +32,9 @@ function write(reference: string, state: string, standing: string, events: objec
     );
   return flow;
 }
+/** Undoes the step to version 2. */
+const BACK_TO_VERSION_1 = `drop table psd2.flow_resources, psd2.tokens_of_schema_1; drop function psd2.is_owner;
+  alter table psd2.flows drop column events; update psd2.store set version = 1`;
 const flowsOfAnother = () => stores.worker().open('p', BANK).flows;
 const standingOf = (flow: string) => stores.sql(`select standing from psd2.flows where flow = '${flow}'`);
 
@@ -107,12 +110,12 @@ describe('a database of version 1', () => {
     const may = () =>
       stores.sql(`select has_table_privilege('psd2_worker', 'psd2.flow_resources', 'insert')`);
     expect(may()).toBe('t');
-    stores.sql(`drop table psd2.flow_resources; alter table psd2.flows drop column events;
-      update psd2.store set version = 1`);
+    const back = () => stores.sql(BACK_TO_VERSION_1);
+    back();
     await stores.init();
     expect(may()).toBe('t');
-    stores.sql(`revoke insert on psd2.flows from psd2_worker; drop table psd2.flow_resources;
-      alter table psd2.flows drop column events; update psd2.store set version = 1`);
+    back();
+    stores.sql('revoke insert on psd2.flows from psd2_worker');
     await stores.init();
     expect(may()).toBe('f');
   });
