@@ -253,9 +253,9 @@ async function ownerOf(bank: Bank, bearer: string, transactionId: string): Promi
   }
 }
 
-/** The bank does not allow the call, or does not have it. */
-function isUntold({ code, httpStatus = 0 }: Psd2Error): boolean {
-  return code === 'forbidden' || code === 'sca_required' || [404, 405, 501].includes(httpStatus);
+/** The bank refuses to answer, or does not have the call. The login must stay usable at such a bank. */
+function isUntold({ code, httpStatus }: Psd2Error): boolean {
+  return ['forbidden', 'sca_required', 'bank_refused'].includes(code) || httpStatus === 501;
 }
 
 /** The bank no longer accepts an access token. */

@@ -542,7 +542,7 @@ describe('tokens that the bank gave for a refresh token', () => {
     expect(sentBodies()).toEqual([spend('refresh-0'), spend('refresh-1')]);
   });
 
-  it.each([refusal(403), refusal(404), { status: 405 }, { status: 501 }])(
+  it.each([refusal(400), refusal(403), refusal(404), refusal(412), { status: 405 }, { status: 501 }])(
     'if the bank never tells it (%j), they are used',
     async (answer) => {
       expectSilence(answer);
