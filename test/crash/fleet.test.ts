@@ -40,13 +40,17 @@ it(
     expect(fleet.problems).toEqual([]);
 
     // Resume what was left unfinished, and pay the orders that no worker began.
-    for (const { flow } of (await flows()).filter((flow) => ['open', 'sent'].includes(standingOf({ ...flow, refusalAlone: false }))))
+    for (const { flow } of (await flows()).filter((flow) =>
+      ['open', 'sent'].includes(standingOf({ ...flow, refusalAlone: false })),
+    ))
       await fleet.psd2(['transfer', 'resume', flow, '--json', '--yes']);
     for (const order of fleet.orders.values()) await fleet.psd2(pay(order));
     const all = await flows();
     const bookings = await bank.bookings();
     for (const { reference, amount } of fleet.orders.values()) {
-      const own = all.filter((flow) => flow.reference === reference && standingOf({ ...flow, refusalAlone: false }) !== 'refused');
+      const own = all.filter(
+        (flow) => flow.reference === reference && standingOf({ ...flow, refusalAlone: false }) !== 'refused',
+      );
       expect(own, reference).toHaveLength(1);
       const state = own[0]?.state;
       expect({ reference, state, bookings: bookings(amount) }).toEqual({
