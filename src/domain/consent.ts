@@ -67,8 +67,13 @@ export type ConsentEvent =
   | { type: 'sca-started' }
   | { type: 'sca-returned' }
   | Authorization
-  /** The request never left, was refused without processing (401, 420) or came too early. `confirm` may be sent again. */
+  /** No byte of the request left. `confirm` may be sent again. psd2 0.2 also wrote this after some refusals. */
   | { type: 'confirm-not-begun' }
+  /**
+   * The bank says that it refused the request unread (401, 420, 429), or that it came too early. A gateway may have delivered
+   * it twice, so psd2 asks for the status before it sends `confirm` again.
+   */
+  | { type: 'confirm-turned-away' }
   | { type: 'confirmed' }
   | { type: 'confirm-refused' }
   | { type: 'confirm-unanswered' }
@@ -101,7 +106,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
     };
   }
   if (!consent) throw new TypeError(`A consent cannot begin with ${event.type}`);
-  return { ...consent, refusalAlone: false, ...changes(consent, event, at), updatedAt: at };
+  return { ...consent, ...changes(consent, event, at), updatedAt: at };
 }
 
 function changes(
@@ -137,9 +142,9 @@ function changes(
     case 'authorization':
       switch (event.status) {
         case 'NOT_AUTHORIZED':
-          return { state: 'rejected' };
+          return { state: 'rejected', refusalAlone: false };
         case 'EXPIRED':
-          return { state: 'expired' };
+          return { state: 'expired', refusalAlone: false };
         default:
           return {};
       }
@@ -147,8 +152,10 @@ function changes(
       return { state: 'confirming' };
     case 'confirm-not-begun':
       return { state: 'authorizing' };
+    case 'confirm-turned-away':
+      return { state: 'authorizing', refusalAlone: true };
     case 'confirmed':
-      return { state: 'confirmed' };
+      return { state: 'confirmed', refusalAlone: false };
     case 'confirm-unanswered':
       return { state: 'unknown' };
     case 'cancelled':
@@ -157,6 +164,7 @@ function changes(
       return {
         state: event.outcome === 'executed' ? 'confirmed' : 'failed',
         resolution: resolutionOf(event, at),
+        refusalAlone: false,
       };
   }
 }

@@ -57,6 +57,11 @@ export function isOpen(flow: Progress): boolean {
   return standingOf(flow) === 'open';
 }
 
+/** Whether a flow that is resumed may still send `execute` (for a consent, `confirm`). */
+export function maySend({ state }: { state: FlowState }): boolean {
+  return STANDINGS[state] === 'open';
+}
+
 /** Whether no request of a flow has ever reached the bank, so that there is nothing to resume. */
 export function isUntouched({ state, reached }: { state: FlowState; reached: boolean }): boolean {
   return state === 'created' && !reached;

@@ -117,11 +117,17 @@ export type StepEvent =
   /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
   | { type: 'sca-again' }
   | Authorization
-  /** The request never left, or was refused without processing (401, 420). `execute` may be sent again. */
+  /** No byte of the request left. `execute` may be sent again. psd2 0.2 also wrote this after a 401 or 420. */
   | { type: 'execute-not-begun' }
+  /**
+   * The bank says that it refused the request unread (401, 420, 429). A gateway may have delivered it twice, so psd2 asks for
+   * the status before it sends `execute` again.
+   */
+  | { type: 'execute-turned-away' }
   | { type: 'executed'; cro: string | null }
   | { type: 'execute-refused'; description: string }
-  | { type: 'execute-unanswered' }
+  /** Its outcome is not known. `description`: the refusal that does not decide it. */
+  | { type: 'execute-unanswered'; description?: string | undefined }
   | { type: 'settlement'; status: SettlementStatus; description: string | null }
   | ResolvedEvent;
 
@@ -199,7 +205,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
     };
   }
   if (!operation) throw new TypeError(`A flow cannot begin with ${event.type}`);
-  return { ...operation, refusalAlone: false, ...changes(operation, event, at), updatedAt: at };
+  return { ...operation, ...changes(operation, event, at), updatedAt: at };
 }
 
 /** The data for the next further step, if the operator gave it. */
@@ -248,23 +254,34 @@ function changes(
     case 'sca-started':
       return { state: 'authorizing' };
     case 'authorization':
-      return { state: STATE_OF_AUTHORIZATION[event.status], authorizationStatus: event.bankStatus };
+      return {
+        state: STATE_OF_AUTHORIZATION[event.status],
+        authorizationStatus: event.bankStatus,
+        // Without the customer's authorisation the bank executes nothing. No other status decides about a refused `execute`.
+        ...(event.status === 'NOT_AUTHORIZED' && { refusalAlone: false }),
+      };
     case 'execute-sent':
       return { state: 'executing' };
     case 'execute-not-begun':
       return { state: 'authorized' };
+    case 'execute-turned-away':
+      return { state: 'authorized', refusalAlone: true };
     case 'executed':
-      return { state: 'executed', cro: event.cro };
+      return { state: 'executed', cro: event.cro, refusalAlone: false };
     case 'execute-refused':
       return { state: 'failed', executionStatusDescription: event.description, refusalAlone: true };
     case 'execute-unanswered':
-      return { state: 'unknown' };
+      return {
+        state: 'unknown',
+        ...(event.description !== undefined && { executionStatusDescription: event.description }),
+      };
     case 'settlement':
       return settled(event);
     case 'resolved':
       return {
         state: event.outcome === 'executed' ? 'executed' : 'failed',
         resolution: resolutionOf(event, at),
+        refusalAlone: false,
       };
   }
 }
@@ -326,6 +343,7 @@ function settled({ status, description }: { status: SettlementStatus; descriptio
     state: STATE_OF_SETTLEMENT[status],
     executionStatus: status,
     executionStatusDescription: description,
+    refusalAlone: false,
   };
 }
 

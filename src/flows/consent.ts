@@ -1,12 +1,19 @@
 import type { BeforeSend } from '../bank/call/exchange.ts';
-import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../bank/call/failure.ts';
+import {
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  isTurningAway,
+} from '../bank/call/failure.ts';
 import { confirmConsent, requestConsent } from '../bank/endpoints/consents.ts';
 import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
 import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
-import { announcing } from './announce.ts';
+import { announcing, NeverLeft, type Revoking } from './announce.ts';
 import { lackingResource } from './lacking-resource.ts';
 import { findOut } from './outcome/execute-outcome.ts';
 import type { FlowPorts } from './ports.ts';
@@ -17,6 +24,7 @@ type OpenConsent = Open<'consent'>;
 /**
  * Runs a consent from the state in its journal to its end: request, SCA, confirm (interface specification, "Consent").
  * The journal announces each request before it leaves, and records its outcome afterwards. `confirm` is sent at most once.
+ * After any refusal of it, and before it is sent again, psd2 asks for the status.
  *
  * @returns the confirmed consent
  * @throws Psd2Error for every other end. The journal then has the state
@@ -24,6 +32,7 @@ type OpenConsent = Open<'consent'>;
 export async function runConsent(open: OpenConsent, ports: FlowPorts): Promise<Consent> {
   if (open.current.state === 'authorizing') await askHowFar(open, ports);
   const run = new ConsentRun(open, ports);
+  await run.askAfterRefusal(open.current);
   for (;;) {
     const consent = open.current;
     switch (nextConsentStep(consent)) {
@@ -51,6 +60,8 @@ class ConsentRun {
   readonly #ports: FlowPorts;
   /** This run has waited for the customer's decision after the return. */
   #awaited = false;
+  /** The bank turned `confirm` away in this run. psd2 sends it again only once. */
+  #wasTurnedAway = false;
 
   constructor(open: OpenConsent, ports: FlowPorts) {
     this.#open = open;
@@ -59,7 +70,7 @@ class ConsentRun {
 
   async request({ customerId, categories, transactionId }: Consent): Promise<void> {
     try {
-      const beforeSend = this.#announcing('request-sent', { type: 'request-not-begun' });
+      const beforeSend = this.#announcing('request-sent', REQUEST_NOT_BEGUN);
       const requested = await requestConsent(this.#ports.bank, {
         customerId,
         categories,
@@ -101,7 +112,7 @@ class ConsentRun {
   async confirm(consent: Consent): Promise<void> {
     const { customerId, transactionId } = consent;
     const { resourceId } = subjectOf(consent);
-    const beforeSend = this.#announcing('confirm-sent', { type: 'confirm-not-begun' });
+    const beforeSend = this.#announcing('confirm-sent', { notBegun: { type: 'confirm-not-begun' } });
     try {
       await this.#ports.customer.whileWaiting(
         'Confirming the consent',
@@ -109,28 +120,64 @@ class ConsentRun {
       );
       await recordAnswer(this.#open, { type: 'confirmed' });
     } catch (error) {
-      if (isInterruption(error) || isOvertaken(error)) throw error;
+      if (isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
       // Either the call was not announced, because there was no token or the journal could not be written, or the journal
       // already has that it did not begin.
       if (this.#open.current.state !== 'confirming') throw error;
-      if (isBanksRefusal(error)) await this.#recordRefusal(consent, error);
+      if (isTurningAway(error)) await this.#turnedAway(error);
+      else if (isBanksRefusal(error)) await this.#recordRefusal(consent, error);
       else await recordAnswer(this.#open, { type: 'confirm-unanswered' });
     }
   }
 
-  /** Records a refused `confirm`. The bank's status may show that the customer refused. @throws Psd2Error `error` if not */
+  /**
+   * The bank says that it refused `confirm` unread. With a new token, psd2 sends it again once, after it has asked for the
+   * status.
+   *
+   * @throws Psd2Error `error`, unless the status shows the outcome or `confirm` may be sent again now
+   */
+  async #turnedAway(error: Psd2Error): Promise<void> {
+    const consent = await this.#open.record({ type: 'confirm-turned-away' });
+    const isFirst = !this.#wasTurnedAway;
+    this.#wasTurnedAway = true;
+    if (isFirst && error.code === 'not_logged_in') return askHowFar(this.#open, this.#ports);
+    const decision = await askDecision(this.#ports, consent);
+    if (!decision || isPending(decision)) throw error;
+    await this.#open.record(decision);
+  }
+
+  /**
+   * Records a refused `confirm`. A refusal is the word of one delivery, so the bank's status decides.
+   *
+   * @throws Psd2Error if it shows nothing
+   */
   async #recordRefusal(consent: Consent, error: Psd2Error): Promise<void> {
     const decision = await askDecision(this.#ports, consent);
-    if (decision && isPending(decision) && !this.#awaited) {
+    if (decision && !isPending(decision)) return recordAnswer(this.#open, decision);
+    if (decision && !this.#awaited) {
       // The browser returned before the bank knew the customer's decision.
-      await this.#open.record({ type: 'confirm-not-begun' });
+      await this.#open.record({ type: 'confirm-turned-away' });
       await this.#open.record(await awaitAuthorization(this.#ports, subjectOf(consent)));
       this.#awaited = true;
       return;
     }
-    const isDecided = decision !== null && !isPending(decision);
-    await recordAnswer(this.#open, isDecided ? decision : { type: 'confirm-refused' });
-    if (!isDecided) throw error;
+    const description = error.message;
+    if (!isAboutContent(error)) {
+      await recordAnswer(this.#open, { type: 'confirm-unanswered' });
+      throw outcomeUnknown(
+        consent,
+        `The bank refused confirm, but its status does not show whether it had confirmed the consent before: ${description}`,
+      );
+    }
+    await recordAnswer(this.#open, { type: 'confirm-refused' });
+    throw error.with(findOutOf(consent));
+  }
+
+  /** A consent that a refusal alone has ended may have been confirmed all the same. Ask again if it is resumed. */
+  async askAfterRefusal(consent: Consent): Promise<void> {
+    if (!consent.refusalAlone || nextConsentStep(consent) !== 'done') return;
+    const decision = await askDecision(this.#ports, consent);
+    if (decision && !isPending(decision)) await this.#open.record(decision);
   }
 
   async askOutcome(consent: Consent): Promise<void> {
@@ -140,26 +187,35 @@ class ConsentRun {
       return;
     }
     if (consent.state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
-    throw new Psd2Error(
-      'outcome_unknown',
+    throw outcomeUnknown(
+      consent,
       'The bank gave no usable answer to the confirmation of the consent, and does not tell its outcome',
-      {
-        ...findOut(
-          'consent',
-          consent.flow,
-          'The first command asks the bank again. Also check whether you can read the accounts.',
-        ),
-        transactionId: consent.transactionId,
-      },
     );
   }
 
   #announcing(
     type: Extract<ConsentEvent, { digest: string | null }>['type'],
-    notBegun?: { type: 'request-not-begun' | 'confirm-not-begun' },
+    revoking?: Revoking<ConsentEvent>,
   ): BeforeSend {
-    return announcing<Consent, ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), notBegun);
+    return announcing<Consent, ConsentEvent>(this.#open, (intent) => ({ type, ...intent }), revoking);
   }
+}
+
+/** Nothing is granted yet, so a refused request may be sent again. */
+const REQUEST_NOT_BEGUN: Revoking<ConsentEvent> = {
+  notBegun: { type: 'request-not-begun' },
+  turnedAway: { type: 'request-not-begun' },
+};
+
+/** The error if it is not known whether the consent is confirmed. */
+function outcomeUnknown(consent: Consent, message: string): Psd2Error {
+  return new Psd2Error('outcome_unknown', message, findOutOf(consent));
+}
+
+/** The commands that find out what became of a consent. */
+function findOutOf({ flow, transactionId }: Consent): ErrorContext {
+  const what = 'The first command asks the bank again. Also check whether you can read the accounts.';
+  return { ...findOut('consent', flow, what), transactionId };
 }
 
 /**
@@ -182,10 +238,12 @@ async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<vo
 /** Asks for the customer's decision when a consent is resumed during SCA. The customer may already have decided. */
 async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
   const { resourceId, transactionId } = subjectOf(open.current);
-  let decision: Authorization;
+  let decision: Authorization | { type: 'confirmed' };
   try {
-    const { authorizationStatus } = await fetchOperationStatus(bank, resourceId, transactionId);
-    decision = readAuthorization(authorizationStatus);
+    const status = await fetchOperationStatus(bank, resourceId, transactionId, true);
+    decision = isExecuted(status.executionStatus)
+      ? { type: 'confirmed' }
+      : readAuthorization(status.authorizationStatus);
   } catch (error) {
     // The bank has no status for consents, so their confirmation decides.
     if (isRefusal(error)) return;
@@ -193,7 +251,8 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   }
   if (isPending(decision)) return;
   await open.record(decision);
-  if (decision.status === 'AUTHORIZED' && !open.current.returned) await open.record({ type: 'sca-returned' });
+  if (decision.type === 'authorization' && decision.status === 'AUTHORIZED' && !open.current.returned)
+    await open.record({ type: 'sca-returned' });
 }
 
 /** The outcome of a consent whose confirmation was refused or not answered. Null if the bank does not tell. */
@@ -204,6 +263,7 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
       bank,
       resourceId,
       transactionId,
+      true,
     );
     if (isExecuted(executionStatus)) return { type: 'confirmed' };
     const decision = readAuthorization(authorizationStatus);
@@ -247,7 +307,9 @@ function endOf(consent: Consent): Consent {
         });
       }
       const what = consent.resourceId === null ? 'the request of' : 'to confirm';
-      throw new Psd2Error('bank_refused', `The bank refused ${what} the consent ${consent.flow}`, {
+      const refused = `The bank refused ${what} the consent ${consent.flow}`;
+      if (consent.refusalAlone) throw new Psd2Error('bank_refused', refused, findOutOf(consent));
+      throw new Psd2Error('bank_refused', refused, {
         hint: 'Request it again. See what the bank said with:',
         next: [['log']],
         transactionId,

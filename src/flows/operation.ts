@@ -1,5 +1,12 @@
 import type { BeforeSend } from '../bank/call/exchange.ts';
-import { isBanksRefusal, isOvertaken, isRefusal } from '../bank/call/failure.ts';
+import {
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  isTurningAway,
+} from '../bank/call/failure.ts';
 import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
 import {
   isPending,
@@ -14,14 +21,21 @@ import {
 } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import { announcing } from './announce.ts';
-import { askDecision, askOutcome, askSettlement, resourceOf, whatHappened } from './outcome/ask-operation.ts';
+import { announcing, NeverLeft, type Revoking } from './announce.ts';
+import {
+  askDecision,
+  askIfSettled,
+  askOutcome,
+  askSettlement,
+  resourceOf,
+  whatHappened,
+} from './outcome/ask-operation.ts';
 import {
   isUnrecorded,
-  outcomeOfFailedExecute,
   outcomeUnknown,
   recordFound,
   recordOutcome,
+  refusedAlone,
 } from './outcome/execute-outcome.ts';
 import { endOfOperation } from './outcome/operation-end.ts';
 import type { ExecutionStatus } from './outcome/settlement.ts';
@@ -54,7 +68,8 @@ export interface OperationCalls {
  * Runs an operation (a transfer is one) from the state in its journal to its end: verify, the operator's confirmation, SCA,
  * execute, and for an instant transfer the settlement (interface specification, "Generic operation flow"). The journal
  * announces each request before it leaves, and records its outcome afterwards, so this function also resumes an interrupted
- * operation. `execute` is sent at most once: if its answer is lost, psd2 asks the bank what happened.
+ * operation. `execute` is sent at most once: if its answer is lost, psd2 asks the bank what happened. A refusal of `execute`
+ * is the word of one delivery, so after any refusal, and before it sends `execute` again, psd2 asks for the status.
  *
  * @param until the steps before which it stops, after at least one step. For operators who go step by step
  * @returns the operation at its end: executed or settled
@@ -68,6 +83,7 @@ export async function runOperation<Order extends OrderTarget>(
   until: OperationStep[] = [],
 ): Promise<Operation<Order>> {
   const run = new OperationRun(open, calls, ports);
+  await run.askAfterRefusal(open.current);
   for (let steps = 0; ; steps += 1) {
     const operation = open.current;
     const step = nextOperationStep(operation, calls.executionStatus !== null);
@@ -103,6 +119,12 @@ export async function runOperation<Order extends OrderTarget>(
   }
 }
 
+/** Nothing has moved, so a refused verification may be sent again. */
+const VERIFY_NOT_BEGUN = {
+  notBegun: { type: 'verify-not-begun' },
+  turnedAway: { type: 'verify-not-begun' },
+} as const;
+
 /** The steps of an operation, with the knowledge of this run that is not in the journal. */
 class OperationRun<Order extends OrderTarget> {
   readonly #open: OpenFlow<Operation<Order>, OperationEvent<Order>>;
@@ -112,6 +134,8 @@ class OperationRun<Order extends OrderTarget> {
   #customerSent = false;
   /** The bank reported the authorisation in this run. */
   #authorizedNow = false;
+  /** The bank turned `execute` away in this run. psd2 sends it again only once. */
+  #wasTurnedAway = false;
   /** When `execute` ended in this run, in milliseconds since 1970. */
   #executeEnded: number | undefined;
 
@@ -127,9 +151,7 @@ class OperationRun<Order extends OrderTarget> {
 
   async verify(): Promise<void> {
     await this.#orRefused(async () => {
-      const verification = await this.#calls.verify(
-        this.#announcing('verify-sent', { type: 'verify-not-begun' }),
-      );
+      const verification = await this.#calls.verify(this.#announcing('verify-sent', VERIFY_NOT_BEGUN));
       await this.#open.record({ type: 'verified', ...verification });
     });
   }
@@ -201,15 +223,18 @@ class OperationRun<Order extends OrderTarget> {
   async execute(operation: Operation<Order>): Promise<void> {
     const { resourceId } = resourceOf(operation);
     if (!this.#authorizedNow) {
-      // The flow was resumed. Ask the bank first, because the resource may have changed.
-      await this.#open.record(await this.#statusOf(operation));
+      // The flow was resumed, or `execute` was turned away. Ask the bank first, because the resource may have changed.
+      const settled = operation.refusalAlone
+        ? await askIfSettled(this.#ports, this.#calls, operation, this.#endOfExecute(operation), 'once')
+        : null;
+      for (const found of settled ?? [await this.#statusOf(operation)]) await this.#open.record(found);
       this.#authorizedNow = true;
       return;
     }
     const { customer, world } = this.#ports;
     const { name } = this.#calls;
     try {
-      const sent = this.#announcing('execute-sent', { type: 'execute-not-begun' });
+      const sent = this.#announcing('execute-sent', { notBegun: { type: 'execute-not-begun' } });
       const { cro } = await customer.whileWaiting(
         `Executing the ${name}`,
         this.#calls.execute(resourceId, sent),
@@ -219,11 +244,56 @@ class OperationRun<Order extends OrderTarget> {
       // Either the call was not announced, because there was no token or the journal could not be written, or the journal
       // already has that it did not begin.
       if (this.#open.current.state !== 'executing' || isUnrecorded(error) || isOvertaken(error)) throw error;
-      const outcome = outcomeOfFailedExecute(error);
-      if (outcome) await recordOutcome(this.#open, outcome);
-      if (outcome?.type !== 'execute-unanswered') throw error;
+      if (isInterruption(error) || error instanceof NeverLeft) throw error;
+      this.#executeEnded = world.now().getTime();
+      if (isTurningAway(error)) await this.#turnedAway(error);
+      else if (isBanksRefusal(error)) await this.#refused(operation, error);
+      else await recordOutcome(this.#open, { type: 'execute-unanswered' });
     }
     this.#executeEnded = world.now().getTime();
+  }
+
+  /** The bank says that it refused `execute` unread. @throws Psd2Error `error`, unless `execute` may be sent again now */
+  async #turnedAway(error: Psd2Error): Promise<void> {
+    await recordOutcome(this.#open, { type: 'execute-turned-away' });
+    const isFirst = !this.#wasTurnedAway;
+    this.#wasTurnedAway = true;
+    // The next step asks for the status, and sends `execute` again with a new token.
+    this.#authorizedNow = false;
+    if (isFirst && error.code === 'not_logged_in') return;
+    if (!(await this.#recordsOutcome(this.#open.current))) throw error;
+  }
+
+  /** The bank refused `execute`. @throws Psd2Error unless its status shows the outcome */
+  async #refused(operation: Operation<Order>, error: Psd2Error): Promise<void> {
+    if (await this.#recordsOutcome(operation)) return;
+    const description = error.message;
+    if (isAboutContent(error)) {
+      await recordOutcome(this.#open, { type: 'execute-refused', description });
+      throw refusedAlone(this.#open.current, error);
+    }
+    await recordOutcome(this.#open, { type: 'execute-unanswered', description });
+    throw outcomeUnknown(
+      operation,
+      `The bank refused execute, but its status does not show whether it had executed the ${this.#calls.name} before`,
+      error,
+    );
+  }
+
+  /** Asks the bank once for the outcome of an `execute` that it refused. @returns whether the status shows one */
+  async #recordsOutcome(operation: Operation<Order>): Promise<boolean> {
+    const outcome = await this.#ports.customer.whileWaiting(
+      `Asking the bank what became of the ${this.#calls.name}`,
+      askOutcome(this.#ports, this.#calls, operation, this.#endOfExecute(operation), 'once'),
+    );
+    if (outcome) await recordFound(this.#open, ...outcome);
+    return outcome !== null;
+  }
+
+  /** An operation that a refusal alone has ended may have been executed all the same. Ask again if it is resumed. */
+  async askAfterRefusal(operation: Operation<Order>): Promise<void> {
+    if (operation.refusalAlone && nextOperationStep(operation, false) === 'done')
+      await this.#recordsOutcome(operation);
   }
 
   async askOutcome(operation: Operation<Order>): Promise<void> {
@@ -257,12 +327,12 @@ class OperationRun<Order extends OrderTarget> {
 
   #announcing(
     type: Extract<StepEvent, { digest: string | null }>['type'],
-    notBegun?: { type: 'verify-not-begun' | 'execute-not-begun' },
+    revoking?: Revoking<StepEvent>,
   ): BeforeSend {
     return announcing<Operation<Order>, OperationEvent<Order>>(
       this.#open,
       (intent) => ({ type, ...intent }),
-      notBegun,
+      revoking,
     );
   }
 
@@ -279,7 +349,10 @@ class OperationRun<Order extends OrderTarget> {
 
   async #statusOf(operation: Operation<Order>): Promise<StepEvent> {
     const { resourceId } = resourceOf(operation);
-    return whatHappened(await fetchOperationStatus(this.#ports.bank, resourceId, operation.transactionId));
+    const { refusalAlone, transactionId } = operation;
+    return whatHappened(
+      await fetchOperationStatus(this.#ports.bank, resourceId, transactionId, refusalAlone),
+    );
   }
 
   /** When `execute` ended. For a resumed operation, its last change. */

@@ -124,7 +124,7 @@ export async function askOfOperation(
     }
   }
 
-  const asked = await attempt(fetchOperationStatus(bank, resourceId, transactionId));
+  const asked = await attempt(fetchOperationStatus(bank, resourceId, transactionId, true));
   if ('problem' in asked) {
     return undecided([...sentences, `The bank does not tell its status: ${asked.problem}.`]);
   }
@@ -145,7 +145,7 @@ export async function askOfConsent(
   if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const opened = await attempt(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
-  const asked = await attempt(fetchOperationStatus(opened.answer, resourceId, transactionId));
+  const asked = await attempt(fetchOperationStatus(opened.answer, resourceId, transactionId, true));
   if ('problem' in asked) return undecided([`The bank does not tell its status: ${asked.problem}.`]);
   const sentences = [describeStatus(asked.answer)];
   const { authorizationStatus, executionStatus } = asked.answer;

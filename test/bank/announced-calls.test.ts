@@ -23,6 +23,10 @@ class Journal implements Announced {
   async notBegun() {
     this.steps.push('not begun');
   }
+
+  async turnedAway() {
+    this.steps.push('turned away');
+  }
 }
 
 /** Sends a call that is announced to a journal. @returns what the journal was told */
@@ -39,9 +43,9 @@ const LEFT = 'first byte after 0 requests';
 
 describe('a call that is announced', () => {
   it.each([401, 420, 429])(
-    'the journal learns that the call had no effect if the bank turns it away with %i',
+    'the journal learns that the bank turned the call away with %i',
     async (status) => {
-      expect(await stepsOf(refusal(status))).toEqual([LEFT, 'not begun']);
+      expect(await stepsOf(refusal(status))).toEqual([LEFT, 'turned away']);
     },
   );
 

@@ -38,10 +38,10 @@ describe('a transfer that fails', () => {
     ['SCA EXPIRED', [], 6, 'authorisation_expired', 'expired', 'status'],
     ['SCA PENDING', ['--sca-timeout', '2'], 6, 'authorisation_timeout', 'authorizing', 'status'],
     ['STATUS EMPTY', [], 11, 'bank_answer', 'authorizing', 'status'],
-    ['EXECUTE REFUSED', [], 7, 'bank_refused', 'failed', 'execute'],
+    ['EXECUTE REFUSED', [], 7, 'bank_refused', 'failed', 'status'],
     // A firewall's page is not the bank's answer, so its status does not decide.
     ['EXECUTE 403', [], 9, 'outcome_unknown', 'unknown', 'status'],
-    ['EXECUTE 420', [], 10, 'too_many_calls', 'authorized', 'execute'],
+    ['EXECUTE 420', [], 10, 'too_many_calls', 'authorized', 'status'],
     ['VERIFY 403', [], 5, 'forbidden', 'created', 'verify'],
     ['VERIFY 420', [], 10, 'too_many_calls', 'created', 'verify'],
     ['VERIFY 500', [], 11, 'bank_failing', 'created', 'verify'],

@@ -223,16 +223,39 @@ describe('psd2 transfer resolve', () => {
       message: `The transfer ${executed.flow} is executed, so its outcome is not unknown`,
       hint: `See it with: psd2 transfer show ${executed.flow}`,
     });
-    const turnedAway = await operator.psd2(order('EXECUTE 420', '5.12'));
-    const { flow } = readDocument(shapes.transfer, turnedAway.stdout);
+    const waiting = await operator.psd2(order('SCA PENDING', '5.12', ['--sca-timeout', '1']));
+    const { flow } = readDocument(shapes.transfer, waiting.stdout);
     const early = await resolve('transfer', flow, '--not-executed', '--yes');
     expect(readError(early)).toMatchObject({
       exitCode: 2,
-      message: `The transfer ${flow} is authorized, so its outcome is not unknown`,
+      message: `The transfer ${flow} is authorizing, so its outcome is not unknown`,
       hint: `Continue with: psd2 transfer resume ${flow}`,
     });
     expect([...stepsOf(ended), ...stepsOf(early)]).toEqual([]);
   });
+
+  it.each([
+    ['EXECUTE REFUSED', 'failed', '5.14'],
+    ['EXECUTE 420', 'authorized', '5.15'],
+  ])(
+    'a refused transfer (%s) keeps its reference until a person says that it was not executed',
+    async (name, state, amount) => {
+      const reference = ['--reference', `REFUSED-${amount}`];
+      const refused = await operator.psd2(order(name, amount, reference));
+      const { flow } = readDocument(shapes.transfer, refused.stdout);
+      expect(await show(flow)).toMatchObject({ state });
+      const again = await operator.psd2(order('Ada Lovelace', amount, reference));
+      expect(readError(again)).toMatchObject({ exitCode: 2, code: 'duplicate_reference', flow });
+      expect(readError(await operator.psd2(['transfer', 'cancel', flow, '--yes', '--json']))).toMatchObject({
+        exitCode: 2,
+        message: `The transfer ${flow} is ${state}. psd2 has sent execute, so it can't cancel the transfer any more`,
+      });
+      const resolved = await resolve('transfer', flow, '--not-executed', '--yes');
+      expect(resolved.code, resolved.stderr).toBe(0);
+      const paid = await operator.psd2(order('Ada Lovelace', amount, reference));
+      expect(paid.code, paid.stderr).toBe(0);
+    },
+  );
 
   it('psd2 transfer resolve leaves a flow alone while another psd2 works on it', async () => {
     const flow = await unknownTransfer('5.13');

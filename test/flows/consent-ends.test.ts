@@ -105,14 +105,6 @@ describe('a consent that has ended', () => {
       [['log']],
     ],
     [
-      'the bank refused to confirm it, of which it had granted a part',
-      [...CONFIRMING, { type: 'confirm-refused' }],
-      'bank_refused',
-      'The bank refused to confirm the consent <flow>',
-      'Request it again. See what the bank said with:',
-      [['log']],
-    ],
-    [
       'the bank granted no category',
       [requested(false), { type: 'all-refused' }],
       'bank_refused',

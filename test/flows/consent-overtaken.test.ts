@@ -116,7 +116,7 @@ it.each<[string, ConsentEvent[], string[]]>([
 
 it('a process that stood still until the bank had refused to confirm records the refusal', async () => {
   const { run, written } = await standsStill('confirm-refused', UNANSWERED);
-  script.confirm(refusal(412, 'PSD2_E1'));
+  script.confirm(refusal(417, 'PSD2_E1'));
   script.status(operationStatus('AUTHORIZED'));
   await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
   expect(written()).toEqual(['confirm-sent', 'confirm-unanswered', 'confirm-refused']);
@@ -136,7 +136,7 @@ it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
 );
 
 it('a process that stood still after a refusal that came before the decision confirms nothing again', async () => {
-  const { run, written } = await standsStill('confirm-not-begun', UNANSWERED);
+  const { run, written } = await standsStill('confirm-turned-away', UNANSWERED);
   script.confirm(refusal(412));
   script.status(operationStatus('PENDING'));
   expect(await errorOf(run())).toMatchObject({ code: 'overtaken' });

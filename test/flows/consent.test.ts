@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TokenSource } from '../../src/bank/call/bank.ts';
 import { Psd2Error } from '../../src/errors.ts';
-import { operationStatus, refusal } from '../bank/answers.ts';
+import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
@@ -132,28 +132,93 @@ describe('the confirmation of a consent', () => {
     expect(await run()).toMatchObject({ state: 'confirmed' });
   });
 
-  it('if the bank refuses the repeated confirmation as well, the consent has failed', async () => {
+  it('if the bank refuses the content of the repeated confirmation as well, the consent has failed', async () => {
     script.request();
     script.approach();
     for (let time = 0; time < 2; time += 1) {
-      script.confirm(refusal(412, 'PSD2_E1'));
+      script.confirm(refusal(417, 'PSD2_E1'));
       script.status(operationStatus('PENDING'));
       if (time === 0) script.status(operationStatus('AUTHORIZED'));
     }
     const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ bankCode: 'PSD2_E1' });
     expect(await stateOf()).toBe('failed');
-    await expect(run()).rejects.toMatchObject({ message: expect.stringContaining('refused to confirm') });
+    script.status(refusal(412));
+    await expect(run()).rejects.toMatchObject({
+      message: expect.stringContaining('refused to confirm'),
+      hint: expect.stringContaining('The first command asks the bank again.'),
+    });
   });
 
-  it('if the bank refuses the confirmation for another reason, the consent has failed', async () => {
+  it.each([400, 417, 422])(
+    'if the bank refuses the content of the confirmation with %i, the consent has failed until its status says more',
+    async (status) => {
+      script.request();
+      script.approach();
+      script.confirm(refusal(status, 'PSD2_E1'));
+      script.status(operationStatus('AUTHORIZED'));
+      const { run, stateOf } = await openConsent();
+      await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
+      expect(await stateOf()).toBe('failed');
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      expect(await run()).toMatchObject({ state: 'confirmed', refusalAlone: false });
+      expect(confirmations()).toBe(1);
+    },
+  );
+
+  it.each([403, 404, 409, 412])(
+    'HTTP %i in answer to the confirmation may mean that it was done before, so the outcome is unknown',
+    async (status) => {
+      script.request();
+      script.approach();
+      script.confirm(refusal(status));
+      script.status(operationStatus('AUTHORIZED'));
+      const { run, stateOf } = await openConsent();
+      await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+      expect(await stateOf()).toBe('unknown');
+    },
+  );
+
+  it.each([400, 401, 403, 409, 412, 417, 420, 422, 429])(
+    'a consent whose confirmation was refused with HTTP %i is confirmed if its status says so',
+    async (status) => {
+      script.request();
+      script.approach();
+      script.confirm(refusal(status));
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
+      const { run } = await openConsent(fakeCustomer(), { tokens });
+      expect(await run()).toMatchObject({ state: 'confirmed', refusalAlone: false });
+      expect(confirmations()).toBe(1);
+    },
+  );
+
+  it('after 401 psd2 asks for the status, and confirms once more with a new token', async () => {
     script.request();
     script.approach();
-    script.confirm(refusal(412, 'PSD2_E1'));
+    script.confirm(refusal(401));
+    script.status(operationStatus('AUTHORIZED'));
+    script.confirm(refusal(401));
+    script.status(operationStatus('AUTHORIZED'));
+    const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
+    const { run, stateOf } = await openConsent(fakeCustomer(), { tokens });
+    await expect(run()).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(await stateOf()).toBe('authorizing');
+    expect(confirmations()).toBe(2);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['names another resource', success('{}', { resourceId: 'r2' })],
+    ['is that of the status', operationStatus('AUTHORIZED')],
+    ['is that of the consent request', requested(true, true)],
+  ])('a success that %s does not confirm the consent', async (_, answer) => {
+    script.request();
+    script.approach();
+    script.confirm(answer);
     script.status(operationStatus('AUTHORIZED'));
     const { run, stateOf } = await openConsent();
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
-    expect(await stateOf()).toBe('failed');
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await stateOf()).toBe('unknown');
   });
 
   it.each<[string, ScriptedAnswer]>([
@@ -182,6 +247,7 @@ describe('the confirmation of a consent', () => {
     script.request();
     script.approach();
     script.confirm(refusal(420));
+    script.status(operationStatus('AUTHORIZED'));
     const { run, stateOf } = await openConsent();
     await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
     expect(await stateOf()).toBe('authorizing');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Bank, TokenSource } from '../../src/bank/call/bank.ts';
 import { CallFailed } from '../../src/bank/transport/connection.ts';
+import { isOpen, isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/operation.ts';
@@ -16,7 +17,9 @@ import {
   executionStatus,
   executions,
   newTransfer,
+  SCA_STARTED,
   scriptOf,
+  VERIFIED as TRANSFER_VERIFIED,
   type TransferSetting,
 } from './transfers.ts';
 
@@ -44,6 +47,18 @@ async function authorised(order: Partial<TransferOrder> = {}, options: ClientOpt
   return { transfer, bank, run: () => transfer.run(bank) };
 }
 
+/** Tokens of which the bank refuses the first. */
+function renewable(): TokenSource {
+  let token = 'old';
+  return {
+    current: async () => token,
+    renewed: async () => {
+      token = 'new';
+      return token;
+    },
+  };
+}
+
 async function stateOf(transfer: TransferSetting) {
   return (await transfer.stored()).state;
 }
@@ -52,11 +67,13 @@ describe('an outcome that psd2 cannot record', () => {
   it.each<[string, ScriptedAnswer | undefined, RegExp]>([
     ['yes', undefined, /^The bank has executed it, but the journal could not be written: The disk is full$/],
     ['no', refusal(422), /^psd2 has sent execute, but the journal could not be written: The disk is full$/],
+    ['no of a wrong token', refusal(401), /^psd2 has sent execute, but the journal could not be written/],
   ])(
     'if psd2 cannot record a %s, the outcome is unknown, and resume asks the bank and does not pay again',
     async (_, answer, message) => {
-      const { transfer, bank, run } = await authorised(SCT);
+      const { transfer, bank, run } = await authorised(SCT, { tokens: renewable() });
       script.execute(answer);
+      if (_ === 'no') script.status(AUTHORIZED);
       const open = await transfer.opened();
       const full: Open<'transfer'> = {
         ...open,
@@ -84,22 +101,210 @@ describe('an outcome that psd2 cannot record', () => {
   );
 });
 
-describe('a definite refusal', () => {
-  it.each<[string, ScriptedAnswer]>([
-    ['400', refusal(400, 'PSD2_FUNDS', 'No funds')],
-    ['403', refusal(403)],
-    ['412', refusal(412)],
-    ['422', refusal(422)],
-    ['404', refusal(404)],
-    ['409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
-    ['200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
-  ])('after HTTP %s the transfer has failed', async (_, answer) => {
-    const { transfer, run } = await authorised();
+/** Refusals in the bank's own envelope, with each status that a second delivery may get. */
+const REFUSALS: [string, ScriptedAnswer][] = [
+  ...[400, 401, 403, 404, 405, 409, 410, 412, 417, 418, 420, 422, 429].map(
+    (status): [string, ScriptedAnswer] => [`HTTP ${status}`, refusal(status, 'ALREADY_EXECUTED')],
+  ),
+  ['HTTP 409 and ERROR without a code', { status: 409, body: '{"result":{"outcome":"ERROR"}}' }],
+  ['HTTP 200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
+];
+
+describe('a refusal, which is the word of one delivery', () => {
+  it.each(REFUSALS)('after %s an SCT is executed if the bank’s status says so', async (_, answer) => {
+    const { run, transfer } = await authorised(SCT, { tokens: renewable() });
     script.execute(answer);
-    await expect(run()).rejects.toMatchObject({ code: expect.stringMatching(/^(bank_refused|forbidden)$/) });
-    expect(await stateOf(transfer)).toBe('failed');
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
+    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+    expect(await run()).toMatchObject({ state: 'executed' });
+    expect(await transfer.stored()).toMatchObject({ state: 'executed', refusalAlone: false });
     expect(executions(recorded)).toBe(1);
+  });
+
+  it.each(REFUSALS)(
+    'after %s an instant transfer is settled if its execution status says so',
+    async (_, answer) => {
+      const { run } = await authorised({}, { tokens: renewable() });
+      script.execute(answer);
+      script.executionStatus(executionStatus('OK'));
+      expect(await run()).toMatchObject({ state: 'settled', refusalAlone: false });
+      expect(executions(recorded)).toBe(1);
+    },
+  );
+
+  it.each([
+    ['KO', operationStatus('AUTHORIZED', 'KO'), 'failed', 'payment_failed'],
+    ['NOT_AUTHORIZED', operationStatus('NOT_AUTHORIZED'), 'rejected', 'not_authorised'],
+  ])(
+    'the bank’s status %s after a refusal ends the transfer, and frees its reference',
+    async (_, status, state, code) => {
+      const { run, transfer } = await authorised(SCT);
+      script.execute(refusal(412));
+      script.status(status);
+      await expect(run()).rejects.toMatchObject({ code });
+      expect(await transfer.stored()).toMatchObject({ state, refusalAlone: false });
+      expect(isPlainlyFailed(await transfer.stored())).toBe(true);
+    },
+  );
+
+  it.each<[string, ScriptedAnswer, ScriptedAnswer]>(
+    [400, 417, 422].flatMap((status): [string, ScriptedAnswer, ScriptedAnswer][] => [
+      [`HTTP ${status}, and the status shows nothing`, refusal(status, 'PSD2_FUNDS', 'No funds'), AUTHORIZED],
+      [`HTTP ${status}, and the bank does not give the status`, refusal(status), refusal(500)],
+      [`HTTP ${status}, and the status is pending`, refusal(status), operationStatus('PENDING')],
+      [`HTTP ${status}, and the status is EXPIRED`, refusal(status), operationStatus('EXPIRED')],
+    ]),
+  )('after %s the transfer has failed, but keeps its reference', async (_, answer, status) => {
+    const { transfer, run } = await authorised(SCT);
+    const { flow } = transfer.open.current;
+    script.execute(answer);
+    for (
+      let tries = 0;
+      tries < ('status' in Object(status) && Object(status).status === 500 ? 4 : 1);
+      tries += 1
+    )
+      script.status(status);
+    const refused = {
+      code: 'bank_refused',
+      hint: expect.stringContaining('a reference stays taken'),
+      next: [
+        ['transfer', 'resume', flow],
+        ['transfer', 'resolve', flow, '--executed'],
+        ['transfer', 'resolve', flow, '--not-executed'],
+      ],
+    };
+    await expect(run()).rejects.toMatchObject(refused);
+    expect(await transfer.stored()).toMatchObject({ state: 'failed', refusalAlone: true });
+    expect(isPlainlyFailed(await transfer.stored())).toBe(false);
+
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject(refused);
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    expect(await run()).toMatchObject({ state: 'executed', refusalAlone: false });
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it.each(REFUSALS.filter(([name]) => !/HTTP 4(00|01|17|20|22|29)$/.test(name)))(
+    'after %s, which may mean "already done", the outcome is unknown if the status shows nothing',
+    async (_, answer) => {
+      const { transfer, run } = await authorised(SCT);
+      script.execute(answer);
+      script.status(AUTHORIZED);
+      await expect(run()).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        message: expect.stringMatching(/^The bank refused execute, but its status does not show/),
+      });
+      expect(await transfer.stored()).toMatchObject({
+        state: 'unknown',
+        executionStatusDescription: expect.stringContaining(' PUT /private/'),
+      });
+      script.status(operationStatus('AUTHORIZED', 'OK'));
+      expect(await run()).toMatchObject({ state: 'executed' });
+      expect(executions(recorded)).toBe(1);
+    },
+  );
+
+  it('psd2 asks for the execution status of a refused instant transfer once, a second after the refusal', async () => {
+    const { transfer, run } = await authorised();
+    script.execute(refusal(422));
+    script.executionStatus(PENDING);
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
+    expect(transfer.world.sleeps).toEqual([1000]);
+  });
+});
+
+describe('an answer that belongs to another request', () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['names another resource', success('{"cro":"0012345678"}', { resourceId: 'r2' })],
+    ['is that of the status', operationStatus('AUTHORIZED')],
+    ['is that of the execution status', executionStatus('PENDING')],
+    ['is that of the SCA approach', SCA_STARTED],
+    ['is that of verify', TRANSFER_VERIFIED],
+  ])('a success that %s decides nothing', async (_, answer) => {
+    const { transfer, run } = await authorised(SCT);
+    script.execute(answer);
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await stateOf(transfer)).toBe('unknown');
+  });
+
+  it('a success that names the same resource in capitals counts', async () => {
+    const { run } = await authorised(SCT);
+    script.execute(success('{"cro":"0012345678"}', { resourceId: 'R1' }));
+    expect(await run()).toMatchObject({ state: 'executed', cro: '0012345678' });
+  });
+
+  it('a status of another resource does not end an unknown transfer', async () => {
+    const { transfer, run } = await authorised(SCT);
+    script.execute('cut before the answer');
+    const { body } = operationStatus('AUTHORIZED', 'OK');
+    const ofAnother = `${body}`.replace('"data":', '"resources":{"resourceId":"r2"},"data":');
+    script.status({ status: 200, body: ofAnother });
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await stateOf(transfer)).toBe('unknown');
+  });
+
+  it('execute and the questions after it each have a connection that nothing else uses', async () => {
+    const { run } = await authorised(SCT);
+    script.execute(refusal(412));
+    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+    await run();
+    const used = recorded.received.map(({ clientPort }) => clientPort);
+    expect(new Set(used).size).toBe(used.length);
+  });
+});
+
+describe('an execute that never left', () => {
+  it.each<[string, Error]>([
+    ['the journal cannot be read', new Psd2Error('config', 'The journal cannot be read: EIO')],
+    ['a bug', new RangeError('out of handles')],
+  ])('if the last look before the first byte fails because of %s, it did not begin', async (_, why) => {
+    const { transfer, bank, run } = await authorised(SCT);
+    const open = await transfer.opened();
+    const failing: Open<'transfer'> = {
+      ...open,
+      get current() {
+        return open.current;
+      },
+      assertOurs: async () => {
+        if (open.current.state === 'executing') throw why;
+      },
+    };
+    const { world, customer } = transfer;
+    const ports = { bank, world, customer, accept: async () => true };
+    await expect(runOperation(failing, transferCalls(bank, open.current), ports)).rejects.toBe(why);
+    expect(await stateOf(transfer)).toBe('authorized');
+    expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
+    expect(executions(recorded)).toBe(0);
+
+    script.status(AUTHORIZED);
+    script.execute();
+    expect(await run()).toMatchObject({ state: 'executed' });
+  });
+
+  it('if the journal cannot be written either, psd2 says that it has sent nothing', async () => {
+    const { transfer, bank } = await authorised(SCT);
+    const open = await transfer.opened();
+    const gone = new Psd2Error('config', 'The journal cannot be written: PostgreSQL is gone', {
+      hint: 'Check it.',
+    });
+    const failing: Open<'transfer'> = {
+      ...open,
+      get current() {
+        return open.current;
+      },
+      record: (event) => (open.current.state === 'executing' ? Promise.reject(gone) : open.record(event)),
+      assertOurs: () => (open.current.state === 'executing' ? Promise.reject(gone) : open.assertOurs()),
+    };
+    const { world, customer } = transfer;
+    const ports = { bank, world, customer, accept: async () => true };
+    await expect(runOperation(failing, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
+      code: 'config',
+      message:
+        'psd2 has sent nothing, but could not write that down: The journal cannot be written: PostgreSQL is gone',
+      hint: 'Check it.',
+    });
+    expect(executions(recorded)).toBe(0);
   });
 });
 
@@ -240,7 +445,7 @@ describe('the answer to execute was lost', () => {
   });
 });
 
-describe('an execute that the bank did not begin', () => {
+describe('an execute that the bank turned away', () => {
   it.each<[string, ScriptedAnswer]>([
     ['420', refusal(420)],
     ['429', refusal(429)],
@@ -249,37 +454,80 @@ describe('an execute that the bank did not begin', () => {
     async (_, answer) => {
       const { transfer, run } = await authorised(SCT);
       script.execute(answer);
+      script.status(AUTHORIZED);
       await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
-      expect(await stateOf(transfer)).toBe('authorized');
-      expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
+      expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+      expect(isPlainlyFailed(await transfer.stored()) || isOpen(await transfer.stored())).toBe(false);
+      expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-turned-away']);
 
       script.status(AUTHORIZED);
       script.execute();
-      expect(await run()).toMatchObject({ state: 'executed' });
+      expect(await run()).toMatchObject({ state: 'executed', refusalAlone: false });
     },
   );
 
   it('if the bank refuses the token at execute, psd2 renews it and sends execute again', async () => {
-    const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
-    const { transfer, run } = await authorised(SCT, { tokens });
+    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
     script.execute(refusal(401));
+    script.status(AUTHORIZED);
     script.execute();
-    expect(await run()).toMatchObject({ state: 'executed' });
-    expect(transfer.events().slice(-4)).toEqual([
+    expect(await run()).toMatchObject({ state: 'executed', refusalAlone: false });
+    expect(transfer.events().slice(-5)).toEqual([
       'execute-sent',
-      'execute-not-begun',
+      'execute-turned-away',
+      'authorization',
       'execute-sent',
       'executed',
     ]);
+    expect(recorded.received.map(({ headers }) => headers.authorization)).toEqual(
+      ['old', 'old', 'new', 'new'].map((token) => `Bearer ${token}`),
+    );
   });
 
   it('if the bank refuses the renewed token as well, the transfer waits for a login', async () => {
-    const tokens: TokenSource = { current: async () => 'old', renewed: async () => 'new' };
-    const { transfer, run } = await authorised(SCT, { tokens });
+    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
     script.execute(refusal(401));
+    script.status(AUTHORIZED);
     script.execute(refusal(401));
+    script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject({ code: 'not_logged_in' });
-    expect(await stateOf(transfer)).toBe('authorized');
+    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+    expect(executions(recorded)).toBe(2);
+  });
+
+  it('if the second execute never leaves, the transfer still remembers that the first was refused', async () => {
+    const { transfer, bank, run } = await authorised(SCT);
+    script.execute(refusal(429));
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
+    const open = await transfer.opened();
+    await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+    await open.record({ type: 'execute-sent', requestId: 'q', digest: null });
+    await open.record({ type: 'execute-not-begun' });
+    expect(open.current).toMatchObject({ state: 'authorized', refusalAlone: true });
+
+    script.status(operationStatus('EXPIRED'));
+    await expect(transfer.run(bank)).rejects.toMatchObject({ code: 'authorisation_expired' });
+    expect(isPlainlyFailed(await transfer.stored())).toBe(false);
+  });
+
+  it('if the bank does not give the status after it turned execute away, psd2 does not send it again', async () => {
+    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
+    script.execute(refusal(401));
+    script.status(refusal(412));
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
+    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it('if execute was carried out although it was turned away, the second one is refused and the outcome unknown', async () => {
+    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
+    script.execute(refusal(401));
+    script.status(AUTHORIZED);
+    script.execute(refusal(412, 'ALREADY_EXECUTED'));
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await stateOf(transfer)).toBe('unknown');
   });
 
   it.each([
@@ -292,8 +540,8 @@ describe('an execute that the bank did not begin', () => {
       const tokens: TokenSource = {
         current: async () => 'old',
         renewed: async () => {
-          // From here on, whatever happens to this process: the bank refused the call.
-          expect(await stateOf(transfer)).toBe('authorized');
+          // From here on, whatever happens to this process: the journal has that the bank refused the call.
+          expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
           throw why;
         },
       };
@@ -459,6 +707,7 @@ describe('a process that stood still while another resumed its transfer', () => 
   it('a process that stood still until the bank had refused records the refusal', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute(refusal(422));
+    script.status(AUTHORIZED);
     const open = await standsStill(transfer, 'execute-refused', UNANSWERED);
     await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'bank_refused' });
     expect(await stateOf(transfer)).toBe('failed');

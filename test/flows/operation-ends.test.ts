@@ -51,12 +51,6 @@ describe('a transfer that has ended', () => {
       'The bank refused the transfer <flow>',
     ],
     [
-      'the bank refused to execute it',
-      [...SENT, { type: 'execute-refused', description: 'No funds' }],
-      'bank_refused',
-      'The bank refused the transfer <flow>: No funds',
-    ],
-    [
       'its payment failed',
       [...SENT, { type: 'settlement', status: 'KO', description: null }],
       'payment_failed',

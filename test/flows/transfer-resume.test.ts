@@ -25,6 +25,7 @@ const CALLS = {
   approach: () => script.approach(),
   authorized: () => script.status(operationStatus('AUTHORIZED')),
   execute: () => script.execute(),
+  unsettled: () => script.executionStatus(refusal(412, 'NOT_EXECUTED')),
   settled: () => script.executionStatus(executionStatus('OK')),
 };
 
@@ -39,6 +40,8 @@ const CALLS_LEFT: Record<string, (keyof typeof CALLS)[]> = {
   'sca-returned': ['authorized', 'execute', 'settled'],
   authorization: ['authorized', 'execute', 'settled'],
   'execute-not-begun': ['authorized', 'execute', 'settled'],
+  // One delivery was refused. psd2 asks both statuses before it sends execute again.
+  'execute-turned-away': ['unsettled', 'authorized', 'execute', 'settled'],
   // From here on the bank may have executed it: psd2 asks the bank, and never sends execute again.
   'execute-sent': ['settled'],
   'execute-unanswered': ['settled'],
@@ -62,7 +65,14 @@ function typesOf(lines: string[]): string[] {
 /** Whether a process with this journal may have sent `execute`. */
 function mayHaveExecuted(lines: string[]): boolean {
   const types = typesOf(lines);
-  return types.lastIndexOf('execute-sent') > types.lastIndexOf('execute-not-begun');
+  return types.lastIndexOf('execute-sent') > types.lastIndexOf('execute-turned-away');
+}
+
+function callsLeft(lines: string[]): (keyof typeof CALLS)[] {
+  const types = typesOf(lines);
+  const last = types.at(-1) ?? '';
+  const wasTurnedAway = last === 'authorization' && types.includes('execute-turned-away');
+  return CALLS_LEFT[wasTurnedAway ? 'execute-turned-away' : last] ?? [];
 }
 
 /** Resumes what was left behind. @returns the lines of the journal after that */
@@ -82,7 +92,7 @@ async function resume(lines: string[]): Promise<string[]> {
 /** Resumes what was left behind at a bank where every call succeeds. */
 async function resumeWell(lines: string[]): Promise<string[]> {
   const before = executions(recorded);
-  for (const call of CALLS_LEFT[typesOf(lines).at(-1) ?? ''] ?? []) CALLS[call]();
+  for (const call of callsLeft(lines)) CALLS[call]();
   const after = await resume(lines);
   expect(typesOf(after).at(-1)).toBe('settlement');
   expect(executions(recorded) - before).toBe(mayHaveExecuted(lines) ? 0 : 1);
@@ -101,7 +111,10 @@ async function journalOf(events: { execute: 'answered' | 'lost' | 'rate-limited'
   if (events.execute === 'lost') script.execute('cut before the answer');
   if (events.execute === 'rate-limited') {
     script.execute(refusal(420));
+    CALLS.unsettled();
+    CALLS.authorized();
     await transfer.run(bank).catch(() => {});
+    CALLS.unsettled();
     CALLS.authorized();
     CALLS.execute();
   }

@@ -44,7 +44,7 @@ function refuseEmpty({ call, status, tppRequestId }: Answer): void {
  * Opens the bank.
  *
  * @param notice receives the warnings and infos of successful answers
- * @param tokens for private calls. After a 401, the call is made again once with a renewed token
+ * @param tokens for private calls. After a 401, a call that is not irrevocable is made again once with a renewed token
  * @param onAnswer receives each answer before it is read
  */
 export function openBank(
@@ -53,16 +53,7 @@ export function openBank(
   tokens?: TokenSource,
   onAnswer: (answer: Answer) => void = () => {},
 ): Bank {
-  const authenticated: Exchange = tokens
-    ? async (call) => {
-        const token = await tokens.current();
-        const answer = await exchange({ ...call, bearer: token });
-        if (answer.status !== 401 || asksForSca(answer)) return answer;
-        // Repeat a call that changes something only if the bank itself refused it without processing.
-        if (call.method !== 'GET' && !(await isTurnedAway(answer))) return answer;
-        return exchange({ ...call, bearer: await tokens.renewed(token) });
-      }
-    : exchange;
+  const authenticated = tokens ? withTokens(exchange, tokens) : exchange;
   return {
     exchange: authenticated,
     async call(call, schema) {
@@ -73,5 +64,24 @@ export function openBank(
       reading.notices.forEach(notice);
       return reading;
     },
+  };
+}
+
+/** Adds a token to each call. If the bank refuses the token, the call is made again once with a renewed one. */
+function withTokens(exchange: Exchange, tokens: TokenSource): Exchange {
+  /** The token that the bank refused for a call that this does not repeat. The next call renews it. */
+  let refused: string | undefined;
+  return async (call) => {
+    const current = await tokens.current();
+    const token = current === refused ? await tokens.renewed(current) : current;
+    const answer = await exchange({ ...call, bearer: token });
+    if (answer.status !== 401 || asksForSca(answer)) return answer;
+    // Repeat a call that changes something only if the bank itself refused it without processing.
+    if (call.method !== 'GET' && !(await isTurnedAway(answer))) return answer;
+    if (call.irrevocable) {
+      refused = token;
+      return answer;
+    }
+    return exchange({ ...call, bearer: await tokens.renewed(token) });
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '../transport/connection.ts';
 import { envelopeOf, jsonOf } from './answer-json.ts';
 import { type ComposeSettings, composeRequest } from './compose.ts';
+import { isOvertaken } from './failure.ts';
 
 /** A call of the bank's interface, without headers and signature. */
 export interface BankCall {
@@ -28,6 +29,13 @@ export interface BankCall {
   repeatable?: boolean;
   /** The call is never repeated. For diagnosis, where the first error matters. */
   once?: boolean;
+  /**
+   * The call does something that cannot be taken back (`execute`, `confirm`). It goes over a connection that nothing else has
+   * used, and psd2 does not send it again after the bank has refused it: its caller asks for the status first.
+   */
+  irrevocable?: boolean;
+  /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */
+  decides?: boolean;
   /** Called before each attempt leaves. */
   beforeSend?: BeforeSend;
   /**
@@ -51,11 +59,10 @@ export interface Announced {
    * @throws an error that prevents the attempt
    */
   beforeFirstByte?(): Promise<void>;
-  /**
-   * Called as soon as it is certain that the attempt had no effect at the bank, because no byte left or the bank refused it
-   * without processing. Another attempt may follow.
-   */
+  /** Called as soon as it is certain that no byte of the attempt left. Another attempt may follow. */
   notBegun?(): Promise<void>;
+  /** Called if the bank says that it refused the attempt without processing it. Another attempt may follow. */
+  turnedAway?(): Promise<void>;
 }
 
 /** The bank's answer, with the ids that its support asks for. */
@@ -157,20 +164,26 @@ async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answ
   const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
   const ending = endingOf(call, signal);
   const report = reporterOf(call, pathOf(request), tppRequestId, settings);
+  let mayHaveLeft = false;
   try {
     const answer = await connection.send(request, timeoutMs, ending.signal, {
+      alone: call.irrevocable || call.decides,
       beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
-      sent: ending.sent,
+      sent: () => {
+        mayHaveLeft = true;
+        ending.sent();
+      },
     });
     checkAnswer(answer, request);
     session.apiTrackId ??= answer.headers['cb-apitrack-id'];
-    if (await isTurnedAway(answer)) await announced?.notBegun?.();
+    if (await isTurnedAway(answer)) await announced?.turnedAway?.();
     await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
     return { ...answer, call, tppRequestId };
   } catch (error) {
     await report(error instanceof Error ? error.message : String(error));
+    // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
+    if (!mayHaveLeft && !isOvertaken(error)) await announced?.notBegun?.();
     if (!(error instanceof CallFailed)) throw error;
-    if (error.neverSent) await announced?.notBegun?.();
     signal.throwIfAborted();
     throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
       hint:

@@ -29,3 +29,23 @@ export function isOvertaken(error: unknown): error is Psd2Error {
 export function isInterruption(error: unknown): boolean {
   return !(error instanceof Psd2Error) || error.code === 'interrupted';
 }
+
+/**
+ * Whether the bank says that it refused a call unread: the token was not valid (401), or there were too many calls (420,
+ * 429). As {@link isBanksRefusal}, this is the word of one delivery.
+ */
+export function isTurningAway(error: unknown): error is Psd2Error {
+  if (!(error instanceof Psd2Error) || error.outcome !== 'ERROR') return false;
+  return error.code === 'too_many_calls' || (error.code === 'not_logged_in' && error.httpStatus === 401);
+}
+
+/** The statuses with which the bank refuses what a request contains (interface specification, "HTTP status codes"). */
+const REFUSED_CONTENT = [400, 417, 422];
+
+/**
+ * Whether the bank refused what the request contains. Any other refusal (409, 412, 403) may also mean that the bank has
+ * done it already (command contract, "Money moves at most once").
+ */
+export function isAboutContent({ httpStatus = 0 }: Psd2Error): boolean {
+  return REFUSED_CONTENT.includes(httpStatus);
+}

@@ -4,6 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import { consentAnswer } from '../../wire/consent.ts';
 import type { Bank } from '../call/bank.ts';
 import type { BeforeSend } from '../call/exchange.ts';
+import { assertDone } from './belonging.ts';
 import { customerPath } from './customers.ts';
 import { pathSegment } from './path-segment.ts';
 
@@ -44,19 +45,25 @@ export async function requestConsent(
   return { resourceId: envelope.resourceId, outcomes: data.categoriesOutcome };
 }
 
-/** Confirms a consent that the customer has authorised. The body is `{}`. @throws Psd2Error */
+/**
+ * Confirms a consent that the customer has authorised. The body is `{}`.
+ *
+ * @throws Psd2Error; `bank_answer` for an answer that belongs to another request
+ */
 export async function confirmConsent(
   bank: Bank,
   consent: { customerId: string; resourceId: string; transactionId: string; beforeSend: BeforeSend },
 ): Promise<void> {
-  await bank.call(
+  const { envelope } = await bank.call(
     {
       method: 'PUT',
       path: `${customerPath(consent.customerId)}/consent/request/${pathSegment(consent.resourceId)}/confirm`,
       body: {},
       transactionId: consent.transactionId,
       beforeSend: consent.beforeSend,
+      irrevocable: true,
     },
     z.unknown(),
   );
+  assertDone(envelope, { name: 'confirm', ...consent });
 }

@@ -7,6 +7,7 @@ import { executeAnswer, verifyAnswer } from '../../wire/money-transfer.ts';
 import { readDocument } from '../call/answer.ts';
 import type { Bank } from '../call/bank.ts';
 import type { BeforeSend } from '../call/exchange.ts';
+import { assertAbout, assertDone } from './belonging.ts';
 import { productPath } from './customers.ts';
 import { pathSegment } from './path-segment.ts';
 
@@ -21,7 +22,7 @@ export async function startSca(
   bank: Bank,
   sca: { resourceId: string; redirectUri: string; transactionId: string; beforeSend: BeforeSend },
 ): Promise<string> {
-  const { data } = await bank.call(
+  const { data, envelope } = await bank.call(
     {
       method: 'GET',
       path: `/private/auth/security/sca/${pathSegment(sca.resourceId)}/approach`,
@@ -31,6 +32,7 @@ export async function startSca(
     },
     approachAnswer,
   );
+  assertAbout(envelope, { name: 'the SCA approach', ...sca });
   if (data.chosenScaApproach === 'DECOUPLED' || !data.scaRedirectURL) {
     const what = data.chosenScaApproach === 'DECOUPLED' ? 'the approach DECOUPLED' : 'no scaRedirectURL';
     throw new Psd2Error(
@@ -51,16 +53,24 @@ export interface OperationStatus {
   executionStatus: string | null;
 }
 
-/** Asks for the status of an operation (interface specification, "Operation status response"). @throws Psd2Error */
+/**
+ * Asks for the status of an operation (interface specification, "Operation status response").
+ *
+ * @param decides whether the status decides about an `execute` or `confirm` that was sent
+ * @throws Psd2Error; `bank_answer` for a status of another resource
+ */
 export async function fetchOperationStatus(
   bank: Bank,
   resourceId: string,
   transactionId: string,
+  decides = false,
 ): Promise<OperationStatus> {
-  const { data } = await bank.call(
-    { method: 'GET', path: `/private/operations/${pathSegment(resourceId)}/status`, transactionId },
+  const path = `/private/operations/${pathSegment(resourceId)}/status`;
+  const { data, envelope } = await bank.call(
+    { method: 'GET', path, transactionId, decides },
     operationStatusAnswer,
   );
+  assertAbout(envelope, { name: 'the status call', resourceId, transactionId });
   return data;
 }
 
@@ -129,6 +139,7 @@ export async function verifyFurther(
     { method: 'PUT', path, body: `{"data":${data}}`, transactionId, beforeSend },
     verifyAnswer,
   );
+  assertAbout(envelope, { name: step, resourceId, transactionId });
   return { resourceId, ...verified, nextStep: nextStepOf(envelope) };
 }
 
@@ -138,7 +149,11 @@ function nextStepOf({ next }: Envelope): string {
   return path.split('/').findLast((part) => part !== '') ?? 'execute';
 }
 
-/** Executes an operation that the customer has authorised. The body is `{}`. @throws Psd2Error */
+/**
+ * Executes an operation that the customer has authorised. The body is `{}`.
+ *
+ * @throws Psd2Error; `bank_answer` for an answer that belongs to another request
+ */
 export async function executeOperation(
   bank: Bank,
   target: OperationTarget,
@@ -146,10 +161,11 @@ export async function executeOperation(
 ): Promise<{ cro: string | null }> {
   const { resourceId, transactionId, beforeSend } = execute;
   const path = `${operationPath(target)}/${pathSegment(resourceId)}/execute`;
-  const { data } = await bank.call(
-    { method: 'PUT', path, body: {}, transactionId, beforeSend },
+  const { data, envelope } = await bank.call(
+    { method: 'PUT', path, body: {}, transactionId, beforeSend, irrevocable: true },
     executeAnswer,
   );
+  assertDone(envelope, { name: 'execute', resourceId, transactionId });
   return data;
 }
 

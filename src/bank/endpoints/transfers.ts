@@ -5,6 +5,7 @@ import { writeBankDate } from '../../wire/fields.ts';
 import { executionStatusAnswer, prepareAnswer, type VerifyOrder } from '../../wire/money-transfer.ts';
 import type { Bank } from '../call/bank.ts';
 import type { BeforeSend } from '../call/exchange.ts';
+import { assertAbout } from './belonging.ts';
 import { type OperationTarget, operationPath, verifyOperation } from './operations.ts';
 import { pathSegment } from './path-segment.ts';
 
@@ -46,21 +47,23 @@ export async function verifyTransfer(
   return verifyOperation(bank, targetOf(order), { data: JSON.stringify(data), transactionId, beforeSend });
 }
 
-/** Asks for the execution status of an executed instant transfer. @throws Psd2Error */
+/**
+ * Asks for the execution status of an executed instant transfer.
+ *
+ * @throws Psd2Error; `bank_answer` for a status of another resource
+ */
 export async function fetchExecutionStatus(
   bank: Bank,
   order: OrderTarget,
   resourceId: string,
   transactionId: string,
 ): Promise<{ executionStatus: string; executionStatusDescription: string | null }> {
-  const { data } = await bank.call(
-    {
-      method: 'GET',
-      path: `${operationPath(targetOf(order))}/${pathSegment(resourceId)}/execution/status`,
-      transactionId,
-    },
+  const path = `${operationPath(targetOf(order))}/${pathSegment(resourceId)}/execution/status`;
+  const { data, envelope } = await bank.call(
+    { method: 'GET', path, transactionId, decides: true },
     executionStatusAnswer,
   );
+  assertAbout(envelope, { name: 'the execution status call', resourceId, transactionId });
   return data;
 }
 

@@ -46,8 +46,10 @@ export class CallFailed extends Error {
   }
 }
 
-/** Callbacks while a request is sent. */
+/** How a request is sent, and callbacks meanwhile. */
 export interface Sending {
+  /** Over a new connection, which nothing else has used or will use. So no answer to another request can come over it. */
+  alone?: boolean | undefined;
   /**
    * Called after the connection is open, just before the first byte of the request is written. The request waits for it. If
    * the connection is lost in the meantime, it is called again on the next one. If it throws, the request does not leave, and
@@ -109,23 +111,28 @@ class Connection implements BankConnection {
   ): Promise<WireAnswer> {
     this.#route ??= routeTo(this.#origin, this.#rules);
     const { open, proxy } = await this.#route;
-    const line = this.#idle.pop() ?? new Line(this.#origin, open);
+    const line = (watch.alone ? undefined : this.#idle.pop()) ?? new Line(this.#origin, open);
     this.#lines.add(line);
     const attempt = new Attempt(request, timeoutMs, signal, watch);
     try {
       const answer = await attempt.over(line);
-      this.#idle.push(line);
+      if (watch.alone) this.#discard(line);
+      else this.#idle.push(line);
       return answer;
     } catch (error) {
-      // Discard the connection of a failed call, so that leftovers cannot reach another call.
-      this.#lines.delete(line);
-      void line.destroy();
+      // Leftovers of a failed call must not reach another call.
+      this.#discard(line);
       throw attempt.explain(error, this.#origin, proxy);
     }
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#lines].map((line) => line.destroy()));
+  }
+
+  #discard(line: Line): void {
+    this.#lines.delete(line);
+    void line.destroy();
   }
 }
 

@@ -43,6 +43,7 @@ export async function api(
     path: await readPath(context, path),
     transactionId: options.transaction === undefined ? context.world.newId() : readUuid(options.transaction),
     headers: Object.fromEntries(options.header.map(readHeader)),
+    irrevocable: isIrrevocable(method, path),
     ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
   };
   // The path is complete now, with the customer's id.
@@ -63,7 +64,7 @@ export async function api(
   if (context.globals.raw) context.printBytes(answer.body);
   else await printAnswer(context, answer);
   await readAnswer(answer, z.unknown()).catch((error) => {
-    throw withWayToSca(error, redirectUriOf(context.profile()));
+    throw withWayOn(withWayToSca(error, redirectUriOf(context.profile())), call);
   });
 }
 
@@ -81,6 +82,17 @@ function refuseExecution(method: string, path: string): void {
 }
 
 function executesTransfer(path: string): boolean {
+  const names = namesIn(path);
+  return lastOf(names) === 'execute' && names.some(isMoneyTransfer);
+}
+
+/** Whether a call does something that cannot be taken back. */
+function isIrrevocable(method: string, path: string): boolean {
+  return method !== 'GET' && ['execute', 'confirm'].includes(lastOf(namesIn(path)) ?? '');
+}
+
+/** The names in a path, in lower case, as a lenient server would read them. */
+function namesIn(path: string): string[] {
   let text = path.split(/[?#]/, 1)[0] ?? '';
   // A proxy may decode the path before the bank does.
   for (let before = ''; before !== text; ) {
@@ -88,16 +100,20 @@ function executesTransfer(path: string): boolean {
     text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
   // Drop matrix parameters, an encoded query and invisible characters.
-  const names = text
+  return text
     .split(/[/\\]/)
     .map((name) => (name.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase())
     .filter((name) => name !== '' && name !== '.');
+}
+
+/** The last name, after each `..` has removed the name before it. */
+function lastOf(names: readonly string[]): string | undefined {
   const parts: string[] = [];
   for (const name of names) {
     if (name === '..') parts.pop();
     else parts.push(name);
   }
-  return parts.at(-1) === 'execute' && names.some(isMoneyTransfer);
+  return parts.at(-1);
 }
 
 /** psd2 sends only this one call, so the operator starts SCA, with the resource that the bank named. */
@@ -107,6 +123,15 @@ function withWayToSca(error: unknown, redirectUri: string): unknown {
   return error.with({
     hint: 'The customer must authorise first and then returns to your callback. After that, make the call again. Start with:',
     next: [['api', 'GET', path, '--header', `TPP-Redirect-URI: ${redirectUri}`]],
+  });
+}
+
+/** psd2 sends `execute` and `confirm` only once. With a wrong token, the operator looks at the status, and sends it again. */
+function withWayOn(error: unknown, { irrevocable }: BankCall): unknown {
+  if (!irrevocable || !(error instanceof Psd2Error) || error.code !== 'not_logged_in') return error;
+  return error.with({
+    hint: 'psd2 has not sent the call again, because a refusal is the word of one delivery. Look at the status of the resource first. Renew the token with:',
+    next: [['auth', 'refresh']],
   });
 }
 

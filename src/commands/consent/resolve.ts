@@ -10,7 +10,7 @@ export function consentResolve(context: Context, flow: string, options: ResolveO
     find: (flows, reference) => flows.find('consent', reference),
     resume: (flows, flow, work) => flows.resume('consent', flow, work),
     customerOf: ({ customerId }) => customerId,
-    isOpen: (consent) => nextConsentStep(consent) === 'ask-outcome',
+    isOpen: (consent) => consent.refusalAlone || nextConsentStep(consent) === 'ask-outcome',
     isEnded: (consent) => nextConsentStep(consent) === 'done',
     askBank: askOfConsent,
     describe: describeConsent,

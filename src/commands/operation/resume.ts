@@ -1,4 +1,4 @@
-import { isOpen } from '../../domain/flow-states.ts';
+import { maySend } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -23,7 +23,7 @@ export async function operationResume(
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
-  if (isOpen(current)) refuseClientCredentials(context);
+  if (maySend(current)) refuseClientCredentials(context);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
   const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {

@@ -1,4 +1,4 @@
-import { isOpen } from '../../domain/flow-states.ts';
+import { maySend } from '../../domain/flow-states.ts';
 import { parseProductId } from '../../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -61,7 +61,7 @@ export async function operationStep(
     if (!BEGINS_WITH[step].includes(nextOperationStep(operation, false))) throw notAt(operation, step);
   };
   assertFollows(current);
-  if (isOpen(current)) refuseClientCredentials(context);
+  if (maySend(current)) refuseClientCredentials(context);
   const opened = await context.forCustomer(current.order.customerId).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {
     assertFollows(open.current);

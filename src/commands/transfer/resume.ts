@@ -1,4 +1,4 @@
-import { isOpen } from '../../domain/flow-states.ts';
+import { isOpen, maySend } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
@@ -18,7 +18,7 @@ export async function transferResume(
   const profile = context.profile();
   const current = await flows.find('transfer', flow);
   const { order } = current;
-  if (isOpen(current)) refuseClientCredentials(context);
+  if (maySend(current)) refuseClientCredentials(context);
   if (isOpen(current) && !current.accepted) {
     refuseUnconfirmable(context, 'A transfer');
     refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });

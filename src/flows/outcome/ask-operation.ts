@@ -13,7 +13,7 @@ import { lackingResource } from '../lacking-resource.ts';
 import type { OperationCalls } from '../operation.ts';
 import type { FlowPorts } from '../ports.ts';
 import { outcomeUnknown } from './execute-outcome.ts';
-import { pollSettlement, type Settlement } from './settlement.ts';
+import { askSettlementOnce, pollSettlement, type Settlement } from './settlement.ts';
 
 // Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
 
@@ -28,32 +28,46 @@ export async function askDecision(
   return found && isPending(found) ? null : found;
 }
 
-/** Asks for the outcome of an `execute` without an answer. Null if the bank's answers do not decide it. */
+/**
+ * Asks for the outcome of an `execute` without an answer, or with a refusal. Null if the bank's answers do not decide it.
+ *
+ * @param polls `once`: does not wait for the settlement of an instant transfer
+ */
 export async function askOutcome(
   ports: FlowPorts,
   calls: OperationCalls,
   operation: Operation<OrderTarget>,
   executeEnded: number,
+  polls: 'once' | 'to the end' = 'to the end',
 ): Promise<StepEvent[] | null> {
-  const { bank } = ports;
+  const settled = await askIfSettled(ports, calls, operation, executeEnded, polls);
+  if (settled) return settled;
   const { transactionId } = operation;
   const { resourceId } = resourceOf(operation);
-  const { executionStatus } = calls;
-  if (executionStatus) {
-    const polled = pollSettlement(ports.world, () => executionStatus(resourceId), executeEnded);
-    const settlement = await ifAnswered(polled);
-    // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
-    if (settlement && settlement.status !== 'PENDING') {
-      return [
-        { type: 'executed', cro: null },
-        { type: 'settlement', ...settlement },
-      ];
-    }
-  }
-  const status = await ifAnswered(fetchOperationStatus(bank, resourceId, transactionId));
+  const status = await ifAnswered(fetchOperationStatus(ports.bank, resourceId, transactionId, true));
   const found = status && whatHappened(status);
   // AUTHORIZED or EXPIRED does not decide the outcome, because `execute` was sent.
   return found && (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') ? [found] : null;
+}
+
+/** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
+export async function askIfSettled(
+  { world }: FlowPorts,
+  { executionStatus }: OperationCalls,
+  operation: Operation<OrderTarget>,
+  executeEnded: number,
+  polls: 'once' | 'to the end',
+): Promise<StepEvent[] | null> {
+  if (!executionStatus) return null;
+  const ask = () => executionStatus(resourceOf(operation).resourceId);
+  const poll = polls === 'once' ? askSettlementOnce : pollSettlement;
+  const settlement = await ifAnswered(poll(world, ask, executeEnded));
+  // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
+  if (!settlement || settlement.status === 'PENDING') return null;
+  return [
+    { type: 'executed', cro: null },
+    { type: 'settlement', ...settlement },
+  ];
 }
 
 /** The meaning of the bank's operation status: executed, failed, or the customer's decision. */

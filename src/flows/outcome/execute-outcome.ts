@@ -1,4 +1,4 @@
-import { isBanksRefusal, isInterruption, isOvertaken } from '../../bank/call/failure.ts';
+import { isOvertaken } from '../../bank/call/failure.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { OpenFlow } from '../../store/ports/flows.ts';
@@ -17,6 +17,8 @@ export async function recordOutcome<Order extends OrderTarget>(
     await open.record(outcome);
   } catch (error) {
     if (isOvertaken(error)) {
+      // Another psd2 asks the bank now, and decides whether `execute` may be sent again.
+      if (outcome.type === 'execute-turned-away') throw error;
       const { state, resolution } = await open.reread();
       const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
       // A person resolved the flow wrongly or too early.
@@ -54,11 +56,22 @@ export function isUnrecorded(error: unknown): boolean {
   return error instanceof Psd2Error && error.code === 'outcome_unknown';
 }
 
-/** The event for a failed `execute`. Undefined if the operator interrupted it. */
-export function outcomeOfFailedExecute(error: unknown): StepEvent | undefined {
-  if (isInterruption(error)) return undefined;
-  if (isBanksRefusal(error)) return { type: 'execute-refused', description: error.message };
-  return { type: 'execute-unanswered' };
+/**
+ * The error for an operation that the bank refused to execute, if its status does not show what became of it. It says that
+ * the reference stays taken, and how to free it.
+ */
+export function refusedAlone(
+  { kind, flow, transactionId }: Operation<OrderTarget>,
+  error: Psd2Error,
+): Psd2Error {
+  return error.with({
+    ...findOut(
+      kind,
+      flow,
+      'A refusal is the word of one delivery, so a reference stays taken. The first command asks the bank again, and never pays again.',
+    ),
+    transactionId,
+  });
 }
 
 /** The error if it is not known whether the money has moved. It says how to find out. */

@@ -28,15 +28,33 @@ const POLLS_MS = [1_000, 4_500, 8_000, 11_500, 15_000];
  * @returns the last answer. `PENDING` is not final
  * @throws what `ask` throws, and Psd2Error `interrupted`
  */
-export async function pollSettlement(
+export function pollSettlement(
   world: Pick<WorldPorts, 'now' | 'sleep'>,
   ask: () => Promise<ExecutionStatus>,
   executeEnded: number,
 ): Promise<Settlement> {
+  return poll(world, ask, executeEnded, POLLS_MS);
+}
+
+/** As {@link pollSettlement}, but asks only once, not earlier than at the first poll. */
+export function askSettlementOnce(
+  world: Pick<WorldPorts, 'now' | 'sleep'>,
+  ask: () => Promise<ExecutionStatus>,
+  executeEnded: number,
+): Promise<Settlement> {
+  return poll(world, ask, executeEnded, POLLS_MS.slice(0, 1));
+}
+
+async function poll(
+  world: Pick<WorldPorts, 'now' | 'sleep'>,
+  ask: () => Promise<ExecutionStatus>,
+  executeEnded: number,
+  times: readonly number[],
+): Promise<Settlement> {
   // The clock may have been set back in the meantime.
   const begun = Math.min(executeEnded, world.now().getTime());
   const late = world.now().getTime() - begun;
-  const polls = POLLS_MS.filter((after) => after > late);
+  const polls = times.filter((after) => after > late);
   let description: string | null = null;
   for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
     const wait = Math.min(begun + after - world.now().getTime(), after);
