@@ -40,6 +40,8 @@ export interface Consent {
   reached: boolean;
   /** The customer's browser came back from SCA. */
   returned: boolean;
+  /** `TPP-Request-ID` of the last `confirm` that was announced. */
+  confirmRequestId: string | null;
   /** As `Progress.refusalAlone` of the flow states: the bank refused `confirm`, and its status does not show the outcome. */
   refusalAlone: boolean;
   /** The outcome that a person gave, because the bank did not. */
@@ -99,6 +101,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       resourceId: null,
       reached: false,
       returned: false,
+      confirmRequestId: null,
       refusalAlone: false,
       resolution: null,
       createdAt: at,
@@ -149,7 +152,7 @@ function changes(
           return {};
       }
     case 'confirm-sent':
-      return { state: 'confirming' };
+      return { state: 'confirming', confirmRequestId: event.requestId };
     case 'confirm-not-begun':
       return { state: 'authorizing' };
     case 'confirm-turned-away':

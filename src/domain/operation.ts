@@ -80,6 +80,8 @@ export interface Operation<Order extends OrderTarget> {
   executionStatus: string | null;
   executionStatusDescription: string | null;
   cro: string | null;
+  /** `TPP-Request-ID` of the last `execute` that was announced. */
+  executeRequestId: string | null;
   /** As `Progress.refusalAlone` of the flow states: the bank refused `execute`, and its status does not show the outcome. */
   refusalAlone: boolean;
   /** The outcome that a person gave, because the bank did not. */
@@ -198,6 +200,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executionStatus: null,
       executionStatusDescription: null,
       cro: null,
+      executeRequestId: null,
       refusalAlone: false,
       resolution: null,
       createdAt: at,
@@ -261,7 +264,7 @@ function changes(
         ...(event.status === 'NOT_AUTHORIZED' && { refusalAlone: false }),
       };
     case 'execute-sent':
-      return { state: 'executing' };
+      return { state: 'executing', executeRequestId: event.requestId };
     case 'execute-not-begun':
       return { state: 'authorized' };
     case 'execute-turned-away':

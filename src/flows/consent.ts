@@ -181,6 +181,11 @@ class ConsentRun {
   }
 
   async askOutcome(consent: Consent): Promise<void> {
+    const { confirmRequestId } = consent;
+    if (confirmRequestId !== null && (await this.#ports.neverLeft?.(confirmRequestId))) {
+      await this.#open.record({ type: 'confirm-not-begun' });
+      return;
+    }
     const decision = await askDecision(this.#ports, consent);
     if (decision && !isPending(decision)) {
       await this.#open.record(decision);

@@ -298,6 +298,11 @@ class OperationRun<Order extends OrderTarget> {
 
   async askOutcome(operation: Operation<Order>): Promise<void> {
     const { name } = this.#calls;
+    const { executeRequestId } = operation;
+    if (executeRequestId !== null && (await this.#ports.neverLeft?.(executeRequestId))) {
+      await this.#open.record({ type: 'execute-not-begun' });
+      return;
+    }
     const outcome = await this.#ports.customer.whileWaiting(
       `Asking the bank for the outcome of the ${name}`,
       askOutcome(this.#ports, this.#calls, operation, this.#endOfExecute(operation)),

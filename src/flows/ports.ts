@@ -52,6 +52,11 @@ export interface FlowPorts {
   bank: Bank;
   customer: CustomerPorts;
   world: WorldPorts;
+  /**
+   * Whether this machine has written down that a request never left, although its journal could not be told so. Absent:
+   * nothing is known of it.
+   */
+  neverLeft?: (tppRequestId: string) => Promise<boolean>;
 }
 
 /** The tokens of one customer, or of the client-credentials application. */

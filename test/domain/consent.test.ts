@@ -74,6 +74,7 @@ it('a consent begins with its categories, none of them answered', () => {
     categories: consentCategories().map((category) => ({ ...category, outcome: null })),
     resourceId: null,
     returned: false,
+    confirmRequestId: null,
     refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',
@@ -124,8 +125,14 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
     { state: 'authorizing', returned: true },
     'confirm',
   ],
-  ['confirm-sent', CONFIRMING, { state: 'confirming' }, 'ask-outcome'],
+  ['confirm-sent', CONFIRMING, { state: 'confirming', confirmRequestId: 'request-1' }, 'ask-outcome'],
   ['confirm-not-begun', [...CONFIRMING, { type: 'confirm-not-begun' }], { state: 'authorizing' }, 'confirm'],
+  [
+    'confirm-turned-away',
+    [...CONFIRMING, { type: 'confirm-turned-away' }],
+    { state: 'authorizing', refusalAlone: true },
+    'confirm',
+  ],
   ['confirmed', [...CONFIRMING, { type: 'confirmed' }], { state: 'confirmed' }, 'done'],
   [
     'confirm-refused',

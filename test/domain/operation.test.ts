@@ -77,8 +77,12 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
     { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
     { state: 'authorized', authorizationStatus: 'AUTHORIZED' },
   ],
-  [{ type: 'execute-sent', ...intent }, { state: 'executing' }],
+  [
+    { type: 'execute-sent', ...intent },
+    { state: 'executing', executeRequestId: 'q1' },
+  ],
   [{ type: 'execute-not-begun' }, { state: 'authorized' }],
+  [{ type: 'execute-turned-away' }, { state: 'authorized', refusalAlone: true }],
   [
     { type: 'executed', cro: '1' },
     { state: 'executed', cro: '1' },

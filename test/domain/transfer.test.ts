@@ -73,6 +73,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
     executionStatus: null,
     executionStatusDescription: null,
     cro: null,
+    executeRequestId: null,
     refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',

@@ -60,6 +60,20 @@ describe('psd2 api', () => {
     ]);
   });
 
+  it.each(['confirm', 'CONFIRM', 'x/../%63onfirm'])(
+    'psd2 api sends %s once, also if the bank refuses the token',
+    async (last) => {
+      const path = `${CONSENT}/3f0a3c52-9d7b-4d2c-8a3e-5b6f0f7d9f10/${last}`;
+      const ended = await operator.psd2([
+        ...['api', 'PUT', path, '--data', '{}', '--header', 'X-Sandbox-Fault: status=401', '--verbose'],
+      ]);
+      expect(callsOf(ended).filter(({ method }) => method === 'PUT')).toHaveLength(1);
+      expect(ended.code, ended.stderr).toBe(4);
+      expect(ended.stderr).toContain('psd2 has not sent the call again');
+      expect(ended.stderr).toContain('psd2 auth refresh');
+    },
+  );
+
   it('psd2 api takes the data as text, and sends its bytes unchanged', async () => {
     const spaced = REQUESTED.replaceAll(':', ' : ');
     const ended = await operator.psd2([

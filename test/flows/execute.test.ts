@@ -305,6 +305,24 @@ describe('an execute that never left', () => {
       hint: 'Check it.',
     });
     expect(executions(recorded)).toBe(0);
+
+    // The log of calls has it, so the transfer does not stay unknown.
+    const { executeRequestId } = await transfer.stored();
+    script.status(AUTHORIZED);
+    await expect(transfer.run(bank, { neverLeft: async () => false })).rejects.toMatchObject({
+      code: 'outcome_unknown',
+    });
+    script.status(AUTHORIZED);
+    script.execute();
+    const neverLeft = async (id: string) => id === executeRequestId;
+    expect(await transfer.run(bank, { neverLeft })).toMatchObject({ state: 'executed' });
+    expect(transfer.events().slice(-5)).toEqual([
+      'execute-unanswered',
+      'execute-not-begun',
+      'authorization',
+      'execute-sent',
+      'executed',
+    ]);
   });
 });
 

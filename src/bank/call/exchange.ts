@@ -87,6 +87,8 @@ export interface Observation {
   apiTrackId: string | undefined;
   /** The call had an access token. */
   isPrivate: boolean;
+  /** Bytes of the request may have left. */
+  mayHaveLeft: boolean;
 }
 
 /** Decides when calls may go to the bank. Calls that the bank counts together share one object. */
@@ -177,10 +179,10 @@ async function attempt(call: BankCall, settings: ExchangeSettings): Promise<Answ
     checkAnswer(answer, request);
     session.apiTrackId ??= answer.headers['cb-apitrack-id'];
     if (await isTurnedAway(answer)) await announced?.turnedAway?.();
-    await report(answer.status, envelopeOf(await jsonOf(answer))?.requestId);
+    await report(answer.status, mayHaveLeft, envelopeOf(await jsonOf(answer))?.requestId);
     return { ...answer, call, tppRequestId };
   } catch (error) {
-    await report(error instanceof Error ? error.message : String(error));
+    await report(error instanceof Error ? error.message : String(error), mayHaveLeft);
     // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
     if (!mayHaveLeft && !isOvertaken(error)) await announced?.notBegun?.();
     if (!(error instanceof CallFailed)) throw error;
@@ -217,7 +219,7 @@ function reporterOf(
   { session, now, observe }: ExchangeSettings,
 ) {
   const at = now();
-  return (outcome: number | string, requestId: string | null = null) =>
+  return (outcome: number | string, mayHaveLeft: boolean, requestId: string | null = null) =>
     observe({
       method,
       path,
@@ -229,6 +231,7 @@ function reporterOf(
       requestId,
       apiTrackId: session.apiTrackId,
       isPrivate: bearer !== undefined,
+      mayHaveLeft,
     });
 }
 

@@ -3,6 +3,7 @@ import { runConsent } from '../../flows/consent.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
+import { neverLeftBy } from '../flow/never-left.ts';
 import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { printConsent } from './output.ts';
@@ -22,7 +23,12 @@ export async function driveConsent(
   const { bank, profile } = opened;
   tellFlow(context.terminal, open.current);
   try {
-    await runConsent(open, { bank, world: context.world, customer: customerPortsOf(context, profile) });
+    await runConsent(open, {
+      bank,
+      world: context.world,
+      customer: customerPortsOf(context, profile),
+      neverLeft: neverLeftBy(context),
+    });
   } catch (error) {
     await endIfUntouched(open, error);
     printConsent(context, open.current);

@@ -37,6 +37,8 @@ export interface LoggedCall {
   apiTrackId: string | null;
   /** The local id of the flow that the call belongs to. */
   flow: string | null;
+  /** No byte of the request left. Absent: bytes may have left. */
+  neverLeft?: true | undefined;
 }
 
 const CURRENT = 'calls.ndjson';

@@ -23,6 +23,7 @@ const loggedCall: z.ZodMiniType<LoggedCall> = z.object({
   requestId: textOrNull,
   apiTrackId: textOrNull,
   flow: textOrNull,
+  neverLeft: z.optional(z.literal(true)),
 });
 
 /**

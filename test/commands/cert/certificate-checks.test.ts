@@ -124,6 +124,7 @@ const CONSENT: Consent = {
   resourceId: null,
   reached: true,
   returned: true,
+  confirmRequestId: null,
   refusalAlone: false,
   resolution: null,
   categories: [],

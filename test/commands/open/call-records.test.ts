@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import type { Observation } from '../../../src/bank/call/exchange.ts';
+import { neverLeftBy } from '../../../src/commands/flow/never-left.ts';
 import { callRecorder } from '../../../src/commands/open/call-records.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -22,3 +24,20 @@ it.each([
     expect(said()).toBe(warning);
   },
 );
+
+it('the log says of a request that it never left, and of no other', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+  const call = (tppRequestId: string, mayHaveLeft: boolean): Observation => ({
+    ...{ method: 'PUT', path: '/x/execute', outcome: 'PostgreSQL is gone', at: new Date(NOW) },
+    ...{ milliseconds: 1, transactionId: 't-1', requestId: null, apiTrackId: undefined, isPrivate: true },
+    ...{ tppRequestId, mayHaveLeft },
+  });
+  await record(call('never-left', false));
+  await record(call('left', true));
+  const neverLeft = neverLeftBy(context);
+  expect(await neverLeft('never-left')).toBe(true);
+  expect(await neverLeft('left')).toBe(false);
+  expect(await neverLeft('never')).toBe(false);
+  expect(await neverLeft('unknown')).toBe(false);
+});
