@@ -83,7 +83,7 @@ export const EARLIER: Delivery[] = [
 ];
 
 const KIND = 'delivered twice';
-const EXIT = { done: 0, usage: 2, notLoggedIn: 4, refused: 7, unknown: 9 };
+const EXIT = { done: 0, usage: 2, notLoggedIn: 4, refused: 7, unknown: 9, tooManyCalls: 10 };
 /** Refusals of the content. Without a status that tells, psd2 believes them. */
 const OF_THE_CONTENT = [400, 417, 422];
 /** The bank has not read the request, so psd2 sends it again, and the bank refuses that one as one too many (400). */
@@ -128,6 +128,8 @@ export async function tryDelivery(
   const before = await flowsAt(followers, place, kind, env);
   const flows = () => newFlows(followers, place, kind, env, before);
   const isDecisive = call === 'execute' || call === 'confirm';
+  // After a 401 psd2 renews the login, which the places in files share at first.
+  if (second.status === 401) await logIn(followers, place, env, tried);
 
   gateway.deliver();
   const first = await followers.psd2(place, begin(place), env);
@@ -135,6 +137,11 @@ export async function tryDelivery(
   judgeEnd('it', first, tried.problems);
   const told = { statusTells, end, second };
   if (isDecisive) judgeTold('it', first, await flows(), told, tried);
+  for (const { flow } of isDecisive ? await flows() : []) {
+    judgeEnd('cancel', await followers.psd2(place, [kind, 'cancel', flow, '--json'], env), tried.problems);
+    const states = (await flows()).map(({ state }) => state);
+    if (states.includes('cancelled')) tried.problems.push('told failed though done: it could be cancelled');
+  }
   if (kind === 'transfer') {
     const again = await followers.psd2(place, begin(place), env);
     judgeEnd('the same again', again, tried.problems);
@@ -173,6 +180,13 @@ function judgeTold(
       ? ([['unknown', EXIT.unknown]] satisfies [string, number][])
       : []),
     ...(mayFail ? ([['failed', EXIT.refused]] satisfies [string, number][]) : []),
+    // The bank says that it has not read it. psd2 believes that only as far as it may ask and send again.
+    ...(mayFail && [420, 429].includes(second.status ?? 0)
+      ? ([
+          ['authorized', EXIT.tooManyCalls],
+          ['authorizing', EXIT.tooManyCalls],
+        ] satisfies [string, number][])
+      : []),
   ];
   const state = flows.map((flow) => flow.state).join(', ');
   if (allowed.some(([right, exit]) => state === right && code === exit)) return;
