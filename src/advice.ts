@@ -1,32 +1,73 @@
 import type { Advice } from './errors.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
+/** Options of the present command that the next one must repeat. */
+export interface Repeated {
+  /** The `--profile` that was given. */
+  profile?: string | undefined;
+  /** The customer for whom this command acts, if the next command would not act for the same one without `--customer`. */
+  customer?: string | undefined;
+}
+
 /** Commands that use no profile, or name it themselves. */
 const WITHOUT_PROFILE = new Set(['profile', 'sandbox', 'completion', 'demo', 'help', '--profile', '--help']);
+
+/**
+ * The commands that act for a customer, or show what belongs to one. An empty verb stands for the default command of a group.
+ * A command about a flow that the operator names (`transfer resume <flow>`, `operation sca --resource <flow>`) acts for the customer of that flow, so it is not
+ * here.
+ */
+const FOR_A_CUSTOMER: Readonly<Record<string, 'all' | readonly string[]>> = {
+  accounts: 'all',
+  api: 'all',
+  customer: 'all',
+  doctor: 'all',
+  products: 'all',
+  auth: ['logout', 'refresh', 'status', 'token'],
+  consent: ['list', 'request'],
+  operation: ['list', 'prepare', 'run', 'status', 'verify'],
+  sync: ['', 'run'],
+  transfer: ['', 'create', 'list', 'prepare'],
+};
+
+/** Whether a command of psd2 acts for a customer, so that `--customer` matters to it. @param words its arguments */
+export function isForCustomer(words: readonly string[]): boolean {
+  const [noun = '', verb = ''] = words;
+  if (noun.startsWith('--')) return isForCustomer(words.slice(2));
+  if (words.includes('--help') || words.includes('--all-customers') || !Object.hasOwn(FOR_A_CUSTOMER, noun))
+    return false;
+  const verbs = FOR_A_CUSTOMER[noun];
+  return verbs === 'all' || verbs?.includes(verb.startsWith('-') ? '' : verb) === true;
+}
 
 /**
  * The full command line of a psd2 command.
  *
  * @param words its arguments
- * @param profile the `--profile` of the present command, which the next one must repeat
  */
-export function commandOf(words: readonly string[], profile: string | undefined): string[] {
-  const repeats = profile !== undefined && !WITHOUT_PROFILE.has(words[0] ?? '');
-  return ['psd2', ...(repeats ? ['--profile', profile] : []), ...words];
+export function commandOf(words: readonly string[], { profile, customer }: Repeated): string[] {
+  const repeatsProfile = profile !== undefined && !WITHOUT_PROFILE.has(words[0] ?? '');
+  const repeatsCustomer = customer !== undefined && !words.includes('--customer') && isForCustomer(words);
+  return [
+    'psd2',
+    ...(repeatsProfile ? ['--profile', profile] : []),
+    ...(repeatsCustomer ? ['--customer', customer] : []),
+    ...words,
+  ];
 }
 
 /** Advice, for example of an error, as text: its hint, then its commands as a shell reads them. */
 export function adviceOf(
   { hint, next = [] }: { [Key in keyof Advice]: Advice[Key] | undefined },
-  profile?: string,
+  repeated: Repeated = {},
 ): string | undefined {
   if (next.length === 0) return hint;
-  const commands = writeCommands(next, profile);
+  const commands = writeCommands(next, repeated);
   if (hint === undefined) return `Run: ${commands}`;
   return hint.endsWith(':') ? `${hint} ${commands}` : `${hint} Run: ${commands}`;
 }
 
 /** Commands of psd2, given by their arguments, as a shell reads them. */
-export function writeCommands(next: readonly string[][], profile?: string): string {
-  return next.map((words) => commandOf(words, profile).map(quoteForShell).join(' ')).join('; ');
+export function writeCommands(next: readonly string[][], repeated: Repeated = {}): string {
+  return next.map((words) => commandOf(words, repeated).map(quoteForShell).join(' ')).join('; ');
 }

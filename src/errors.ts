@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'bank_failing'
   // nothing is wrong yet
   | 'ends_soon'
+  | 'reads_used_up'
   | 'interrupted';
 
 /** What the operator can do. */
@@ -75,6 +76,8 @@ export interface ErrorContext extends Advice {
   transactionId?: string;
   /** The transaction resource in the bank's answer: with `sca_required`, the one to authorise. */
   resourceId?: string;
+  /** With `duplicate_reference`: the fields in which the two transfers differ, by their names in JSON. */
+  differs?: string[];
   cause?: unknown;
 }
 
@@ -95,6 +98,7 @@ export class Psd2Error extends Error {
   readonly tppRequestId: string | undefined;
   readonly transactionId: string | undefined;
   readonly resourceId: string | undefined;
+  readonly differs: string[] | undefined;
 
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
@@ -109,14 +113,15 @@ export class Psd2Error extends Error {
     this.tppRequestId = context.tppRequestId;
     this.transactionId = context.transactionId;
     this.resourceId = context.resourceId;
+    this.differs = context.differs;
   }
 
   /** Everything but the code and the message. */
   get context(): ErrorContext {
     const { hint, next, flow, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId } = this;
-    const { resourceId, cause } = this;
+    const { resourceId, differs, cause } = this;
     const ids = { requestId, tppRequestId, transactionId, resourceId };
-    const fields = { hint, next, flow, httpStatus, bankCode, outcome, ...ids, cause };
+    const fields = { hint, next, flow, httpStatus, bankCode, outcome, ...ids, differs, cause };
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   }
 

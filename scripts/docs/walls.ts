@@ -51,8 +51,10 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
 
   'commands/context.ts': [
+    'advice.ts',
     'bank/call',
     'commands/open',
+    'errors.ts',
     'flows',
     'store/machine',
     'store/open.ts',
@@ -128,6 +130,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/sandbox',
     'sandbox/folder',
     'store/disk',
+    'store/open.ts',
     'store/secrets/vault.ts',
   ],
   'commands/sandbox': [
@@ -144,7 +147,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/schema': [...NOUN, 'commands'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/sync': [...NOUN, 'commands/expiring'],
-  'commands/transfer': NOUN,
+  'commands/transfer': [...NOUN, 'advice.ts'],
 
   flows: ['bank/call', 'bank/endpoints', 'domain', 'errors.ts', 'store/ports'],
   'bank/endpoints': ['bank/call', 'domain', 'errors.ts', 'wire'],

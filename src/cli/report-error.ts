@@ -1,15 +1,16 @@
-import { adviceOf, commandOf } from '../advice.ts';
+import { adviceOf, commandOf, type Repeated } from '../advice.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { replacedWhileRunning } from './replaced.ts';
 
 /** How psd2 writes an error. */
 export interface ErrorStyle {
   /** One line of JSON, for programs. */
   asJson: boolean;
-  /** The `--profile` of this command: the commands that an error names repeat it. */
-  profile?: string | undefined;
+  /** Options of this command that the commands in an error repeat. */
+  repeated?: Repeated;
 }
 
 /**
@@ -18,16 +19,17 @@ export interface ErrorStyle {
  *
  * @returns the exit code (command contract, "Exit codes")
  */
-export function reportError(error: unknown, stderr: NodeJS.WriteStream, style: ErrorStyle): ExitCode {
+export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: ErrorStyle): ExitCode {
+  const error = replacedWhileRunning(thrown) ?? thrown;
   if (!(error instanceof Psd2Error)) {
     reportBug(error, stderr, style.asJson);
     return 1;
   }
   const exitCode = exitCodeOf(error.code);
-  const hint = adviceOf(error, style.profile);
+  const hint = adviceOf(error, style.repeated);
   if (style.asJson) {
     const { code, message, context } = error;
-    const next = error.next?.map((words) => commandOf(words, style.profile));
+    const next = error.next?.map((words) => commandOf(words, style.repeated ?? {}));
     stderr.write(`${toJson({ code, message, exitCode, ...context, hint, next })}\n`);
   } else {
     const lines = [...sentencesOf(error, hint), ...idsOf(error)];
@@ -78,7 +80,7 @@ function toJson(
   },
 ): string {
   const { code, message, exitCode, hint, next, flow, httpStatus, bankCode } = error;
-  const { requestId, tppRequestId, transactionId } = error;
+  const { requestId, tppRequestId, transactionId, differs } = error;
   const unknown = null;
   return cleanJson(
     JSON.stringify({
@@ -94,6 +96,7 @@ function toJson(
         requestId: requestId ?? unknown,
         tppRequestId: tppRequestId ?? unknown,
         transactionId: transactionId ?? unknown,
+        ...(differs && { differs }),
       },
     }),
   );

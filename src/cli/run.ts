@@ -1,5 +1,7 @@
+import type { Repeated } from '../advice.ts';
 import { type Context, openContext, type Surroundings } from '../commands/context.ts';
 import type { CommandKind } from '../commands/declare.ts';
+import { isCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
 import { ProfileStore } from '../store/machine/profiles.ts';
@@ -27,15 +29,16 @@ export async function runCommand(
 ): Promise<void> {
   watchOutput();
   const letThreadsSleep = keepThreadsAwake();
-  const style: ErrorStyle = {
-    asJson: errorsAreJson(raw, process.env),
+  const repeated: Repeated = {
     profile: sourceOf('profile') === 'option' ? raw.profile : undefined,
+    customer: raw.customer && isCustomerId(raw.customer) ? raw.customer : undefined,
   };
+  const style: ErrorStyle = { asJson: errorsAreJson(raw, process.env), repeated };
   const interruption = watchSignals(style);
   const closers: (() => Promise<void>)[] = [];
   try {
     const world = await openWorld(raw, kind, sourceOf, interruption);
-    await command(openContext({ ...world, onEnd: (close) => closers.push(close) }));
+    await command(openContext({ ...world, repeated, onEnd: (close) => closers.push(close) }));
     world.output.finish();
   } catch (error) {
     process.exitCode = reportError(error, process.stderr, style);
@@ -54,7 +57,7 @@ async function openWorld(
   kind: CommandKind | undefined,
   sourceOf: Context['sourceOf'],
   interruption: Interruption,
-): Promise<Omit<Surroundings, 'onEnd'>> {
+): Promise<Omit<Surroundings, 'onEnd' | 'repeated'>> {
   const { env, stdout } = process;
   const mode = readOutputMode(raw, env, stdout.isTTY === true);
   if (!raw.color) {

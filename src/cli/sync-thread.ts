@@ -10,12 +10,18 @@ import { silentOutput } from '../terminal/output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { realWorld } from './world.ts';
 
+declare const PSD2_VERSION: string;
+
 /**
  * Runs a further thread of `psd2 sync` in the real world. It sends its messages to the thread that started it, and can't
  * ask the operator anything.
  */
 export async function syncThread(start: ThreadStart, port: MessagePort): Promise<void> {
   const post = (message: ThreadMessage) => port.postMessage(message);
+  if (start.version !== PSD2_VERSION) {
+    post({ unable: `psd2 ${start.version} was replaced by ${PSD2_VERSION} while it ran. Start it again.` });
+    return;
+  }
   const interrupt = new AbortController();
   port.on('message', () => interrupt.abort(new Psd2Error('interrupted', 'Interrupted')));
   // The port must not keep the thread alive.
@@ -91,6 +97,7 @@ function worldOf(
   return {
     globals,
     sourceOf: (option) => sources[option],
+    repeated: {},
     env,
     folder,
     profiles: new ProfileStore(folder, warn, {

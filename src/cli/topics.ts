@@ -16,6 +16,7 @@ export interface Topic {
 const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_DIR: 'folder in which psd2 keeps everything: psd2 help files',
   PSD2_STORE: 'database for tokens and flows, postgres://...: psd2 store --help',
+  PSD2_STORE_PLAIN_TOKENS: '1: tokens in clear text in that database: psd2 store init --help',
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
   PSD2_ENVIRONMENT: 'production or sandbox; in production, psd2 marks every question',
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles and of tokens in a database',
@@ -125,7 +126,8 @@ opens the bank's pages, and the programs that you name in PSD2_BROWSER, PSD2_PAG
 PSD2_NOTIFY.
 
 psd2 keeps its data on this machine: psd2 help files. With PSD2_STORE=postgres://..., tokens, flows and synced rows are in that
-database instead. psd2 encrypts the tokens before it sends them there, unless psd2 store init got --plain-tokens. It does not
+database instead. psd2 encrypts the tokens before it sends them there, unless you chose clear text on both sides
+(psd2 store init --plain-tokens, and PSD2_STORE_PLAIN_TOKENS=1 on the machine). It does not
 encrypt flows and rows, so protect the database and its backups.
 
 The log of calls has no bodies and no headers. It is always on this machine, and leaves it only if you send it:

@@ -1,8 +1,11 @@
+import type { Repeated } from '../advice.ts';
 import type { PaceState } from '../bank/call/pace.ts';
+import { Psd2Error } from '../errors.ts';
 import type { WorldPorts } from '../flows/ports.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
-import type { ProfileStore } from '../store/machine/profiles.ts';
+import { ENVIRONMENT_PROFILE, type ProfileStore } from '../store/machine/profiles.ts';
 import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
+import type { StoreSettings } from '../store/open.ts';
 import type { ProfileData, Store } from '../store/ports/store.ts';
 import type { GrantType } from '../store/ports/tokens.ts';
 import type { Output } from '../terminal/output/output.ts';
@@ -40,7 +43,9 @@ export type Source = 'option' | 'environment' | 'profile' | 'default';
 export interface Surroundings {
   globals: Globals;
   /** Where the value of a global option comes from. */
-  sourceOf(option: 'profile' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
+  sourceOf(option: 'profile' | 'customer' | 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace'): Source;
+  /** Options of this command that the commands in its messages repeat. */
+  repeated: Repeated;
   env: Environment;
   folder: StoreFolder;
   profiles: ProfileStore;
@@ -71,21 +76,19 @@ export interface Surroundings {
   onEnd(close: () => Promise<void>): void;
 }
 
-/** A world with its store. */
-interface Homed extends Surroundings {
-  /** The store of all profiles. Opening it reads nothing yet. */
-  home(): Promise<Store>;
-}
-
 /**
  * The profile that a command works with, and its resources. Each resource is opened on first use, and only once. All throw
  * Psd2Error if the resource can't be opened.
  */
-export interface ProfileContext extends Homed {
+export interface ProfileContext extends Surroundings {
   /** Its settings, without decrypting anything. @throws Psd2Error `no_profile`, `config` */
   profile(): Profile;
   /** Its settings, decrypted. @throws Psd2Error `config` if they can't be decrypted */
   unsealed(): Promise<Profile>;
+  /** The store that it uses, with the data of all profiles. Opening it reads no data yet. */
+  home(): Promise<Store>;
+  /** The name of the profile, also if its settings are missing or damaged. */
+  profileName(): string;
   /**
    * Its tokens and flows. Names the interrupted flows, once.
    *
@@ -116,38 +119,41 @@ export interface Context extends ProfileContext {
 
 /** Makes the context of a command. Opens nothing yet. */
 export function openContext(world: Surroundings): Context {
-  return withBank(openProfileContext({ ...world, home: once(() => openHome(world)) }));
+  return withBank(openProfileContext(world));
 }
 
-async function openHome({
-  env,
-  folder,
-  profiles,
-  terminal,
-  world,
-  openFlows,
-  onEnd,
-}: Surroundings): Promise<Store> {
+async function openHome(world: Surroundings, profile: string): Promise<Store> {
   const { openStore } = await import('../store/open.ts');
-  const store = await openStore({
+  const store = await openStore(storeSettingsOf(world, profile));
+  world.onEnd(() => store.close());
+  return store;
+}
+
+/** What the store of a profile needs from the world of a command. */
+export function storeSettingsOf(
+  { env, folder, profiles, terminal, world, openFlows }: Surroundings,
+  profile: string,
+): StoreSettings {
+  return {
     env,
     folder,
+    profile,
     keySources: profiles.keySources,
     sleep: world.sleep,
-    vaultOf: (profile) => profiles.vault(profile),
+    vaultOf: (name) => profiles.vault(name),
     notice: terminal.warn,
     now: world.now,
     random: world.random,
     onFlow: (transactionId, flow) => openFlows.set(transactionId, flow),
-  });
-  onEnd(() => store.close());
-  return store;
+  };
 }
 
-function openProfileContext(world: Homed, given?: Profile): ProfileContext {
+function openProfileContext(world: Surroundings, given?: Profile): ProfileContext {
   const context: ProfileContext = {
     ...world,
     profile: once(() => given ?? chosenProfile(world)),
+    profileName: () => nameOfProfile(context),
+    home: once(() => openHome(world, context.profileName())),
     unsealed: once(async () => {
       const profile = context.profile();
       const { name, settings } = profile;
@@ -176,7 +182,11 @@ function withBank(profile: ProfileContext): Context {
     forProfile: (other) =>
       withBank(
         typeof other === 'string'
-          ? openProfileContext({ ...profile, globals: { ...profile.globals, profile: other } })
+          ? openProfileContext({
+              ...profile,
+              globals: { ...profile.globals, profile: other },
+              repeated: { ...profile.repeated, profile: other },
+            })
           : openProfileContext(profile, other),
       ),
   };
@@ -190,6 +200,16 @@ function chosenProfile({ profiles, globals, env, terminal }: Surroundings): Prof
   const profile = openProfile(profiles, globals.profile, env);
   if (profile.settings.environment === 'production') terminal.mark(`PRODUCTION ${profile.name}`);
   return profile;
+}
+
+/** Commands that need no settings, such as `store status`, work without them. */
+function nameOfProfile({ profile, profiles, globals }: ProfileContext): string {
+  try {
+    return profile().name;
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
+  }
 }
 
 /** Calls `open` once and returns its value again from then on: also a rejected promise, but not after a thrown error. */

@@ -33,6 +33,14 @@ export function collect(value: string, before: string[]): string[] {
   return [...before, value];
 }
 
+/** The help of `--attention`, for the list of every kind of flow. */
+export const ATTENTION_NOTE = `
+--attention shows what a person must look at: each flow whose outcome is not known, and each unfinished flow that you can
+continue or cancel. The outcome is not known either if an instant transfer is executed but not settled, or if the bank's refusal
+of execute or confirm is all that psd2 knows. Flows that a running psd2 works on are left out.
+
+With --customer, the list has only the flows of that customer.`;
+
 /** Declares `cancel <flow>`: the operator gives up a flow. @param sent the call after which it is too late */
 export function declareCancel(
   parent: Command,

@@ -72,3 +72,32 @@ export function isOver({ state }: { state: FlowState }): boolean {
   const standing = STANDINGS[state];
   return standing === 'refused' || (standing === 'done' && state !== 'executed');
 }
+
+/**
+ * Whether a person must look at a flow that no process works on: money has moved or may have (or the bank may have confirmed a
+ * consent) and nothing says so yet, or the flow is unfinished, so the customer may have authorised something that psd2 never
+ * sent.
+ *
+ * @param settles whether the bank has an execution status for it, so that `executed` is not the end
+ */
+export function needsAttention(flow: Progress & { reached: boolean }, settles: boolean): boolean {
+  switch (standingOf(flow)) {
+    case 'sent':
+      return true;
+    case 'open':
+      return !isUntouched(flow);
+    case 'done':
+      return settles && !isOver(flow);
+    case 'refused':
+      return false;
+  }
+}
+
+/** The states in which {@link needsAttention} can be true. `failed` is one, because a refusal alone ends no flow. */
+export const STATES_OF_ATTENTION: readonly FlowState[] = allStates().filter(
+  (state) => state === 'failed' || !isOver({ state }),
+);
+
+function allStates(): FlowState[] {
+  return Object.keys(STANDINGS).filter((name): name is FlowState => name in STANDINGS);
+}

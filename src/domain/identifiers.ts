@@ -24,13 +24,18 @@ export function parseProductId(text: string): ProductId {
   });
 }
 
+/** Whether a text is a customer id: digits only. */
+export function isCustomerId(text: string): boolean {
+  return /^\d{1,20}$/.test(text);
+}
+
 /**
  * Reads a customer id from the operator: digits only.
  *
  * @throws Psd2Error `usage`
  */
 export function parseCustomerId(text: string): string {
-  if (/^\d{1,20}$/.test(text)) return text;
+  if (isCustomerId(text)) return text;
   throw new Psd2Error('usage', `The customer id ${JSON.stringify(text)} is not a number`, {
     hint: 'See the id of the logged-in customer with:',
     next: [['customer', 'id']],

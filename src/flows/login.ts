@@ -78,11 +78,46 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
     );
     const tokens = toStoredTokens(granted, world.now());
     // Only this call tells whose tokens these are.
-    const customerId = await fetchCustomerId(ports.bankWith(granted.accessToken), transactionId, {
-      interruptible: 'never',
-    });
+    const customerId = await askWhose(ports.bankWith(granted.accessToken), transactionId, world);
     await ports.keep(customerId, tokens);
     return { customerId, tokens };
+  });
+}
+
+/** Without an answer the new tokens are lost, so psd2 asks for longer than for other inquiries. */
+const PAUSES_MS = [1_000, 2_000, 4_000];
+
+async function askWhose(bank: Bank, transactionId: string, world: WorldPorts): Promise<string> {
+  const pauses = PAUSES_MS.values();
+  for (;;) {
+    try {
+      return await fetchCustomerId(bank, transactionId, { interruptible: 'never' });
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      const pause = isPassing(error) ? pauses.next().value : undefined;
+      const goesOn = pause !== undefined && (await sleptThrough(world, pause));
+      if (!goesOn) throw nobodys(error);
+    }
+  }
+}
+
+/** Waits. @returns false after Ctrl-C */
+function sleptThrough(world: WorldPorts, milliseconds: number): Promise<boolean> {
+  return world.sleep(milliseconds).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isPassing({ code }: Psd2Error): boolean {
+  return code === 'bank_unreachable' || code === 'bank_failing' || code === 'too_many_calls';
+}
+
+/** The error after the bank has granted tokens, but did not say whose they are. */
+function nobodys(error: Psd2Error): Psd2Error {
+  return error.with({
+    hint: `The bank has granted the login, but did not say whose it is. psd2 could not store its tokens. ${error.hint ?? ''}`.trimEnd(),
+    next: [['auth', 'login']],
   });
 }
 

@@ -1,8 +1,9 @@
 import type { Bank, TokenSource } from '../bank/call/bank.ts';
 import { isInterruption } from '../bank/call/failure.ts';
+import { fetchCustomerId } from '../bank/endpoints/customers.ts';
 import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../errors.ts';
-import type { GrantType, ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
+import type { GrantType, Holder, ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';
 
 /** A token with less time left than this is renewed before it is used. */
@@ -12,6 +13,8 @@ export interface SessionSettings {
   /** The bank without tokens, for the token calls. */
   bank: Bank;
   grantType: GrantType;
+  /** The customer whose tokens these are; null for the application. */
+  holder: Holder;
   client: () => ClientCredentials;
   keeper: TokenKeeper;
   world: Pick<WorldPorts, 'now' | 'newId' | 'finish'>;
@@ -54,9 +57,10 @@ class Session implements TokenSource {
 
   async current(): Promise<string> {
     const { keeper, grantType } = this.#settings;
-    if (!this.#isFresh(this.#held)) this.#held = await keeper.read();
+    if (!this.#isFresh(this.#held) || this.#held.unproven) this.#held = await keeper.read();
     if (!this.#held) throw notLoggedIn(grantType);
-    return this.#isFresh(this.#held) ? this.#held.accessToken : this.#renew(() => true);
+    if (this.#isFresh(this.#held) && !this.#held.unproven) return this.#held.accessToken;
+    return this.#renew(() => true);
   }
 
   renewed(refused: string): Promise<string> {
@@ -82,10 +86,22 @@ class Session implements TokenSource {
 
   /** Renews the stored tokens under the claim. @returns undefined if another worker has the claim now */
   async #renewIn(slot: TokenSlot, isUsable: (tokens: UsableTokens) => boolean): Promise<string | undefined> {
-    const { keeper, world } = this.#settings;
     const tokens = await slot.read();
     // Another process may have renewed it while this one waited for the lock.
-    if (this.#isFresh(tokens) && isUsable(tokens)) return tokens.accessToken;
+    if (this.#isFresh(tokens) && isUsable(tokens)) {
+      try {
+        return await this.#proven(slot, tokens);
+      } catch (error) {
+        if (!isStale(error)) throw error;
+      }
+    }
+    const kept = await this.#renewNow(slot, tokens);
+    return kept && this.#proven(slot, kept);
+  }
+
+  /** @returns the tokens to use, or undefined if another worker has the claim now */
+  async #renewNow(slot: TokenSlot, tokens: ReadTokens | undefined): Promise<UsableTokens | undefined> {
+    const { keeper, world } = this.#settings;
     // The bank ends the old refresh token at once, so reserve space for the new one first.
     const giveBack = await keeper.ready();
     try {
@@ -97,9 +113,36 @@ class Session implements TokenSource {
       // Another process may have used the same refresh token first, and was then stopped. Whatever the reason of the bank's
       // refusal, tokens that were stored since then are valid.
       const now = await slot.read();
-      if (this.#isFresh(now) && now.accessToken !== tokens?.accessToken) return now.accessToken;
+      if (this.#isFresh(now) && now.accessToken !== tokens?.accessToken) return now;
       throw slot.takenOverFrom === undefined ? error : withOther(error, slot.takenOverFrom);
     }
+  }
+
+  /**
+   * Asks the bank whose the stored tokens are, if it has not said so yet. They are stored first: the refresh token before
+   * them is spent.
+   *
+   * @returns the access token
+   * @throws Psd2Error `not_logged_in` if they are another customer's. psd2 has then forgotten them
+   */
+  async #proven(slot: TokenSlot, kept: UsableTokens): Promise<string> {
+    const { bank, grantType, holder, world } = this.#settings;
+    if (!kept.unproven || holder === null) return kept.accessToken;
+    const tokens = await slot.read();
+    if (!tokens?.accessToken) throw notLoggedIn(grantType);
+    if (!tokens.unproven) return tokens.accessToken;
+    const owner = await ownerOf(bank, tokens.accessToken, world.newId());
+    const isOwn = owner === undefined || owner === holder;
+    await slot.prove(tokens, isOwn);
+    if (isOwn) return tokens.accessToken;
+    throw new Psd2Error(
+      'not_logged_in',
+      `The bank gave the tokens of customer ${owner} for customer ${holder}`,
+      {
+        hint: 'psd2 has deleted them, and has used them for nothing else. Log the customer in again:',
+        next: [['auth', 'login', '--customer', holder]],
+      },
+    );
   }
 
   /** Asks the bank for new tokens and stores them in the reserved space. @throws ClaimLost */
@@ -107,14 +150,14 @@ class Session implements TokenSource {
     slot: TokenSlot,
     tokens: ReadTokens | undefined,
     giveBack: () => Promise<void>,
-  ): Promise<string> {
+  ): Promise<UsableTokens> {
     const granted = await requestNew(this.#settings, slot, tokens, async () => {
       if (!(await slot.isOurs(tokens))) throw new ClaimLost();
     });
     await giveBack();
     const kept = await this.#keep(slot, tokens, granted);
     if (!kept?.accessToken) throw notLoggedIn(this.#settings.grantType);
-    return kept.accessToken;
+    return { ...kept, accessToken: kept.accessToken };
   }
 
   /** Stores the new tokens. @returns the tokens to use: another process may have stored newer ones */
@@ -185,7 +228,7 @@ async function requestNew(
       world.newId(),
       beforeSend,
     );
-    return toStoredTokens(granted, world.now(), tokens);
+    return { ...toStoredTokens(granted, world.now(), tokens), unproven: true };
   } catch (error) {
     if (!(error instanceof Psd2Error) || !isRefusal(error)) throw error;
     const ended = isInvalidGrant(error);
@@ -198,6 +241,26 @@ async function requestNew(
     const advice = !ended && hint !== undefined ? { hint } : { next: [['auth', 'login']] };
     throw new Psd2Error('not_logged_in', message, { ...known, ...advice, cause: error });
   }
+}
+
+/** @returns undefined if the bank does not tell it to this application, or for this customer */
+async function ownerOf(bank: Bank, bearer: string, transactionId: string): Promise<string | undefined> {
+  try {
+    return await fetchCustomerId(bank, transactionId, { bearer });
+  } catch (error) {
+    if (error instanceof Psd2Error && isUntold(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The bank does not allow the call, or does not have it. */
+function isUntold({ code, httpStatus = 0 }: Psd2Error): boolean {
+  return code === 'forbidden' || code === 'sca_required' || [404, 405, 501].includes(httpStatus);
+}
+
+/** The bank no longer accepts an access token. */
+function isStale(error: unknown): boolean {
+  return error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus === 401;
 }
 
 function isInvalidGrant(error: unknown): boolean {

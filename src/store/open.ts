@@ -1,6 +1,10 @@
 import { Psd2Error } from '../errors.ts';
+import { hasDataInFiles } from './files/data.ts';
 import type { StoreFolder } from './machine/folder.ts';
 import type { Environment } from './machine/settings.ts';
+import { chooseStore, type StoreSource } from './machine/store-choice.ts';
+import { type NamedDatabase, StoreGuard } from './machine/store-guard.ts';
+import type { RememberedStore } from './machine/store-memory.ts';
 import type { Glance, Store } from './ports/store.ts';
 import type { KeySources, Vault } from './secrets/vault.ts';
 
@@ -8,6 +12,8 @@ import type { KeySources, Vault } from './secrets/vault.ts';
 export interface StoreSettings {
   /** `PSD2_STORE` chooses a database. The variables of libpq (`PGPASSWORD` and others) complete its address. */
   env: Environment;
+  /** The profile whose setting chooses the store if `PSD2_STORE` does not. */
+  profile?: string | undefined;
   /** Where the files are, and the signal that stops waiting for other workers. */
   folder: StoreFolder;
   /** The key of a profile's secrets. It stays on this machine. */
@@ -25,28 +31,82 @@ export interface StoreSettings {
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
 
+/** How a store was chosen, and what keeps the data of each profile in it. */
+export interface ChosenStore {
+  source: StoreSource;
+  guardOf(profile: string): StoreGuard;
+}
+
 /**
- * Opens the chosen store: the database that `PSD2_STORE` names, else the configuration folder. It loads only that home's
- * code, and reads nothing yet.
+ * Opens the chosen store: the database that `PSD2_STORE` or the profile names, else the configuration folder. It loads only
+ * that home's code, and reads none of its data yet. If a profile's data is in another store, its `open` refuses it.
  *
- * @throws Psd2Error `config` if `PSD2_STORE` is not the address of a database
+ * @throws Psd2Error `config` if `PSD2_STORE` is not the address of a database, or the memory of the profile is damaged
  */
 export async function openStore(settings: StoreSettings): Promise<Store> {
-  if (isDatabase(settings.env)) return (await import('./postgres/home.ts')).openPostgres(settings);
-  return (await import('./files/home.ts')).openFiles(settings);
+  const { env, folder, profile } = settings;
+  const guards = new Map<string, StoreGuard>();
+  const guardOf = (name: string) => {
+    const guard = guards.get(name) ?? guardFor(folder, name);
+    guards.set(name, guard);
+    return guard;
+  };
+  const { source, address } = chooseStore(
+    env,
+    profile === undefined ? undefined : guardOf(profile).remembered,
+  );
+  const chosen = { source, guardOf };
+  if (address === undefined) return (await import('./files/home.ts')).openFiles(settings, chosen);
+  const { openPostgres } = await import('./postgres/home.ts');
+  return openPostgres({ ...settings, env: { ...env, PSD2_STORE: address } }, chosen);
 }
 
-/** What completion offers for a profile. It does not open the store, since that takes too long for a keystroke. */
+/**
+ * Opens a store that the machine remembers, to look at what it has. It guards no profile.
+ *
+ * @throws Psd2Error `config` if it is a database that cannot be reached, or another one has its address now
+ */
+export async function openRemembered(settings: StoreSettings, store: RememberedStore): Promise<Store> {
+  const { env, folder } = settings;
+  if (store.home === 'files') return (await import('./files/home.ts')).openFiles(settings);
+  const found = await findDatabase(store.address, env, folder.interrupted);
+  if (found.id !== store.id)
+    throw new Psd2Error('config', `PostgreSQL at ${found.shown} is another database than the remembered one`);
+  const { openPostgres } = await import('./postgres/home.ts');
+  return openPostgres({ ...settings, env: { ...env, PSD2_STORE: store.address } });
+}
+
+/**
+ * Finds the database at an address.
+ *
+ * @param option where the address is from
+ * @returns how the machine remembers it. Its id is null if it has no tables yet
+ * @throws Psd2Error `config` if it cannot be reached, `usage` if the text is not an address
+ */
+export async function findDatabase(
+  text: string,
+  env: Environment,
+  signal: AbortSignal | undefined,
+  option = 'PSD2_STORE',
+): Promise<NamedDatabase & { id: string | null }> {
+  return (await import('./postgres/find.ts')).findDatabase(text, env, signal, option);
+}
+
+function guardFor(folder: StoreFolder, profile: string): StoreGuard {
+  return new StoreGuard(folder, profile, () => hasDataInFiles(folder, profile));
+}
+
+/**
+ * What completion offers for a profile. It does not open the store, since that takes too long for a keystroke. It offers
+ * nothing from a store that a command would refuse.
+ */
 export async function glanceAt(folder: StoreFolder, profile: string, env: Environment): Promise<Glance> {
-  if (isDatabase(env)) return (await import('./postgres/glance.ts')).glanceAtPostgres(profile, env);
+  const guard = guardFor(folder, profile);
+  const { address } = chooseStore(env, guard.remembered);
+  if (address !== undefined) {
+    const { glanceAtPostgres } = await import('./postgres/glance.ts');
+    return glanceAtPostgres(profile, { ...env, PSD2_STORE: address }, guard);
+  }
+  if (guard.remembered?.home === 'postgres') return { customers: async () => [], begun: async () => [] };
   return (await import('./files/glance.ts')).glanceAtFiles(folder, profile);
-}
-
-/** @throws Psd2Error `config` */
-function isDatabase({ PSD2_STORE: address }: Environment): boolean {
-  if (!address) return false;
-  if (/^postgres(ql)?:/i.test(address)) return true;
-  throw new Psd2Error('config', 'PSD2_STORE is not the address of a database', {
-    hint: 'Give postgres://user@host:5432/database, or unset it: the store is then the configuration folder.',
-  });
 }

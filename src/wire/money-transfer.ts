@@ -60,7 +60,8 @@ const commissions = z.pipe(
 export const verifyAnswer = z.object({
   totalAmount: money,
   commissions,
-  bankName: wordsOrNull,
+  /** The bank has made a resource. A name that cannot be read must not make it unusable, unlike an amount. */
+  bankName: z.catch(wordsOrNull, null),
 });
 
 /** `data` of the request `moneyTransfer/verify`. */

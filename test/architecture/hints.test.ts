@@ -3,6 +3,8 @@ import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { sourceFiles } from '../../scripts/docs/imports.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { leaves } from '../cli/leaves.ts';
 
 /** Ends of hints that people copy (a command, an address, a name), so no full stop may follow them. */
 const COPIED = [
@@ -43,6 +45,31 @@ function hintsIn(tree: unknown): string[] {
   return [...(found.success ? textsOf(found.data.value) : []), ...Object.values(tree).flatMap(hintsIn)];
 }
 
+const list = z.object({ type: z.literal('ArrayExpression'), elements: z.array(z.unknown()) });
+const nextProperty = z.object({
+  type: z.literal('Property'),
+  key: z.object({ name: z.literal('next') }),
+  value: node,
+});
+
+/** The arguments of each command in a literal `next`, with … for each that is not a literal. */
+function commandsIn(tree: unknown): string[][] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  const found = nextProperty.safeParse(tree);
+  const commands = found.success ? list.safeParse(found.data.value) : undefined;
+  const own = (commands?.data?.elements ?? []).flatMap((command) => {
+    const words = list.safeParse(command).data?.elements;
+    return words ? [words.map((word) => literal.safeParse(word).data?.value ?? '…')] : [];
+  });
+  return [...own, ...Object.values(tree).flatMap(commandsIn)];
+}
+
+/** All texts, with … for each value in them. */
+function textsIn(tree: unknown): string[] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  return [...textsOf(tree), ...Object.values(tree).flatMap(textsIn)];
+}
+
 describe('the hints of errors', () => {
   const hints = sourceFiles().flatMap((file) =>
     hintsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body).map((hint) => ({
@@ -55,6 +82,35 @@ describe('the hints of errors', () => {
     expect(hints.length).toBeGreaterThan(150);
     const hasEnd = (hint: string) => /[.!?:…]$/.test(hint) || COPIED.some((end) => hint.endsWith(end));
     expect(hints.filter(({ hint }) => !hasEnd(hint))).toEqual([]);
+  });
+
+  it('no message writes out a command with its arguments, because only advice.ts adds the options to repeat', () => {
+    const spelled = sourceFiles().flatMap((file) =>
+      textsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body)
+        .filter((text) => /(?:: |[Rr]un |[Cc]ontinue with )psd2 [a-z]+ [a-z]+ …/.test(text))
+        .map((text) => ({ file, text })),
+    );
+    // The help shows how a command is typed.
+    expect(spelled.filter(({ file }) => !/declare\.ts$|topics\.ts$/.test(file))).toEqual([]);
+  });
+
+  it('every command in the list after a hint exists, so advice.ts knows for whom it acts', async () => {
+    const known = leaves(await buildProgram('1.0.0'));
+    const groups = known.map((name) => name.split(' ')[0]);
+    const named = sourceFiles().flatMap((file) =>
+      commandsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body).map((words) => ({
+        file,
+        words,
+      })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    const exists = (words: string[]) => {
+      const [noun = '', verb = ''] = words.filter((word) => word !== '--profile');
+      if (noun === '…' || noun === '--help') return true;
+      if (verb === '' || verb === '…' || verb.startsWith('-')) return groups.includes(noun);
+      return known.some((name) => `${words.join(' ')} `.startsWith(`${name} `));
+    };
+    expect(named.filter(({ words }) => !exists(words))).toEqual([]);
   });
 
   it('no hint contains a psd2 command, because commands belong in the list after the hint', () => {

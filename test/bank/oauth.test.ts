@@ -169,6 +169,40 @@ describe('OAuth', () => {
     });
   });
 
+  const GRANT = '"access_token":"a1","refresh_token":"r1","expires_in":600';
+  it.each([
+    ['without an outcome', `{"result":{"messages":"none"},"data":{${GRANT}}}`],
+    ['with an unknown outcome', `{"result":{"outcome":"success","messages":[7,null]},"data":{${GRANT}}}`],
+    ['with an empty error beside them', `{"error":"",${GRANT}}`],
+    ['with tokens beside an empty `data`', `{"result":{"outcome":"SUCCESS",${GRANT}},"data":{}}`],
+    ['with tokens in a list', `[{"result":{"outcome":"SUCCESS"},"data":[{"data":{${GRANT}}}]}]`],
+  ])('psd2 keeps the tokens of an answer %s, because the bank gives them only once', async (_, body) => {
+    recorded.expect('POST', '/auth/oauth/v2/token', { status: 200, body });
+    const grant = { grant_type: 'refresh_token', refresh_token: 'r0' } as const;
+    expect(await requestTokens(openClient().bankWith(), client, grant, transactionId)).toEqual({
+      ...{ accessToken: 'a1', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: null, scope: null },
+    });
+  });
+
+  it.each([
+    [200, `{"result":{"outcome":"ERROR"},"data":{${GRANT}}}`, 'bank_refused'],
+    [400, `{${GRANT}}`, 'bank_refused'],
+    [200, '{"result":{"outcome":"SUCCESS"},"data":{"access_token":["a1"],"expires_in":600}}', 'bank_answer'],
+  ])('psd2 takes no tokens from an answer with HTTP %i and %s', async (status, body, code) => {
+    recorded.expect('POST', '/auth/oauth/v2/token', { status, body });
+    const grant = { grant_type: 'refresh_token', refresh_token: 'r0' } as const;
+    await expect(requestTokens(openClient().bankWith(), client, grant, transactionId)).rejects.toMatchObject({
+      code,
+    });
+  });
+
+  it('tokens that are revoked stay so, whatever else the bank says', async () => {
+    recorded.expect('POST', '/auth/oauth/v2/token/revoke', success('{"tokenType":[],"operationOutcome":{}}'));
+    await expect(
+      revokeToken(openClient().bankWith(), client, 'r1', 'refresh_token', transactionId),
+    ).resolves.toBeUndefined();
+  });
+
   it('psd2 revokes a token and names its kind', async () => {
     recorded.expect(
       'POST',

@@ -5,7 +5,7 @@ import { openStream } from '../terminal/stream.ts';
 
 function report(error: unknown, asJson: boolean, profile?: string): { exitCode: number; stderr: string } {
   const { stream, written } = openStream('no terminal');
-  return { exitCode: reportError(error, stream, { asJson, profile }), stderr: written() };
+  return { exitCode: reportError(error, stream, { asJson, repeated: { profile } }), stderr: written() };
 }
 
 const refused = new Psd2Error('bank_refused', 'The bank refused POST /x (HTTP 422): bad character', {

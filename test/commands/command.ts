@@ -45,6 +45,7 @@ export function openCommand(
   const context = openContext({
     globals: readGlobals(raw, {}),
     sourceOf: () => 'default',
+    repeated: {},
     env: { PSD2_BASE_URL: 'https://psd2.bank.example', ...env },
     folder,
     profiles: new ProfileStore(folder, terminal.warn, { signal, passphrase: async () => passphraseIn(env) }),

@@ -1,9 +1,11 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import { cancelFlow } from '../../src/commands/flow/cancel.ts';
 import { resolve } from '../../src/commands/flow/resolve.ts';
-import type { FlowState } from '../../src/domain/flow-states.ts';
+import type { OperationState } from '../../src/domain/operation.ts';
+import { applyTransferEvent, type Transfer } from '../../src/domain/transfer.ts';
 import type { Flows, OpenFlow } from '../../src/store/ports/flows.ts';
 import { useCommands } from '../cli/in-process.ts';
+import { transferOrder } from '../domain/orders.ts';
 
 // Another psd2 may finish a flow after a command has read it and before the command has it for itself.
 
@@ -13,17 +15,17 @@ beforeEach(() => {
   vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
 });
 
-const TIME = '2026-11-22T10:00:00.000Z';
-const flowIn = (state: FlowState) => ({
-  ...{ kind: 'transfer', flow: 'tr-1', transactionId: 't', createdAt: TIME, updatedAt: TIME },
-  ...{ state, refusalAlone: false, resolution: null },
-});
-type Flow = ReturnType<typeof flowIn>;
+const BEGUN = applyTransferEvent(
+  undefined,
+  { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder() },
+  '2026-11-22T10:00:00.000Z',
+);
+const flowIn = (state: OperationState): Transfer => ({ ...BEGUN, state });
 
 /** A flow that is in one state when it is read, and in another once no other psd2 works on it. */
-function flowThat(was: FlowState, is: FlowState) {
+function flowThat(was: OperationState, is: OperationState) {
   const recorded: unknown[] = [];
-  const open: OpenFlow<Flow, unknown> = {
+  const open: OpenFlow<Transfer, unknown> = {
     current: flowIn(is),
     record: async (event) => {
       recorded.push(event);
@@ -44,7 +46,7 @@ function flowThat(was: FlowState, is: FlowState) {
 
 it('psd2 does not cancel a transfer for which another psd2 has meanwhile sent execute', async () => {
   const flow = flowThat('authorized', 'executing');
-  await run((context) => cancelFlow<Flow>(context, 'tr-1', { ...flow, sent: 'execute' }), { yes: true });
+  await run((context) => cancelFlow<Transfer>(context, 'tr-1', { ...flow, sent: 'execute' }), { yes: true });
   expect(said()).toContain("psd2 has sent execute, so it can't cancel the transfer any more");
   expect(process.exitCode).toBe(2);
   expect(flow.recorded).toEqual([]);
@@ -55,9 +57,8 @@ it('psd2 does not resolve a transfer whose outcome another psd2 has meanwhile fo
   const given = { executed: false, notExecuted: true, note: undefined };
   await run(
     (context) =>
-      resolve<Flow, { type: string }>(context, 'tr-1', given, {
+      resolve<Transfer, { type: string }>(context, 'tr-1', given, {
         ...flow,
-        customerOf: () => '1',
         isOpen: ({ state }) => state === 'unknown',
         isEnded: ({ state }) => state === 'executed',
         askBank: () => {

@@ -39,7 +39,10 @@ async function listed(
         },
       },
     };
-    await transferList(shown, { limit: undefined, state: [], since: undefined, ...options });
+    await transferList(shown, {
+      ...{ limit: undefined, state: [], since: undefined, attention: false },
+      ...options,
+    });
   });
   expect(said()).toBe('');
   return flows;

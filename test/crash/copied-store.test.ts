@@ -2,10 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFiles } from '../../src/store/files/home.ts';
 import { storeFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
-import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/ports/store.ts';
+import { openPostgres } from '../../src/store/postgres/home.ts';
 import { type Environment, useOperator } from '../e2e/psd2.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
 import { BANK, fillStore, foundIn } from '../store/whole-store.ts';
@@ -20,20 +21,21 @@ afterAll(() => server.stop());
 
 type HomeName = 'files' | 'postgres';
 
-/** What a new worker of a home finds. */
+/** What a new worker of a home finds. It guards no profile, because this machine looks at both homes. */
 async function ask<T>(home: HomeName, database: string, question: (store: Store) => Promise<T>) {
   const folder = storeFolder(operator.config);
   const profiles = new ProfileStore(folder);
-  const store = await openStore({
-    env: home === 'files' ? {} : { PSD2_STORE: server.url(database) },
+  const settings = {
+    env: home === 'files' ? {} : { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
     folder,
     keySources: profiles.keySources,
-    vaultOf: (profile) => profiles.vault(profile),
+    vaultOf: (profile: string) => profiles.vault(profile),
     notice: () => {},
     now: () => new Date(),
     random: Math.random,
     sleep: async () => {},
-  });
+  };
+  const store = home === 'files' ? openFiles(settings) : openPostgres(settings);
   try {
     return await question(store);
   } finally {
@@ -89,7 +91,7 @@ describe.each(COPIES)('psd2 store copy from $from to $to', ({ from, to, kills })
     server.create(database);
     rmSync(operator.config, { recursive: true, force: true });
     mkdirSync(operator.config, { mode: 0o700 });
-    const env = { PSD2_STORE: server.url(database) };
+    const env = { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
     const made = await operator.psd2(['store', 'init', '--plain-tokens'], { env });
     expect(made, made.stderr).toMatchObject({ code: 0 });
     await ask(from, database, fillStore);

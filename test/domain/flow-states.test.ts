@@ -5,6 +5,8 @@ import {
   isOver,
   isPlainlyFailed,
   isUntouched,
+  needsAttention,
+  STATES_OF_ATTENTION,
   type Standing,
   standingOf,
 } from '../../src/domain/flow-states.ts';
@@ -26,6 +28,25 @@ const STATES: Readonly<Record<FlowState, [Standing, 'final' | 'not final']>> = {
   rejected: ['refused', 'final'],
   expired: ['refused', 'final'],
   cancelled: ['refused', 'final'],
+};
+
+/** For each state: who needs a person. `reached`: only if a request has reached the bank. `settling`: only if the bank has a later status. */
+const ATTENTION: Readonly<Record<FlowState, 'always' | 'reached' | 'settling' | 'never'>> = {
+  created: 'reached',
+  verified: 'always',
+  requested: 'always',
+  authorizing: 'always',
+  authorized: 'always',
+  executing: 'always',
+  confirming: 'always',
+  unknown: 'always',
+  executed: 'settling',
+  settled: 'never',
+  confirmed: 'never',
+  failed: 'never',
+  rejected: 'never',
+  expired: 'never',
+  cancelled: 'never',
 };
 
 function isState(name: string): name is FlowState {
@@ -52,8 +73,23 @@ describe.each(ALL)('a flow in the state %s', (state) => {
     expect(isPlainlyFailed({ state, refusalAlone: false })).toBe(standing === 'refused');
   });
 
+  it('needs a person if its outcome is not known or it can be continued, and then only', () => {
+    const when = ATTENTION[state];
+    for (const reached of [true, false])
+      for (const settles of [true, false]) {
+        const isNeeded =
+          when === 'always' || (when === 'reached' && reached) || (when === 'settling' && settles);
+        expect(needsAttention({ state, reached, refusalAlone: false }, settles)).toBe(isNeeded);
+      }
+    expect(STATES_OF_ATTENTION.includes(state)).toBe(when !== 'never' || state === 'failed');
+  });
+
   it('has something to resume, or was created and has never reached the bank', () => {
     expect(isUntouched({ state, reached: false })).toBe(state === 'created');
     expect(isUntouched({ state, reached: true })).toBe(false);
   });
+});
+
+it('a flow that the bank only refused to execute needs a person, because its reference stays taken', () => {
+  expect(needsAttention({ state: 'failed', reached: true, refusalAlone: true }, false)).toBe(true);
 });

@@ -129,6 +129,11 @@ describe.each(Object.keys(RC))('completion in %s', (shell) => {
   });
 });
 
+it.each(['transfer', 'operation', 'consent'])('completion offers --attention after %s list', async (kind) => {
+  const { stdout } = await operator.psd2(['__complete', 'words', kind, 'list', '--att']);
+  expect(stdout).toBe('values\n--attention\tshow only what a person must look at\n');
+});
+
 it('completion does not call the bank: its values come from this machine', async () => {
   expect((await operator.psd2(['sandbox', 'stop'])).code).toBe(0);
   const { stdout } = await operator.psd2(['__complete', 'words', 'accounts', 'balance', '']);

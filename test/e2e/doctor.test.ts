@@ -44,6 +44,7 @@ describe('psd2 doctor', () => {
       ['configuration', 'ok'],
       ['settings', 'ok'],
       ['file modes', 'ok'],
+      ['store', 'ok'],
       ['QWAC', 'ok'],
       ['QSealC', 'ok'],
       ['CA', 'ok'],
@@ -227,7 +228,10 @@ describe('psd2 doctor', () => {
     const found = await examine({ PSD2_BASE_URL: `https://127.0.0.1:${await freePort()}` });
     expect(NETWORK.map(found.statusOf)).toEqual(['ok', 'skip', 'fail', 'skip', 'skip']);
     expect(callsOf(found)).toHaveLength(1);
-    expect(found.of('token')).toMatchObject({ status: 'warn', detail: 'nobody is logged in' });
+    expect(found.of('token')).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/^nobody is logged in; 1 login of this profile belongs to https:/),
+    });
     expect(readError(found.ended)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
   });
 

@@ -98,6 +98,8 @@ describe('a bank that enforces consents, and gives tokens that are about to end'
     const ended = await operator.psd2(['customer', 'id', '--verbose']);
     expect(callsOf(ended).map(({ path }) => path)).toEqual([
       '/auth/oauth/v2/token',
+      // Once to check whose the new token is, and once for the operator.
+      '/private/customers/customerid-info',
       '/private/customers/customerid-info',
     ]);
   });

@@ -333,7 +333,7 @@ describe('in a pipe without --json', () => {
     [['accounts', 'balance', ACCOUNT], 2],
     [['consent', 'request', ...CONSENT], 2],
     [['transfer', ...ORDER], 2],
-    [['transfer', 'list'], 8],
+    [['transfer', 'list'], 9],
     [['profile', 'list'], 3],
     [['auth', 'status'], 2],
   ])('psd2 %j prints rows of tab-separated columns, without terminal codes', async (args, columns) => {

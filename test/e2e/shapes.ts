@@ -82,6 +82,7 @@ export const consent = z.strictObject({
   state: z.string(),
   resourceId: z.uuid().nullable(),
   transactionId: z.uuid(),
+  customerId: z.string().regex(/^\d+$/),
   categories: z.array(
     z.strictObject({ name: z.string(), products: z.array(z.string()), outcome: z.boolean().nullable() }),
   ),
@@ -99,6 +100,7 @@ export const transfer = z.strictObject({
   state: z.string(),
   resourceId: z.uuid().nullable(),
   transactionId: z.uuid(),
+  customerId: z.string().regex(/^\d+$/),
   instant: z.boolean(),
   reference: z.string().nullable(),
   from: z.string().length(10),
@@ -137,6 +139,7 @@ export const operation = z.strictObject({
   resourceId: z.uuid().nullable(),
   nextStep: z.string().nullable(),
   transactionId: z.uuid(),
+  customerId: z.string().regex(/^\d+$/),
   totalAmount: money.nullable(),
   commissions: money.nullable(),
   authorizationStatus: z.string().nullable(),
@@ -204,6 +207,7 @@ export const error = z.strictObject({
     requestId: z.string().nullable(),
     tppRequestId: z.uuid().nullable(),
     transactionId: z.uuid().nullable(),
+    differs: z.array(z.string()).optional(),
   }),
 });
 

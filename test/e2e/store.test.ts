@@ -45,11 +45,11 @@ beforeAll(async () => {
   server = startServer(port, 12);
   server.create('bank');
   server.sql('bank', `create role worker login password '${PASSWORD}'`);
-  worker = { PSD2_STORE: server.tcp('bank', 'worker'), PGPASSWORD: PASSWORD };
+  worker = { PSD2_STORE: server.tcp('bank', 'worker'), PGPASSWORD: PASSWORD, PSD2_STORE_PLAIN_TOKENS: '1' };
 });
 afterAll(() => server.stop());
 
-const asOwner = { PSD2_STORE: '' };
+const asOwner = { PSD2_STORE: '', PSD2_STORE_PLAIN_TOKENS: '1' };
 beforeAll(() => {
   asOwner.PSD2_STORE = server.url('bank');
 });
@@ -61,8 +61,8 @@ describe('psd2 store', () => {
     expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
     const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
     const init = ['store', 'init', '--roles', '--plain-tokens'];
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 1 });
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 1, version: 1 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 2 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 2, version: 2 });
     server.sql('bank', 'grant psd2_worker to worker');
   });
 
@@ -84,7 +84,7 @@ describe('psd2 store', () => {
     expect(readError(refused)).toMatchObject({
       exitCode: 3,
       message: expect.stringMatching(
-        /^The store in .+ was copied to PostgreSQL at .+, and is no longer used$/,
+        /^The data of the profile "sandbox" is in PostgreSQL at .+, but this command would use the files in .+$/,
       ),
     });
   });
@@ -115,7 +115,10 @@ describe('psd2 store', () => {
     const service = { host: '127.0.0.1', port, dbname: 'bank', user: 'worker', password: PASSWORD };
     const lines = Object.entries(service).map(([key, value]) => `${key}=${value}\n`);
     writeFileSync(PGSERVICEFILE, `[workers]\n${lines.join('')}`, { mode: 0o600 });
-    const env = { PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE };
+    const env = {
+      ...{ PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE },
+      PSD2_STORE_PLAIN_TOKENS: '1',
+    };
     expect(await operator.psd2(['accounts', 'list'], { env })).toMatchObject({ code: 0 });
     chmodSync(PGSERVICEFILE, 0o644);
     const refused = await operator.psd2(['accounts', 'list', '--json'], { env });
@@ -212,12 +215,12 @@ describe('a store that cannot be used ends a command before anything is sent', (
   });
 
   it.each([
-    [0, 'has schema 0, and this psd2 needs schema 1', 'psd2 store init'],
-    [2, 'has schema 2, and this psd2 knows schema 1', 'Update psd2'],
+    [1, 'has schema 1, and this psd2 needs schema 2', 'psd2 store init'],
+    [3, 'has schema 3, and this psd2 knows schema 2', 'Update psd2'],
   ])('psd2 reports a store with schema %i', async (version, what, fix) => {
     server.sql('bank', `update psd2.store set version = ${version}`);
     const { message, hint } = await refusalOf({});
-    server.sql('bank', 'update psd2.store set version = 1');
+    server.sql('bank', 'update psd2.store set version = 2');
     expect(message).toContain(`127.0.0.1:${port}/bank ${what}`);
     expect(hint).toContain(fix);
   });

@@ -440,7 +440,7 @@ describe('tables on a terminal', () => {
     const screen = async (args: string[]) =>
       stripVTControlCharacters((await shown(args, { columns: 200 })).join('\n'));
     expect(await screen(['consent', 'list'])).toMatch(
-      /confirmed +ACCOUNT_INFO, PAYMENTS +0010482620 .* 180$/m,
+      /confirmed +ACCOUNT_INFO, PAYMENTS +0010482620 .* 180 +1048262$/m,
     );
     expect(await screen(['auth', 'list'])).toMatch(/1048262 +authorization_code +good /);
   });

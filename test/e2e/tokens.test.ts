@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { readError } from './errors.ts';
 import { keepRunning, readDocument } from './psd2.ts';
@@ -81,6 +82,23 @@ describe('an access token that has ended', () => {
     expect(await operator.psd2(['auth', 'login'])).toMatchObject({ code: 0 });
     expect(await listAccounts()).toMatchObject({ code: 0 });
   });
+});
+
+it("psd2 uses another customer's tokens for nothing, and deletes them", async () => {
+  // The bank takes the refresh token, and gives the tokens of the customer to whom it belongs.
+  const [owner = ''] = /customer-\d+/.exec(file()) ?? [];
+  const foreign = join(dirname(dirname(file())), 'customer-7000001', '1.json');
+  mkdirSync(dirname(foreign), { mode: 0o700 });
+  writeFileSync(foreign, JSON.stringify(expire()), { mode: 0o600 });
+  const ended = await operator.psd2(['accounts', 'list', '--customer', '7000001', '--json', '--verbose']);
+  expect(readError(ended)).toMatchObject({
+    ...{ code: 'not_logged_in', exitCode: 4 },
+    message: `The bank gave the tokens of ${owner.replace('-', ' ')} for customer 7000001`,
+    next: [['psd2', 'auth', 'login', '--customer', '7000001']],
+  });
+  expect(saidBy(ended)).not.toContain('/accounts');
+  const left = await operator.psd2(['auth', 'list', '--json', '--query', '[].customerId', '-r']);
+  expect(left.stdout).not.toContain('7000001');
 });
 
 interface Tokens {

@@ -135,6 +135,50 @@ describe('a login', () => {
     );
   });
 
+  it('if the bank does not say whose tokens it has granted, psd2 asks again for some seconds', async () => {
+    expectAuthorize(LOCAL);
+    recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
+    for (let times = 0; times < 9; times += 1)
+      recorded.expect('GET', '/private/customers/customerid-info', { status: 503 });
+    recorded.expect('GET', '/private/customers/customerid-info', success('{"customerid":"1234567"}'));
+    const ports = portsWith(fakeCustomer({}, { code: 'code-1' }));
+    expect(await logIn(ports)).toMatchObject({ customerId: '1234567' });
+    expect(ports.world.sleeps).toEqual([1_000, 2_000]);
+  });
+
+  it('if the bank never says whose tokens it has granted, psd2 says that it could not store them', async () => {
+    expectAuthorize(LOCAL);
+    recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
+    for (let times = 0; times < 16; times += 1)
+      recorded.expect('GET', '/private/customers/customerid-info', { status: 503 });
+    expect(await errorOf(logIn(portsWith(fakeCustomer({}, { code: 'code-1' }))))).toMatchObject({
+      code: 'bank_failing',
+      hint: expect.stringContaining('The bank has granted the login, but did not say whose it is.'),
+      next: [['auth', 'login']],
+    });
+    expect(recorded.received).toHaveLength(18);
+  });
+
+  it('a refusal to say whose tokens it has granted is final, and so is Ctrl-C while psd2 waits', async () => {
+    const hint = expect.stringContaining('psd2 could not store its tokens');
+    expectAuthorize(LOCAL);
+    recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
+    recorded.expect('GET', '/private/customers/customerid-info', refusal(403));
+    const refused = portsWith(fakeCustomer({}, { code: 'code-1' }));
+    expect(await errorOf(logIn(refused))).toMatchObject({ code: 'forbidden', hint });
+    expect(refused.world.sleeps).toEqual([]);
+    expectAuthorize(LOCAL);
+    recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
+    for (let times = 0; times < 4; times += 1)
+      recorded.expect('GET', '/private/customers/customerid-info', { status: 503 });
+    const { world, ...ports } = portsWith(fakeCustomer({}, { code: 'code-1' }));
+    const sleep = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
+    expect(await errorOf(logIn({ ...ports, world: { ...world, sleep } }))).toMatchObject({
+      code: 'bank_failing',
+      hint,
+    });
+  });
+
   it('a login that the bank does not begin opens no browser', async () => {
     const query = `response_type=code&client_id=client-1&redirect_uri=${LOCAL}&state=${STATE}`;
     recorded.expect('GET', `/auth/oauth/v2/authorize?${query}`, refusal(403));

@@ -6,9 +6,9 @@ import { openSession, type SessionSettings, toStoredTokens } from '../../src/flo
 import { FileTokens } from '../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Holder, StoredTokens, TokenSlot, Tokens } from '../../src/store/ports/tokens.ts';
-import { refusal, tokens } from '../bank/answers.ts';
+import { refusal, success, tokens } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
-import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { type ScriptedAnswer, useRecordedBank, type WrittenAnswer } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { fakeWorld } from './doubles.ts';
 
@@ -17,6 +17,7 @@ const openClient = useClients(recorded);
 const temporary = temporaryFolder();
 
 const TOKEN_PATH = '/auth/oauth/v2/token';
+const OWNER_PATH = '/private/customers/customerid-info';
 const HOUR = 3_600_000;
 
 /** A login whose access token expires after `left` milliseconds, or no login at all. */
@@ -56,6 +57,7 @@ function sessionWith(
   return openSession({
     bank: openClient({ now: world.now }).bankWith(),
     grantType,
+    holder: grantType === 'client_credentials' ? null : '1234567',
     client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
     keeper,
     world,
@@ -86,8 +88,18 @@ function lateSlot(store: Tokens, holder: Holder = '1234567'): Promise<TokenSlot>
   return store.change(holder, async (slot) => slot);
 }
 
+/** The bank grants tokens, and then says whose they are. */
+function expectRenewal(granted: WrittenAnswer, owner = '1234567'): void {
+  recorded.expect('POST', TOKEN_PATH, granted);
+  recorded.expect('GET', OWNER_PATH, success(JSON.stringify({ customerid: owner })));
+}
+
+function tokenCalls() {
+  return recorded.received.filter(({ method }) => method === 'POST');
+}
+
 function sentBodies(): unknown[] {
-  return recorded.received.map(({ body }) => JSON.parse(body.toString()));
+  return tokenCalls().map(({ body }) => JSON.parse(body.toString()));
 }
 
 const spend = (refreshToken: string) => ({
@@ -111,7 +123,7 @@ describe('an access token', () => {
   it.each([30_000, 0, -HOUR])(
     'an access token with %i ms left is renewed first, and both new tokens are stored',
     async (left) => {
-      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      expectRenewal(tokens('access-1', 'refresh-1'));
       const { session, store, world } = await login(left);
       expect(await session.current()).toBe('access-1');
       expect(sentBodies()).toEqual([spend('refresh-0')]);
@@ -141,13 +153,13 @@ describe('an access token', () => {
   });
 
   it('an access token that the bank issues for less than 30 s is still used', async () => {
-    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1', 20));
+    expectRenewal(tokens('access-1', 'refresh-1', 20));
     const { session } = await login(0);
     expect(await session.current()).toBe('access-1');
   });
 
   it('an access token that the bank refused is renewed, whatever time it has left', async () => {
-    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    expectRenewal(tokens('access-1', 'refresh-1'));
     const { session } = await login(HOUR);
     expect(await session.renewed('access-0')).toBe('access-1');
   });
@@ -167,8 +179,8 @@ async function loaded(store: Tokens): Promise<StoredTokens> {
 
 describe('a refresh token', () => {
   it('a refresh token stays if the answer has no new one', async () => {
-    recorded.expect('POST', TOKEN_PATH, tokens('access-1', null));
-    recorded.expect('POST', TOKEN_PATH, tokens('access-2', 'refresh-2'));
+    expectRenewal(tokens('access-1', null));
+    expectRenewal(tokens('access-2', 'refresh-2'));
     const { session, store } = await login(0);
     await session.current();
     expect(await loaded(store)).toMatchObject({
@@ -202,7 +214,7 @@ describe('a refresh token', () => {
     expect(await session.current()).toBe('access-0');
     // psd2 does not spend the refresh token again.
     await expect(session.renewed('access-0')).rejects.toMatchObject({ code: 'not_logged_in' });
-    expect(recorded.received).toHaveLength(1);
+    expect(tokenCalls()).toHaveLength(1);
   });
 
   describe('two processes spend the same refresh token, because one of them stood still', () => {
@@ -308,7 +320,7 @@ describe('a refresh token', () => {
     });
 
     it('a process that has lost the lock does not send the refresh token', async () => {
-      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      expectRenewal(tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const answers = [false];
       const session = sessionWith(
@@ -318,11 +330,11 @@ describe('a refresh token', () => {
         })),
       );
       expect(await session.current()).toBe('access-1');
-      expect(recorded.received).toHaveLength(1);
+      expect(tokenCalls()).toHaveLength(1);
     });
 
     it('a refusal that the other process got does not affect the tokens that this one got', async () => {
-      recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+      expectRenewal(tokens('access-1', 'refresh-1'));
       const { world, store } = await login(0);
       const theirs = await lateSlot(store);
       const session = sessionWith(
@@ -386,7 +398,8 @@ describe('a refresh token', () => {
     ['before it writes the new token', tokens('access-1', 'refresh-1')],
     ['if the bank issues no token', refusal(400, 'E1')],
   ])('psd2 reserves disk space for a renewal, and frees it %s', async (_, answer) => {
-    recorded.expect('POST', TOKEN_PATH, answer);
+    if (answer.status === 200) expectRenewal(answer);
+    else recorded.expect('POST', TOKEN_PATH, answer);
     const { world, store } = await login(0);
     const steps: string[] = [];
     const session = sessionWith(world, {
@@ -446,7 +459,7 @@ describe('a refresh token', () => {
   });
 
   it('sessions that need a token at the same time spend the refresh token once', async () => {
-    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    expectRenewal(tokens('access-1', 'refresh-1'));
     const world = fakeWorld();
     const folder = newConfigFolder(temporary);
     await write(new FileTokens(folder, 'sandbox', new URL(recorded.baseUrl)), '1234567', {
@@ -462,13 +475,108 @@ describe('a refresh token', () => {
       'access-1',
       'access-1',
     ]);
-    expect(recorded.received).toHaveLength(1);
+    expect(tokenCalls()).toHaveLength(1);
+  });
+});
+
+describe('tokens that the bank gave for a refresh token', () => {
+  const FOREIGN = {
+    code: 'not_logged_in',
+    message: 'The bank gave the tokens of customer 7654321 for customer 1234567',
+    next: [['auth', 'login', '--customer', '1234567']],
+  };
+  /** The bank grants tokens, and does not say whose they are. */
+  const expectSilence = (...answers: ScriptedAnswer[]) => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    for (const answer of answers) recorded.expect('GET', OWNER_PATH, answer);
+  };
+
+  it('the bank is asked once whose they are, with the new token, after they were stored', async () => {
+    expectRenewal(tokens('access-1', 'refresh-1'));
+    const { world, store } = await login(0);
+    const stored: unknown[] = [];
+    const keeper = keeperOf(store, '1234567', (slot) => ({
+      async prove(read, isOwn) {
+        stored.push(await store.read('1234567'));
+        await slot.prove(read, isOwn);
+      },
+    }));
+    const session = sessionWith(world, keeper);
+    expect([await session.current(), await session.current()]).toEqual(['access-1', 'access-1']);
+    expect(recorded.last.headers.authorization).toBe('Bearer access-1');
+    expect(stored).toMatchObject([{ accessToken: 'access-1', refreshToken: 'refresh-1', unproven: true }]);
+    expect(await loaded(store)).not.toHaveProperty('unproven');
+    expect(recorded.received).toHaveLength(2);
+  });
+
+  it('those of another customer are used for nothing, and are deleted', async () => {
+    expectRenewal(tokens('access-1', 'refresh-1'), '7654321');
+    const { session, store } = await login(0);
+    await expect(session.current()).rejects.toMatchObject(FOREIGN);
+    expect(await store.read('1234567')).toBeUndefined();
+    await expect(session.current()).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(recorded.received).toHaveLength(2);
+  });
+
+  it.each<[what: string, answers: ScriptedAnswer[], code: string]>([
+    ['fails', Array.from({ length: 4 }, () => refusal(503)), 'bank_failing'],
+    ['cannot be understood', [success('{"customerid":"me"}')], 'bank_answer'],
+    ['does not accept the new token', [refusal(401)], 'not_logged_in'],
+  ])('if the bank %s, they stay, and the next command asks before it uses them', async (_, answers, code) => {
+    expectSilence(...answers);
+    const { session, store, folder, world } = await login(0);
+    await expect(session.current()).rejects.toMatchObject({ code });
+    expect(await loaded(store)).toMatchObject({ accessToken: 'access-1', refreshToken: 'refresh-1' });
+    recorded.expect('GET', OWNER_PATH, success('{"customerid":"7654321"}'));
+    await expect(sessionOf(folder, world).current()).rejects.toMatchObject(FOREIGN);
+    expect(tokenCalls()).toHaveLength(1);
+  });
+
+  it('if the bank no longer accepts the token when the next command asks, psd2 renews it', async () => {
+    expectSilence(refusal(401));
+    const { session, folder, world } = await login(0);
+    await expect(session.current()).rejects.toMatchObject({ code: 'not_logged_in' });
+    recorded.expect('GET', OWNER_PATH, refusal(401));
+    expectRenewal(tokens('access-2', 'refresh-2'));
+    expect(await sessionOf(folder, world).current()).toBe('access-2');
+    expect(sentBodies()).toEqual([spend('refresh-0'), spend('refresh-1')]);
+  });
+
+  it.each([refusal(403), refusal(404), { status: 405 }, { status: 501 }])(
+    'if the bank never tells it (%j), they are used',
+    async (answer) => {
+      expectSilence(answer);
+      const { session, folder, world } = await login(0);
+      expect(await session.current()).toBe('access-1');
+      expect(await sessionOf(folder, world).current()).toBe('access-1');
+    },
+  );
+
+  it('a session that finds tokens of another process does not use them before they are proven', async () => {
+    const { session, store } = await login(HOUR);
+    expect(await session.current()).toBe('access-0');
+    await write(store, '1234567', { ...(await loaded(store)), accessToken: 'access-1', unproven: true });
+    recorded.expect('GET', OWNER_PATH, success('{"customerid":"1234567"}'));
+    expect(await session.renewed('access-0')).toBe('access-1');
+  });
+
+  it('a process that was stopped while it asked does not delete the tokens of a new login', async () => {
+    expectRenewal(tokens('access-1', 'refresh-1'), '7654321');
+    const { world, store } = await login(0);
+    const keeper = keeperOf(store, '1234567', (slot) => ({
+      async prove(read, isOwn) {
+        await slot.write({ ...read, accessToken: 'access-new', unproven: undefined });
+        await slot.prove(read, isOwn);
+      },
+    }));
+    await expect(sessionWith(world, keeper).current()).rejects.toMatchObject(FOREIGN);
+    expect(await loaded(store)).toMatchObject({ accessToken: 'access-new' });
   });
 });
 
 it('what a renewal does not repeat stays: the scope, and the session at the bank', async () => {
   const answer = { status: 200, body: '{"access_token":"access-1","token_type":"Bearer","expires_in":3600}' };
-  recorded.expect('POST', TOKEN_PATH, answer);
+  expectRenewal(answer);
   const { session, store } = await login(0, { apiTrackId: '0123456789' });
   expect(await session.current()).toBe('access-1');
   expect(await loaded(store)).toMatchObject({

@@ -319,7 +319,7 @@ describe('a flow that is copied', () => {
     expect(readFileSync(join(references, claim), 'utf8')).toBe(paid.current.flow);
   });
 
-  it('a reference is free for a copied transfer if its holder failed, or is gone', async () => {
+  it('a reference is free for a copied transfer if its holder failed, not if it is gone', async () => {
     const first = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
     await holdingsOf(to).put(await recordOf(first.current.flow));
     await first.record({ type: 'cancelled' });
@@ -340,7 +340,7 @@ describe('a flow that is copied', () => {
     await (await opened(flowsOf(from), 'transfer', second.current.flow)).record({ type: 'cancelled' });
     const third = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
     await holdingsOf(to).put(await recordOf(third.current.flow));
-    expect(holders()).toEqual([first, second, third].map(({ current }) => current.flow));
+    expect(holders()).toEqual([first, second].map(({ current }) => current.flow));
   });
 
   it('what a killed copy left half-written does not get into the journal', async () => {

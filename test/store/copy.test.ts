@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { copyStore } from '../../src/store/copy/copy.ts';
 import { folderSide } from '../../src/store/files/copy/side.ts';
@@ -12,8 +14,9 @@ import { databaseSide } from '../../src/store/postgres/copy/side.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { openPostgres } from '../../src/store/postgres/home.ts';
 import { initStore } from '../../src/store/postgres/init.ts';
+import { VERIFIED } from '../domain/orders.ts';
 import { named } from '../named.ts';
-import { begun } from './flows.ts';
+import { begun, opened as reopened } from './flows.ts';
 import { openDatabases } from './postgres/databases.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
 import type { Databases } from './postgres/server.ts';
@@ -27,6 +30,8 @@ const PASSPHRASE = 'correct horse';
 interface Home {
   worker(): Store;
   side(): CopySide;
+  /** Brings back a journal that has only its first events. 0: none. */
+  restore(flow: string, events: number): void;
 }
 
 let server: Databases;
@@ -38,6 +43,9 @@ afterAll(() => server.stop());
 const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
 const databases: string[] = [];
 const opened: { close(): Promise<void> }[] = [];
+
+/** Without a passphrase, tokens stay in clear text. */
+const noPassphrase = { ...keySources, passphrase: async () => undefined };
 
 function settingsOf(folder: StoreFolder) {
   const profiles = new ProfileStore(folder, () => {}, keySources);
@@ -59,6 +67,12 @@ async function filesHome(isEncrypted = false): Promise<Home> {
   return {
     worker: () => openFiles({ ...settings, env: {} }),
     side: () => folderSide(folder, settings.vaultOf),
+    restore: (flow, events) => {
+      const path = join(folder.flows('bank'), `${flow}.ndjson`);
+      const lines = readFileSync(path, 'utf8').split('\n').slice(0, events);
+      if (events === 0) rmSync(path);
+      else writeFileSync(path, `${lines.join('\n')}\n`);
+    },
   };
 }
 
@@ -74,7 +88,8 @@ async function databaseHome(isEncrypted = false): Promise<Home> {
     worker: () => {
       const store = openPostgres({
         ...settingsOf(newConfigFolder(temporary)),
-        env: { PSD2_STORE: server.url(database) },
+        keySources: isEncrypted ? keySources : noPassphrase,
+        env: { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: isEncrypted ? '0' : '1' },
       });
       opened.push(store);
       return store;
@@ -82,7 +97,10 @@ async function databaseHome(isEncrypted = false): Promise<Home> {
     side: () => {
       const side = new Database(address, undefined, true);
       opened.push(side);
-      return databaseSide(side, keySources);
+      return databaseSide(side, isEncrypted ? keySources : noPassphrase, !isEncrypted);
+    },
+    restore: (flow, events) => {
+      server.sql(database, `delete from psd2.flow_events where flow = '${flow}' and n > ${events}`);
     },
   };
 }
@@ -123,7 +141,7 @@ it('a copy that its user may not make leaves the other home as it was', async ()
   const clerk = new Database(parseAddress(url, {}), undefined, true);
   opened.push(admin, clerk);
   const before = await files.side().mark();
-  await expect(copyStore(databaseSide(clerk, keySources), files.side(), world)).rejects.toThrow(
+  await expect(copyStore(databaseSide(clerk, keySources, false), files.side(), world)).rejects.toThrow(
     'may not copy the store',
   );
   expect(await files.side().mark()).toEqual(before);
@@ -279,5 +297,79 @@ describe.each(named(HOMES))('a store copied from %s', (_name, { from, to }) => {
     await copied;
     expect(waited[0]).toMatch(/^Waiting for process \d+ on/);
     expect((await found(target)).login).toMatchObject({ accessToken: 'secret-late' });
+  });
+});
+
+describe.each(named(HOMES))('payments that are copied from %s', (_name, { from, to }) => {
+  const SENT = { requestId: 'r', digest: null };
+  const EXECUTE = [
+    { type: 'verify-sent', ...SENT },
+    { ...VERIFIED, resourceId: 'R1' },
+    { type: 'accepted' },
+    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+    { type: 'execute-sent', ...SENT },
+  ] as const;
+  const flowsOf = (home: Home) => home.worker().open('bank', BANK).flows;
+  async function executed(home: Home): Promise<string> {
+    const open = await begun(flowsOf(home), 'transfer', TRANSFER_BEGIN('Rent'));
+    for (const event of EXECUTE) await open.record(event);
+    await open.record({ type: 'executed', cro: '1' });
+    return open.current.flow;
+  }
+
+  it('the copy knows their resources, and that execute was sent', async () => {
+    const [source, copied] = [await from(), await to()];
+    const flow = await executed(source);
+    await copy(source, copied);
+    const second = await begun(flowsOf(copied), 'transfer', TRANSFER_BEGIN('Power'));
+    await expect(second.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(`belongs to ${flow}`),
+    });
+    copied.restore(flow, 5);
+    expect((await reopened(flowsOf(copied), 'transfer', flow)).current.state).toBe('unknown');
+  });
+
+  it.each([
+    [5, 'is older than what psd2 knows'],
+    [0, ''],
+  ])(
+    'a journal with only %i of its events is not copied, because the copy would forget the rest',
+    async (events, what) => {
+      const [source, copied] = [await from(), await to()];
+      const flow = await executed(source);
+      source.restore(flow, events);
+      await expect(copy(source, copied)).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringMatching(`^The journal .*${flow}.*${what}`),
+      });
+    },
+  );
+
+  it('a reference stays with the payment that got it when an earlier execute had been refused', async () => {
+    const [source, copied] = [await from(), await to()];
+    const at = new Date().toISOString();
+    const record = (flow: string, last: object) => {
+      const created = { type: 'created', flow, ...TRANSFER_BEGIN('Rent') };
+      const events = [created, ...EXECUTE, last].map((event) => ({ at, event }));
+      return { kind: 'flow', flow, underWay: false, events } as const;
+    };
+    const [refused, open] = ['tr-0mi7x7x8x00001', 'tr-0mi7x7x8x00002'] as const;
+    const records = [
+      record(refused, { type: 'execute-refused', description: 'no' }),
+      record(open, { type: 'execute-not-begun' }),
+    ];
+    for (const each of records) await source.side().open('bank').put(each);
+    await copy(source, copied);
+    const flows = flowsOf(copied);
+    expect((await reopened(flows, 'transfer', open)).current.state).toBe('authorized');
+    expect((await flows.find('transfer', refused)).refusalAlone).toBe(true);
+    await expect(begun(flows, 'transfer', TRANSFER_BEGIN('rent'))).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+    // In the other order, too.
+    const other = (await to()).side().open('bank');
+    for (const each of records.toReversed()) await other.put(each);
+    for (const each of records) expect(await other.counterpart(each)).toEqual(each);
   });
 });

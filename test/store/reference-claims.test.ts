@@ -42,7 +42,23 @@ it('once its flow has definitely failed, one other flow can take a reference', (
   const isFree = (flow: string) => flow === 'tr-1';
   expect(claims.take('INV-1', 'tr-2', isFree)).toBe('tr-2');
   expect(claims.take('INV-1', 'tr-3', isFree)).toBe('tr-2');
-  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-1');
+});
+
+it('a flow whose reference another one has taken does not have it any more', () => {
+  claims.take('INV-1', 'tr-1', isNotFree);
+  claims.take('INV-1', 'tr-2', () => true);
+  expect(claims.take('INV-1', 'tr-1', isNotFree)).toBe('tr-2');
+  expect(claims.take('INV-1', 'tr-2', isNotFree)).toBe('tr-2');
+  expect(claims.holders('inv-1')).toEqual(['tr-1', 'tr-2']);
+});
+
+it('a use whose file was removed is not taken again, because later ones may have been paid', () => {
+  for (const flow of ['tr-1', 'tr-2', 'tr-3']) claims.take('INV-1', flow, () => true);
+  const [, second = ''] = readdirSync(join(folder, 'references')).sort();
+  rmSync(join(folder, 'references', second));
+  expect(claims.take('INV-1', 'tr-4', (flow) => flow !== 'tr-3')).toBe('tr-3');
+  expect(claims.take('INV-1', 'tr-4', () => true)).toBe('tr-4');
+  expect(claims.holders('INV-1')).toEqual(['tr-1', 'tr-3', 'tr-4']);
 });
 
 it('a reference stays with a flow that takes it again, even if that flow has failed', () => {

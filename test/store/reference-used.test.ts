@@ -1,26 +1,38 @@
 import { expect, it } from 'vitest';
+import { parseDate } from '../../src/domain/calendar.ts';
+import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import { applyTransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { collectMoments } from '../../src/store/flow/history.ts';
 import { referenceIsUsed } from '../../src/store/flow/reference-used.ts';
 import { transferOrder } from '../domain/orders.ts';
 
+const ORDER = { ...transferOrder(), reference: 'INV-1' };
 const FLOW = 'tr-0mi7x7x8x00001';
 const SEE = { hint: 'See it with:', next: [['transfer', 'show', FLOW]], flow: FLOW };
 
 it('a reference that is used names its transfer, the state, and how to see it', () => {
   const begin = { flow: FLOW, transactionId: 't1', order: transferOrder() };
   const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
-  expect(referenceIsUsed('INV "1"', { flow: FLOW, transfer })).toMatchObject({
+  const again = { ...transferOrder(), reference: 'INV "1"' };
+  expect(referenceIsUsed(again, { flow: FLOW, transfer })).toMatchObject({
     code: 'duplicate_reference',
     message: `The reference "INV \\"1\\"" was used by transfer ${FLOW}, which is created`,
     ...SEE,
     transactionId: transfer.transactionId,
+    differs: [],
+  });
+  const other = { ...again, executionDate: parseDate('--date', '2027-01-04'), name: 'Bob', urgent: true };
+  expect(
+    referenceIsUsed({ ...other, amount: parsePaymentAmount('99') }, { flow: FLOW, transfer }),
+  ).toMatchObject({
+    message: `The reference "INV \\"1\\"" was used by transfer ${FLOW}, which is created. These are different: the amount, the payee's name, the execution date, urgent or not`,
+    differs: ['amount', 'name', 'executionDate', 'urgent'],
   });
 });
 
 it('a reference whose transfer nobody has read names it too', () => {
-  expect(referenceIsUsed('INV-1', { flow: FLOW })).toMatchObject({
+  expect(referenceIsUsed(ORDER, { flow: FLOW })).toMatchObject({
     code: 'duplicate_reference',
     message: `The reference "INV-1" was used by transfer ${FLOW}`,
     ...SEE,
@@ -29,12 +41,13 @@ it('a reference whose transfer nobody has read names it too', () => {
 
 it.each(['Restore it.', undefined])('a transfer that cannot be read says why, with the hint %j', (hint) => {
   const damage = new Psd2Error('config', 'The journal is damaged', hint === undefined ? {} : { hint });
-  const error = referenceIsUsed('INV-1', { flow: FLOW, damage });
+  const error = referenceIsUsed(ORDER, { flow: FLOW, damage });
   expect(error).toMatchObject({
     code: 'duplicate_reference',
     message: `The reference "INV-1" was used by transfer ${FLOW}, whose outcome cannot be read: The journal is damaged`,
   });
   expect(error.hint).toBe(hint);
+  expect(error.differs).toBeUndefined();
 });
 
 it.each([

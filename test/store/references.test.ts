@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FileFlows } from '../../src/store/files/flows/flows.ts';
@@ -87,10 +87,49 @@ describe('a transfer that was stopped before it took its reference', () => {
 });
 
 describe('a reference on disk', () => {
-  it('a reference is free if its flow does not exist', async () => {
+  it('a reference is not free if the journal of its flow is missing, because it may have been paid', async () => {
     await begin();
     claim('INV-1', 'tr-0mi7x7x8x00000');
-    expect((await begin('INV-1')).current.order.reference).toBe('INV-1');
+    const before = await idsOf();
+    const path = join(folder.flows('p'), 'tr-0mi7x7x8x00000.ndjson');
+    await expect(begin('inv-1')).rejects.toMatchObject({
+      code: 'config',
+      message: `The journal ${path} is missing, and its transfer has the reference "inv-1"`,
+      hint: 'That transfer may have been paid, so its reference stays taken. Restore the journal from a backup, or use another --reference.',
+      flow: 'tr-0mi7x7x8x00000',
+    });
+    expect(await idsOf()).toEqual(before);
+  });
+
+  it('a flow that continues is not cancelled because the journal of the holder is missing', async () => {
+    const { flow } = (await begin('INV-1')).current;
+    claim('INV-1', 'tr-0mi7x7x8x00000');
+    await expect(opened(flowsOf(), 'transfer', flow)).rejects.toMatchObject({ code: 'config' });
+    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
+  });
+
+  it('the reference of a missing journal is taken even if its claim is missing too, once it reached the bank', async () => {
+    const untouched = await begin('INV-1');
+    const open = await begin('INV-2');
+    await open.record(VERIFIED);
+    for (const { current } of [untouched, open]) rmSync(join(folder.flows('p'), `${current.flow}.ndjson`));
+    rmSync(join(folder.flows('p'), 'references'), { recursive: true });
+    await expect(begin('INV-2')).rejects.toMatchObject({ code: 'config', flow: open.current.flow });
+    // A process that is killed before it has created the journal leaves this.
+    expect((await begin('INV-1')).current.state).toBe('created');
+  });
+
+  it('a flow that gave its reference up does not take it back, even with a journal of an earlier time', async () => {
+    const open = await begin('INV-1');
+    const path = join(folder.flows('p'), `${open.current.flow}.ndjson`);
+    const backup = readFileSync(path);
+    await open.record({ type: 'cancelled' });
+    const other = (await begin('INV-1')).current.flow;
+    writeFileSync(path, backup);
+    await expect(opened(flowsOf(), 'transfer', open.current.flow)).rejects.toThrow(
+      duplicate(`The reference "INV-1" was used by transfer ${other}, which is created`),
+    );
+    expect((await flowsOf().find('transfer', open.current.flow)).state).toBe('cancelled');
   });
 
   it('a reference is not free while its flow may still be paid', async () => {

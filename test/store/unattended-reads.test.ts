@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type IsoDate, parseDate } from '../../src/domain/calendar.ts';
 import { FileUnattendedReads } from '../../src/store/files/unattended-reads.ts';
+import type { AccountRead } from '../../src/store/ports/access.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 import { replace } from './waiting.ts';
 
@@ -23,9 +24,11 @@ const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, custome
 async function runs(folder: ReturnType<typeof newFolder>, count: number, budget: number): Promise<boolean[]> {
   const taken: boolean[] = [];
   for (let run = 0; run < count; run += 1)
-    taken.push(await new FileUnattendedReads(folder, 'bank').take(read('0010482620'), budget));
+    taken.push(await take(new FileUnattendedReads(folder, 'bank'), read('0010482620'), budget));
   return taken;
 }
+const take = async (reads: FileUnattendedReads, which: AccountRead, budget: number) =>
+  (await reads.take(which, { budget })) === 'taken';
 
 test('an account is read at most as often a day as the budget allows', async () => {
   expect(await runs(newFolder(), 6, 4)).toEqual([true, true, true, true, false, false]);
@@ -33,29 +36,29 @@ test('an account is read at most as often a day as the budget allows', async () 
 
 test('the calls of one run are one read, and those of the next run are another', async () => {
   const reads = new FileUnattendedReads(newFolder(), 'bank');
-  for (const _call of [1, 2, 3]) expect(await reads.take(read('0010482620'), 1)).toBe(true);
+  for (const _call of [1, 2, 3]) expect(await take(reads, read('0010482620'), 1)).toBe(true);
   reads.begin();
-  expect(await reads.take(read('0010482620'), 1)).toBe(false);
+  expect(await take(reads, read('0010482620'), 1)).toBe(false);
 });
 
 test('accounts, customers and profiles are counted separately', async () => {
   const folder = newFolder();
   await runs(folder, 1, 1);
   const reads = new FileUnattendedReads(folder, 'bank');
-  expect(await reads.take(read('0010482620'), 1)).toBe(false);
-  expect(await reads.take(read('0010482638'), 1)).toBe(true);
-  expect(await reads.take(read(null), 1)).toBe(true);
-  expect(await reads.take({ ...read('0010482620'), customerId: '1048263' }, 1)).toBe(true);
-  expect(await new FileUnattendedReads(folder, 'other').take(read('0010482620'), 1)).toBe(true);
+  expect(await take(reads, read('0010482620'), 1)).toBe(false);
+  expect(await take(reads, read('0010482638'), 1)).toBe(true);
+  expect(await take(reads, read(null), 1)).toBe(true);
+  expect(await take(reads, { ...read('0010482620'), customerId: '1048263' }, 1)).toBe(true);
+  expect(await take(new FileUnattendedReads(folder, 'other'), read('0010482620'), 1)).toBe(true);
 });
 
 test('reads of another process in the meantime count too', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
-  expect(await reads.take(read('0010482620'), 3)).toBe(true);
+  expect(await take(reads, read('0010482620'), 3)).toBe(true);
   await runs(folder, 2, 9);
   reads.begin();
-  expect(await reads.take(read('0010482620'), 3)).toBe(false);
+  expect(await take(reads, read('0010482620'), 3)).toBe(false);
 });
 
 test('the next day is counted from zero, and the file of the day before is removed', async () => {
@@ -63,7 +66,7 @@ test('the next day is counted from zero, and the file of the day before is remov
   await runs(folder, 4, 4);
   const reads = new FileUnattendedReads(folder, 'bank');
   const tomorrow = parseDate('tomorrow', '2026-11-22');
-  expect(await reads.take(read('0010482620', tomorrow), 1)).toBe(true);
+  expect(await take(reads, read('0010482620', tomorrow), 1)).toBe(true);
   expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
 });
 
@@ -79,7 +82,7 @@ test('a line that a power cut left incomplete does not count', async () => {
   await runs(folder, 1, 9);
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   writeFileSync(file, '1048262 0010482620\n1048262 00104');
-  expect(await new FileUnattendedReads(folder, 'bank').take(read('0010482638'), 1)).toBe(true);
+  expect(await take(new FileUnattendedReads(folder, 'bank'), read('0010482638'), 1)).toBe(true);
 });
 
 test('a run does not count the reads that it has counted already, however many calls it makes', async () => {
@@ -88,42 +91,44 @@ test('a run does not count the reads that it has counted already, however many c
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
   for (let run = 0; run < 3; run += 1) {
     reads.begin();
-    expect(await reads.take(read('0010482620'), 3)).toBe(true);
-    expect(await reads.take(read(null), 9)).toBe(true);
+    expect(await take(reads, read('0010482620'), 3)).toBe(true);
+    expect(await take(reads, read(null), 9)).toBe(true);
   }
   expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n1048262 *\n'.repeat(3));
   expect(statSync(file).mode & 0o777).toBe(0o600);
   reads.begin();
-  expect(await reads.take(read('0010482620'), 3)).toBe(false);
+  expect(await take(reads, read('0010482620'), 3)).toBe(false);
   // A refused read is not counted.
   expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(7);
-  expect(await reads.take(read(null), 4)).toBe(true);
+  expect(await take(reads, read(null), 4)).toBe(true);
 });
 
-test('a read that another process takes at the same moment is refused, and still counted', async () => {
+test('a read that another process takes at the same moment is refused, and given back', async () => {
   const folder = newFolder();
   const reads = new FileUnattendedReads(folder, 'bank');
   await runs(folder, 1, 9);
   const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
-  expect(await reads.take(read('0010482638'), 2)).toBe(true);
+  expect(await take(reads, read('0010482638'), 2)).toBe(true);
   const { writeSync } = fs;
   replace(fs, 'writeSync', (to: never, line: never) => {
-    appendFileSync(file, '1048262 0010482620\n');
+    if (!String(line).includes('back')) appendFileSync(file, '1048262 0010482620\n');
     return writeSync(to, line);
   });
-  expect(await reads.take(read('0010482620'), 2)).toBe(false);
-  expect(readFileSync(file, 'utf8').split('1048262 0010482620\n')).toHaveLength(4);
+  expect(await take(reads, read('0010482620'), 2)).toBe(false);
+  expect(readFileSync(file, 'utf8')).toMatch(/(1048262 0010482620\n(.*\n)*){3}1048262 0010482620 back\n$/);
 });
 
 test('a count of reads that cannot be written is an error, and names the file', async () => {
   const folder = newFolder();
   const place = join(folder.tokens('bank'), 'unattended-reads');
   mkdirSync(join(place, TODAY), { recursive: true, mode: 0o700 });
-  await expect(new FileUnattendedReads(folder, 'bank').take(read(null), 1)).rejects.toMatchObject({
-    code: 'config',
-    message: `The count of reads ${join(place, TODAY)} cannot be written: there is a folder of that name`,
-    hint: 'Check the free space, and who owns the folder.',
-  });
+  await expect(new FileUnattendedReads(folder, 'bank').take(read(null), { budget: 1 })).rejects.toMatchObject(
+    {
+      code: 'config',
+      message: `The count of reads ${join(place, TODAY)} cannot be written: there is a folder of that name`,
+      hint: 'Check the free space, and who owns the folder.',
+    },
+  );
   rmSync(place, { recursive: true });
   writeFileSync(place, '');
   await expect(new FileUnattendedReads(folder, 'bank').take(read(null))).rejects.toMatchObject({

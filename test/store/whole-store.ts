@@ -60,6 +60,6 @@ export async function foundIn(store: Store) {
     histories: await Promise.all(list.map(({ flow }) => flows.history(flow))),
     calls: await calls.on(DAY),
     note: await notes.read('42', login),
-    mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, 1),
+    mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, { budget: 1 }),
   };
 }

@@ -25,11 +25,50 @@ describe('a token answer', () => {
     ['no access token', { expires_in: 600 }],
     ['an empty access token', { access_token: '', expires_in: 600 }],
     ['an access token that no header can carry', { access_token: 'a\r\nb', expires_in: 600 }],
-    ['a lifetime in words', { access_token: 't', expires_in: 'long' }],
-    ['a lifetime before now', { access_token: 't', expires_in: -1 }],
-    ['a lifetime beyond the largest date', { access_token: 't', expires_in: 9_007_199_254_740_991 }],
+    ['an access token that is a list', { access_token: ['t'], expires_in: 600 }],
+    ['an access token that is null', { access_token: null, expires_in: 600 }],
   ])('a token answer with %s is refused', (_, answer) => {
     expect(tokenAnswer.safeParse(answer).success).toBe(false);
+  });
+});
+
+describe('a field of a token answer that cannot be used counts as absent', () => {
+  const ABSENT = {
+    access_token: 't',
+    expires_in: null,
+    refresh_token: null,
+    rt_expires_in: null,
+    scope: null,
+  };
+  const LIFETIMES = [-1, '', ' ', 'abc', null, {}, [], true, 9_007_199_254_740_991, '9223372036854775807'];
+
+  it.each(LIFETIMES)('the lifetime %j', (lifetime) => {
+    const answer = { access_token: 't', expires_in: lifetime, rt_expires_in: lifetime };
+    expect(tokenAnswer.parse(answer)).toEqual(ABSENT);
+  });
+
+  it.each([null, '', ' ', {}, ['r'], true])('the refresh token %j', (refreshToken) => {
+    expect(tokenAnswer.parse({ access_token: 't', refresh_token: refreshToken })).toEqual(ABSENT);
+  });
+
+  it.each([null, '', {}, ['oob'], true, 'o\u0000b'])('the scope %j', (scope) => {
+    expect(tokenAnswer.parse({ access_token: 't', scope, token_type: [] })).toEqual(ABSENT);
+  });
+
+  it('a scope that fills pages', () => {
+    expect(tokenAnswer.parse({ access_token: 't', scope: 'x'.repeat(1001) })).toEqual(ABSENT);
+  });
+
+  it.each([
+    [1.5, 1],
+    ['3500.0', 3500],
+    [' 600 ', 600],
+    [0, 0],
+  ])('the lifetime %j is %i s', (lifetime, seconds) => {
+    expect(tokenAnswer.parse({ access_token: 't', expires_in: lifetime })).toEqual({
+      ...ABSENT,
+      expires_in: seconds,
+    });
   });
 });
 
@@ -230,3 +269,13 @@ it('a prepare answer may be empty, and its holidays unsorted', () => {
     executionDateLimit: null,
   });
 });
+
+it.each([{}, ['Bank'], true])(
+  'the name %j of a bank counts as absent, because the bank has made a resource; an amount must be right',
+  (bankName) => {
+    const answer = { totalAmount: { amount: '2.00', currency: 'EUR' }, commissions: null };
+    expect(verifyAnswer.parse({ ...answer, bankName })).toMatchObject({ ...answer, bankName: null });
+    expect(verifyAnswer.safeParse({ ...answer, totalAmount: 'two', bankName: 'Bank' }).success).toBe(false);
+    expect(verifyAnswer.safeParse({ ...answer, commissions: 'free', bankName: 'Bank' }).success).toBe(false);
+  },
+);

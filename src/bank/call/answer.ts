@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
 import type { BankMessage, Envelope } from '../../wire/envelope.ts';
+import { findGrant } from '../../wire/oauth.ts';
 import { pathOf } from '../transport/connection.ts';
 import { jsonOf, takeEnvelope } from './answer-json.ts';
 import type { Answer } from './exchange.ts';
@@ -15,6 +16,9 @@ export interface Reading<T> {
   answeredAt?: Date | undefined;
 }
 
+/** The call that grants tokens (interface specification, "OAuth"). */
+export const TOKEN_PATH = '/auth/oauth/v2/token';
+
 const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
 
 /**
@@ -24,7 +28,8 @@ const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
  *   without a required field. The message names the field and the request.
  */
 export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): Promise<Reading<T>> {
-  const envelope = await takeEnvelope(answer);
+  const grant = await grantIn(answer);
+  const envelope = withGrant(await takeEnvelope(answer), grant);
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (!envelope && answer.status !== 204) {
@@ -59,6 +64,21 @@ export async function readAnswer<T>(answer: Answer, schema: z.ZodMiniType<T>): P
     notices: read.messages.filter(({ type }) => type === 'WARNING' || type === 'INFO'),
     answeredAt: dateOf(answer),
   };
+}
+
+/** What a successful answer to a token call grants. */
+async function grantIn(answer: Answer): Promise<object | undefined> {
+  const isTokenCall = answer.call.path === TOKEN_PATH && answer.status >= 200 && answer.status <= 299;
+  return isTokenCall ? findGrant(await jsonOf(answer)) : undefined;
+}
+
+/**
+ * The envelope of an answer with tokens. The bank has spent the code or the refresh token, so an envelope in an unknown form
+ * does not matter, unless it says `ERROR`.
+ */
+function withGrant(envelope: Envelope | null, grant: object | undefined): Envelope | null {
+  if (!grant || envelope?.isBanksError) return envelope;
+  return { ...(envelope ?? NO_CONTENT), outcome: 'SUCCESS', data: grant };
 }
 
 function dateOf({ headers }: Answer): Date | undefined {

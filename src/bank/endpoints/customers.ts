@@ -37,7 +37,7 @@ export interface Transaction extends BookedRow {
 export async function fetchCustomerId(
   bank: Bank,
   transactionId: string,
-  how: Pick<BankCall, 'interruptible'> = {},
+  how: Pick<BankCall, 'bearer' | 'interruptible'> = {},
 ): Promise<string> {
   const { data } = await bank.call(
     { method: 'GET', path: '/private/customers/customerid-info', transactionId, ...how },

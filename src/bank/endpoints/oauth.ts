@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { revokeAnswer, tokenAnswer } from '../../wire/oauth.ts';
-import { readAnswer } from '../call/answer.ts';
+import { tokenAnswer } from '../../wire/oauth.ts';
+import { readAnswer, TOKEN_PATH } from '../call/answer.ts';
 import type { Bank } from '../call/bank.ts';
 import type { BankCall, BeforeSend } from '../call/exchange.ts';
 
@@ -86,7 +86,7 @@ export async function requestTokens(
   const { data } = await bank.call(
     {
       method: 'POST',
-      path: '/auth/oauth/v2/token',
+      path: TOKEN_PATH,
       body: { ...grant, client_id: client.clientId, client_secret: client.clientSecret },
       transactionId,
       repeatable: true,
@@ -97,10 +97,10 @@ export async function requestTokens(
   );
   return {
     accessToken: data.access_token,
-    expiresIn: data.expires_in ?? null,
-    refreshToken: data.refresh_token || null,
-    refreshExpiresIn: data.rt_expires_in ?? null,
-    scope: data.scope || null,
+    expiresIn: data.expires_in,
+    refreshToken: data.refresh_token,
+    refreshExpiresIn: data.rt_expires_in,
+    scope: data.scope,
   };
 }
 
@@ -120,6 +120,7 @@ export async function revokeToken(
       transactionId,
       repeatable: true,
     },
-    revokeAnswer,
+    // The token is revoked, whatever the answer contains.
+    z.unknown(),
   );
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { describeOtherLogins } from '../open/other-logins.ts';
 import { logins } from './shape.ts';
 import { describeLogin, type LoginStatus } from './stored-login.ts';
 
@@ -12,6 +13,8 @@ export async function authList(context: Context): Promise<void> {
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
     if (login) kept.push(await describeLogin(context, grant, customerId, login));
   }
+  const elsewhere = kept.length === 0 ? await describeOtherLogins(tokens) : undefined;
+  if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}.`);
   await context.output.table(
     kept,
     [

@@ -6,7 +6,6 @@ import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
 import { openAccessNotes } from '../open/access-notes.ts';
-import { givenProfile } from '../shared/given-profile.ts';
 import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
 
 export interface LoginOptions {
@@ -32,7 +31,9 @@ function sayNext(context: Context, { clientCredentials }: LoginOptions): void {
   const next = [['accounts', 'list', ...(clientCredentials ? ['--grant', 'client_credentials'] : [])]];
   // Balances and transactions need the customer's consent, which only the customer's own login can ask for.
   if (!clientCredentials) next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
-  const commands = next.map((words) => `  ${writeCommands([words], givenProfile(context))}`);
+  // From now on the default is the customer who has just logged in.
+  const { profile } = context.repeated;
+  const commands = next.map((words) => `  ${writeCommands([words], { profile })}`);
   context.terminal.say(['Next:', ...commands].join('\n'));
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, declareCancel, declareResolve, examples, type Run } from '../declare.ts';
+import { ATTENTION_NOTE, collect, declareCancel, declareResolve, examples, type Run } from '../declare.ts';
 
 /** `psd2 consent`: its verbs, in the order of a consent. */
 export function declareConsent(consent: Command, run: Run): void {
@@ -49,8 +49,12 @@ function declareListAndShow(consent: Command, run: Run): void {
   consent
     .command('list')
     .description('list the consents of this profile, newest first')
+    .option('--attention', 'show only what a person must look at')
+    .addHelpText('after', ATTENTION_NOTE)
     .addHelpText('after', examples('psd2 consent list', "psd2 consent list --json | jq -r '.[0].state'"))
-    .action(() => run(async (context) => (await import('./list.ts')).consentList(context)));
+    .action(({ attention = false }) =>
+      run(async (context) => (await import('./list.ts')).consentList(context, { attention })),
+    );
 
   consent
     .command('show')

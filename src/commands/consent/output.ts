@@ -31,7 +31,9 @@ export const CONSENT_COLUMNS: Column<ListedConsent>[] = [
     value: ({ daysLeft }) => (daysLeft === 0 ? 'over' : daysLeft?.toString()),
     right: true,
   },
+  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 3 },
 ];
+
 /** Writes a category, and says if the bank did not grant it. */
 function writeCategory({ name, outcome }: Consent['categories'][number]): string {
   return outcome === false ? `${name} (not granted)` : name;
@@ -39,8 +41,8 @@ function writeCategory({ name, outcome }: Consent['categories'][number]): string
 
 /** A consent in the shape of the command contract. */
 function toConsentData(consent: Consent) {
-  const { resourceId, categories, resolution, createdAt, updatedAt } = consent;
-  return { ...flowData(consent, resourceId), categories, resolution, createdAt, updatedAt };
+  const { customerId, resourceId, categories, resolution, createdAt, updatedAt } = consent;
+  return { ...flowData(consent, customerId, resourceId), categories, resolution, createdAt, updatedAt };
 }
 
 /** A consent in `psd2 consent list`. */
@@ -78,6 +80,7 @@ export function printConsent({ output, world }: Context, consent: Consent): void
     [
       { title: 'Consent', value: ({ flow }) => flow },
       { title: 'State', value: ({ state }) => state, kind: 'state' },
+      { title: 'Customer', value: ({ customerId }) => customerId },
       ...consent.categories.map(({ name, outcome, products }) => ({
         title: name,
         value: () => `${writeOutcome(consent, outcome, end?.daysLeft)} for ${products.join(' ')}`,

@@ -9,7 +9,6 @@ export function consentResolve(context: Context, flow: string, options: ResolveO
   return resolve<Consent, ConsentEvent>(context, flow, options, {
     find: (flows, reference) => flows.find('consent', reference),
     resume: (flows, flow, work) => flows.resume('consent', flow, work),
-    customerOf: ({ customerId }) => customerId,
     isOpen: (consent) => consent.refusalAlone || nextConsentStep(consent) === 'ask-outcome',
     isEnded: (consent) => nextConsentStep(consent) === 'done',
     askBank: askOfConsent,

@@ -1,5 +1,6 @@
 import { isOver } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { refuseClientCredentials } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
 import { driveConsent } from './drive.ts';
@@ -13,8 +14,9 @@ export async function consentResume(
   const flow = named ?? (await unfinishedConsent(context));
   const { flows } = await context.store(flow);
   const current = await flows.find('consent', flow);
+  refuseOtherCustomer(context, current);
   if (!isOver(current)) refuseClientCredentials(context);
-  const opened = await context.forCustomer(current.customerId).bank();
+  const opened = await (await forFlow(context, current)).bank();
   await opened.flows.resume('consent', current.flow, (open) =>
     driveConsent(context, opened, open, options.allowPartial),
   );

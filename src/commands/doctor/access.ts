@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { allEndings } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
 import { openAccessNotes } from '../open/access-notes.ts';
+import { describeOtherLogins } from '../open/other-logins.ts';
 import type { Finding } from './diagnosis.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -14,7 +15,10 @@ export async function checkToken(context: Context): Promise<Finding> {
   const customerId = globals.customer ?? (await tokens.last());
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
   const fix = { next: [['auth', 'login']] };
-  if (!kept) return { status: 'warn', detail: 'nobody is logged in', fix };
+  if (!kept) {
+    const elsewhere = await describeOtherLogins(tokens);
+    return { status: 'warn', detail: `nobody is logged in${elsewhere ? `; ${elsewhere}` : ''}`, fix };
+  }
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
   const access = kept.accessToken !== null && holds(kept.accessTokenExpiresAt);

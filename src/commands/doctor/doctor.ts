@@ -16,17 +16,10 @@ import { checkModes, isBelievable } from './folder.ts';
 import { checkCertificates, checkChains, checkSigner } from './keys.ts';
 import { checkRedirectPort } from './redirect-port.ts';
 
+/** The checks of what is in the store. */
+const STORE_CHECKS = ['token', 'consents', 'expiring'];
 /** Those that need a profile, after its settings. */
-const PROFILE_CHECKS = [
-  'QWAC',
-  'chain',
-  'signer',
-  'redirect port',
-  ...CONNECTION_CHECKS,
-  'token',
-  'consents',
-  'expiring',
-];
+const PROFILE_CHECKS = ['QWAC', 'chain', 'signer', 'redirect port', ...CONNECTION_CHECKS, ...STORE_CHECKS];
 const NO_PROFILE = 'there is no profile to check';
 
 /**
@@ -50,17 +43,21 @@ export async function doctor(context: Context): Promise<void> {
   if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
   else diagnosis.skip(['settings'], NO_PROFILE);
   await diagnosis.make('file modes', async () => checkModes(context));
-  await diagnosis.add('store', () => checkStore(context));
+  await diagnosis.add('store', () => checkStore(context, profile?.name));
   if (profile) {
     const keys = await context.keys();
     await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys));
     await diagnosis.make('chain', () => checkChains(profile, keys));
     await diagnosis.make('signer', () => checkSigner(context, profile, keys));
     await diagnosis.make('redirect port', () => checkRedirectPort(context, profile));
-    await checkConnection(context, diagnosis);
-    await diagnosis.make('token', () => checkToken(context));
-    await diagnosis.make('consents', () => checkConsents(context));
-    await diagnosis.make('expiring', () => checkEndings(context));
+    if (diagnosis.checks.some(({ name, status }) => name === 'store' && status === 'fail'))
+      diagnosis.skip([...CONNECTION_CHECKS, ...STORE_CHECKS], 'the store can not be used');
+    else {
+      await checkConnection(context, diagnosis);
+      await diagnosis.make('token', () => checkToken(context));
+      await diagnosis.make('consents', () => checkConsents(context));
+      await diagnosis.make('expiring', () => checkEndings(context));
+    }
   } else {
     diagnosis.skip(PROFILE_CHECKS, NO_PROFILE);
   }
@@ -68,16 +65,18 @@ export async function doctor(context: Context): Promise<void> {
   diagnosis.fail();
 }
 
-/** What the home of tokens and flows says of itself; nothing where that is the configuration folder, which is judged above. */
-async function checkStore(context: Context): Promise<(Finding & { name: string })[]> {
+/** What the store says of itself, and whether it is the one with the data of the profile. */
+async function checkStore(
+  context: Context,
+  profile: string | undefined,
+): Promise<(Finding & { name: string })[]> {
   const found: (Finding & { name: string })[] = [];
-  for await (const check of (await context.home()).check()) found.push(check);
+  for await (const check of (await context.home()).check(profile)) found.push(check);
   return found;
 }
 
 /** Whether there is a profile that can be read. */
 async function openConfiguration(context: Context): Promise<Finding & { value: Profile }> {
-  await context.store();
   const profile = await context.unsealed();
   const baseUrl = baseUrlOf(profile);
   const { environment } = profile.settings;

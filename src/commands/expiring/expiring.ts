@@ -1,6 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
+import { describeOtherLogins } from '../open/other-logins.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore } from './endings.ts';
 import { notify } from './notify.ts';
 import { endings as endingsShape } from './shape.ts';
@@ -23,6 +24,10 @@ export async function expiring(context: Context, options: { within: string }): P
   const all = await allEndings(context);
   const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
   await notify(context, soon, all);
+  if (!all.some(({ kind }) => kind === 'login')) {
+    const elsewhere = await describeOtherLogins((await context.store()).tokens);
+    if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}. psd2 expiring leaves them out.`);
+  }
   const span = `${days} day${days === 1 ? '' : 's'}`;
   await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, endingsShape);
   const [first] = soon;

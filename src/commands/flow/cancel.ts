@@ -1,13 +1,12 @@
-import { isOpen, type Progress, standingOf } from '../../domain/flow-states.ts';
+import { isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/outcome/execute-outcome.ts';
-import type { Flows, OpenFlow } from '../../store/ports/flows.ts';
+import type { FlowOf, Flows, Kind, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { type Described, describeFlow, type ShownFlow } from './describe.ts';
+import { refuseOtherCustomer } from './customer.ts';
+import { type Described, describeFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
-
-type Cancellable = ShownFlow & Progress;
 
 /** The differences between the kinds of flow. */
 export interface CancelKind<Flow> {
@@ -33,7 +32,7 @@ export interface CancelKind<Flow> {
  * @throws Psd2Error `usage` if it is too late, `confirmation_needed`, `cancelled` after a no, `config` while another psd2
  *   works on the flow
  */
-export async function cancelFlow<Flow extends Cancellable>(
+export async function cancelFlow<Flow extends FlowOf<Kind>>(
   context: Context,
   reference: string,
   kind: CancelKind<Flow>,
@@ -41,6 +40,7 @@ export async function cancelFlow<Flow extends Cancellable>(
   const { globals, terminal } = context;
   const { flows } = await context.store(reference);
   const current = await kind.find(flows, reference);
+  refuseOtherCustomer(context, current);
   refuseUnlessOpen(current, kind.sent);
   refuseUnconfirmable(context, 'Cancelling');
 
@@ -62,7 +62,7 @@ export async function cancelFlow<Flow extends Cancellable>(
 }
 
 /** @throws Psd2Error `usage` if the flow has ended, or if it is too late */
-function refuseUnlessOpen(current: Cancellable, sent: string): void {
+function refuseUnlessOpen(current: FlowOf<Kind>, sent: string): void {
   if (isOpen(current)) return;
   const { kind, flow, state, transactionId } = current;
   if (standingOf(current) === 'sent') {

@@ -1,7 +1,6 @@
 import { writeCommands } from '../../advice.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
-import { givenProfile } from '../shared/given-profile.ts';
 
 const MOST_NAMED = 3;
 
@@ -24,7 +23,7 @@ export async function nameInterruptedFlows(
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
   const commands = writeCommands(
     interrupted.map(({ kind, flow }) => [kind, 'resume', flow]),
-    givenProfile(context),
+    context.repeated,
   );
   const others = more > 0 ? `; and ${more} more: see psd2 transfer, consent and operation list` : '';
   context.terminal.say(`Interrupted: ${what}. Continue with: ${commands}${others}`);

@@ -1,13 +1,14 @@
 import { hostname, userInfo } from 'node:os';
 import type { Bank } from '../../bank/call/bank.ts';
-import type { Resolution, ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
+import type { ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import type { Flows, OpenFlow } from '../../store/ports/flows.ts';
+import type { FlowOf, Flows, Kind, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
-import { type Described, describeFlow, type ShownFlow } from './describe.ts';
+import { forFlow, refuseOtherCustomer } from './customer.ts';
+import { type Described, describeFlow } from './describe.ts';
 import { refuseUnconfirmable } from './rules.ts';
 
 export interface ResolveOptions {
@@ -26,7 +27,6 @@ export interface Resolvable<Flow, Event> {
     flow: string,
     work: (open: OpenFlow<Flow, Event | ResolvedEvent>) => Promise<void>,
   ): Promise<void>;
-  customerOf(flow: Flow): string;
   /** Its outcome is unknown, so a person may decide it. */
   isOpen(flow: Flow): boolean;
   isEnded(flow: Flow): boolean;
@@ -40,9 +40,6 @@ export interface Resolvable<Flow, Event> {
   referenceOf(flow: Flow): string | null;
 }
 
-/** The fields of every flow that can be resolved. */
-type AnyFlow = ShownFlow & { resolution: Resolution | null };
-
 /**
  * Ends a flow with an unknown outcome by a person's decision (command contract, "A person can end an unknown"). psd2 first
  * asks the bank again. If the bank's answer decides, that answer counts.
@@ -50,7 +47,7 @@ type AnyFlow = ShownFlow & { resolution: Resolution | null };
  * @param reference local id, resource id, or an unambiguous prefix of either
  * @throws Psd2Error `usage`, `confirmation_needed`, and what `resolveFlow` throws
  */
-export async function resolve<Flow extends AnyFlow, Event extends { type: string }>(
+export async function resolve<Flow extends FlowOf<Kind>, Event extends { type: string }>(
   context: Context,
   reference: string,
   options: ResolveOptions,
@@ -59,6 +56,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
   const { flows } = await context.store(reference);
   const current = await kind.find(flows, reference);
+  refuseOtherCustomer(context, current);
   refuseUnlessOpen(kind, current, context.terminal);
   refuseUnconfirmable(context, 'The outcome');
 
@@ -72,7 +70,7 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
         askBank: (flow) =>
           terminal.whileWaiting(
             `Asking the bank for the outcome of the ${flow.kind}`,
-            kind.askBank(() => openBank(context, kind.customerOf(flow)), flow),
+            kind.askBank(() => openBank(context, flow), flow),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
         isOpen: kind.isOpen,
@@ -91,8 +89,8 @@ export async function resolve<Flow extends AnyFlow, Event extends { type: string
 }
 
 /** Opens the bank for questions while the customer is not there: psd2 sends no customer to SCA. */
-async function openBank(context: Context, customerId: string): Promise<Bank> {
-  return (await context.forCustomer(customerId).unattendedBank()).bank;
+async function openBank(context: Context, flow: FlowOf<Kind>): Promise<Bank> {
+  return (await (await forFlow(context, flow)).unattendedBank()).bank;
 }
 
 /** @throws Psd2Error `usage` */
@@ -125,7 +123,7 @@ function operatorOf(): string {
 }
 
 /** @throws Psd2Error `usage` if the outcome of the flow is known */
-function refuseUnlessOpen<Flow extends AnyFlow, Event>(
+function refuseUnlessOpen<Flow extends FlowOf<Kind>, Event>(
   kind: Resolvable<Flow, Event>,
   current: Flow,
   { writeTime }: Pick<Terminal, 'writeTime'>,
@@ -148,7 +146,7 @@ function refuseUnlessOpen<Flow extends AnyFlow, Event>(
   });
 }
 
-function question<Flow extends AnyFlow, Event>(
+function question<Flow extends FlowOf<Kind>, Event>(
   outcome: ResolvedOutcome,
   kind: Resolvable<Flow, Event>,
   flow: Flow,

@@ -4,7 +4,6 @@ import { Psd2Error } from '../../errors.ts';
 import type { Filter, OpenFlow } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
-import { givenProfile } from '../shared/given-profile.ts';
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */
 export function refuseClientCredentials({ globals }: Context): void {
@@ -102,7 +101,7 @@ export async function endIfUntouched<Flow extends { state: FlowState; reached: b
 /** Warns about a damaged journal. The other flows are still listed. */
 export function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']> {
   return (damage, flow) => {
-    const advice = adviceOf(damage, givenProfile(context)) ?? '';
+    const advice = adviceOf(damage, context.repeated) ?? '';
     context.terminal.warn(cleanText(`psd2 cannot show ${flow}. ${damage.message}. ${advice}`.trimEnd()));
   };
 }

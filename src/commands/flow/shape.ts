@@ -11,6 +11,7 @@ export const flowBegins = <Kind extends string, State extends string>(
   state: oneOf(states, 'state of the flow'),
   resourceId: orNull(text("the bank's id, once it has one")),
   transactionId: text('TPP-Transaction-ID of its calls'),
+  customerId: text('customer for whom psd2 acts'),
 });
 
 /** The last fields of a flow of any kind. */

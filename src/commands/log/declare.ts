@@ -27,8 +27,9 @@ function declareList(log: Command, run: Run) {
       'after',
       `
 The log has one entry for each attempt, also for retries and for calls that got no answer. It has no queries, headers
-or bodies. With --profile, psd2 shows only the calls of that profile. With --transaction, the table becomes a timeline
-from the beginning, with the events of the flow between its calls.
+or bodies. With --profile, psd2 shows only the calls of that profile. With --customer, it shows the calls whose path names that
+customer, and the other calls of the same transactions. With --transaction, the table becomes a timeline from the beginning,
+with the events of the flow between its calls.
 
 Examples:
   $ psd2 log --failed --since 1d

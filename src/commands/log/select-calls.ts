@@ -2,6 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { readCalls } from '../../store/machine/read-call-log.ts';
 import type { Context } from '../context.ts';
+import { chosenCustomer } from '../flow/customer.ts';
 import { readLimit } from '../shared/read-limit.ts';
 
 export interface LogOptions {
@@ -22,16 +23,16 @@ const SLACK_MS = 60_000;
  *
  * @throws Psd2Error `usage`; `config` if psd2 cannot read the log
  */
-export function* selectCalls(
-  { folder, globals, world }: Context,
-  options: LogOptions,
-): Generator<LoggedCall> {
+export function* selectCalls(context: Context, options: LogOptions): Generator<LoggedCall> {
+  const { folder, globals, world } = context;
   const { transaction, request, failed } = options;
+  const customer = chosenCustomer(context);
   const since = options.since === undefined ? null : readSince(options.since, world.now());
   const filtered = [transaction, request, options.since].some((filter) => filter !== undefined) || failed;
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
   refuseEmpty('--transaction', transaction);
   refuseEmpty('--request', request);
+  const isOfCustomer = customer === undefined ? () => true : callsOf(customer, folder.log);
   const begins = (id: string | null, prefix: string) => id?.startsWith(prefix) === true;
 
   let found = 0;
@@ -40,6 +41,7 @@ export function* selectCalls(
     if (since !== null && at + call.milliseconds < since - SLACK_MS) return;
     if (since !== null && at < since) continue;
     if (globals.profile !== undefined && call.profile !== globals.profile) continue;
+    if (!isOfCustomer(call)) continue;
     if (failed && call.status !== null && call.status < 400) continue;
     if (
       transaction !== undefined &&
@@ -53,6 +55,24 @@ export function* selectCalls(
     found += 1;
     if (found === limit) return;
   }
+}
+
+/**
+ * Recognises the calls of a customer: those whose path names the customer, and the other calls of the same transactions, for
+ * example those of SCA.
+ */
+function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
+  const transactions = new Set<string>();
+  for (const { path, transactionId } of readCalls(log, `/customers/${customer}`))
+    if (customerIn(path) === customer) transactions.add(transactionId);
+  return ({ path, transactionId }) => {
+    const named = customerIn(path);
+    return named === undefined ? transactions.has(transactionId) : named === customer;
+  };
+}
+
+function customerIn(path: string): string | undefined {
+  return /\/customers\/(\d+)(?=\/|$)/.exec(path)?.[1];
 }
 
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -77,7 +77,7 @@ async function historyOf(context: Context, newest: LoggedCall | undefined, refer
   if (newest?.flow === null) return null;
   const { globals, profiles } = context;
   const profile = newest?.profile ?? globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
-  const { flows } = (await context.home()).open(profile);
+  const { flows } = (await context.forProfile(profile).home()).open(profile);
   return flows.history(newest?.flow ?? reference);
 }
 

@@ -114,6 +114,7 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
   const session = openSession({
     bank: application.connect(),
     grantType: grant,
+    holder,
     client: application.client,
     keeper: {
       whose: holder === null ? 'The login of the application' : `The login of customer ${holder}`,

@@ -35,6 +35,7 @@ export class CallTally {
         return stored;
       },
       refuse: (tokens) => slot.refuse(tokens),
+      prove: (tokens, isOwn) => slot.prove(tokens, isOwn),
     };
   }
 

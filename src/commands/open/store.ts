@@ -5,6 +5,7 @@ import type { ProfileData } from '../../store/ports/store.ts';
 import type { Holder } from '../../store/ports/tokens.ts';
 import type { Context, ProfileContext } from '../context.ts';
 import { nameInterruptedFlows } from '../flow/interrupted.ts';
+import { describeOtherLogins } from './other-logins.ts';
 
 /**
  * Opens the profile's stored data. Names its interrupted flows.
@@ -47,9 +48,14 @@ export async function notLoggedIn(context: ProfileContext, holder: Holder | unde
   const others: string[] = [];
   for (const customerId of holder ? await tokens.customers() : [])
     if (await tokens.login(customerId)) others.push(customerId);
+  const elsewhere = others.length === 0 ? await describeOtherLogins(tokens) : undefined;
+  const hint =
+    others.length > 0
+      ? `Logged in: ${writeSome(others)}. Or run:`
+      : elsewhere && `${elsewhere}. Set that base URL again, or log in at this one:`;
   const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
   return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
-    ...(others.length > 0 && { hint: `Logged in: ${writeSome(others)}. Or run:` }),
+    ...(hint !== undefined && { hint }),
     next: [login],
   });
 }

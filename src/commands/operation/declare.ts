@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { collect, declareCancel, declareResolve, examples, type Run } from '../declare.ts';
+import { ATTENTION_NOTE, collect, declareCancel, declareResolve, examples, type Run } from '../declare.ts';
 
 /** `psd2 operation`: the whole flow, its record, and the single steps. */
 export function declareOperation(operation: Command, run: Run): void {
@@ -91,8 +91,12 @@ function declareListAndShow(operation: Command, run: Run): void {
   operation
     .command('list')
     .description('list the operations of this profile, newest first')
-    .addHelpText('after', examples('psd2 operation list'))
-    .action(() => run(async (context) => (await import('./list.ts')).operationList(context)));
+    .option('--attention', 'show only what a person must look at')
+    .addHelpText('after', ATTENTION_NOTE)
+    .addHelpText('after', examples('psd2 operation list', 'psd2 operation list --attention'))
+    .action(({ attention = false }) =>
+      run(async (context) => (await import('./list.ts')).operationList(context, { attention })),
+    );
 
   operation
     .command('show')

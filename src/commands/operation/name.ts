@@ -2,6 +2,7 @@ import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { refuseOtherCustomer } from '../flow/customer.ts';
 
 /** @throws Psd2Error `usage`, also for a bank transfer (command contract, "One set of rules") */
 export function parseOperationName(name: string): string {
@@ -28,7 +29,9 @@ export async function knownOperation(
 ): Promise<GenericOperation | undefined> {
   try {
     const { flows } = await context.store(reference);
-    return await flows.find('operation', reference);
+    const found = await flows.find('operation', reference);
+    refuseOtherCustomer(context, found);
+    return found;
   } catch (error) {
     if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
     throw error;
@@ -43,6 +46,7 @@ export async function findOperation(
 ): Promise<GenericOperation> {
   const { flows } = await context.store(reference);
   const found = await flows.find('operation', reference);
+  refuseOtherCustomer(context, found);
   const { order, flow } = found;
   if (order.operation === operation && order.from === from) return found;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {

@@ -13,13 +13,14 @@ export const OPERATION_COLUMNS: Column<GenericOperation>[] = [
   { title: 'NAME', value: ({ order }) => order.operation },
   { title: 'PRODUCT', value: ({ order }) => order.from, whole: true },
   { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 1 },
+  { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 2 },
 ];
 
 /** An operation in the shape of the command contract. */
 export function toOperationData(operation: GenericOperation) {
   const { order, verification, state } = operation;
   return {
-    ...flowData({ ...operation, kind: 'operation' }, verification?.resourceId),
+    ...flowData({ ...operation, kind: 'operation' }, order.customerId, verification?.resourceId),
     operation: order.operation,
     product: order.from,
     nextStep: state === 'verified' ? (verification?.nextStep ?? null) : null,
@@ -53,6 +54,7 @@ export function printOperation({ output }: Context, operation: GenericOperation)
       { title: 'Operation', value: ({ flow }) => flow },
       { title: 'Name', value: (shown) => shown.operation },
       { title: 'State', value: ({ state }) => state, kind: 'state' },
+      { title: 'Customer', value: ({ customerId }) => customerId },
       { title: 'Product', value: ({ product }) => product },
       { title: 'Next step', value: ({ nextStep }) => nextStep },
       { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },

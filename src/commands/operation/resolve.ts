@@ -16,7 +16,6 @@ export function operationResolve(context: Context, flow: string, options: Resolv
   return resolve<GenericOperation, OperationEvent<GenericOrder>>(context, flow, options, {
     find: (flows, reference) => flows.find('operation', reference),
     resume: (flows, flow, work) => flows.resume('operation', flow, work),
-    customerOf: ({ order }) => order.customerId,
     isOpen: (operation) =>
       isOutcomeOpen(operation, false) ||
       // Nothing else ends it, since psd2 does not continue it.

@@ -4,6 +4,7 @@ import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
 import { readFurtherData } from '../shared/read-data.ts';
@@ -20,12 +21,13 @@ export async function operationResume(
   const flow = named ?? (await unfinishedOperation(context));
   const { flows } = await context.store(flow);
   const current = await flows.find('operation', flow);
+  refuseOtherCustomer(context, current);
   const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
   refuseMoneyTransfer(current);
   if (maySend(current)) refuseClientCredentials(context);
   if (!current.accepted) refuseUnconfirmable(context, 'An operation');
-  const opened = await context.forCustomer(current.order.customerId).bank();
+  const opened = await (await forFlow(context, current)).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {
     refuseMoneyTransfer(open.current);
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });

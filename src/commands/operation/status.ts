@@ -2,6 +2,7 @@ import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { forFlow } from '../flow/customer.ts';
 import { knownOperation, parseOperationName } from './name.ts';
 import { operationStatus as statusShape } from './shape.ts';
 
@@ -14,7 +15,7 @@ export async function operationStatus(
   const operation = parseOperationName(name);
   const known = await knownOperation(context, options.resource);
   const resourceId = known ? resourceIdOf(known) : options.resource;
-  const { bank } = await (known ? context.forCustomer(known.order.customerId) : context).bank();
+  const { bank } = await (known ? await forFlow(context, known) : context).bank();
   const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
   context.output.record(
     { operation, resourceId, ...status },

@@ -4,6 +4,7 @@ import { nextOperationStep, type OperationStep } from '../../domain/operation.ts
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { forFlow } from '../flow/customer.ts';
 import { refuseClientCredentials } from '../flow/rules.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 import { driveOperation } from './drive.ts';
@@ -33,7 +34,7 @@ export async function operationVerify(
     if (nextOperationStep(operation, false) !== 'verify-further') throw notAt(operation, 'verify');
   };
   assertFollows(current);
-  const opened = await context.forCustomer(current.order.customerId).bank();
+  const opened = await (await forFlow(context, current)).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {
     assertFollows(open.current);
     await open.record({
@@ -62,7 +63,7 @@ export async function operationStep(
   };
   assertFollows(current);
   if (maySend(current)) refuseClientCredentials(context);
-  const opened = await context.forCustomer(current.order.customerId).bank();
+  const opened = await (await forFlow(context, current)).bank();
   await opened.flows.resume('operation', current.flow, async (open) => {
     assertFollows(open.current);
     // By running the step, the operator has confirmed it.

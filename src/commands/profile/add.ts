@@ -3,6 +3,7 @@ import { type ProfileSettings, parseProfileName } from '../../store/machine/prof
 import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { confirmOtherBank } from './confirm-bank.ts';
 import { checkSettings } from './settings/check-settings.ts';
 import { keepFiles, keeping, type PemSourceOf } from './settings/kept-files.ts';
 import { readSettingOptions, requireSecret } from './settings/read-options.ts';
@@ -42,18 +43,31 @@ export async function profileAdd(
       ? await (await import('./wizard/wizard.ts')).askForProfile(context, name, keep)
       : await readSettings(context, name, options, keep);
 
+  const before = readable(context, name);
+  if (before) await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
   const first = profiles.current() === undefined;
   if (protect) await protectNew(context, name);
   await profiles.write(name, settings);
   if (protect) {
     // A replaced profile may have left tokens.
     const baseUrl = new URL(settings.baseUrl);
-    await (await context.home()).open(name, baseUrl).tokens.rewrite();
+    await (await context.forProfile(name).home()).open(name, baseUrl).tokens.rewrite();
   }
   if (first) await profiles.use(name);
   if (output.format === 'table')
     terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
   else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, [], profile);
+}
+
+/** The profile that is replaced. A damaged one may be replaced too. */
+function readable({ profiles }: Context, name: string): { baseUrl: string } | undefined {
+  try {
+    const stored = profiles.read(name);
+    return stored && { baseUrl: parseBaseUrl(stored.baseUrl).href };
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return undefined;
+  }
 }
 
 async function askName({ terminal }: Context): Promise<string> {

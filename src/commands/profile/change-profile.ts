@@ -6,6 +6,7 @@ import {
   TEXT_VARIABLES,
 } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import { confirmOtherBank } from './confirm-bank.ts';
 import { noSuchProfile } from './no-such-profile.ts';
 import { describeSetting, profileShow, SHOWN_SETTINGS } from './show.ts';
 
@@ -29,7 +30,7 @@ export async function readStored({ profiles }: Context, name: string): Promise<S
  * Stores the new settings of a profile and reports what has changed.
  *
  * @returns false if another process has changed the profile meanwhile: nothing is stored then
- * @throws Psd2Error `config`
+ * @throws Psd2Error `config`; as {@link confirmOtherBank}
  */
 export async function storeChange(
   context: Context,
@@ -40,6 +41,7 @@ export async function storeChange(
   const sameBank = parseBaseUrl(before.baseUrl).href === parseBaseUrl(wanted.baseUrl).href;
   const settings = { ...wanted, ...(sameBank && { baseUrl: before.baseUrl }) };
   const changes = changesBetween(before, settings);
+  await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
   if (changes.length > 0 && !(await context.profiles.replace(name, stored, settings))) return false;
   if (context.output.format === 'table') reportChanges(context, name, changes, !sameBank);
   else await profileShow(context, name);

@@ -56,14 +56,22 @@ function declareChanges(profile: Command, run: Run): void {
         .default<string[]>([]),
     )
     .option('--reference', 'store the paths of certificates and keys instead of their contents')
+    .option(
+      '--store <store>',
+      'store that the profile uses on this machine: files, or postgres://user@host:5432/database',
+    )
     .addHelpText(
       'after',
       `
 psd2 checks the settings as psd2 profile add does. It stores all of them or none.
+
+Set --store in a command of its own. It also takes the profile env, whose settings come from the environment. psd2 asks
+first if payments stay behind in the present store. Set the password of a database in PGPASSWORD or PGPASSFILE, not here.
 ${examples(
   'psd2 profile set mybank --max-amount 500.00',
   'psd2 profile set mybank --qwac-cert qwac-2027.pem --qwac-key qwac-2027.key',
   'psd2 profile set mybank --client-secret-file secret.txt --unset payee-check',
+  'psd2 profile set mybank --store postgres://worker@db.example:5432/bank',
 )}`,
     )
     .action((name, options) =>

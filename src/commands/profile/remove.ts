@@ -14,7 +14,7 @@ import { removed } from './shape.ts';
 export async function profileRemove(context: Context, name: string): Promise<void> {
   const { profiles, terminal, output } = context;
   if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
-  const { flows, tokens } = (await context.home()).open(name);
+  const { flows, tokens } = (await context.forProfile(name).home()).open(name);
   // No new transfer can begin between the check and the removal.
   await flows.exclusively(async () => {
     const [working] = await flows.atWork();

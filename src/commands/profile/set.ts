@@ -22,6 +22,8 @@ import { SHOWN_SETTINGS } from './show.ts';
 export interface SetOptions {
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
+  /** The store of the profile on this machine: `files`, or the address of a database. */
+  store?: string | undefined;
   /** Settings to remove, by the names of their options. */
   unset: string[];
   /** Read the client secret from `PSD2_CLIENT_SECRET`. */
@@ -40,6 +42,22 @@ const OF_KEYS = ['qwacCertificate', 'qwacKey', 'qsealCertificate', 'qsealKey', '
  * @throws Psd2Error `usage` if no setting is given or one is invalid, `no_profile`, `config`, `certificate`
  */
 export async function profileSet(
+  context: Context,
+  name: string,
+  { store, ...options }: SetOptions & SettingOptions,
+): Promise<void> {
+  if (store === undefined) return setSettings(context, name, options);
+  const { reference, unset, clientSecretEnv, ccClientSecretEnv, ...settings } = options;
+  const isAlone = !reference && !clientSecretEnv && !ccClientSecretEnv && unset.length === 0;
+  if (!isAlone || Object.keys(settings).length > 0) {
+    throw new Psd2Error('usage', '--store cannot be combined with other settings', {
+      hint: 'Set the store in a command of its own.',
+    });
+  }
+  await (await import('./set-store.ts')).setStore(context, name, store);
+}
+
+async function setSettings(
   context: Context,
   name: string,
   { reference, unset, clientSecretEnv, ccClientSecretEnv, ...options }: SetOptions & SettingOptions,

@@ -5,6 +5,8 @@ import {
   environmentSettings,
   openProfile,
 } from '../../store/machine/settings.ts';
+import { chooseStore, hidePassword } from '../../store/machine/store-choice.ts';
+import { StoreMemory } from '../../store/machine/store-memory.ts';
 import type { Context, Source } from '../context.ts';
 import { profileSettings } from './shape.ts';
 
@@ -19,7 +21,7 @@ interface ShownValue {
  * or default. It shows no secrets and no keys.
  */
 export async function profileShow(context: Context, name: string | undefined): Promise<void> {
-  const { profiles, env, globals, output, sourceOf } = context;
+  const { profiles, folder, env, globals, output, sourceOf } = context;
   const profile = openProfile(profiles, name ?? globals.profile, env);
   const given = environmentSettings(env);
   const sealed = profile.settings.sealed?.names ?? [];
@@ -38,6 +40,11 @@ export async function profileShow(context: Context, name: string | undefined): P
           : 'profile';
     settings[key] = { value: shown, source };
   }
+  const chosen = chooseStore(env, new StoreMemory(folder, profile.name).read());
+  settings.store = {
+    value: chosen.address === undefined ? `files in ${folder.root}` : hidePassword(chosen.address),
+    source: chosen.source,
+  };
   const passphrase = env.PSD2_KEY_PASSPHRASE ? 'set' : undefined;
   if (passphrase) settings.keyPassphrase = { value: passphrase, source: 'environment' };
   const options = [

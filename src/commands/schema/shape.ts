@@ -56,6 +56,9 @@ export const error = () => {
       requestId: known("result.requestId of the bank's answer, every digit"),
       tppRequestId: known('TPP-Request-ID of the call'),
       transactionId: known('TPP-Transaction-ID of the call'),
+      differs: z
+        .optional(z.array(z.string()))
+        .check(z.describe('with duplicate_reference: fields in which the two transfers differ')),
     }),
   });
 };

@@ -1,7 +1,6 @@
 import { adviceOf } from '../../advice.ts';
 import type { Advice } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { givenProfile } from './given-profile.ts';
 import { checks as checksShape } from './shapes.ts';
 
 /** The result of one check. */
@@ -59,9 +58,9 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
 /** What to do about a finding, as text. */
 export function writeFix(
   { fix }: Pick<Check, 'fix'>,
-  context: Pick<Context, 'globals' | 'sourceOf'>,
+  { repeated }: Pick<Context, 'repeated'>,
 ): string | null {
-  return fix === null ? null : (adviceOf(fix, givenProfile(context)) ?? null);
+  return fix === null ? null : (adviceOf(fix, repeated) ?? null);
 }
 
 const STATUS_WIDTH = 6;

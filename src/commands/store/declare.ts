@@ -7,6 +7,7 @@ export function declareStore(store: Command, run: Run): void {
     `
 The store holds tokens, flows, references and synced data. By default it is the configuration folder. With
 PSD2_STORE=postgres://user@host:5432/database it is a PostgreSQL database that workers on many machines share.
+psd2 profile set <profile> --store sets it for a profile.
 ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --from files --to postgres')}`,
   );
 
@@ -15,7 +16,10 @@ ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --fr
     .description('create the tables of psd2 in the database, or update older ones')
     .option('--dry-run', 'print the SQL and change nothing')
     .option('--roles', 'also create the roles psd2_worker (no DDL) and psd2_reader (no tokens)')
-    .option('--plain-tokens', 'store tokens in clear text: anyone who can read the database can use them')
+    .option(
+      '--plain-tokens',
+      'let machines with PSD2_STORE_PLAIN_TOKENS=1 store tokens in clear text: anyone who can read the database can use them',
+    )
     .option('--keyring', 'store the passphrase of the tokens in the keyring of this machine')
     .option('--no-keyring', 'remove the passphrase from the keyring of this machine')
     .addHelpText(
@@ -46,7 +50,7 @@ ${examples('psd2 store init --roles', 'psd2 store init --dry-run', 'psd2 store i
 Name a home with one of these:
   files                                 the configuration folder
   /srv/psd2                             another configuration folder
-  postgres                              the database of PSD2_STORE
+  postgres                              the database of PSD2_STORE, or of the profile's setting
   postgres://user@host:5432/database    a database; set its password in PGPASSWORD or PGPASSFILE, not here
 
 psd2 copies tokens, flows with their events, references, counts and notes. It encrypts the tokens for the new home.

@@ -1,6 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Database } from '../../store/postgres/admin.ts';
 import type { Context } from '../context.ts';
+import { storeOfProfile } from './homes.ts';
 import { initialised } from './shape.ts';
 
 export interface StoreInitOptions {
@@ -17,9 +18,11 @@ export async function storeInit(
   { dryRun, keyring, ...how }: StoreInitOptions,
 ): Promise<void> {
   const { env, output, terminal, world } = context;
-  if (!env.PSD2_STORE) {
+  const { address } = storeOfProfile(context);
+  if (address === undefined) {
     throw new Psd2Error('config', 'The store is the configuration folder, which needs no preparation', {
-      hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database.',
+      hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database, or the store of the profile:',
+      next: [['profile', 'set', context.profileName(), '--store', 'postgres://user@host:5432/database']],
     });
   }
   if (keyring && how.plainTokens)
@@ -29,7 +32,7 @@ export async function storeInit(
   const { currentVersion, Database, initStore, parseAddress, sqlFor } = await import(
     '../../store/postgres/admin.ts'
   );
-  const database = new Database(parseAddress(env.PSD2_STORE, env), world.signal);
+  const database = new Database(parseAddress(address, env), world.signal);
   context.onEnd(() => database.close());
   if (dryRun) {
     output.text((await sqlFor(database, how)).trimEnd());

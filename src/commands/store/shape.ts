@@ -28,6 +28,10 @@ export const storeStatus = () =>
   z.object({
     home: oneOf(['files', 'postgres'] as const, 'kind of home'),
     place: text('the folder; or host, port and database'),
+    source: oneOf(
+      ['environment', 'profile', 'default'] as const,
+      'where the choice of this store comes from',
+    ),
     schema: orNull(
       z
         .object({

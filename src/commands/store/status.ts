@@ -4,12 +4,14 @@ import { storeStatus as shape } from './shape.ts';
 
 /** `psd2 store status`: shows the home, what it contains and which workers use it (store page, "Commands"). */
 export async function storeStatus(context: Context): Promise<void> {
-  const status = await (await context.home()).status();
+  const home = await context.home();
+  const status = { ...(await home.status()), source: home.source };
   context.output.record(
     status,
     [
       { title: 'Store', value: ({ home }) => (home === 'files' ? 'files' : 'PostgreSQL') },
       { title: 'Place', value: ({ place }) => place },
+      { title: 'Set by', value: ({ source }) => SOURCES[source] },
       { title: 'Schema', value: ({ schema }) => schema && writeSchema(schema) },
       { title: 'Size', value: ({ bytes }) => writeBytes(bytes) },
       { title: 'Profiles', value: ({ profiles }) => profiles.map(writeProfile).join('\n') },
@@ -17,7 +19,14 @@ export async function storeStatus(context: Context): Promise<void> {
     ],
     shape,
   );
+  // The data of the profile may be elsewhere. Other commands refuse this store then.
+  for await (const place of home.check(context.profileName())) {
+    if (place.status === 'fail') context.terminal.warn(place.detail);
+    break;
+  }
 }
+
+const SOURCES = { environment: 'PSD2_STORE', profile: 'the profile', default: 'default' };
 
 function writeSchema({ version, needed }: NonNullable<StoreStatus['schema']>): string {
   if (version === 0) return 'none: run psd2 store init';

@@ -4,16 +4,17 @@ import { syncCustomer } from '../../flows/sync.ts';
 import type { Dealt, Round } from '../../store/ports/rounds.ts';
 import type { SyncRun } from '../../store/ports/sync.ts';
 import type { Context } from '../context.ts';
+import type { Allowance } from '../open/account-reads.ts';
 
 /** What a sync did for one customer. */
 export interface CustomerReport {
   customerId: string;
-  /** `waiting`: the customer's reads for today are used up. */
+  /** `waiting`: psd2 may not read the customer's accounts now. */
   status: 'synced' | 'partly' | 'waiting' | 'failed';
   accounts: number;
   newTransactions: number;
   pending: number;
-  /** Products whose reads for today are used up. */
+  /** Products that psd2 may not read now. */
   skipped: string[];
   /** With `productId` null, psd2 could not sync the customer at all. */
   errors: { productId: string | null; code: string; message: string }[];
@@ -26,8 +27,7 @@ export interface SyncJob {
   /** The operator's `--since`; undefined if it was not given. */
   since: IsoDate | undefined;
   today: IsoDate;
-  /** How often psd2 may read an account a day while the customer is absent. */
-  unattendedReads: number;
+  allowance: Allowance;
   /** How many customers to sync at a time. */
   concurrency: number;
   stop: SharedStop;
@@ -160,19 +160,25 @@ function customerSync(
 /** @throws Psd2Error if the customer cannot be synced at all */
 async function syncWhole(
   context: Context,
-  { since, today, unattendedReads: budget }: SyncJob,
+  { since, today, allowance }: SyncJob,
   run: SyncRun,
   customerId: string,
 ): Promise<{ report: CustomerReport; failure: Psd2Error | undefined }> {
   const { bank, reads } = await context.forCustomer(customerId).unattendedBank();
-  const mayRead = (productId: string | null) => reads.take(customerId, productId, budget);
+  const mayRead = async (productId: string | null) =>
+    (await reads.take(customerId, productId, allowance)) === 'taken';
   const query = { customerId, since, today, transactionId: context.world.newId(), mayRead };
   if (!(await mayRead(null)))
     return { report: { customerId, status: 'waiting', ...NOTHING, errors: [] }, failure: undefined };
-  const { failures, ...counts } = await run.customer(customerId, (to) => syncCustomer(bank, to, query));
-  const errors = failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
-  const status = errors.length > 0 || counts.skipped.length > 0 ? 'partly' : 'synced';
-  return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
+  try {
+    const { failures, ...counts } = await run.customer(customerId, (to) => syncCustomer(bank, to, query));
+    const errors = failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
+    const status = errors.length > 0 || counts.skipped.length > 0 ? 'partly' : 'synced';
+    return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
+  } finally {
+    // If it failed before the first call, nothing was read.
+    await reads.giveBack(customerId);
+  }
 }
 
 /** Tells the operator once that the store cannot be reached, and once that it is back. */

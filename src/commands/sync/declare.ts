@@ -97,9 +97,13 @@ Every worker stays until the round is over, and takes over the customers of a wo
 With hundreds of customers, psd2 uses all cores; --cores limits them. --concurrency is for all cores together.
 
 A bank may allow only four reads of an account a day while the customer is absent (RTS (EU) 2018/389, article 36
-(5) (b)). psd2 counts them by the bank's day, including those of other commands. After --unattended-reads reads it
-skips the account, and a warning says when it can be read again. This is not a failure. With --psu-ip psd2 does not
-count.
+(5) (b)). psd2 counts them by the bank's day, including those of other commands. A read that brought no data is free.
+After --unattended-reads reads psd2 skips the account, and a warning says when it can be read again. This is not a
+failure, but if it reads nothing at all for this reason, the exit code is 12. With --psu-ip psd2 does not count.
+
+With --every, psd2 spreads these reads over the day: with 4, one from 0:00, 6:00, 12:00 and 18:00 on, Rome time. A
+read that was not made earlier in the day is not lost. After a failed read it pauses, 5 minutes at first and 2 hours
+at most. Without --every, a sync may use all reads at once, and never pauses.
 
 A failure of one customer does not stop the others. The exit code is that of the first failure. If the bank requires
 a customer's SCA (exit code 6), run psd2 accounts transactions once with that customer present.`;

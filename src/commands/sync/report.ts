@@ -1,4 +1,5 @@
-import { addDays, bankLocalTime, type IsoDate } from '../../domain/calendar.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
+import { nextTurn } from '../../domain/read-turns.ts';
 import { Psd2Error } from '../../errors.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';
@@ -28,17 +29,21 @@ const TOTAL_FIELDS: Column<SyncReport>[] = [
   { title: 'Calls', value: ({ totals }) => String(totals.calls) },
 ];
 
-/** Prints the result of a sync, and warns about failures. @param calls number of calls to the bank */
+/** Prints the result of the last round, and warns about failures. @param calls number of calls to the bank */
 export function report(
   context: Context,
-  plan: { out: string | undefined; since: IsoDate; today: IsoDate; unattendedReads: number },
+  plan: { out: string | undefined; since: IsoDate } & Allowed,
   tally: SyncTally,
   calls: number,
 ): void {
   const customers = tally.reports.toSorted((a, b) => a.customerId.localeCompare(b.customerId));
-  const nextReadsAt = warnOfSkipped(context, tally, plan);
-  warnOfErrors(context, customers);
+  if (!tally.isTold) {
+    tellOfSkipped(context, tally, plan);
+    warnOfErrors(context, customers);
+  }
   const { out = null, since } = plan;
+  const { customers: waiting, accounts } = tally.skipped;
+  const nextReadsAt = waiting + accounts > 0 ? nextReads(context, plan) : null;
   const totals = { ...tally.totals, calls };
   context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport);
 }
@@ -54,34 +59,60 @@ export function warnOfErrors({ terminal }: Context, customers: readonly Customer
   }
 }
 
-/** Warns about what psd2 skipped. @returns when psd2 may read it again, ISO 8601; null if it skipped nothing */
-export function warnOfSkipped(
-  { terminal }: Context,
+/** How often psd2 may read, and whether the reads are spread over the day. */
+interface Allowed {
+  unattendedReads: number;
+  /** Undefined without `--every`. */
+  every: number | undefined;
+}
+
+/** Says what psd2 skipped. This is a warning, unless it only waits for the next turn of the day. */
+export function tellOfSkipped(
+  context: Context,
   { skipped: { customers, accounts } }: SyncTally,
-  { today, unattendedReads: budget }: { today: IsoDate; unattendedReads: number },
-): string | null {
-  if (customers + accounts === 0) return null;
-  const at = new Date(bankLocalTime(addDays(today, 1), '00:00')).toISOString();
+  allowed: Allowed,
+): void {
+  if (customers + accounts === 0) return;
+  const { terminal } = context;
+  const { unattendedReads: budget, every } = allowed;
+  const at = terminal.writeTime(nextReads(context, allowed));
   const skipped = [
     ...(customers > 0 ? [`${customers} customer${customers === 1 ? '' : 's'}`] : []),
     ...(accounts > 0 ? [`${accounts} account${accounts === 1 ? '' : 's'}`] : []),
-  ];
-  terminal.warn(
-    `Skipped: ${skipped.join(' and ')}, read ${budget} time${budget === 1 ? '' : 's'} today without the customer (--unattended-reads). They may be read again from ${terminal.writeTime(at)}.`,
+  ].join(' and ');
+  const times = `${budget} time${budget === 1 ? '' : 's'}`;
+  if (every === undefined) {
+    terminal.warn(
+      `Skipped: ${skipped}, read ${times} today without the customer (--unattended-reads). They may be read again from ${at}.`,
+    );
+    return;
+  }
+  terminal.say(
+    `Skipped: ${skipped}. Without the customer, psd2 reads an account ${times} a day (--unattended-reads), spread over the day, and pauses after failed reads. The next turn begins at ${at}.`,
   );
-  return at;
+}
+
+/** When psd2 may read again what it skipped, ISO 8601. */
+function nextReads({ world }: Context, { unattendedReads, every }: Allowed): string {
+  return nextTurn(world.now(), every === undefined ? 1 : unattendedReads).toISOString();
 }
 
 const RUN_AGAIN = 'The data that was written is valid. Run the same psd2 sync again to continue.';
 const SCA_FIRST =
   'The data that was written is valid. The customer must be present once: psd2 accounts transactions <productId> sends them to the bank (name the customer with --customer). Then run the same psd2 sync again.';
 
-/** The error for an incomplete sync; undefined if everything was synced. */
-export function incomplete({
-  firstFailure: first,
-  incomplete: count,
-  totals,
-}: SyncTally): Psd2Error | undefined {
+/** The error for an incomplete sync; undefined if everything was synced, or some reads must wait. */
+export function incomplete(tally: SyncTally): Psd2Error | undefined {
+  const { firstFailure: first, incomplete: count, totals, hasReadNothing } = tally;
+  if (hasReadNothing) {
+    return new Psd2Error(
+      'reads_used_up',
+      'Nothing was read: the reads without the customer are used up today',
+      {
+        hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.',
+      },
+    );
+  }
   if (!first) return undefined;
   return new Psd2Error(
     first.code,

@@ -11,12 +11,12 @@ export const syncReport = () =>
         customerId: text('id of the customer'),
         status: oneOf(
           ['synced', 'partly', 'waiting', 'failed'],
-          'result for the customer; waiting: their reads for today are used up',
+          'result for the customer; waiting: psd2 may not read their accounts now (--unattended-reads)',
         ),
         accounts: whole('number of accounts'),
         newTransactions: whole('number of transactions that were added'),
         pending: whole('number of pending transactions now'),
-        skipped: list(z.string(), 'productId of each account whose reads for today are used up'),
+        skipped: list(z.string(), 'productId of each account that psd2 may not read now'),
         errors: list(
           z.object({
             productId: orNull(text('null if the customer could not be synced at all')),
@@ -30,7 +30,7 @@ export const syncReport = () =>
     ),
     nextReadsAt: orNull(time('when psd2 may read again what it skipped; null if it skipped nothing')),
     totals: z.object({
-      customers: whole('customers who had their turn'),
+      customers: whole('customers who had their turn; with --every, all totals are those of the last round'),
       synced: whole('customers who were synced completely'),
       accounts: whole('accounts of all customers'),
       newTransactions: whole('new transactions of all customers'),
@@ -49,7 +49,7 @@ export const syncStatus = () =>
     done: z.object({
       synced: whole('customers who were synced completely'),
       partly: whole('customers with accounts that were not synced'),
-      waiting: whole('customers whose reads for today are used up'),
+      waiting: whole('customers whose accounts psd2 may not read now'),
       failed: whole('customers who could not be synced'),
     }),
     failures: list(

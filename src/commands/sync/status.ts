@@ -25,7 +25,7 @@ export async function syncStatus(context: Context): Promise<void> {
     { title: 'At work', value: count(({ atWork }) => atWork) },
     { title: 'Synced', value: count(({ done }) => done.synced) },
     { title: 'Synced in part', value: count(({ done }) => done.partly) },
-    { title: 'Waiting for tomorrow', value: count(({ done }) => done.waiting) },
+    { title: 'Waiting for their next read', value: count(({ done }) => done.waiting) },
     { title: 'Failed', value: count(({ done }) => done.failed) },
     { title: 'Why', value: ({ failures }) => failures.map(writeFailure).join('\n') },
     { title: "Needing the customer's SCA", value: ({ needSca }) => needSca.join(' ') },

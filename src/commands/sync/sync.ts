@@ -10,7 +10,7 @@ import { readDuration } from '../shared/duration.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { type OnReport, SharedStop, type SyncJob, syncCustomers } from './customers.ts';
-import { incomplete, progressLine, report, stopped, warnOfErrors, warnOfSkipped } from './report.ts';
+import { incomplete, progressLine, report, stopped, tellOfSkipped, warnOfErrors } from './report.ts';
 import { SyncTally } from './tally.ts';
 import type { Shared } from './threads.ts';
 import { SyncWatch } from './watch.ts';
@@ -60,7 +60,7 @@ const LOOK_MS = 15_000;
  * `psd2 sync`: brings the local copy of each customer's data up to date. A failure of one customer does not stop the
  * others.
  *
- * @throws Psd2Error the first failure, after all customers had their turn
+ * @throws Psd2Error the first failure, after all customers had their turn; `reads_used_up` if no account could be read
  */
 export async function sync(context: Context, options: SyncOptions): Promise<void> {
   const { needsFolder } = await context.home();
@@ -77,18 +77,21 @@ export async function sync(context: Context, options: SyncOptions): Promise<void
   const run: Run = { context, plan, tally, watch, gentle };
   const rounds = roundsOf(run, one);
   let today = bankDay(context.world.now());
+  let callsBefore = pace.turns;
   for (;;) {
     const round = await rounds.next();
     if (!round) break;
     today = bankDay(context.world.now());
+    callsBefore = pace.turns;
+    tally.beginRound();
     await goRound(run, round, today);
     if (context.world.signal.aborted) throw stopped(tally, round.size);
     await warnOfEndings(context, round);
     if (plan.every === undefined || gentle.aborted) break;
-    endOfRound(run, today);
+    endOfRound(run);
   }
   const since = plan.since ?? addDays(today, -DAYS_WITHOUT_SCA);
-  report(context, { ...plan, since, today }, tally, pace.turns);
+  report(context, { ...plan, since }, tally, pace.turns - callsBefore);
   const failure = plan.every === undefined ? incomplete(tally) : interruptedBy(gentle);
   if (failure) throw failure;
 }
@@ -199,19 +202,20 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
   const end = () => stop.set();
   gentle.addEventListener('abort', end);
   if (gentle.aborted) end();
-  const { out, since, unattendedReads } = plan;
+  const { out, since } = plan;
+  const allowance = { budget: plan.unattendedReads, isSpread: plan.every !== undefined };
   const jobs = shares(plan.concurrency, threads).map(
-    (concurrency): SyncJob => ({ out, since, today, unattendedReads, stop, concurrency }),
+    (concurrency): SyncJob => ({ out, since, today, allowance, stop, concurrency }),
   );
   // A few customers may have accounts with a million rows. With many customers, each is soon done, and frequent garbage
   // collection would cost a twentieth of the time.
   if (due < LEAST_CUSTOMERS) keepHeapSmall();
   const start = context.world.now().getTime();
-  const before = { customers: tally.totals.customers, calls: pace.turns };
+  const callsBefore = pace.turns;
   const line = () => {
-    const own = tally.totals.customers - before.customers;
+    const own = tally.totals.customers;
     const done = Math.max(own, 'customers' in round.share ? 0 : round.size - (watch.due ?? round.size));
-    return progressLine(round.size, done, pace.turns - before.calls, context.world.now().getTime() - start);
+    return progressLine(round.size, done, pace.turns - callsBefore, context.world.now().getTime() - start);
   };
   const shared = { round: round.share, pace: pace.state, tally: calls.state };
   const onReport: OnReport = (each, failure) => tally.add(each, failure);
@@ -252,12 +256,16 @@ async function warnOfEndings(context: Context, { share, size }: Round): Promise<
 }
 
 /** Reports the result of a round before the next one begins. */
-function endOfRound({ context, plan, tally }: Run, today: IsoDate): void {
-  warnOfSkipped(context, tally, { ...plan, today });
+function endOfRound({ context, plan, tally }: Run): void {
+  tellOfSkipped(context, tally, plan);
   warnOfErrors(context, tally.reports);
+  tally.isTold = true;
   const { customers, synced } = tally.totals;
-  context.terminal.say(`A round has ended: ${synced} of ${customers} customers are completely synced.`);
-  tally.endRound();
+  context.terminal.say(
+    tally.hasReadNothing
+      ? 'A round has ended without a read.'
+      : `A round has ended: ${synced} of ${customers} customers are completely synced.`,
+  );
 }
 
 /** SIGTERM is the normal end of a service. Ctrl-C is an interruption. */

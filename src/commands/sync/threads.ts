@@ -6,8 +6,12 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context, Globals } from '../context.ts';
 import type { CustomerReport, OnReport, SharedStop, SyncJob } from './customers.ts';
 
+declare const PSD2_VERSION: string;
+
 /** What a further thread of `psd2 sync` starts with. */
 export interface ThreadStart {
+  /** The version of the program that starts the thread. After an upgrade, the file of the thread is of another one. */
+  version: string;
   globals: Globals;
   sources: Record<Parameters<Context['sourceOf']>[0], ReturnType<Context['sourceOf']>>;
   job: Omit<SyncJob, 'stop'>;
@@ -64,8 +68,10 @@ export async function syncInThread(
 ): Promise<void> {
   const { Worker } = await import('node:worker_threads');
   const start: ThreadStart = {
+    version: PSD2_VERSION,
     globals: context.globals,
     sources: {
+      customer: context.sourceOf('customer'),
       profile: context.sourceOf('profile'),
       timeout: context.sourceOf('timeout'),
       scaTimeout: context.sourceOf('scaTimeout'),

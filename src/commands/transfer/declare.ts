@@ -1,6 +1,14 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
-import { collect, declareCancel, declareResolve, examples, optionsOf, type Run } from '../declare.ts';
+import {
+  ATTENTION_NOTE,
+  collect,
+  declareCancel,
+  declareResolve,
+  examples,
+  optionsOf,
+  type Run,
+} from '../declare.ts';
 
 const RESOLVE_NOTE = `For a transfer in state unknown or executing, or an instant transfer that stays PENDING, if psd2 transfer resume does not
 help. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
@@ -16,8 +24,9 @@ amount. It checks each as you type. Elsewhere, and with --no-input, it names eve
 The bank verifies the transfer first. Then the command shows the result and asks you, before it sends the customer to
 authorise. In a pipeline, --yes confirms in advance.
 
-A --reference is refused if an earlier transfer already used it, unless that transfer definitely failed. If a damaged journal
-does not show its reference, every --reference is refused.
+A --reference is refused if an earlier transfer already used it, unless that transfer definitely failed. The error says what is
+different in the two. A reference stays taken if its journal is missing. If a damaged journal does not show its reference, every
+--reference is refused.
 
 Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed, 9 the outcome is not known yet
 ("psd2 transfer resume <flow>" finds out and never pays again).
@@ -122,24 +131,28 @@ function declareList(transfer: Command, run: Run): void {
       'maximum number of transfers to show; default: 30 in a table on a terminal, otherwise all',
     )
     .option('--state <state>', 'show only transfers in this state; may be repeated', collect, [])
+    .option('--attention', 'show only what a person must look at')
     .option(
       '--since <date>',
       "show only transfers created on this day or later (bank's time zone), YYYY-MM-DD",
     )
     .addHelpText(
       'after',
-      `
+      `${ATTENTION_NOTE}
+
 If a transfer's journal is damaged, psd2 names its file and line on stderr and lists the others.`,
     )
     .addHelpText(
       'after',
       examples(
         'psd2 transfer list --since 2026-11-01 --state executed',
-        "psd2 transfer list --json --state unknown | jq -r '.[].flow'",
+        "psd2 transfer list --attention --json | jq -r '.[].flow'",
       ),
     )
-    .action(({ limit, state, since }) =>
-      run(async (context) => (await import('./list.ts')).transferList(context, { limit, state, since })),
+    .action(({ limit, state, since, attention = false }) =>
+      run(async (context) =>
+        (await import('./list.ts')).transferList(context, { limit, state, since, attention }),
+      ),
     );
 }
 

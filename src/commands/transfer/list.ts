@@ -3,7 +3,7 @@ import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { warnOfDamaged } from '../flow/rules.ts';
+import { isChosen, listedFlows } from '../flow/listed.ts';
 import { readLimit } from '../shared/read-limit.ts';
 import { TRANSFER_COLUMNS, toTransferData } from './output.ts';
 import { transfers } from './shape.ts';
@@ -15,6 +15,8 @@ export interface TransferListOptions {
   state: string[];
   /** Only transfers created on this day in the bank's time zone, or later. */
   since: string | undefined;
+  /** Only transfers that a person must look at. */
+  attention: boolean;
 }
 
 /** As many as fit a terminal. */
@@ -27,12 +29,12 @@ export async function transferList(context: Context, options: TransferListOption
   const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const { flows } = await context.store();
+  const chosen = { attention: options.attention, since };
 
   let shown = 0;
   let isCut = false;
   const pages = async function* (): AsyncGenerator<Transfer[]> {
-    for await (const transfer of flows.list('transfer', { since, onDamaged: warnOfDamaged(context) })) {
+    for await (const transfer of listedFlows(context, 'transfer', chosen)) {
       if (states.length > 0 && !states.includes(transfer.state)) continue;
       if (since && Date.parse(transfer.createdAt) < since.getTime()) continue;
       isCut = shown === limit;
@@ -41,12 +43,16 @@ export async function transferList(context: Context, options: TransferListOption
       yield [transfer];
     }
   };
-  const isChosen = states.length > 0 || since !== undefined;
-  const whenEmpty = isChosen ? 'No transfer matches.' : 'This profile has no transfers.';
+  const whenEmpty =
+    states.length > 0 || isChosen(context, chosen)
+      ? 'No transfer matches.'
+      : 'This profile has no transfers.';
   if (output.format === 'table') await output.pages(pages(), TRANSFER_COLUMNS, whenEmpty);
   else await output.pages(mapPages(pages(), toTransferData), [], '', transfers);
   if (isShort && isCut)
-    terminal.say(`These are the newest ${shown}. --limit <n> shows more; --state and --since filter.`);
+    terminal.say(
+      `These are the newest ${shown}. --limit <n> shows more; --attention, --state and --since filter.`,
+    );
 }
 
 async function* mapPages<From, To>(

@@ -19,6 +19,7 @@ export const TRANSFER_COLUMNS: Column<Transfer>[] = [
   { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 2 },
   { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true, dispensable: 1 },
   { title: 'REFERENCE', value: ({ order }) => order.reference, dispensable: 3 },
+  { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 3 },
 ];
 
 /** Prints a transfer in the shape of the command contract. */
@@ -26,6 +27,7 @@ export function printTransfer({ output }: Context, transfer: Transfer): void {
   const fields: Column<ReturnType<typeof toTransferData>>[] = [
     { title: 'Transfer', value: ({ flow }) => flow },
     { title: 'State', value: ({ state }) => state, kind: 'state' },
+    { title: 'Customer', value: ({ customerId }) => customerId },
     { title: 'From', value: () => writeDebited(transfer) },
     { title: 'To', value: ({ name }) => name },
     { title: 'IBAN', value: ({ to }) => to, whole: true },
@@ -110,7 +112,7 @@ export function showVerified({ order, verification, payeeCheck }: Transfer): str
 export function toTransferData(transfer: Transfer) {
   const { order, verification, payeeCheck } = transfer;
   return {
-    ...flowData({ ...transfer, kind: 'transfer' }, verification?.resourceId),
+    ...flowData({ ...transfer, kind: 'transfer' }, order.customerId, verification?.resourceId),
     instant: order.instant,
     reference: order.reference,
     from: order.from,

@@ -2,6 +2,7 @@ import { fetchReceipt } from '../../bank/endpoints/operations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { requireFile, saveResult } from '../shared/save-document.ts';
 
 /** `psd2 transfer receipt <flow>`: the bank's printable document. */
@@ -13,10 +14,11 @@ export async function transferReceipt(
   const file = requireFile(context, fileOption);
   const { flows } = await context.store();
   const current = await flows.find('transfer', flow);
+  refuseOtherCustomer(context, current);
   const { order, verification, transactionId, state } = current;
   if (!verification || standingOf(current) !== 'done') {
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so it has no receipt`);
   }
-  const { bank } = await context.forCustomer(order.customerId).bank();
+  const { bank } = await (await forFlow(context, current)).bank();
   await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
 }

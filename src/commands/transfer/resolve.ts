@@ -11,7 +11,6 @@ export function transferResolve(context: Context, flow: string, options: Resolve
   return resolve<Transfer, TransferEvent>(context, flow, options, {
     find: (flows, reference) => flows.find('transfer', reference),
     resume: (flows, flow, work) => flows.resume('transfer', flow, work),
-    customerOf: ({ order }) => order.customerId,
     isOpen: (transfer) => isOutcomeOpen(transfer, needsSettlement(transfer.order)),
     isEnded: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',
     askBank: (bank, transfer) =>

@@ -1,5 +1,6 @@
 import { isOpen, maySend } from '../../domain/flow-states.ts';
 import type { Context } from '../context.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
 import { unfinishedFlow } from '../flow/unfinished.ts';
 import { writeMoney } from '../shared/money.ts';
@@ -17,6 +18,7 @@ export async function transferResume(
   const { flows } = await context.store(flow);
   const profile = context.profile();
   const current = await flows.find('transfer', flow);
+  refuseOtherCustomer(context, current);
   const { order } = current;
   if (maySend(current)) refuseClientCredentials(context);
   if (isOpen(current) && !current.accepted) {
@@ -25,7 +27,7 @@ export async function transferResume(
     refuseAboveLimit(profile, order);
   }
   const furtherData = await readFurtherData(context, options.verifyData);
-  const opened = await context.forCustomer(order.customerId).bank();
+  const opened = await (await forFlow(context, current)).bank();
   await opened.flows.resume('transfer', current.flow, async (open) => {
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
     await driveTransfer(context, opened, open, options.payeeVerified);

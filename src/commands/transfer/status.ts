@@ -1,3 +1,4 @@
+import { writeCommands } from '../../advice.ts';
 import { isInterruption, isRefusal } from '../../bank/call/failure.ts';
 import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
@@ -8,6 +9,7 @@ import { transferCalls } from '../../flows/transfer.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { printTransfer } from './output.ts';
 
 /**
@@ -22,10 +24,12 @@ export async function transferStatus(
 ): Promise<void> {
   const { flows } = await context.store(flow);
   const current = await flows.find('transfer', flow);
+  refuseOtherCustomer(context, current);
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return printTransfer(context, current);
-  if (watch) return watchUntilEnd(context, flows, current);
-  const { bank } = await context.forCustomer(current.order.customerId).bank();
+  const acting = await forFlow(context, current);
+  if (watch) return watchUntilEnd(acting, flows, current);
+  const { bank } = await acting.bank();
   const { executionStatus } = transferCalls(bank, current);
   try {
     const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
@@ -45,7 +49,11 @@ export async function transferStatus(
   }
 }
 
-/** Watches the transfer and prints it at its end, with the next command if psd2 has not recorded that end. */
+/**
+ * Watches the transfer and prints it at its end, with the next command if psd2 has not recorded that end.
+ *
+ * @param context acts for the customer of the transfer
+ */
 async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer): Promise<void> {
   const { terminal, world } = context;
   const { flow, order } = transfer;
@@ -53,7 +61,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   let seen: string = transfer.state;
   const watching = watchTransfer({
     world,
-    bank: async () => (await context.forCustomer(order.customerId).bank()).bank,
+    bank: async () => (await context.bank()).bank,
     read: () => flows.find('transfer', flow),
     isAtWork: async () => (await flows.atWork()).some((other) => other.flow === flow),
     seen: ({ state }) => {
@@ -74,7 +82,9 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   }
   printTransfer(context, last);
   if (nextOperationStep(last, needsSettlement(order)) !== 'done')
-    terminal.say(`psd2 has not recorded this yet. Continue with: psd2 transfer resume ${flow}`);
+    terminal.say(
+      `psd2 has not recorded this yet. Continue with: ${writeCommands([['transfer', 'resume', flow]], context.repeated)}`,
+    );
 }
 
 /** Whether the end is known, so that the bank may have forgotten the resource. An instant transfer may still fail. */

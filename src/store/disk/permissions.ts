@@ -101,7 +101,8 @@ export function foldersIn(root: string, log: string): string[] {
     return [folder, ...each, ...each.flatMap((path) => below.map((entry) => join(path, entry)))];
   };
   return [
-    ...['profiles', 'protection', 'sandbox'].map((name) => join(root, name)),
+    ...['profiles', 'protection', 'sandbox', 'stores'].map((name) => join(root, name)),
+    join(root, 'stores', 'copies'),
     join(root, 'sandbox', 'certificates'),
     ...within('tokens', 'client-credentials-calls'),
     ...within('flows', 'open', 'references'),

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
-import type { StoreSettings } from '../open.ts';
-import type { ProfileData, Store } from '../ports/store.ts';
+import { adviceIn, Psd2Error } from '../../errors.ts';
+import { describeChoice } from '../machine/store-choice.ts';
+import type { ChosenStore, StoreSettings } from '../open.ts';
+import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes } from './access-notes.ts';
 import { FileCallCount } from './call-count.ts';
@@ -10,40 +12,66 @@ import { FileTokens } from './tokens.ts';
 import { FileUnattendedReads } from './unattended-reads.ts';
 
 /** The home on disk: the configuration folder of one machine. It reads only on demand. */
-export function openFiles({ folder, vaultOf, notice, now, random, onFlow }: StoreSettings): Store {
-  const assertHere = () => refuseMovedFolder(folder.root);
-  const open = (profile: string, bank?: URL): ProfileData => ({
-    tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile)),
-    flows: new FileFlows(folder.flows(profile), {
-      now,
-      random,
-      interrupted: folder.interrupted,
-      onFlow,
-      assertHere,
-    }),
-    calls: new FileCallCount(folder.tokens(profile)),
-    notes: new FileAccessNotes(folder, profile),
-    reads: new FileUnattendedReads(folder, profile),
-    // Each process keeps its own pace.
-    turns: (own) => own,
-    sync: (out = join(folder.root, 'sync')) => syncInto(out, assertHere),
-    rounds: async () => {
-      const { FileRounds } = await import('./sync/rounds.ts');
-      return new FileRounds(folder.tokens(profile), () => open(profile, bank).tokens.customers(), now);
-    },
-  });
+export function openFiles(
+  { folder, vaultOf, notice, now, random, onFlow }: StoreSettings,
+  chosen?: ChosenStore,
+): Store {
+  const { root } = folder;
+  const open = (profile: string, bank?: URL): ProfileData => {
+    const assertHere = () => {
+      refuseMovedFolder(root);
+      chosen?.guardOf(profile).rememberFiles();
+    };
+    return {
+      tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere),
+      flows: new FileFlows(folder.flows(profile), {
+        now,
+        random,
+        interrupted: folder.interrupted,
+        onFlow,
+        assertHere,
+      }),
+      calls: new FileCallCount(folder.tokens(profile)),
+      notes: new FileAccessNotes(folder, profile),
+      reads: new FileUnattendedReads(folder, profile),
+      // Each process keeps its own pace.
+      turns: (own) => own,
+      sync: (out = join(root, 'sync')) => syncInto(out, assertHere),
+      rounds: async () => {
+        const { FileRounds } = await import('./sync/rounds.ts');
+        return new FileRounds(folder.tokens(profile), () => open(profile, bank).tokens.customers(), now);
+      },
+    };
+  };
   return {
-    place: `in ${folder.root}`,
+    place: `in ${root}`,
+    source: chosen?.source ?? 'default',
     needsFolder: true,
     open: (profile, bank) => {
-      assertHere();
+      chosen?.guardOf(profile).checkFiles();
+      refuseMovedFolder(root);
       return open(profile, bank);
     },
     // The doctor checks owners and modes of the folder together with the machine's other folders.
-    async *check() {},
+    async *check(profile) {
+      yield checkPlace(root, profile, chosen);
+    },
     status: async () => (await import('./status.ts')).statusOfFolder(folder, open),
     async close() {},
   };
+}
+
+function checkPlace(root: string, profile: string | undefined, chosen: ChosenStore | undefined): StoreCheck {
+  const guard = profile === undefined ? undefined : chosen?.guardOf(profile);
+  try {
+    guard?.checkFiles();
+    refuseMovedFolder(root);
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return { name: 'store', status: 'fail', detail: error.message, fix: adviceIn(error) };
+  }
+  const how = describeChoice(chosen?.source ?? 'default', guard?.remembered !== undefined);
+  return { name: 'store', status: 'ok', detail: `files in ${root} (${how})`, fix: null };
 }
 
 function syncInto(out: string, assertHere: () => void): Sync {

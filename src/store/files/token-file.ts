@@ -23,7 +23,11 @@ const lifetimes = {
    */
   origin: z.optional(z.int()),
 };
-const secrets = { accessToken: z.nullable(headerText), refreshToken: z.nullable(z.string()) };
+const secrets = {
+  accessToken: z.nullable(headerText),
+  refreshToken: z.nullable(z.string()),
+  unproven: z.optional(z.literal(true)),
+};
 export const tokenSecrets = z.object(secrets);
 /** If the profile is protected, the tokens themselves are encrypted. */
 export const tokenFile = z.union([

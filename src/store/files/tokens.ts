@@ -40,12 +40,12 @@ const lastLogin = z.object({ customerId: z.string() });
  * granted do not count, so psd2 never sends them to the wrong bank.
  */
 export class FileTokens implements Tokens {
-  readonly #root: string;
   readonly #folder: string;
   readonly #interrupted: AbortSignal | undefined;
   readonly #baseUrl: string | undefined;
   readonly #notice: Notice;
   readonly #vault: Vault;
+  readonly #assertHere: () => void;
   /** The profile's key during each {@link change}, by the path of the locked file. */
   readonly #keys = new Map<string, ProfileKey | undefined>();
 
@@ -53,6 +53,7 @@ export class FileTokens implements Tokens {
    * @param baseUrl the profile's current base URL; undefined for callers that write no tokens
    * @param notice called if a damaged file was kept and replaced
    * @param vault of the profile. The default cannot ask for a passphrase
+   * @param assertHere refuses a change if the tokens are in another store
    */
   constructor(
     folder: StoreFolder,
@@ -60,8 +61,9 @@ export class FileTokens implements Tokens {
     baseUrl: URL | undefined,
     notice: Notice = () => {},
     vault: Vault = new Vault(folder, profile),
+    assertHere: () => void = () => refuseMovedFolder(folder.root),
   ) {
-    this.#root = folder.root;
+    this.#assertHere = assertHere;
     this.#folder = folder.tokens(profile);
     this.#interrupted = folder.interrupted;
     this.#baseUrl = baseUrl?.href;
@@ -109,6 +111,13 @@ export class FileTokens implements Tokens {
       origin: tokens.origin ?? generation,
       baseUrl: this.#bank(),
     });
+    this.#add(customerId, generation + 1, content, generation === 0);
+  }
+
+  /** As {@link TokenSlot.prove}. */
+  async #prove(customerId: Holder, { generation, unproven: _, ...tokens }: ReadTokens, isOwn: boolean) {
+    const own = { ...tokens, origin: tokens.origin ?? generation, baseUrl: this.#bank() };
+    const content = isOwn ? await this.#toFile(customerId, own) : 'null';
     this.#add(customerId, generation + 1, content, generation === 0);
   }
 
@@ -184,6 +193,18 @@ export class FileTokens implements Tokens {
     return [...new Set(found)].filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
 
+  async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
+    const counts = new Map<string, number>();
+    for (const customerId of this.holders()) {
+      const baseUrl = this.#bankOf(customerId);
+      if (baseUrl !== undefined && baseUrl !== this.#baseUrl)
+        counts.set(baseUrl, (counts.get(baseUrl) ?? 0) + 1);
+    }
+    return [...counts]
+      .map(([baseUrl, logins]) => ({ baseUrl, logins }))
+      .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
+  }
+
   async last(): Promise<string | undefined> {
     return readJsonFile(this.#lastLoginPath, lastLogin)?.customerId;
   }
@@ -217,6 +238,7 @@ export class FileTokens implements Tokens {
       refreshTokenExpiresAt: inUtc(found.refreshTokenExpiresAt),
       scope: found.scope,
       apiTrackId: found.apiTrackId,
+      ...(found.unproven && { unproven: found.unproven }),
     };
     return { ...known, origin, baseUrl, tokens };
   }
@@ -263,7 +285,7 @@ export class FileTokens implements Tokens {
   ): Promise<T> {
     const what = customerId === null ? 'The login of the application' : `The login of customer ${customerId}`;
     const here = (lock: HeldLock) => {
-      refuseMovedFolder(this.#root);
+      this.#assertHere();
       return work(lock);
     };
     return withLock(this.#path(customerId), what, here, LONGEST_RENEWAL_MS, signal);
@@ -278,6 +300,7 @@ export class FileTokens implements Tokens {
       write: (tokens) => this.#write(customerId, { ...tokens, origin: undefined, baseUrl: this.#bank() }),
       replace: (spent, tokens) => this.#replace(customerId, spent, tokens),
       refuse: (tokens) => this.#refuse(customerId, tokens),
+      prove: (tokens, isOwn) => this.#prove(customerId, tokens, isOwn),
     };
   }
 
@@ -292,6 +315,16 @@ export class FileTokens implements Tokens {
       const file = readJsonFile(generations.pathOf(generation), tokenGeneration);
       // If the file is gone, a newer generation has replaced it in the meantime.
       if (file !== undefined) return { generation, file };
+    }
+  }
+
+  /** The bank of stored tokens; undefined if there are none, or they are damaged. */
+  #bankOf(customerId: Holder): string | undefined {
+    try {
+      return this.#readNewest(customerId).file?.baseUrl;
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      return undefined;
     }
   }
 
@@ -329,9 +362,9 @@ export class FileTokens implements Tokens {
     const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
     if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
     if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
-    const { accessToken, refreshToken, ...login } = tokens;
-    const place = placeOf(customerId, tokens.baseUrl);
-    return JSON.stringify({ ...login, sealed: key.seal(place, { accessToken, refreshToken }) }, null, '\t');
+    const { accessToken, refreshToken, unproven, ...login } = tokens;
+    const content = key.seal(placeOf(customerId, tokens.baseUrl), { accessToken, refreshToken, unproven });
+    return JSON.stringify({ ...login, sealed: content }, null, '\t');
   }
 
   /** @param mayBegin whether to create the customer's folder if it is missing */

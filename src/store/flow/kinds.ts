@@ -2,7 +2,7 @@ import type * as z from 'zod/mini';
 import { applyConsentEvent, nextConsentStep } from '../../domain/consent.ts';
 import { isPlainlyFailed } from '../../domain/flow-states.ts';
 import { applyOperationEvent, nextOperationStep } from '../../domain/operation.ts';
-import { applyTransferEvent, needsSettlement } from '../../domain/transfer.ts';
+import { applyTransferEvent, needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
 import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports/flows.ts';
 import { consentEvent, genericEvent, transferEvent } from './events.ts';
 import { PREFIXES } from './ids.ts';
@@ -26,10 +26,18 @@ export interface FlowKind<Flow, Event, Beginning = never> {
   isAtEnd(flow: Flow): boolean;
   /** Whether the event announces that money is about to move. */
   isExecution(event: Event): boolean;
+  /** Whether the event announces the request that cannot be undone: `execute`, for a consent `confirm`. */
+  isLastCall(event: Event): boolean;
+  /** Whether the event says that this request never left. It may be sent again then. */
+  isNotBegun(event: Event): boolean;
+  /** The event that says so. */
+  notBegun: Event;
+  /** The event after which psd2 asks the bank what became of this request, and sends nothing again. */
+  unanswered: Event;
   /** The event that cancels the flow. */
   cancelled: Event;
-  /** The operator's own reference. Null for a kind that has no references. */
-  referenceOf: ((flow: Flow) => string | null) | null;
+  /** The order that has the operator's own reference. Null for a kind that has no references. */
+  orderOf: ((flow: Flow) => TransferOrder) | null;
 }
 
 /** The {@link FlowKind} of the kind with this name. */
@@ -40,7 +48,11 @@ const operationKind = {
     verification?.resourceId ?? null,
   isEnded: isPlainlyFailed,
   isExecution: ({ type }: { type: string }) => type === 'execute-sent',
-};
+  isLastCall: ({ type }: { type: string }) => type === 'execute-sent',
+  isNotBegun: ({ type }: { type: string }) => type === 'execute-not-begun',
+  notBegun: { type: 'execute-not-begun' },
+  unanswered: { type: 'execute-unanswered' },
+} as const;
 
 export const KINDS: { [K in Kind]: KnownKind<K> } = {
   transfer: {
@@ -51,7 +63,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     apply: applyTransferEvent,
     isAtEnd: (transfer) => nextOperationStep(transfer, needsSettlement(transfer.order)) === 'done',
     cancelled: { type: 'cancelled' },
-    referenceOf: ({ order }) => order.reference,
+    orderOf: ({ order }) => order,
   },
   operation: {
     ...operationKind,
@@ -61,7 +73,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     apply: (operation, event, at) => applyOperationEvent('operation', operation, event, at),
     isAtEnd: (operation) => nextOperationStep(operation, false) === 'done',
     cancelled: { type: 'cancelled' },
-    referenceOf: null,
+    orderOf: null,
   },
   consent: {
     prefix: PREFIXES.consent,
@@ -72,8 +84,12 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     isEnded: isPlainlyFailed,
     isAtEnd: (consent) => nextConsentStep(consent) === 'done',
     isExecution: () => false,
+    isLastCall: ({ type }) => type === 'confirm-sent',
+    isNotBegun: ({ type }) => type === 'confirm-not-begun',
+    notBegun: { type: 'confirm-not-begun' },
+    unanswered: { type: 'confirm-unanswered' },
     cancelled: { type: 'cancelled' },
-    referenceOf: null,
+    orderOf: null,
   },
 };
 

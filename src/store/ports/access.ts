@@ -35,10 +35,21 @@ export interface AccountRead {
   productId: string | null;
 }
 
+/** When a read may be made. */
+export interface ReadLimit {
+  /** Maximum number of reads that may have begun by now. */
+  budget: number;
+  /** The minute of the bank's day. If it is given, psd2 pauses after failed reads. */
+  minute?: number;
+}
+
+/** `used-up`: the budget is. `paused`: the last reads have failed, and psd2 pauses. */
+export type Taken = 'taken' | 'used-up' | 'paused';
+
 /**
  * How often psd2 read accounts while the customer was absent. A bank may limit this to four times a day (RTS (EU) 2018/389,
- * article 36 (5) (b)). All workers share one count. psd2 counts a read before it makes it. A power cut may lose the last
- * ones.
+ * article 36 (5) (b)). All workers share one count. psd2 counts a read before it makes it, and gives it back if the bank
+ * sent no data. So a read whose process was killed stays counted. A power cut may lose the last ones.
  */
 export interface UnattendedReads {
   /** Begins a run. All calls of one run to the same account are one read. */
@@ -46,9 +57,18 @@ export interface UnattendedReads {
   /**
    * Counts a read before it is made, once per run.
    *
-   * @param budget maximum number of reads a day (default: no limit)
-   * @returns false if the budget is used up. The caller must not read then
+   * @param limit default: none
+   * @returns `taken`, or why the caller must not read
    * @throws Psd2Error `config` if the count cannot be written
    */
-  take(read: AccountRead, budget?: number): Promise<boolean>;
+  take(read: AccountRead, limit?: ReadLimit): Promise<Taken>;
+  /**
+   * Gives back a read that this run has taken, unless it has {@link succeeded}.
+   *
+   * @param failedAt the minute of the bank's day, if a pause follows. Pauses end with the day
+   * @throws Psd2Error `config` if the count cannot be written
+   */
+  giveBack(read: AccountRead, failedAt?: number): Promise<void>;
+  /** A read that this run has taken brought data: it stays counted, and pauses end. @throws Psd2Error `config` */
+  succeeded(read: AccountRead): Promise<void>;
 }

@@ -45,6 +45,8 @@ export type Open<K extends Kind> = OpenFlow<FlowOf<K>, EventOf<K>>;
 export interface Filter {
   /** Skips flows that were created earlier. */
   since?: Date | undefined;
+  /** Skips flows that surely need no person (`needsAttention`). A home may list others too. */
+  attention?: boolean | undefined;
   /** Called for each flow that cannot be read. Without it, the list throws. */
   onDamaged?: ((damage: Psd2Error, flow: string) => void) | undefined;
 }

@@ -64,7 +64,7 @@ export interface Dealt {
 
 /** The result of a customer's turn. */
 export interface CustomerEnd {
-  /** `waiting`: the customer's reads for today are used up. */
+  /** `waiting`: psd2 may not read the customer's accounts now. */
   status: 'synced' | 'partly' | 'waiting' | 'failed';
   /** The code of the first failure; null if there was none. */
   code: string | null;

@@ -14,6 +14,8 @@ import type { Tokens } from './tokens.ts';
 export interface Store {
   /** Where the store is, as the end of a sentence: `in /home/ada/.config/psd2`. Never contains a password. */
   readonly place: string;
+  /** Where the choice of this store comes from. */
+  readonly source: 'environment' | 'profile' | 'default';
   /** Whether a sync writes its rows into a folder that the operator must name. */
   readonly needsFolder: boolean;
   /**
@@ -21,10 +23,15 @@ export interface Store {
    *
    * @param bank the profile's current base URL. Tokens that another bank granted do not count. Without `bank`, psd2 finds no
    *   login and can write none
+   * @throws Psd2Error `config` if the data of the profile is in another store. A database may also find this out later
    */
   open(profile: string, bank?: URL): ProfileData;
-  /** The checks of `psd2 doctor` for the home, in the order in which they run. */
-  check(): AsyncIterable<StoreCheck>;
+  /**
+   * The checks of `psd2 doctor` for the home, in the order in which they run. The first one, `store`, says where it is.
+   *
+   * @param profile whose data must be in this store
+   */
+  check(profile?: string): AsyncIterable<StoreCheck>;
   /** How much the store keeps, and who works on it. @throws Psd2Error `config` */
   status(): Promise<StoreStatus>;
   /** Closes connections. Call it after all other calls have ended. */

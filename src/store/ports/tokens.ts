@@ -15,6 +15,8 @@ export interface StoredLogin {
 export interface StoredTokens extends StoredLogin {
   accessToken: string | null;
   refreshToken: string | null;
+  /** The bank gave them for a refresh token, and has not said yet whose they are. They may be used for nothing else. */
+  unproven?: true | undefined;
 }
 
 /** Tokens as they were read from the store. */
@@ -63,6 +65,11 @@ export interface Tokens {
    * @throws Psd2Error `config` if there is no space, or the home is not writable
    */
   ready(): Promise<() => Promise<void>>;
+  /**
+   * The other base URLs that have logins of the profile, with the number of logins, the most first. The login of the
+   * application counts too. It may have to read every login.
+   */
+  otherBanks(): Promise<{ baseUrl: string; logins: number }[]>;
   /** Customers with stored tokens, sorted, including those with damaged tokens. */
   customers(): Promise<string[]>;
   /** The customer who logged in last. */
@@ -101,4 +108,9 @@ export interface TokenSlot {
   replace(spent: ReadTokens | undefined, tokens: StoredTokens): Promise<StoredTokens | undefined>;
   /** Notes that the bank no longer accepts a refresh token. Does nothing if the store has newer tokens. */
   refuse(tokens: ReadTokens): Promise<void>;
+  /**
+   * Notes whose the unproven tokens are: the holder's own, which may be used from now on, or another customer's, which psd2
+   * forgets. Does nothing if the store has newer tokens.
+   */
+  prove(tokens: ReadTokens, isOwn: boolean): Promise<void>;
 }

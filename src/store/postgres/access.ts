@@ -1,5 +1,13 @@
 import * as z from 'zod/mini';
-import type { AccessNote, AccessNotes, AccountRead, UnattendedReads } from '../ports/access.ts';
+import { pauseAfter } from '../../domain/read-turns.ts';
+import type {
+  AccessNote,
+  AccessNotes,
+  AccountRead,
+  ReadLimit,
+  Taken,
+  UnattendedReads,
+} from '../ports/access.ts';
 import type { Holder, StoredLogin } from '../ports/tokens.ts';
 import type { Database } from './database.ts';
 import { nameOfHolder } from './tokens.ts';
@@ -84,12 +92,22 @@ function noteOf(at: Date | null | undefined, message: string | null | undefined)
   return at && message != null ? { at: at.toISOString(), message } : undefined;
 }
 
-/** Counts reads of one profile's accounts while the customer was absent: a number per account and day, for all workers. */
+const countedRead = z.object({
+  reads: z.nullable(z.number()),
+  failures: z.number(),
+  paused_until: z.number(),
+});
+
+/**
+ * Counts reads of one profile's accounts while the customer was absent: a number per account and day, for all workers. Two
+ * further rows count the failed reads in a row (`failed:<product>`), and have the minute of the day until which psd2 pauses
+ * (`paused:<product>`).
+ */
 export class PostgresUnattendedReads implements UnattendedReads {
   readonly #database: Database;
   readonly #profile: string;
-  /** The reads that this run has counted. */
-  readonly #taken = new Set<string>();
+  /** The reads that this run has counted, with the failed reads before each; `kept` if it brought data. */
+  readonly #taken = new Map<string, number | 'kept'>();
   #day = '';
 
   constructor(database: Database, profile: string) {
@@ -101,28 +119,77 @@ export class PostgresUnattendedReads implements UnattendedReads {
     this.#taken.clear();
   }
 
-  async take(
-    { day, customerId, productId }: AccountRead,
-    budget = Number.POSITIVE_INFINITY,
-  ): Promise<boolean> {
-    const name = `${day} ${customerId} ${productId ?? '*'}`;
-    if (this.#taken.has(name)) return true;
-    if (budget < 1) return false;
+  async take(read: AccountRead, limit?: ReadLimit): Promise<Taken> {
+    const name = nameOf(read);
+    if (this.#taken.has(name)) return 'taken';
+    if (limit && limit.budget < 1) return 'used-up';
+    const { day } = read;
     if (day !== this.#day) await this.#forgetBefore(day);
     // A power cut may lose the last ones, since psd2 does not wait for the disk here.
-    const counted = await this.#database.look(
-      z.object({ reads: z.number() }),
-      `with soon as materialized (select set_config('synchronous_commit', 'off', true))
-       insert into psd2.unattended_reads as r (profile, day, customer_id, product_id, reads)
-       select $1, $2::date, $3, $4, 1 from soon
-       on conflict (profile, day, customer_id, product_id) do update set reads = r.reads + 1
-         where $5::integer is null or r.reads < $5::integer
-       returning reads`,
-      [this.#profile, day, customerId, productId ?? '', Number.isFinite(budget) ? budget : null],
+    const counted = await this.#database.lookOne(
+      countedRead,
+      `with soon as materialized (select set_config('synchronous_commit', 'off', true)),
+       past as materialized (
+         select coalesce(max(reads) filter (where product_id = $6), 0) as failures,
+           coalesce(max(reads) filter (where product_id = $7), 0) as paused_until
+         from soon left join psd2.unattended_reads
+           on profile = $1 and day = $2::date and customer_id = $3 and product_id in ($6, $7)
+       ),
+       counted as (
+         insert into psd2.unattended_reads as r (profile, day, customer_id, product_id, reads)
+         select $1, $2::date, $3, $4, 1 from past where $8::integer is null or paused_until <= $8::integer
+         on conflict (profile, day, customer_id, product_id) do update set reads = r.reads + 1
+           where $5::integer is null or r.reads < $5::integer
+         returning reads
+       )
+       select (select reads from counted) as reads, failures, paused_until from past`,
+      [...this.#rowOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
     );
-    if (counted.length === 0) return false;
-    this.#taken.add(name);
-    return true;
+    if (!counted || counted.reads === null)
+      return (counted?.paused_until ?? 0) > (limit?.minute ?? Number.POSITIVE_INFINITY)
+        ? 'paused'
+        : 'used-up';
+    this.#taken.set(name, counted.failures);
+    return 'taken';
+  }
+
+  async giveBack(read: AccountRead, failedAt?: number): Promise<void> {
+    const before = this.#taken.get(nameOf(read));
+    if (before === undefined || before === 'kept') return;
+    this.#taken.delete(nameOf(read));
+    const failures = before + 1;
+    const pauses = failedAt === undefined ? [] : [failures, failedAt + pauseAfter(failures)].map(String);
+    await this.#database.look(
+      z.unknown(),
+      `with soon as materialized (select set_config('synchronous_commit', 'off', true)),
+       free as (
+         update psd2.unattended_reads set reads = greatest(reads - 1, 0)
+         where profile = $1 and day = $2::date and customer_id = $3 and product_id = $4
+       )
+       insert into psd2.unattended_reads (profile, day, customer_id, product_id, reads)
+       select $1, $2::date, $3, pause.product_id, pause.value
+       from soon, unnest($5::text[], $6::integer[]) as pause (product_id, value)
+       on conflict (profile, day, customer_id, product_id) do update set reads = excluded.reads`,
+      [...this.#rowOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
+    );
+  }
+
+  async succeeded(read: AccountRead): Promise<void> {
+    const failures = this.#taken.get(nameOf(read));
+    if (failures !== undefined) this.#taken.set(nameOf(read), 'kept');
+    if (!failures || failures === 'kept') return;
+    const [profile, day, customerId] = this.#rowOf(read);
+    await this.#database.look(
+      z.unknown(),
+      `delete from psd2.unattended_reads
+       where profile = $1 and day = $2::date and customer_id = $3 and product_id = any($4::text[])`,
+      [profile, day, customerId, pausesOf(read)],
+    );
+  }
+
+  /** The primary key of a read's row. */
+  #rowOf({ day, customerId, productId }: AccountRead): [string, string, string, string] {
+    return [this.#profile, day, customerId, productId ?? ''];
   }
 
   async #forgetBefore(day: string): Promise<void> {
@@ -133,4 +200,13 @@ export class PostgresUnattendedReads implements UnattendedReads {
     );
     this.#day = day;
   }
+}
+
+function nameOf({ day, customerId, productId }: AccountRead): string {
+  return `${day} ${customerId} ${productId ?? '*'}`;
+}
+
+/** The rows of a pause. No product has such an id. */
+function pausesOf({ productId }: AccountRead): [failed: string, paused: string] {
+  return [`failed:${productId ?? ''}`, `paused:${productId ?? ''}`];
 }

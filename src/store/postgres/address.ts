@@ -5,6 +5,7 @@ import { parse, toClientConfig } from 'pg-connection-string';
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing, reasonOf } from '../disk/system-error.ts';
+import { containsPassword } from '../machine/store-choice.ts';
 import { type Environment, readService, type Service } from './service.ts';
 
 /** The address of a database in `PSD2_STORE`. */
@@ -58,6 +59,19 @@ export function parseAddress(text: string, env: Environment): Address {
     shown: `${host.startsWith('/') ? host : place}/${database}`,
     place: `${place}/${database}`,
   };
+}
+
+/**
+ * The address of a database without a password, as `profile set --store` takes it. If the text contains one, the options of
+ * TLS are lost too.
+ */
+export function withoutPassword(text: string, { config }: Address): string {
+  if (!containsPassword(text)) return text;
+  const { user = '', host = '', port = 5432, database = '' } = config;
+  const start = `postgres://${encodeURIComponent(user)}@`;
+  return host.startsWith('/')
+    ? `${start}/${encodeURIComponent(database)}?host=${encodeURIComponent(host)}&port=${port}`
+    : `${start}${isIP(host) === 6 ? `[${host}]` : host}:${port}/${encodeURIComponent(database)}`;
 }
 
 const OF_THE_SERVER = new Set(['host', 'hostaddr', 'user', 'password', 'dbname']);

@@ -1,7 +1,8 @@
 // What `psd2 store init` and `psd2 store copy` need from the home in PostgreSQL. Only they load it.
 export type { KeyringEntry } from '../secrets/keyring.ts';
-export { parseAddress } from './address.ts';
+export { parseAddress, withoutPassword } from './address.ts';
 export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
 export { currentVersion, initStore, sqlFor } from './init.ts';
 export { opensOne, passphraseEntry, storedKeys } from './keys.ts';
+export { mayKeepPlainTokens } from './plain-tokens.ts';

@@ -55,6 +55,7 @@ export class Claims {
     }: { what: string; patienceMs: number; signal?: AbortSignal | undefined },
     work: (claim: Claim) => Promise<T>,
   ): Promise<T> {
+    await this.#database.remember(this.#profile);
     const claim = await this.#take(kind, name, what, patienceMs, signal);
     const beat = setInterval(() => {
       // If one fails, the next one makes up for it. If one comes too late, the claim is gone.

@@ -50,6 +50,16 @@ export class Taken extends Error {
   }
 }
 
+/** Keeps the data of a profile in this database. */
+export interface DatabaseGuard {
+  /** Whether {@link found} needs to know if the database has data of the profile. */
+  readonly needsToKnowData: boolean;
+  /** Called when psd2 has connected. @throws Psd2Error `config` if the data of the profile is in another store */
+  found(id: string, hasData: boolean): void;
+  /** Called before data is written. @throws as {@link found} */
+  remember(id: string): void;
+}
+
 /**
  * The database of a store. It connects on demand, and never keeps a transaction open while psd2 waits for something else.
  */
@@ -61,7 +71,10 @@ export class Database {
   readonly #signal: AbortSignal | undefined;
   readonly #isForCopying: boolean;
   readonly #sockets = new Set<Socket>();
+  readonly #guards = new Map<string, DatabaseGuard>();
   #checked: Promise<void> | undefined;
+  /** The random id of the store, once psd2 has connected. */
+  #id = '';
   /** Ctrl-C ends the wait for a database that was never reached. Later statements always finish, to store what the bank gave. */
   #wasReached = false;
 
@@ -87,6 +100,19 @@ export class Database {
     });
     // If an idle connection is lost, the pool makes a new one for the next statement.
     this.#pool.on('error', ignore);
+  }
+
+  /** Has the data of a profile guarded from the next statement on. */
+  guard(profile: string, guard: DatabaseGuard): void {
+    if (this.#guards.has(profile)) return;
+    this.#guards.set(profile, guard);
+    this.#checked = undefined;
+  }
+
+  /** Call it before data of a profile is written for the first time. @throws Psd2Error `config` */
+  async remember(profile: string): Promise<void> {
+    await this.checked();
+    this.#guards.get(profile)?.remember(this.#id);
   }
 
   /** As {@link Statements.query}, in its own transaction, after the schema was checked. */
@@ -131,7 +157,11 @@ export class Database {
         answerMs = NO_LIMIT_MS;
       },
       script: async (sql) => {
-        await this.#interruptible(client.query(sql)).catch((error: unknown) =>
+        const statement: QueryConfig & { query_timeout?: number } = {
+          text: sql,
+          ...(answerMs !== undefined && { query_timeout: answerMs }),
+        };
+        await this.#interruptible(client.query(statement)).catch((error: unknown) =>
           Promise.reject(this.#failure(error)),
         );
       },
@@ -185,8 +215,13 @@ export class Database {
       moved_to: z.nullable(z.string()),
       copied_from: z.nullable(z.string()),
       copy_ended: z.boolean(),
+      id: z.string(),
+      with_data: z.array(z.string()),
     });
-    const [found] = await this.#again(() => this.#run(this.#pool, row, 'select * from psd2.store', []));
+    const unknown = [...this.#guards]
+      .filter(([, guard]) => guard.needsToKnowData)
+      .map(([profile]) => profile);
+    const [found] = await this.#again(() => this.#run(this.#pool, row, LOOK_AT_STORE, [unknown]));
     this.#wasReached = true;
     const version = found?.version ?? 0;
     if (version > SCHEMA_VERSION) throw newerSchema(this.shown, version);
@@ -200,6 +235,8 @@ export class Database {
     if (!found || this.#isForCopying) return;
     if (found.moved_to !== null) throw movedAway(`PostgreSQL at ${this.shown}`, found.moved_to);
     if (!found.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, found.copied_from ?? '');
+    this.#id = found.id;
+    for (const [profile, guard] of this.#guards) guard.found(found.id, found.with_data.includes(profile));
   }
 
   /**
@@ -290,6 +327,13 @@ export class Database {
     }
   }
 }
+
+/** The mark of the store, and which of some profiles have data in it. */
+const LOOK_AT_STORE = `select s.*, array(
+    select profile from unnest($1::text[]) profile
+    where exists (select from psd2.flows f where f.profile = profile.profile)
+      or exists (select from psd2.tokens t where t.profile = profile.profile and t.secrets is not null)
+  ) as with_data from psd2.store s`;
 
 /** The error for a store that a newer psd2 has updated. */
 export function newerSchema(shown: string, version: number): Psd2Error {

@@ -1,4 +1,5 @@
 import type { Environment } from '../machine/settings.ts';
+import type { StoreGuard } from '../machine/store-guard.ts';
 import type { Glance } from '../ports/store.ts';
 import { parseAddress } from './address.ts';
 import { Claims } from './claims.ts';
@@ -6,11 +7,16 @@ import { Database } from './database.ts';
 import { PostgresFlows } from './flows/flows.ts';
 import { customersOf } from './tokens.ts';
 
-/** What completion offers for a profile. If the database cannot be reached or used, it offers nothing and throws nothing. */
-export function glanceAtPostgres(profile: string, env: Environment): Glance {
+/**
+ * What completion offers for a profile. If the database cannot be reached or used, or the data of the profile is in another
+ * store, it offers nothing and throws nothing.
+ */
+export function glanceAtPostgres(profile: string, env: Environment, guard: StoreGuard): Glance {
   const within = async <T>(look: (database: Database) => Promise<T[]>): Promise<T[]> => {
     try {
-      const database = new Database(parseAddress(env.PSD2_STORE ?? '', env), AbortSignal.timeout(1_000));
+      const address = parseAddress(env.PSD2_STORE ?? '', env);
+      guard.checkNamed({ shown: address.shown, address: '' });
+      const database = new Database(address, AbortSignal.timeout(1_000));
       try {
         return await look(database);
       } finally {

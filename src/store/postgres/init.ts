@@ -39,6 +39,8 @@ export async function initStore(database: Database, how: Init): Promise<number> 
     const version = await versionIn(statements);
     if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
     if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
+    // An upgrade may change many rows.
+    await statements.takeTime();
     await statements
       .script(initSql(version, how))
       .catch((error: unknown) => Promise.reject(withoutRights(database.shown, how, error)));
@@ -64,6 +66,15 @@ function withoutRights(shown: string, { roles }: Init, error: unknown): unknown 
 /** The version of the schema in the database; 0 if there is none. @throws Psd2Error `config` */
 export async function currentVersion(database: Database): Promise<number> {
   return database.transaction(versionIn, false);
+}
+
+/** The random id of the store in the database; null if it has no tables. @throws Psd2Error `config` */
+export async function currentId(database: Database): Promise<string | null> {
+  return database.transaction(async (statements) => {
+    if ((await versionIn(statements)) === 0) return null;
+    const [found] = await statements.query(z.object({ id: z.string() }), 'select id::text from psd2.store');
+    return found?.id ?? null;
+  }, false);
 }
 
 async function versionIn(statements: Statements): Promise<number> {

@@ -49,12 +49,11 @@ export async function passphraseEntry({ place }: Database, signal: AbortSignal):
   return keyringEntry(`store ${place}`, signal);
 }
 
-/** Encrypts the tokens of a profile, unless the store was created with `store init --plain-tokens`. */
+/** Encrypts the tokens of a profile. */
 export interface TokenKey {
-  /** Null if the store keeps tokens in clear text. */
-  seal: ((place: Place, value: object) => Sealed) | null;
-  /** @throws Psd2Error `config` if the content was not sealed for this place */
-  open<T>(place: Place, content: Sealed, schema: z.ZodMiniType<T>): T;
+  seal(place: Place, value: object): Sealed;
+  /** @returns undefined if the content was not sealed for this place */
+  open<T>(place: Place, content: Sealed, schema: z.ZodMiniType<T>): T | undefined;
 }
 
 /**
@@ -65,16 +64,19 @@ export class Keys {
   readonly #database: Database;
   readonly #profile: string;
   readonly #sources: KeySources;
-  #opened: Promise<TokenKey> | undefined;
+  /** As `mayKeepPlainTokens`. */
+  readonly mayBePlain: boolean;
+  #opened: Promise<TokenKey | null> | undefined;
 
-  constructor(database: Database, profile: string, sources: KeySources) {
+  constructor(database: Database, profile: string, sources: KeySources, mayBePlain: boolean) {
     this.#database = database;
     this.#profile = profile;
     this.#sources = sources;
+    this.mayBePlain = mayBePlain;
   }
 
-  /** @throws Psd2Error `config` if the key is not available */
-  key(): Promise<TokenKey> {
+  /** @returns null if this machine keeps tokens in clear text. @throws Psd2Error `config` if the key is not available */
+  key(): Promise<TokenKey | null> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
@@ -82,51 +84,70 @@ export class Keys {
     return this.#opened;
   }
 
-  async #open(): Promise<TokenKey> {
-    const store = await this.#database.lookOne(plainRow, 'select plain_tokens from psd2.store');
-    const stored = await this.#stored();
-    if (!stored && store?.plain_tokens) return { seal: null, open: () => this.#unopened() };
-    const { passphrase, isKept } = await this.#passphrase();
-    const current = stored ?? (await this.#make(passphrase));
+  /**
+   * A machine that has a passphrase always encrypts. Without one, both the machine and the store must have chosen clear text,
+   * so that whoever changes the database cannot switch encryption off.
+   */
+  async #open(): Promise<TokenKey | null> {
+    const found = await this.#passphrase();
+    if (!found) return null;
+    const { passphrase, isKept } = found;
+    const current = (await this.#stored()) ?? (await this.#make(passphrase));
     const text = await openKey(this.#profile, current, passphrase);
     if (text === undefined) throw this.#wrongPassphrase(isKept);
     const key = Buffer.from(text, 'base64');
     const whole = (place: Place) => [this.#profile, current.id, ...place];
     return {
-      seal: store?.plain_tokens ? null : (place, value) => seal(key, whole(place), JSON.stringify(value)),
+      seal: (place, value) => seal(key, whole(place), JSON.stringify(value)),
       open: (place, content, schema) => {
         const opened = unseal(key, whole(place), content);
-        const value = opened === undefined ? undefined : schema.safeParse(JSON.parse(opened)).data;
-        return value ?? this.#unopened();
+        return opened === undefined ? undefined : schema.safeParse(JSON.parse(opened)).data;
       },
     };
   }
 
-  /** The passphrase that is set, else that of this machine's keyring, else the operator's. @throws Psd2Error `config` */
-  async #passphrase(): Promise<{ passphrase: string; isKept: boolean }> {
+  /**
+   * The passphrase that is set, else that of this machine's keyring, else the operator's.
+   *
+   * @returns undefined if there is none, and tokens stay in clear text
+   * @throws Psd2Error `config`
+   */
+  async #passphrase(): Promise<{ passphrase: string; isKept: boolean } | undefined> {
     let isKept = false;
     let whyNotKept = "the system's keyring has none for this store";
+    const isPlain = async () => this.mayBePlain && (await this.#isStorePlain());
     const passphrase = await this.#sources.passphrase(this.#profile, async () => {
       try {
         const kept = await (await passphraseEntry(this.#database, this.#sources.signal)).read();
         isKept = Boolean(kept);
-        return kept || undefined;
+        if (kept) return kept;
       } catch (error) {
         // The operator can still be asked.
         if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
         whyNotKept = error.message.replace(/^The/, 'the');
-        return undefined;
       }
+      // An empty one: the operator is not asked.
+      return (await isPlain()) ? '' : undefined;
     });
     if (passphrase) return { passphrase, isKept };
+    if (await isPlain()) return undefined;
+    const isChosen = await this.#isStorePlain();
+    const plain = isChosen
+      ? ' If you chose tokens in clear text with psd2 store init --plain-tokens, set PSD2_STORE_PLAIN_TOKENS=1 instead.'
+      : '';
     throw new Psd2Error(
       'config',
       `The passphrase for the tokens of ${this.#profile} is missing: PSD2_CONFIG_PASSPHRASE is not set, and ${whyNotKept}`,
       {
-        hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines. Or keep the passphrase in the keyring of this machine:',
+        hint: `Set PSD2_CONFIG_PASSPHRASE, the same on all machines.${plain} Or keep the passphrase in the keyring of this machine:`,
         next: [['store', 'init', '--keyring']],
       },
     );
+  }
+
+  async #isStorePlain(): Promise<boolean> {
+    const store = await this.#database.lookOne(plainRow, 'select plain_tokens from psd2.store');
+    return store?.plain_tokens ?? false;
   }
 
   #wrongPassphrase(isKept: boolean): Psd2Error {
@@ -157,7 +178,11 @@ export class Keys {
       'insert into psd2.keys (profile, key) values ($1, $2) on conflict do nothing',
       [this.#profile, JSON.stringify({ v: 1, id, salt, key } satisfies Wrapped)],
     );
-    return (await this.#stored()) ?? this.#unopened();
+    const stored = await this.#stored();
+    if (stored) return stored;
+    throw new Psd2Error('config', `The key of ${this.#profile} is gone from ${this.#database.shown}`, {
+      hint: 'Check whether another program writes to its tables, then run this again.',
+    });
   }
 
   async #stored(): Promise<Wrapped | undefined> {
@@ -167,14 +192,6 @@ export class Keys {
       [this.#profile],
     );
     return row?.key;
-  }
-
-  #unopened(): never {
-    throw new Psd2Error(
-      'config',
-      `The tokens of ${this.#profile} at ${this.#database.shown} are damaged: what is encrypted in them was changed`,
-      { hint: 'Restore them, or log in again:', next: [['auth', 'login']] },
-    );
   }
 }
 

@@ -1,5 +1,8 @@
+import { FLOWS_VERSION_2 } from './flows/upgrade.ts';
+import { TOKENS_VERSION_2 } from './tokens-version-2.ts';
+
 /** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The step from each version to the next one. `psd2 store init` runs the missing ones in one transaction. */
 export const STEPS: readonly string[] = [
@@ -282,6 +285,7 @@ create table psd2.sync_minutes (
   primary key (profile, minute)
 );
 `,
+  [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */
@@ -292,7 +296,8 @@ do $$ begin
 end $$;
 grant usage on schema psd2 to psd2_worker, psd2_reader;
 grant select, insert, update, delete on all tables in schema psd2 to psd2_worker;
-revoke insert, update, delete on psd2.store from psd2_worker;
+revoke insert, update, delete on psd2.store, psd2.tokens_of_schema_1 from psd2_worker;
+revoke update, delete on psd2.keys, psd2.flow_events from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
 grant select on psd2.accounts, psd2.balances, psd2.transactions, psd2.pending_transactions, psd2.sync_progress to psd2_reader;
 `;

@@ -2,11 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
-import { type Place, sealed } from '../secrets/sealed.ts';
 import type { Claim, Claims } from './claims.ts';
 import { type Database, LostAnswer } from './database.ts';
 import { isAway } from './failure.ts';
 import type { Keys } from './keys.ts';
+import { storedSecrets, TokenSeals } from './token-secrets.ts';
 
 /** A worker may make several token calls, and each may take its whole time limit. */
 const LONGEST_RENEWAL_MS = 150_000;
@@ -14,10 +14,6 @@ const LONGEST_RENEWAL_MS = 150_000;
 const LONGEST_OUTAGE_MS = 120_000;
 const PAUSE_MS = 500;
 
-export const tokenSecrets = z.object({
-  accessToken: z.nullable(z.string()),
-  refreshToken: z.nullable(z.string()),
-});
 const time = z.nullable(z.date());
 /** A row of `psd2.tokens`. */
 export const tokenRow = z.object({
@@ -29,7 +25,7 @@ export const tokenRow = z.object({
   scope: z.nullable(z.string()),
   api_track_id: z.nullable(z.string()),
   /** Null after a logout. */
-  secrets: z.nullable(z.union([tokenSecrets, z.object({ sealed })])),
+  secrets: z.nullable(storedSecrets),
 });
 export type Row = z.infer<typeof tokenRow>;
 
@@ -47,6 +43,7 @@ export class PostgresTokens implements Tokens {
   readonly #baseUrl: string | null;
   readonly #claims: Claims;
   readonly #keys: Keys;
+  readonly #seals: TokenSeals;
 
   constructor(database: Database, profile: string, bank: URL | undefined, claims: Claims, keys: Keys) {
     this.#database = database;
@@ -54,6 +51,7 @@ export class PostgresTokens implements Tokens {
     this.#baseUrl = bank?.href ?? null;
     this.#claims = claims;
     this.#keys = keys;
+    this.#seals = new TokenSeals(database, profile, keys);
   }
 
   async login(holder: Holder): Promise<StoredLogin | undefined> {
@@ -102,6 +100,17 @@ export class PostgresTokens implements Tokens {
     return customersOf(this.#database, this.#profile);
   }
 
+  async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
+    const found = await this.#database.look(
+      z.object({ base_url: z.string(), logins: z.number() }),
+      `select base_url, count(*)::int as logins from psd2.tokens
+       where profile = $1 and secrets is not null and base_url is distinct from $2
+       group by base_url order by logins desc, base_url collate "C"`,
+      [this.#profile, this.#baseUrl],
+    );
+    return found.map(({ base_url: baseUrl, logins }) => ({ baseUrl, logins }));
+  }
+
   async last(): Promise<string | undefined> {
     const found = await this.#database.lookOne(
       z.object({ customer_id: z.string() }),
@@ -124,7 +133,7 @@ export class PostgresTokens implements Tokens {
     for (const holder of await this.#holders()) {
       await this.#claimed(holder, undefined, async () => {
         const stored = await this.#newest(holder);
-        const tokens = stored && (await this.#open(holder, stored));
+        const tokens = stored && (await this.#open(holder, stored, this.#keys.mayBePlain));
         if (stored && tokens)
           await this.#put(holder, stored.generation, tokens, stored.origin, stored.base_url);
       });
@@ -162,6 +171,10 @@ export class PostgresTokens implements Tokens {
         const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
         await this.#put(holder, generation, ended, origin);
       },
+      prove: async ({ generation, origin = generation, unproven: _, ...tokens }, isOwn) => {
+        if (isOwn) await this.#put(holder, generation, tokens, origin);
+        else await this.#forget(holder, generation);
+      },
     };
   }
 
@@ -179,13 +192,10 @@ export class PostgresTokens implements Tokens {
   ): Promise<boolean> {
     if (baseUrl === null) throw new TypeError('Tokens are written for a bank');
     const { accessToken, refreshToken } = tokens;
-    const { seal } = await this.#keys.key();
-    const content = seal
-      ? { sealed: seal(placeOf(holder, baseUrl), { accessToken, refreshToken }) }
-      : { accessToken, refreshToken };
+    const secrets = await this.#seals.close({ holder, baseUrl, generation: before + 1 }, tokens);
     const values = [
       ...[this.#profile, nameOfHolder(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
-      ...[tokens.refreshTokenExpiresAt, tokens.scope, tokens.apiTrackId ?? null, JSON.stringify(content)],
+      ...[tokens.refreshTokenExpiresAt, tokens.scope, tokens.apiTrackId ?? null, secrets],
     ];
     try {
       const written = await this.#database.query(
@@ -215,14 +225,15 @@ export class PostgresTokens implements Tokens {
     }
   }
 
-  async #forget(holder: Holder): Promise<void> {
+  /** @param generation forgets only this one; without it, any */
+  async #forget(holder: Holder, generation: number | null = null): Promise<void> {
     await this.#database.look(
       z.unknown(),
       `update psd2.tokens set secrets = null, generation = generation + 1, origin = generation + 1,
          access_token_expires_at = null, refresh_token_expires_at = null, scope = null, api_track_id = null,
          changed_at = clock_timestamp()
-       where profile = $1 and holder = $2 and secrets is not null`,
-      [this.#profile, nameOfHolder(holder)],
+       where profile = $1 and holder = $2 and secrets is not null and ($3::bigint is null or generation = $3::bigint)`,
+      [this.#profile, nameOfHolder(holder), generation],
     );
   }
 
@@ -234,13 +245,12 @@ export class PostgresTokens implements Tokens {
     );
   }
 
-  async #open(holder: Holder, stored: Row): Promise<ReadTokens | undefined> {
-    if (!stored.secrets) return undefined;
-    const content =
-      'sealed' in stored.secrets
-        ? (await this.#keys.key()).open(placeOf(holder, stored.base_url), stored.secrets.sealed, tokenSecrets)
-        : stored.secrets;
-    return { ...loginOf(stored), ...content, generation: stored.generation, origin: stored.origin };
+  /** @param takesPlain as {@link TokenSeals.open} */
+  async #open(holder: Holder, stored: Row, takesPlain?: boolean): Promise<ReadTokens | undefined> {
+    const { generation, origin, base_url: baseUrl, secrets } = stored;
+    if (!secrets) return undefined;
+    const opened = await this.#seals.open({ holder, baseUrl, generation }, secrets, takesPlain);
+    return { ...loginOf(stored), ...opened, generation, origin };
   }
 
   async #holders(): Promise<Holder[]> {
@@ -302,9 +312,4 @@ export function loginOf(stored: Row): StoredLogin {
 /** The holder's name in the database, which is empty for the application. */
 export function nameOfHolder(holder: Holder): string {
   return holder ?? '';
-}
-
-/** The place that tokens are sealed for: this holder, at the bank that granted them. */
-export function placeOf(holder: Holder, baseUrl: string): Place {
-  return ['tokens', holder === null ? 'client-credentials' : `customer-${holder}`, baseUrl];
 }

@@ -11,7 +11,7 @@ const NOW = '2026-11-21T12:00:00.000Z';
 function selected(
   calls: Partial<LoggedCall>[],
   options: Partial<LogOptions> = {},
-  globals: { profile?: string } = {},
+  globals: { profile?: string; customer?: string } = {},
 ): string {
   const folder = newConfigFolder(temporary);
   const log = new CallLog(folder.log);
@@ -73,4 +73,20 @@ it('psd2 log finds transactions, flows and requests by the beginning of their id
 
 it('psd2 log --profile shows only the calls of that profile', () => {
   expect(selected([{ profile: 'other' }, {}], {}, { profile: 'bank' })).toBe('1');
+});
+
+it('psd2 log --customer shows the calls that name the customer, and the others of the same transactions', () => {
+  const calls = [
+    { path: '/bank/private/customers/12/products/1/moneyTransfer/verify', transactionId: 'a' },
+    { path: '/bank/private/operations/r1/status', transactionId: 'a' },
+    { path: '/bank/private/customers/123/products', transactionId: 'b' },
+    { path: '/bank/private/operations/r2/status', transactionId: 'b' },
+    { path: '/bank/private/customers/123', transactionId: 'b' },
+    { path: '/oauth/token', transactionId: 'c' },
+    { path: '/bank/private/customers/12', transactionId: 'd' },
+  ];
+  expect(selected(calls, {}, { customer: '12' })).toBe('0 1 6');
+  expect(selected(calls, {}, { customer: '123' })).toBe('2 3 4');
+  expect(selected(calls, {}, { customer: '1' })).toBe('');
+  expect(() => selected(calls, {}, { customer: '../1' })).toThrow('is not a number');
 });

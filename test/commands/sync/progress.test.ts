@@ -47,17 +47,56 @@ it('the error of a sync is the first failure, and counts the customers', () => {
   });
 });
 
-it('after a round the report has nothing of it, and the totals go on', () => {
+it('the totals of a round are of that round, and the counts by result go on', () => {
   const tally = new SyncTally(false);
-  tally.add({ ...report('1', 'sca_required'), skipped: ['A1'] }, undefined);
+  tally.add({ ...report('1', 'sca_required'), skipped: ['A1'] }, new Psd2Error('sca_required', 'SCA'));
   tally.add({ ...report('2'), status: 'waiting' }, undefined);
   expect([tally.reports.length, tally.skipped]).toEqual([2, { customers: 1, accounts: 1 }]);
-  tally.endRound();
+  tally.beginRound();
   expect([tally.reports, tally.skipped]).toEqual([[], { customers: 0, accounts: 0 }]);
   expect(tally).toMatchObject({
-    totals: { customers: 2 },
+    ...{ totals: { customers: 0 }, incomplete: 0, firstFailure: undefined },
     byStatus: { failed: 1, waiting: 1 },
-    incomplete: 1,
+  });
+  tally.add({ ...report('1'), accounts: 3 }, undefined);
+  expect(tally.totals).toMatchObject({ customers: 1, synced: 1, accounts: 3 });
+  expect(incomplete(tally)).toBeUndefined();
+});
+
+describe('a round that read nothing because of the limit of the day', () => {
+  const waiting = { ...report('1'), status: 'waiting' as const };
+  const skipping = { ...report('2'), status: 'partly' as const, accounts: 2, skipped: ['A1', 'A2'] };
+  const codeAfter = (...reports: CustomerReport[]) => {
+    const tally = new SyncTally(true);
+    for (const each of reports)
+      tally.add(each, each.errors[0] && new Psd2Error('bank_failing', 'The bank says no'));
+    return incomplete(tally)?.code;
+  };
+
+  it('is an error', () => {
+    expect(codeAfter(waiting)).toBe('reads_used_up');
+    expect(codeAfter(waiting, skipping)).toBe('reads_used_up');
+  });
+
+  it.each<[string, CustomerReport[]]>([
+    ['some customers were read', [waiting, { ...report('3'), accounts: 1 }]],
+    ['some accounts were read', [{ ...skipping, accounts: 3 }]],
+    ['a customer has no accounts', [waiting, report('3')]],
+    ['there was no customer', []],
+  ])('is none if %s', (_why, reports) => {
+    expect(codeAfter(...reports)).toBeUndefined();
+  });
+
+  it('is not the error of a round with a failure', () => {
+    expect(codeAfter(waiting, report('3', 'bank_failing'))).toBe('bank_failing');
+  });
+
+  it('begins anew with each round', () => {
+    const tally = new SyncTally(true);
+    tally.add({ ...report('3'), accounts: 1 }, undefined);
+    tally.beginRound();
+    tally.add(waiting, undefined);
+    expect(tally.hasReadNothing).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
+import type { ReadLimit } from '../../../src/store/ports/access.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -25,8 +26,14 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     data = (await place.worker()).open('bank');
     others = (await place.worker()).open('bank');
   });
-  const take = (of: ProfileData, budget?: number, productId: string | null = ACCOUNT, day: IsoDate = TODAY) =>
-    of.reads.take({ day, customerId: '1048262', productId }, budget);
+  const read = (productId: string | null = ACCOUNT, day: IsoDate = TODAY) => ({
+    ...{ day, customerId: '1048262', productId },
+  });
+  const outcome = (of: ProfileData, limit?: ReadLimit, ...which: Parameters<typeof read>) =>
+    of.reads.take(read(...which), limit);
+  /** Whether a read could be taken. */
+  const take = async (of: ProfileData, budget?: number, ...which: Parameters<typeof read>) =>
+    (await outcome(of, budget === undefined ? undefined : { budget }, ...which)) === 'taken';
 
   it('all workers see a refused renewal, but only for the login that it was made with', async () => {
     await data.notes.refreshRefused('42', login, refusal);
@@ -98,5 +105,70 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     const workers = await Promise.all([1, 2, 3, 4, 5].map(() => place.worker()));
     const taken = await Promise.all(workers.map((worker) => take(worker.open('bank'), 3)));
     expect(taken.filter(Boolean)).toHaveLength(3);
+  });
+
+  it('a read that is given back is free for all workers, and the run may take it again', async () => {
+    expect(await take(data, 1)).toBe(true);
+    await data.reads.giveBack(read());
+    expect(await take(others, 1)).toBe(true);
+    expect(await take(data, 1)).toBe(false);
+    await others.reads.giveBack(read());
+    await others.reads.giveBack(read());
+    expect(await take(data, 1)).toBe(true);
+    expect(await take(others, 1)).toBe(false);
+  });
+
+  it('a read that brought data is never given back, and neither is one that another worker has taken', async () => {
+    expect(await take(data, 1)).toBe(true);
+    await data.reads.succeeded(read());
+    await data.reads.giveBack(read());
+    await others.reads.giveBack(read());
+    others.reads.begin();
+    expect(await take(others, 1)).toBe(false);
+  });
+
+  it('after failed reads in a row all workers pause, longer each time, and data ends the pauses', async () => {
+    const at = (minute: number) => ({ budget: 9, minute });
+    const fail = async (of: ProfileData, minute: number) => {
+      expect(await outcome(of, at(minute))).toBe('taken');
+      await of.reads.giveBack(read(), minute);
+    };
+    await fail(data, 600);
+    expect(await outcome(others, at(604))).toBe('paused');
+    await fail(others, 605);
+    expect(await outcome(data, at(614))).toBe('paused');
+    // Another account does not pause, and without a minute nothing does.
+    expect(await outcome(data, at(614), '0010482638')).toBe('taken');
+    expect(await outcome(data, { budget: 1 })).toBe('taken');
+    await data.reads.giveBack(read());
+    expect(await outcome(others, at(614))).toBe('paused');
+    expect(await outcome(data, at(615))).toBe('taken');
+    await data.reads.succeeded(read());
+    data.reads.begin();
+    await fail(others, 616);
+    expect(await outcome(data, at(620))).toBe('paused');
+    await fail(data, 621);
+    expect(await outcome(data, at(630))).toBe('paused');
+  });
+
+  it('a used-up budget is no pause, and the pauses end with the day', async () => {
+    expect(await outcome(data, { budget: 1, minute: 1439 })).toBe('taken');
+    await data.reads.giveBack(read(), 1439);
+    const tomorrow = parseDate('--date', '2026-11-22');
+    expect(await outcome(others, { budget: 1, minute: 0 }, ACCOUNT, tomorrow)).toBe('taken');
+    await others.reads.succeeded(read(ACCOUNT, tomorrow));
+    expect(await outcome(data, { budget: 1, minute: 1 }, ACCOUNT, tomorrow)).toBe('used-up');
+  });
+
+  it('workers that fail at the same moment leave the whole budget to the next one', async () => {
+    const workers = await Promise.all([1, 2, 3, 4].map(() => place.worker()));
+    const reads = workers.map((worker) => worker.open('bank').reads);
+    for (const each of reads) expect(await each.take(read(), { budget: 4 })).toBe('taken');
+    await Promise.all(reads.map((each) => each.giveBack(read(), 600)));
+    for (const _read of [1, 2, 3, 4]) {
+      expect(await take(data, 4)).toBe(true);
+      data.reads.begin();
+    }
+    expect(await take(data, 4)).toBe(false);
   });
 });

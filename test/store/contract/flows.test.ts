@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../named.ts';
@@ -62,6 +63,25 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
       message: '"tr-" matches 2 flows',
       hint: `Give more characters of the id: ${second.current.flow}, ${first.current.flow}.`,
     });
+  });
+
+  it('a list of what needs a person has all of it', async () => {
+    const sent = { type: 'execute-sent', ...SENT } as const;
+    const executed = { type: 'executed', cro: null } as const;
+    const made = async (events: TransferEvent[], instant: boolean) => {
+      const transfer = await begun(flows, 'transfer', { ...order(), order: transferOrder({ instant }) });
+      for (const event of events) await transfer.record(event);
+      return transfer.current.flow;
+    };
+    const authorised = await made([{ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'A' }], false);
+    const unknown = await made([sent, { type: 'execute-unanswered' }], false);
+    const refused = await made([sent, { type: 'execute-refused', description: 'no' }], false);
+    const pending = await made([sent, executed], true);
+    await made([sent, executed], false);
+    await made([{ type: 'cancelled' }], false);
+    const listed = await allOf(others, 'transfer', { attention: true });
+    const names = listed.map(({ flow }) => flow);
+    expect(names).toEqual(expect.arrayContaining([pending, refused, unknown, authorised]));
   });
 
   it('a flow is found by a whole id even if another id begins with it, and never by an empty id', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll } from 'vitest';
@@ -23,6 +23,8 @@ export interface Place {
   everything(): string;
   /** Damages the data of a flow. */
   damage(profile: string, flow: string): void;
+  /** Brings back the journal of a flow from a backup that has only its first events. 0: the journal is lost. */
+  restore(profile: string, flow: string, events: number): void;
   /** The folder for the rows of a sync. */
   out: string;
 }
@@ -74,6 +76,12 @@ async function openOnDisk(root: string): Promise<Place> {
         .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
         .join('\n'),
     damage: (profile, flow) => writeFileSync(join(folder.flows(profile), `${flow}.ndjson`), 'garbage'),
+    restore: (profile, flow, events) => {
+      const path = join(folder.flows(profile), `${flow}.ndjson`);
+      const lines = readFileSync(path, 'utf8').split('\n').slice(0, events);
+      if (events === 0) rmSync(path);
+      else writeFileSync(path, `${lines.join('\n')}\n`);
+    },
   };
 }
 
@@ -99,7 +107,7 @@ async function openInPostgres(root: string): Promise<Place> {
       const profiles = new ProfileStore(folder, () => {}, keySources);
       return openStore({
         ...ALONE,
-        env: { PSD2_STORE: running.url(database) },
+        env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
         folder,
         keySources,
         vaultOf: (profile) => profiles.vault(profile),
@@ -116,6 +124,9 @@ async function openInPostgres(root: string): Promise<Place> {
     },
     damage: (_, flow) => {
       running.sql(database, `update psd2.flow_events set event = '{"garbage":true}' where flow = '${flow}'`);
+    },
+    restore: (_, flow, events) => {
+      running.sql(database, `delete from psd2.flow_events where flow = '${flow}' and n > ${events}`);
     },
   };
 }

@@ -35,6 +35,31 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     return found;
   };
 
+  it('the store counts the logins at other banks, without those that have ended or are of another profile', async () => {
+    const [here, there] = ['https://a.example/', 'https://b.example/'];
+    const worker = await place.worker();
+    const at = (bank?: string, profile = 'bank') =>
+      worker.open(profile, bank ? new URL(bank) : undefined).tokens;
+    for (const [bank, holder] of [
+      [here, '1'],
+      [there, '2'],
+      [there, null],
+      [there, '3'],
+    ] as const)
+      await at(bank).change(holder, (slot) => slot.write(login));
+    await at(there).forget('3');
+    await at(there, 'other').change('4', (slot) => slot.write(login));
+    const [one, two] = [
+      { baseUrl: here, logins: 1 },
+      { baseUrl: there, logins: 2 },
+    ];
+    expect(await at(here).otherBanks()).toEqual([two]);
+    expect(await at(there).otherBanks()).toEqual([one]);
+    expect(await at().otherBanks()).toEqual([two, one]);
+    expect(await tokens.otherBanks()).toEqual([two, one]);
+    expect(await at(here, 'nobody').otherBanks()).toEqual([]);
+  });
+
   it('other workers find tokens only for their holder at their bank', async () => {
     await write(tokens, login);
     expect(await others.read(CUSTOMER)).toMatchObject(login);
@@ -117,6 +142,34 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     const spent = await read(tokens);
     await tokens.change(CUSTOMER, (slot) => slot.replace(spent, renewed));
     expect(await others.read(CUSTOMER)).toMatchObject(renewed);
+  });
+
+  it.each([false, true])(
+    'tokens that are not proven stay so, also when they are encrypted again (protected: %s)',
+    async (isProtected) => {
+      if (isProtected) await place.protect('bank', 'correct horse');
+      const worker = async () => (await place.worker('correct horse')).open('bank', BANK).tokens;
+      const [one, other] = [await worker(), await worker()];
+      await write(one, login);
+      const spent = await read(one);
+      await one.change(CUSTOMER, (slot) => slot.replace(spent, { ...renewed, unproven: true }));
+      await other.rewrite();
+      expect(await read(other)).toMatchObject({ ...renewed, unproven: true });
+      await other.change(CUSTOMER, async (slot) => slot.prove(await read(other), true));
+      expect(await read(one)).toMatchObject(renewed);
+      expect(await read(one)).not.toHaveProperty('unproven');
+    },
+  );
+
+  it("another customer's tokens are forgotten, but not newer ones", async () => {
+    await write(tokens, { ...renewed, unproven: true });
+    const unproven = await read(tokens);
+    await others.change(CUSTOMER, (slot) => slot.prove(unproven, false));
+    expect(await tokens.read(CUSTOMER)).toBeUndefined();
+    expect(await tokens.customers()).toEqual([]);
+    await write(tokens, login);
+    for (const isOwn of [false, true]) await others.change(CUSTOMER, (slot) => slot.prove(unproven, isOwn));
+    expect(await read(tokens)).toMatchObject(login);
   });
 
   it('one worker at a time changes tokens', async () => {

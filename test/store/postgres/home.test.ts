@@ -29,6 +29,7 @@ function openStore(passphrase = 'correct horse', signal?: AbortSignal): Postgres
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     signal,
     keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
+    mayBePlain: false,
   });
 }
 
@@ -38,7 +39,7 @@ beforeEach(async () => {
   server.create(database);
   const admin = new Database(parseAddress(server.url(database), {}), undefined);
   expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(0);
-  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(1);
+  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(2);
   await admin.close();
   store = openStore();
   return () => store.close();

@@ -47,7 +47,7 @@ describe('a server that may forget the last commits after a power cut', () => {
   });
 
   it('what psd2 store copy writes, and its mark, are on the disk before psd2 goes on', async () => {
-    const side = databaseSide(stores.database(undefined, true), keySources);
+    const side = databaseSide(stores.database(undefined, true), keySources, false);
     await fillStore(stores.worker());
     const records: StoredRecord[] = [];
     for await (const record of side.open('bank').records()) records.push(record);
@@ -75,29 +75,21 @@ describe('psd2 store init', () => {
     await stores.init({ plainTokens: false, roles: true });
     expect(isPlain()).toBe('t');
   });
-
-  it('tokens that were encrypted can still be read when new ones are stored in clear text', async () => {
-    await stores.init({ plainTokens: false });
-    await worker().tokens.change('42', (slot) => slot.write(login));
-    expect(stores.sql('select secrets from psd2.tokens')).not.toContain(login.accessToken);
-    await stores.init({ plainTokens: true });
-    expect(await worker().tokens.read('42')).toMatchObject(login);
-    await worker().tokens.rewrite();
-    expect(stores.sql('select secrets from psd2.tokens')).toContain(login.accessToken);
-    expect(await worker().tokens.read('42')).toMatchObject(login);
-  });
 });
 
 it('psd2 profile protect encrypts the tokens of customers and of the application, and they stay the same', async () => {
   await stores.init();
-  const { tokens } = worker();
+  const { tokens } = stores.worker({ isPlain: true }).open('p', BANK);
   for (const holder of ['42', null])
     await tokens.change(holder, (slot) => slot.write({ ...login, accessToken: `secret of ${holder}` }));
   await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'secret of 42' }));
   const generations = () => stores.sql('select holder, generation, origin from psd2.tokens order by holder');
   expect(generations()).toBe('|1|1\n42|2|2');
-  stores.sql('update psd2.store set plain_tokens = false');
-  await worker().tokens.rewrite();
+  await expect(worker().tokens.rewrite()).rejects.toMatchObject({
+    code: 'config',
+    hint: expect.stringContaining('run psd2 profile protect with PSD2_STORE_PLAIN_TOKENS=1'),
+  });
+  await stores.worker({ mayBePlain: true }).open('p', BANK).tokens.rewrite();
   expect(generations()).toBe('|2|1\n42|3|2');
   expect(stores.sql('select secrets from psd2.tokens')).not.toContain('secret of');
   for (const holder of ['42', null])
@@ -150,7 +142,7 @@ it('workers that encrypt the first tokens of a profile at once use one key', asy
 
 it('tokens that another worker stores at the same moment are not replaced by late ones', async () => {
   await stores.init();
-  const { tokens } = worker();
+  const { tokens } = stores.worker({ isPlain: true }).open('p', BANK);
   await tokens.change('42', (slot) => slot.write(login));
   const late = await tokens.change('42', async (slot) => ({ slot, spent: await slot.read() }));
   const other = await stores.holding(
@@ -175,14 +167,16 @@ it('more flows than one statement reads are all listed and copied', async () => 
       select profile, left(flow, -5) || id, n, writer, at, event from psd2.flow_events, generate_series(10001, 10200) id`);
   expect(await allOf(flows, 'transfer')).toHaveLength(201);
   const copied = new Set<string>();
-  for await (const record of databaseSide(stores.database(undefined, true), keySources).open('p').records())
+  for await (const record of databaseSide(stores.database(undefined, true), keySources, false)
+    .open('p')
+    .records())
     if (record.kind === 'flow') copied.add(record.flow);
   expect(copied.size).toBe(201);
 });
 
 describe('a record that is copied into a database', () => {
   const day = '2026-11-21';
-  const holdings = () => databaseSide(stores.database(undefined, true), keySources).open('p');
+  const holdings = () => databaseSide(stores.database(undefined, true), keySources, false).open('p');
   beforeEach(async () => {
     await stores.init();
   });
@@ -393,8 +387,10 @@ describe('the roles of psd2 store init --roles', () => {
       .sql(`select tablename from pg_tables where schemaname = 'psd2' order by 1`)
       .split('\n');
     expect(tables('psd2_worker', 'select')).toEqual(all);
-    expect(tables('psd2_worker', 'insert')).toEqual(all.filter((name) => name !== 'store'));
-    expect(tables('psd2_worker', 'update, delete')).not.toContain('store');
+    const owners = ['store', 'tokens_of_schema_1'];
+    expect(tables('psd2_worker', 'insert')).toEqual(all.filter((name) => !owners.includes(name)));
+    const changeable = tables('psd2_worker', 'update, delete');
+    for (const name of [...owners, 'keys', 'flow_events']) expect(changeable).not.toContain(name);
     expect(tables('psd2_worker', 'truncate, trigger')).toEqual([]);
     const may = (role: string) =>
       stores.sql(
@@ -414,8 +410,21 @@ describe('what doctor says of a database', () => {
     return found;
   };
 
-  it('doctor warns of tokens in clear text, and of a clock that differs', async () => {
-    expect(await checks()).toMatchObject({ 'store clock': 'ok', 'store tokens': 'warn' });
+  it('doctor warns of tokens in clear text, and fails if only the database has chosen them', async () => {
+    expect(await checks(stores.worker({ isPlain: true }))).toMatchObject({ 'store tokens': 'warn' });
+    expect(await checks()).toMatchObject({ 'store tokens': 'fail' });
+    await stores
+      .worker({ isPlain: true })
+      .open('p', BANK)
+      .tokens.change('42', (slot) => slot.write(login));
+    stores.sql('update psd2.store set plain_tokens = false');
+    expect(await checks()).toMatchObject({ 'store tokens': 'fail' });
+    await worker().tokens.change('42', (slot) => slot.write(login));
+    expect(await checks()).not.toHaveProperty('store tokens');
+  });
+
+  it('doctor warns of a clock that differs', async () => {
+    expect(await checks()).toMatchObject({ 'store clock': 'ok' });
     for (const seconds of [-60, 60]) {
       const now = () => new Date(Date.now() + seconds * 1000);
       expect(await checks(stores.worker({ now }))).toMatchObject({ 'store clock': 'warn' });

@@ -13,14 +13,20 @@ export interface Stores {
   /** The name of the test's database. */
   name(): string;
   address(): Address;
-  /** Creates the tables, and the roles. Tokens are in clear text, unless the test wants otherwise. */
+  /** Creates the tables, and the roles. Plain workers may store tokens in clear text, unless the test wants otherwise. */
   init(how?: Partial<Init>): Promise<number>;
   /** Runs SQL as the owner. */
   sql(text: string): string;
   /** A connection pool, closed after the test. */
   database(address?: Address, isForCopying?: boolean): Database;
-  /** A worker of the store, closed after the test. */
-  worker(more?: { address?: Address; passphrase?: string; now?: () => Date }): PostgresStore;
+  /** A worker of the store, closed after the test. A plain one has no passphrase, and may store tokens in clear text. */
+  worker(more?: {
+    address?: Address;
+    passphrase?: string;
+    isPlain?: boolean;
+    mayBePlain?: boolean;
+    now?: () => Date;
+  }): PostgresStore;
   /** Begins a transaction with this statement, which stays open until `end`, or until the test ends. */
   holding(statement: string): Promise<{ end(): Promise<unknown> }>;
   /** Waits until `work` has ended, or `statements` of psd2 wait for a lock. @returns whether they wait */
@@ -59,14 +65,24 @@ export function useStores(): Stores {
     sql,
     database,
     init: (how = {}) => initStore(database(), { roles: false, plainTokens: true, ...how }),
-    worker: ({ address: at = address(), passphrase = 'correct horse', now = () => new Date() } = {}) => {
+    worker: ({
+      address: at = address(),
+      passphrase = 'correct horse',
+      isPlain = false,
+      mayBePlain = isPlain,
+      now = () => new Date(),
+    } = {}) => {
       const store = new PostgresStore(at, {
         now,
         random: Math.random,
         clock: () => performance.now(),
         sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
         signal: undefined,
-        keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
+        keys: {
+          passphrase: async () => (isPlain ? undefined : passphrase),
+          signal: new AbortController().signal,
+        },
+        mayBePlain,
       });
       onTestFinished(() => store.close());
       return store;

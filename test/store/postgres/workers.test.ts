@@ -111,9 +111,9 @@ describe('a connection that is lost', () => {
     return () => proxy.close();
   });
   /** A worker whose statements go through the proxy. */
-  const cutOff = () => {
+  const cutOff = (isPlain = false) => {
     const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
-    return stores.worker({ address: parseAddress(url, {}) }).open('p', BANK);
+    return stores.worker({ address: parseAddress(url, {}), isPlain }).open('p', BANK);
   };
 
   it('an event counts as written if only the answer was lost, and psd2 stops if the event itself was', async () => {
@@ -174,8 +174,9 @@ describe('a connection that is lost', () => {
   });
 
   it('tokens are stored once if the answer was lost, and again if another worker has written meanwhile', async () => {
-    const { tokens } = cutOff();
-    const generation = async () => (await worker().tokens.read('42'))?.generation;
+    const plain = () => stores.worker({ isPlain: true }).open('p', BANK);
+    const { tokens } = cutOff(true);
+    const generation = async () => (await plain().tokens.read('42'))?.generation;
     await tokens.change('42', (slot) => {
       proxy.cutNext(/insert into psd2\.tokens/);
       return slot.write(login);
@@ -190,7 +191,7 @@ describe('a connection that is lost', () => {
       return slot.write({ ...login, accessToken: 'mine' });
     });
     expect(await generation()).toBe(3);
-    expect(await worker().tokens.read('42')).toMatchObject({ accessToken: 'mine' });
+    expect(await plain().tokens.read('42')).toMatchObject({ accessToken: 'mine' });
     expect(proxy.cuts()).toBe(2);
   });
 
@@ -362,7 +363,7 @@ describe('one worker that keeps out the others', () => {
       `insert into psd2.claims (profile, kind, name, number, worker, until)
        values ('p', 'flow', 'tr-1', 1, 'process 7', clock_timestamp() + interval '1 hour')`,
     );
-    const side = databaseSide(stores.database(undefined, true), keySources);
+    const side = databaseSide(stores.database(undefined, true), keySources, false);
     const marking = side.setMark({ movedTo: { id: 'x', place: 'there' } });
     expect(await stores.waits(marking)).toBe(true);
     await beginning.end();

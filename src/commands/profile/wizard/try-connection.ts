@@ -26,10 +26,7 @@ export async function tryConnection(context: Context): Promise<void> {
 }
 
 /** Shows checks on stderr. @returns whether no check failed */
-export function showChecks(
-  context: Pick<Context, 'terminal' | 'globals' | 'sourceOf'>,
-  checks: Check[],
-): boolean {
+export function showChecks(context: Pick<Context, 'terminal' | 'repeated'>, checks: Check[]): boolean {
   for (const check of checks) {
     const { name, status, detail } = check;
     const fix = writeFix(check, context);

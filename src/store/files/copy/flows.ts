@@ -1,17 +1,21 @@
 import { rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { isPlainlyFailed } from '../../../domain/flow-states.ts';
+import { isOpen, isPlainlyFailed } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { appendDurably, listFolder, syncFolder, takeName } from '../../disk/files.ts';
 import { makePrivateFolder } from '../../disk/json-file.ts';
 import { holderOf } from '../../disk/lock.ts';
 import { reasonOf } from '../../disk/system-error.ts';
 import { isFlowId } from '../../flow/ids.ts';
-import { KINDS } from '../../flow/kinds.ts';
+import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { journalIsOlder } from '../../flow/lost-journal.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
+import type { Kind } from '../../ports/flows.ts';
 import { appendToFlowFile, readFlowFile } from '../flows/file.ts';
+import { FlowIndex, type IndexEntry, type IndexedFlow } from '../flows/flow-index.ts';
 import { FlowFolder } from '../flows/folder.ts';
+import { entriesOf } from '../flows/learnt.ts';
 import { ReferenceClaims } from '../flows/reference-claims.ts';
 import { FlowsUnderWay } from '../flows/under-way.ts';
 
@@ -22,22 +26,35 @@ const COPY = 'copy';
 export class FlowCopies {
   readonly #folder: string;
   readonly #flows: FlowFolder;
+  readonly #index: FlowIndex;
+  readonly #claims: ReferenceClaims;
+  /** The index as this copy has read and extended it: there may be many flows. */
+  #indexed: Map<string, IndexedFlow> | undefined;
 
   /** @param folder of the profile's journals */
   constructor(folder: string) {
     this.#folder = folder;
     this.#flows = new FlowFolder(folder);
+    this.#index = new FlowIndex(folder);
+    this.#claims = new ReferenceClaims(folder);
   }
 
   /**
    * The ids of all flows, by kind and in the order of creation. Of several with the same reference, the first one took it
    * first.
+   *
+   * @throws Psd2Error `config` if a journal is missing. A copy would forget that its flow ever was, and free its reference
    */
   all(): string[] {
-    return Object.values(KINDS).flatMap((kind) => this.#flows.newestFirst(kind).reverse());
+    const flows = Object.values(KINDS).flatMap((kind) => this.#flows.newestFirst(kind).reverse());
+    const known = new Set(flows);
+    for (const { path, flow } of this.#claims.all()) if (!known.has(flow)) throw this.#missing(flow, path);
+    for (const [flow, { resourceIds }] of this.#index.read())
+      if (resourceIds?.size && !known.has(flow)) throw this.#missing(flow, join(this.#folder, 'index'));
+    return flows;
   }
 
-  /** @throws Psd2Error `config` if the journal is damaged */
+  /** @throws Psd2Error `config` if the journal is damaged, or older than the index */
   read(flow: string): FlowRecord | undefined {
     if (!isFlowId(flow)) return undefined;
     const read = readFlowFile<FlowRecord['events'], unknown>(
@@ -45,6 +62,8 @@ export class FlowCopies {
       z.unknown(),
       (events = [], event, at) => [...events, { at: new Date(at).toISOString(), event }],
     );
+    const sent = this.#known(flow).sent;
+    if (read && sent && this.#isOpen(flow)) throw journalIsOlder(flow, this.#flows.pathOf(flow));
     const underWay = listFolder(join(this.#folder, 'open')).includes(flow);
     return read && { kind: 'flow', flow, underWay, events: read.current };
   }
@@ -60,6 +79,7 @@ export class FlowCopies {
         known = { ...appendToFlowFile(path, known, { at, by: COPY, event }), current: known.current + 1 };
       }
     }
+    this.#addToIndex(flow);
     this.#takeReference(flow);
     if (underWay) new FlowsUnderWay(this.#folder).leave(flow, new Date(events.at(-1)?.at ?? 0));
     else new FlowsUnderWay(this.#folder).end(flow);
@@ -93,16 +113,61 @@ export class FlowCopies {
     }
   }
 
+  /** Adds to the index what {@link FlowIndex} must know of a flow before a worker continues it. */
+  #addToIndex(flow: string): void {
+    const name = kindOf(flow);
+    if (name) this.#addEntries(name, flow);
+  }
+
+  #addEntries<K extends Kind>(name: K, flow: string): void {
+    const kind: KnownKind<K> = KINDS[name];
+    const current = this.#flows.read(kind, flow)?.current;
+    if (!current) return;
+    const known = this.#known(flow);
+    const order = kind.orderOf?.(current);
+    const entries: IndexEntry[] = entriesOf(this.#flows, kind, current).filter(
+      ({ resourceId, sent }) => !(resourceId && known.resourceIds?.has(resourceId)) || sent !== known.sent,
+    );
+    if (order && known.reference === undefined) entries.unshift({ flow, reference: order.reference });
+    if (entries.length > 0) this.#index.add(...entries);
+  }
+
+  #known(flow: string): IndexedFlow {
+    this.#indexed ??= this.#index.read();
+    return this.#indexed.get(flow) ?? {};
+  }
+
+  #isOpen(flow: string): boolean {
+    const name = kindOf(flow);
+    return name !== undefined && this.#isOpenAs(name, flow);
+  }
+
+  #isOpenAs<K extends Kind>(name: K, flow: string): boolean {
+    const kind: KnownKind<K> = KINDS[name];
+    const read = this.#flows.read(kind, flow);
+    return read !== undefined && isOpen(read.current);
+  }
+
+  #missing(flow: string, known: string): Psd2Error {
+    return new Psd2Error(
+      'config',
+      `The journal ${this.#flows.pathOf(flow)} is missing, and ${known} names its flow`,
+      {
+        hint: `Its flow may have been executed, and a copy would forget it. Restore the journal from a backup. If it is lost for good, look at the account's statement, move ${known} away, then run the same psd2 store copy again.`,
+      },
+    );
+  }
+
   #takeReference(flow: string): void {
     const read = (id: string) =>
       id.startsWith(KINDS.transfer.prefix) ? this.#flows.read(KINDS.transfer, id)?.current : undefined;
     const transfer = read(flow);
     const reference = transfer?.order.reference;
     if (!transfer || !reference || isPlainlyFailed(transfer)) return;
-    const claims = new ReferenceClaims(this.#folder);
-    claims.take(reference, flow, (other) => {
+    this.#claims.take(reference, flow, (other) => {
       const holder = read(other);
-      return holder === undefined || isPlainlyFailed(holder);
+      // Earlier versions of psd2 freed the reference of a transfer whose execute was refused, so another one may have it.
+      return holder !== undefined && (isPlainlyFailed(holder) || holder.refusalAlone);
     });
   }
 }

@@ -16,6 +16,7 @@ import type { Vault } from '../../secrets/vault.ts';
 import { FileAccessNotes } from '../access-notes.ts';
 import { changeMark, markOf } from '../mark.ts';
 import { profilesIn } from '../profiles.ts';
+import { addReadLines, type DayOfAccount } from '../read-lines.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
 
@@ -134,13 +135,12 @@ class FolderHoldings implements Holdings {
   }
 
   #readsOn(day: string): CountRecord[] {
-    const counts = new Map<string, number>();
-    const lines = textOf(join(this.#reads, day)).split('\n').slice(0, -1);
-    for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
-    return [...counts].flatMap(([line, count]) => {
-      const [, customerId = '', product = ''] = READ.exec(line) ?? [];
+    const accounts = new Map<string, DayOfAccount>();
+    addReadLines(accounts, textOf(join(this.#reads, day)).split('\n').slice(0, -1));
+    return [...accounts].flatMap(([name, { reads: count }]) => {
+      const [, customerId = '', product = ''] = READ.exec(name) ?? [];
       const read = { customerId, productId: product === '*' ? '' : product };
-      return customerId === '' ? [] : [{ kind: 'count' as const, day, read, count }];
+      return customerId === '' || count === 0 ? [] : [{ kind: 'count' as const, day, read, count }];
     });
   }
 

@@ -13,6 +13,11 @@ const entry = z.object({
   reference: z.optional(z.nullable(z.string())),
   /** The bank's id; null if the flow has ended without one. */
   resourceId: z.optional(z.nullable(z.string())),
+  /**
+   * The resource for which `execute` (for a consent, `confirm`) was announced; null if it was not. Alone in its entry, null
+   * revokes the announcement: the request never left. Earlier versions of psd2 did not write this field.
+   */
+  sent: z.optional(z.nullable(z.string())),
 });
 export type IndexEntry = z.infer<typeof entry>;
 
@@ -20,6 +25,7 @@ export type IndexEntry = z.infer<typeof entry>;
 export interface IndexedFlow {
   reference?: string | null;
   resourceIds?: Set<string>;
+  sent?: string | null;
 }
 
 /**
@@ -27,6 +33,9 @@ export interface IndexedFlow {
  * file `index` beside the journals. Each line has a checksum. An entry is durable before the journal has the event, so the
  * journal never knows more than the index. If the index does not know a flow (the index is damaged or was removed, or the
  * flow is older), psd2 reads the journal and adds an entry.
+ *
+ * The index also says for which resource `execute` was announced, so that a journal that was restored from an old backup
+ * cannot make psd2 send it again.
  */
 export class FlowIndex {
   readonly #path: string;
@@ -39,14 +48,23 @@ export class FlowIndex {
   read(): Map<string, IndexedFlow> {
     const flows = new Map<string, IndexedFlow>();
     for (const line of readLines(this.#path)) {
-      const { flow, reference, resourceId } = line;
+      const { flow, reference, resourceId, sent } = line;
       const known = flows.get(flow) ?? {};
       if (reference !== undefined) known.reference = reference;
       if (resourceId !== undefined) known.resourceIds ??= new Set();
       if (resourceId) known.resourceIds?.add(resourceId);
+      // The entry of a resource may come late, from a process that was stopped while another one continued the flow.
+      const isLate = resourceId !== undefined && sent === null && known.sent !== undefined;
+      if (sent !== undefined && !isLate) known.sent = sent;
       flows.set(flow, known);
     }
     return flows;
+  }
+
+  /** The flow whose entry with this resource came first; compared without case. Undefined if no flow has it. */
+  firstWith(resourceId: string): string | undefined {
+    const wanted = resourceId.toLowerCase();
+    return readLines(this.#path).find((line) => line.resourceId?.toLowerCase() === wanted)?.flow;
   }
 
   /** Adds entries, durably (fsync). @throws Psd2Error `config` if they cannot be written */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isOpen, isPlainlyFailed, isUntouched } from '../../../domain/flow-states.ts';
+import { isOpen, isUntouched, type Progress } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { listFolder } from '../../disk/files.ts';
 import { makePrivateFolder } from '../../disk/json-file.ts';
@@ -11,7 +11,6 @@ import { reserveSpace } from '../../disk/reserve-space.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
 import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
-import { referenceIsUsed } from '../../flow/reference-used.ts';
 import type {
   Begin,
   EventOf,
@@ -36,6 +35,8 @@ import { FlowIndex } from './flow-index.ts';
 import { FlowFolder } from './folder.ts';
 import { FlowLookup } from './lookup.ts';
 import { ReferenceClaims } from './reference-claims.ts';
+import { FlowReferences } from './references.ts';
+import { FlowResources } from './resources.ts';
 import { FlowsUnderWay } from './under-way.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
@@ -59,7 +60,7 @@ export interface FlowsSetting {
 }
 
 /** For the bank, each flow is one transaction. */
-type Begun = { flow: string; transactionId: string };
+type Begun = Progress & { flow: string; transactionId: string; updatedAt: string };
 
 /**
  * The flows of one profile on the disk. Each flow is an append-only file, `<flow>.ndjson`, with one event per line, and is
@@ -71,7 +72,8 @@ export class FileFlows implements Flows {
   readonly #flows: FlowFolder;
   readonly #index: FlowIndex;
   readonly #lookup: FlowLookup;
-  readonly #references: ReferenceClaims;
+  readonly #resources: FlowResources;
+  readonly #references: FlowReferences;
   readonly #underWay: FlowsUnderWay;
 
   /** @param folder of the profile's journals */
@@ -81,15 +83,16 @@ export class FileFlows implements Flows {
     this.#flows = new FlowFolder(folder);
     this.#index = new FlowIndex(folder);
     this.#lookup = new FlowLookup(this.#flows, this.#index);
-    this.#references = new ReferenceClaims(folder);
+    this.#resources = new FlowResources(this.#flows, this.#index);
+    this.#references = new FlowReferences(this.#flows, this.#lookup, new ReferenceClaims(folder));
     this.#underWay = new FlowsUnderWay(folder);
   }
 
   async begin<K extends Kind, T>(name: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T> {
     const kind: KnownKind<K> = KINDS[name];
     const open = await this.exclusively(async () => {
-      const begun = this.#create(kind, begin, (reference) => this.#refuseUsed(reference));
-      await this.#takeReference(kind, begun);
+      const begun = this.#create(kind, begin);
+      await this.#references.take(kind, begun);
       return begun;
     });
     return this.#claimed(open.current.flow, () => work(open));
@@ -103,9 +106,9 @@ export class FileFlows implements Flows {
     const kind: KnownKind<K> = KINDS[name];
     const { flow } = await this.find(name, reference);
     return this.#claimed(flow, async () => {
-      const open = this.#writable<FlowOf<K>, EventOf<K>>(kind, flow, this.#read(kind, flow));
+      const open = await this.#reopened<FlowOf<K>, EventOf<K>>(kind, flow);
       // The earlier process may have stopped before it took the reference. Another transfer may hold it now.
-      if (isOpen(open.current)) await this.#takeReference(kind, open);
+      if (isOpen(open.current)) await this.#references.take(kind, open);
       return work(open);
     });
   }
@@ -198,11 +201,10 @@ export class FileFlows implements Flows {
     return withLock(this.#flows.pathOf(flow), flow, claimedWork, CLAIM_PATIENCE_MS, interrupted);
   }
 
-  /** @param judge called with the flow's reference before anything is written. If it throws, nothing is written */
+  /** @throws Psd2Error `duplicate_reference` or `config` before anything is written */
   #create<Flow extends Begun, Event, Beginning>(
     kind: FlowKind<Flow, Event, Beginning>,
     begin: Beginning,
-    judge: (reference: string) => void,
   ): OpenFlow<Flow, Event> {
     makePrivateFolder(this.#folder);
     const now = this.#setting.now();
@@ -210,64 +212,19 @@ export class FileFlows implements Flows {
     const event = kind.created(flow, begin);
     const at = now.toISOString();
     const current = kind.apply(undefined, event, at);
-    const reference = kind.referenceOf?.(current);
-    if (reference) judge(reference);
+    const order = kind.orderOf?.(current);
+    if (order) this.#references.refuseUsed(order);
     this.#underWay.begin(flow);
     const by = newWriter();
     let known: KnownFile;
     try {
-      if (reference !== undefined) this.#index.add({ flow, reference });
+      if (order) this.#index.add({ flow, reference: order.reference });
       known = createFlowFile(this.#flows.pathOf(flow), { at, by, event });
     } catch (error) {
       this.#underWay.end(flow);
       throw error;
     }
     return this.#writable(kind, flow, { ...known, current }, by);
-  }
-
-  /**
-   * Refuses a reference if another transfer with it was paid or may have been. If that transfer's journal is damaged, it may
-   * have been.
-   *
-   * @throws Psd2Error `duplicate_reference` that names the other flow, `config` if a journal is too damaged to show its
-   *   reference
-   */
-  #refuseUsed(reference: string): void {
-    for (const earlier of this.#lookup.withReference(reference)) {
-      if ('transfer' in earlier && isPlainlyFailed(earlier.transfer)) continue;
-      throw referenceIsUsed(reference, earlier);
-    }
-  }
-
-  /**
-   * Takes the reference of a new flow. If several processes try, the disk lets only one succeed. A process that was stopped
-   * after it had checked the reference learns here that another was faster, and cancels its own flow.
-   *
-   * @throws Psd2Error `duplicate_reference` that names the flow with the reference
-   */
-  async #takeReference<Flow extends Begun, Event>(
-    { referenceOf, cancelled }: FlowKind<Flow, Event>,
-    open: OpenFlow<Flow, Event>,
-  ): Promise<void> {
-    const reference = referenceOf?.(open.current);
-    if (!reference) return;
-    const { flow } = open.current;
-    const holder = this.#references.take(reference, flow, (other) => this.#hasPlainlyFailed(other));
-    if (holder === flow) return;
-    await open.record(cancelled);
-    const found = this.#lookup.withReference(reference).find((each) => each.flow === holder);
-    throw referenceIsUsed(reference, found ?? { flow: holder });
-  }
-
-  #hasPlainlyFailed(flow: string): boolean {
-    try {
-      const found = this.#flows.read(KINDS.transfer, flow);
-      return found === undefined || isPlainlyFailed(found.current);
-    } catch (error) {
-      // The journal is damaged, so the transfer may have been paid.
-      if (error instanceof Psd2Error) return false;
-      throw error;
-    }
   }
 
   #read<Flow, Event>(kind: FlowKind<Flow, Event>, flow: string): ReadFlow<Flow> {
@@ -302,7 +259,7 @@ export class FileFlows implements Flows {
     const kind: KnownKind<K> = KINDS[name];
     try {
       return await this.#claimed(flow, async () => {
-        const open = this.#writable<FlowOf<K>, EventOf<K>>(kind, flow, this.#read(kind, flow));
+        const open = await this.#reopened<FlowOf<K>, EventOf<K>>(kind, flow);
         if (!isUntouched(open.current)) return false;
         await open.record(kind.cancelled);
         return true;
@@ -312,6 +269,21 @@ export class FileFlows implements Flows {
       if (error instanceof Psd2Error) return false;
       throw error;
     }
+  }
+
+  /**
+   * Opens a flow that this process did not begin. If its journal is older than the index, psd2 asks the bank what became of
+   * the flow, and sends nothing again.
+   *
+   * @throws Psd2Error `config` if the journal does not show what to ask for
+   */
+  async #reopened<Flow extends Begun, Event>(
+    kind: FlowKind<Flow, Event>,
+    flow: string,
+  ): Promise<OpenFlow<Flow, Event>> {
+    const open = this.#writable(kind, flow, this.#read(kind, flow));
+    if (this.#resources.isSentUnnoticed(kind, open.current)) await open.record(kind.unanswered);
+    return open;
   }
 
   #writable<Flow extends Begun, Event>(
@@ -325,22 +297,33 @@ export class FileFlows implements Flows {
     let { current } = read;
     this.#setting.onFlow?.(current.transactionId, flow);
     let giveBack = () => {};
+    const append = (event: Event) => {
+      const at = this.#setting.now().toISOString();
+      const next = kind.apply(current, event, at);
+      known = appendToFlowFile(path, known, { at, by, event });
+      return next;
+    };
     return {
       get current() {
         return current;
       },
       record: async (event) => {
         giveBack();
-        const at = this.#setting.now().toISOString();
-        const next = kind.apply(current, event, at);
-        const resourceId = kind.resourceIdOf(next);
-        if (resourceId !== kind.resourceIdOf(current)) this.#index.add({ flow, resourceId });
+        this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
         if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME_BYTES);
         // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
         // copied this event, or the second look sees the mark.
         this.#setting.assertHere?.();
-        known = appendToFlowFile(path, known, { at, by, event });
+        const next = append(event);
+        try {
+          if (kind.isLastCall(event)) this.#resources.announce(flow, kind.resourceIdOf(next));
+        } catch (error) {
+          // The request must not leave, and the journal should not say that it may have.
+          giveBack();
+          append(kind.notBegun);
+          throw error;
+        }
         this.#setting.assertHere?.();
         current = next;
         return current;
@@ -356,6 +339,15 @@ export class FileFlows implements Flows {
         return current;
       },
     };
+  }
+
+  /** Makes durable what the index must know before the journal has an event. @throws Psd2Error `bank_answer`, `config` */
+  #noteResource<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, current: Flow, event: Event): void {
+    const next = kind.resourceIdOf(kind.apply(current, event, current.updatedAt));
+    if (kind.isNotBegun(event)) this.#resources.revoke(current.flow);
+    if (next === kind.resourceIdOf(current)) return;
+    if (next === null) this.#resources.drop(current.flow);
+    else this.#resources.take(current.flow, next);
   }
 }
 

@@ -1,12 +1,17 @@
+import type { Progress } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { UnsafeFile } from '../../disk/permissions.ts';
 import { findFlow } from '../../flow/find.ts';
 import { type FlowKind, KINDS } from '../../flow/kinds.ts';
+import { journalIsMissing } from '../../flow/lost-journal.ts';
 import type { ReferencedTransfer } from '../../flow/reference-used.ts';
 import { damagedAt, readFirstEvent } from './file.ts';
 import type { FlowIndex, IndexEntry } from './flow-index.ts';
 import type { FlowFolder } from './folder.ts';
+import { entriesOf } from './learnt.ts';
+
+type FoundFlow = Progress & { flow: string };
 
 /**
  * Finds flows without reading every journal. It uses the index. If a flow is missing there, it reads the journal and adds
@@ -27,7 +32,7 @@ export class FlowLookup {
    * @param reference local id, resource id, or an unambiguous prefix of either
    * @throws Psd2Error `flow_not_found`, which says whether a journal could not be read
    */
-  find<Flow, Event>(kind: FlowKind<Flow, Event>, reference: string): string {
+  find<Flow extends FoundFlow, Event>(kind: FlowKind<Flow, Event>, reference: string): string {
     const damaged: Psd2Error[] = [];
     try {
       return findFlow(reference, {
@@ -46,7 +51,8 @@ export class FlowLookup {
    * The transfers with this reference of the operator, compared by {@link comparableReference}. If a journal is damaged
    * after its first line, the result contains the damage instead of the transfer.
    *
-   * @throws Psd2Error `config` if a journal is too damaged to show its reference
+   * @throws Psd2Error `config` if a journal is too damaged to show its reference, or is missing although the index shows
+   *   that its transfer reached the bank
    */
   withReference(reference: string): ReferencedTransfer[] {
     const index = this.#index.read();
@@ -59,11 +65,16 @@ export class FlowLookup {
       return read;
     };
     const wanted = comparableReference(reference);
-    const flows = this.#flows.newestFirst(KINDS.transfer).filter((flow) => {
-      const known = referenceOf(flow);
-      return known !== null && comparableReference(known) === wanted;
-    });
+    const isWanted = (known: string | null | undefined) =>
+      typeof known === 'string' && comparableReference(known) === wanted;
+    const all = this.#flows.newestFirst(KINDS.transfer);
+    const flows = all.filter((flow) => isWanted(referenceOf(flow)));
     this.#note(learnt);
+    // An entry with the reference alone is left by a process that was killed before it had created the journal.
+    const [missing] = [...index].filter(
+      ([flow, known]) => isWanted(known.reference) && known.resourceIds?.size && !all.includes(flow),
+    );
+    if (missing) throw journalIsMissing(reference, missing[0], this.#flows.pathOf(missing[0]));
     return flows.flatMap((flow): ReferencedTransfer[] => {
       const damaged: Psd2Error[] = [];
       const transfer = this.#ifWhole(KINDS.transfer, flow, damaged);
@@ -77,7 +88,7 @@ export class FlowLookup {
    *
    * @param damaged collects the errors of journals that cannot be read
    */
-  #resources<Flow, Event>(
+  #resources<Flow extends FoundFlow, Event>(
     kind: FlowKind<Flow, Event>,
     reference: string,
     damaged: Psd2Error[],
@@ -91,8 +102,7 @@ export class FlowLookup {
       // The journal decides. If it is damaged, the index does.
       const current = this.#ifWhole(kind, flow, damaged);
       const resourceId = current ? kind.resourceIdOf(current) : (fitting ?? null);
-      if (!indexed && current && (resourceId !== null || kind.isEnded(current)))
-        learnt.push({ flow, resourceId });
+      if (!indexed && current) learnt.push(...entriesOf(this.#flows, kind, current));
       return resourceId?.startsWith(reference) ? [{ flow, resourceId }] : [];
     });
     this.#note(learnt);

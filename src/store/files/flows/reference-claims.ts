@@ -2,9 +2,22 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { appendDurably, readOwnFile, removeStored, syncFolder, takeName } from '../../disk/files.ts';
+import {
+  appendDurably,
+  listFolder,
+  readOwnFile,
+  removeStored,
+  syncFolder,
+  takeName,
+} from '../../disk/files.ts';
 import { makePrivateFolder } from '../../disk/json-file.ts';
 import { reasonOf, systemCode } from '../../disk/system-error.ts';
+
+/** A use of a reference: the number, and the flow that took it. */
+interface Use {
+  n: number;
+  flow: string;
+}
 
 /**
  * Which transfer holds a reference of the operator. The n-th use of a reference is a file with that number in its name,
@@ -28,16 +41,54 @@ export class ReferenceClaims {
    * @throws Psd2Error `config` if it cannot be written
    */
   take(reference: string, flow: string, isFree: (holder: string) => boolean): string {
-    const name = createHash('sha256').update(comparableReference(reference)).digest('hex').slice(0, 32);
-    for (let use = 1; ; use += 1) {
-      const path = join(this.#folder, `${name}.${use}`);
-      const holder = readOwnFile(path)?.toString('utf8') ?? this.#make(path, flow);
-      if (holder === flow || !isFree(holder)) return holder;
+    const name = nameOf(reference);
+    for (let isMade = false; ; isMade = true) {
+      const uses = this.#uses(name);
+      const last = uses.at(-1);
+      if (!isMade && last?.flow === flow) return flow;
+      const others = uses.filter((use) => use.flow !== flow);
+      // After this flow's use came another one, so this flow had failed by then, even if its journal, restored from an old
+      // backup, does not say so.
+      if (last && last.flow !== flow && others.length < uses.length) return last.flow;
+      const holder = others.find((use) => use.flow !== '' && !isFree(use.flow));
+      if (holder) return holder.flow;
+      if (last?.flow === flow) return flow;
+      this.#make(join(this.#folder, `${name}.${(last?.n ?? 0) + 1}`), flow);
     }
   }
 
-  /** @returns the flow in the file. Another process may have been faster */
-  #make(path: string, flow: string): string {
+  /** The flows that took a reference, in the order of its uses. */
+  holders(reference: string): string[] {
+    return this.#uses(nameOf(reference)).flatMap(({ flow }) => flow || []);
+  }
+
+  /** All claims: each with its file, and the flow in it. */
+  all(): { path: string; flow: string }[] {
+    return listFolder(this.#folder)
+      .filter((file) => /^[0-9a-f]{32}\.\d+$/.test(file))
+      .map((file) => join(this.#folder, file))
+      .map((path) => ({ path, flow: this.#flowIn(path) }))
+      .filter(({ flow }) => flow !== '');
+  }
+
+  /** The uses whose files are there. A file may be missing, so the numbers may have gaps. */
+  #uses(name: string): Use[] {
+    return listFolder(this.#folder)
+      .filter((file) => file.startsWith(`${name}.`) && /^\d+$/.test(file.slice(name.length + 1)))
+      .map((file) => ({
+        n: Number(file.slice(name.length + 1)),
+        flow: this.#flowIn(join(this.#folder, file)),
+      }))
+      .sort((a, b) => a.n - b.n);
+  }
+
+  /** Empty if a process was killed while it wrote the file, before it did anything with the reference. */
+  #flowIn(path: string): string {
+    return readOwnFile(path)?.toString('utf8') ?? '';
+  }
+
+  /** Another process may be faster. */
+  #make(path: string, flow: string): void {
     makePrivateFolder(this.#folder);
     const beside = `${path}.${flow}`;
     try {
@@ -60,6 +111,9 @@ export class ReferenceClaims {
       removeStored(beside);
     }
     syncFolder(this.#folder);
-    return readOwnFile(path)?.toString('utf8') ?? '';
   }
+}
+
+function nameOf(reference: string): string {
+  return createHash('sha256').update(comparableReference(reference)).digest('hex').slice(0, 32);
 }

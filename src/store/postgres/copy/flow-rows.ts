@@ -4,9 +4,10 @@ import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { isFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { journalIsOlder } from '../../flow/lost-journal.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
 import type { Kind } from '../../ports/flows.ts';
-import { type Database, Taken } from '../database.ts';
+import { type Database, type Statements, Taken } from '../database.ts';
 
 /** How many flows one statement reads. */
 const PAGE = 100;
@@ -16,6 +17,8 @@ const COPY = 'copy';
 const rowOfEvent = z.object({
   flow: z.string().check(z.refine(isFlowId)),
   under_way: z.boolean(),
+  /** How many events psd2 has written. */
+  events: z.number(),
   at: z.date(),
   event: z.unknown(),
 });
@@ -36,15 +39,15 @@ export class FlowRows {
     for (let after = ''; ; ) {
       const rows = await this.#database.look(
         rowOfEvent,
-        `select e.flow, f.under_way, e.at, e.event from (
-           select flow, under_way from psd2.flows where profile = $1 and flow collate "C" > $2 collate "C"
+        `select f.flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event from (
+           select flow, under_way, events, created_at from psd2.flows where profile = $1 and flow collate "C" > $2 collate "C"
            order by flow collate "C" limit ${PAGE}
-         ) f join psd2.flow_events e on e.profile = $1 and e.flow = f.flow order by e.flow collate "C", e.n`,
+         ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow order by f.flow collate "C", e.n`,
         [this.#profile, after],
       );
       const flows = new Map<string, RowOfEvent[]>();
       for (const row of rows) flows.set(row.flow, [...(flows.get(row.flow) ?? []), row]);
-      for (const own of flows.values()) yield* recordOf(own);
+      for (const own of flows.values()) yield* this.#recordOf(own);
       if (flows.size < PAGE) return;
       after = [...flows.keys()].at(-1) ?? after;
     }
@@ -53,11 +56,27 @@ export class FlowRows {
   async of(flow: string): Promise<FlowRecord | undefined> {
     const rows = await this.#database.look(
       rowOfEvent,
-      `select e.flow, f.under_way, e.at, e.event from psd2.flows f join psd2.flow_events e using (profile, flow)
+      `select flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event
+       from psd2.flows f left join psd2.flow_events e using (profile, flow)
        where profile = $1 and flow = $2 order by e.n`,
       [this.#profile, flow],
     );
-    return recordOf(rows)[0];
+    return this.#recordOf(rows)[0];
+  }
+
+  /**
+   * The record of a flow; none without rows.
+   *
+   * @throws Psd2Error `config` if events are missing. A copy would forget that they ever were
+   */
+  #recordOf(rows: readonly RowOfEvent[]): FlowRecord[] {
+    const [first] = rows;
+    if (!first) return [];
+    const { flow } = first;
+    if (rows.length < first.events || first.event === null)
+      throw journalIsOlder(flow, `of ${flow} at ${this.#database.shown}`);
+    const events = rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
+    return [{ kind: 'flow', flow, underWay: first.under_way, events }];
   }
 
   /** Adds the missing events of a flow, in one transaction. @throws Psd2Error `config` */
@@ -67,9 +86,9 @@ export class FlowRows {
     const { events, flow, underWay } = record;
     const known = foldOf(kind, record);
     const at = (index: number) => events.at(index)?.at ?? null;
-    const row = [
-      ...[this.#profile, flow, kind, known.state, known.standing, known.resourceId],
-      ...[known.transactionId, known.reference, underWay, at(0), at(-1)],
+    const row = (standing: string) => [
+      ...[this.#profile, flow, kind, known.state, standing, known.resourceId],
+      ...[known.transactionId, known.reference, underWay, at(0), at(-1), events.length],
     ];
     try {
       await this.#database.transactionAgain(async (statements) => {
@@ -77,22 +96,18 @@ export class FlowRows {
           z.unknown(),
           `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
         );
+        const standing = await this.#settleReference(statements, flow, known);
         await statements.query(
           z.unknown(),
           `insert into psd2.flows (profile, flow, kind, state, standing, resource_id, transaction_id, reference,
-             under_way, created_at, updated_at)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11::timestamptz)
+             under_way, created_at, updated_at, events)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11::timestamptz, $12)
            on conflict (profile, flow) do update set state = excluded.state, standing = excluded.standing,
-             resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at`,
-          row,
+             resource_id = excluded.resource_id, under_way = excluded.under_way, updated_at = excluded.updated_at,
+             events = excluded.events`,
+          row(standing),
         );
-        await statements.query(
-          z.unknown(),
-          `insert into psd2.flow_events (profile, flow, n, writer, at, event)
-           select $1, $2, n, '${COPY}', at, event from json_to_recordset($3::json) as r (n integer, at timestamptz, event json)
-           on conflict do nothing`,
-          [this.#profile, flow, JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 })))],
-        );
+        await this.#putEvents(statements, record);
       });
     } catch (error) {
       if (!(error instanceof Taken)) throw error;
@@ -101,19 +116,57 @@ export class FlowRows {
       });
     }
   }
-}
 
-/** The record of a flow; none if it has no events. */
-function recordOf(rows: readonly RowOfEvent[]): FlowRecord[] {
-  const [first] = rows;
-  if (!first) return [];
-  const events = rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
-  return [{ kind: 'flow', flow: first.flow, underWay: first.under_way, events }];
+  /**
+   * Earlier versions of psd2 freed the reference of a flow whose execute was refused. If another flow has it since, it stays
+   * with that flow.
+   *
+   * @returns the standing of the flow's row
+   */
+  async #settleReference(
+    statements: Statements,
+    flow: string,
+    { reference, standing, refusalAlone }: ReturnType<typeof foldOf>,
+  ): Promise<string> {
+    if (reference === null || standing === 'refused') return standing;
+    const others = 'profile = $1 and reference = $2 and flow <> $3';
+    const values = [this.#profile, reference, flow];
+    if (!refusalAlone) {
+      const refused = `${others} and state = 'failed' and standing = 'sent'`;
+      await statements.query(
+        z.unknown(),
+        `update psd2.flows set standing = 'refused' where ${refused}`,
+        values,
+      );
+      return standing;
+    }
+    const held = `select flow from psd2.flows where ${others} and standing <> 'refused'`;
+    const [other] = await statements.query(z.object({ flow: z.string() }), held, values);
+    return other ? 'refused' : standing;
+  }
+
+  async #putEvents(statements: Statements, { flow, events }: FlowRecord): Promise<void> {
+    await statements.query(
+      z.unknown(),
+      `insert into psd2.flow_events (profile, flow, n, writer, at, event)
+       select $1, $2, n, '${COPY}', at, event from json_to_recordset($3::json) as r (n integer, at timestamptz, event json)
+       on conflict do nothing`,
+      [this.#profile, flow, JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 })))],
+    );
+    await statements.query(
+      z.unknown(),
+      `insert into psd2.flow_resources (profile, resource_id, flow)
+       select $1, lower(event->>'resourceId'), $2 from psd2.flow_events
+       where profile = $1 and flow = $2 and event->>'resourceId' is not null order by n
+       on conflict (profile, resource_id) do nothing`,
+      [this.#profile, flow],
+    );
+  }
 }
 
 /** The columns of a flow that its events determine. @throws Psd2Error `config` if they are damaged */
 function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
-  const { schema, apply, resourceIdOf, referenceOf }: KnownKind<K> = KINDS[name];
+  const { schema, apply, resourceIdOf, orderOf }: KnownKind<K> = KINDS[name];
   const damaged = (n: number, cause?: unknown) =>
     new Psd2Error('config', `The journal of ${flow} is damaged at event ${n}`, {
       hint: 'It is the record of a flow. Restore it from a backup, then run the same psd2 store copy again.',
@@ -129,12 +182,13 @@ function foldOf<K extends Kind>(name: K, { flow, events }: FlowRecord) {
     }
   }, undefined);
   if (current === undefined) throw damaged(1);
-  const reference = referenceOf?.(current) ?? null;
+  const reference = orderOf?.(current).reference;
   return {
     state: current.state,
     standing: standingOf(current),
+    refusalAlone: current.refusalAlone,
     resourceId: resourceIdOf(current),
     transactionId: current.transactionId,
-    reference: reference === null ? null : comparableReference(reference),
+    reference: reference ? comparableReference(reference) : null,
   };
 }

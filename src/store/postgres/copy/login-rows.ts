@@ -3,7 +3,8 @@ import type { LastLoginRecord, LoginRecord } from '../../ports/copy.ts';
 import type { Holder } from '../../ports/tokens.ts';
 import type { Database } from '../database.ts';
 import type { Keys } from '../keys.ts';
-import { loginOf, placeOf, type Row, TOKEN_COLUMNS, tokenRow, tokenSecrets } from '../tokens.ts';
+import { TokenSeals } from '../token-secrets.ts';
+import { loginOf, type Row, TOKEN_COLUMNS, tokenRow } from '../tokens.ts';
 
 /** Checked strictly, since the id becomes the name of a folder. */
 const customerId = z.string().check(z.regex(/^\d{1,20}$/));
@@ -14,11 +15,13 @@ export class LoginRows {
   readonly #database: Database;
   readonly #profile: string;
   readonly #keys: Keys;
+  readonly #seals: TokenSeals;
 
   constructor(database: Database, profile: string, keys: Keys) {
     this.#database = database;
     this.#profile = profile;
     this.#keys = keys;
+    this.#seals = new TokenSeals(database, profile, keys);
   }
 
   async all(): Promise<(LoginRecord | LastLoginRecord)[]> {
@@ -61,16 +64,8 @@ export class LoginRows {
 
   /** Stores copied tokens. Older tokens never replace newer ones. */
   async put({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
-    let content: string | null = null;
-    if (tokens) {
-      const { accessToken, refreshToken } = tokens;
-      const { seal } = await this.#keys.key();
-      content = JSON.stringify(
-        seal
-          ? { sealed: seal(placeOf(holderOf(holder), baseUrl), { accessToken, refreshToken }) }
-          : { accessToken, refreshToken },
-      );
-    }
+    const secrets =
+      tokens && (await this.#seals.close({ holder: holderOf(holder), baseUrl, generation }, tokens));
     await this.#database.look(
       z.unknown(),
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
@@ -84,7 +79,7 @@ export class LoginRows {
       [
         ...[this.#profile, holder, generation, origin, baseUrl],
         ...[tokens?.accessTokenExpiresAt ?? null, tokens?.refreshTokenExpiresAt ?? null],
-        ...[tokens?.scope ?? null, tokens?.apiTrackId ?? null, content],
+        ...[tokens?.scope ?? null, tokens?.apiTrackId ?? null, secrets],
       ],
     );
   }
@@ -93,10 +88,8 @@ export class LoginRows {
     const { generation, origin, base_url: baseUrl, secrets } = row;
     const known = { kind: 'login', holder, generation, origin, baseUrl } as const;
     if (!secrets) return { ...known, tokens: null };
-    const content =
-      'sealed' in secrets
-        ? (await this.#keys.key()).open(placeOf(holderOf(holder), baseUrl), secrets.sealed, tokenSecrets)
-        : secrets;
+    const of = { holder: holderOf(holder), baseUrl, generation };
+    const content = await this.#seals.open(of, secrets, this.#keys.mayBePlain);
     return { ...known, tokens: { ...loginOf(row), ...content } };
   }
 }

@@ -32,7 +32,8 @@ export class NoteRows {
       countRow,
       `select day::text, null as customer_id, null as product_id, calls as count from psd2.call_counts where profile = $1
        union all
-       select day::text, customer_id, product_id, reads from psd2.unattended_reads where profile = $1`,
+       select day::text, customer_id, product_id, reads from psd2.unattended_reads
+       where profile = $1 and reads > 0 and strpos(product_id, ':') = 0`,
       [this.#profile],
     );
     return [...notes.flatMap(noteOf), ...counts.map(countOf)];

@@ -21,19 +21,23 @@ const markRow = z.object({
 /** Checked strictly, since the name becomes the name of a folder. */
 const profileRow = z.object({ profile: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)) });
 
-/** A database as a side of `store copy`. It must be opened for copying, with the rights of the owner. */
-export function databaseSide(database: Database, sources: KeySources): CopySide {
+/**
+ * A database as a side of `store copy`. It must be opened for copying, with the rights of the owner.
+ *
+ * @param mayBePlain as `mayKeepPlainTokens`
+ */
+export function databaseSide(database: Database, sources: KeySources, mayBePlain: boolean): CopySide {
   const mark = async (): Promise<Mark> => {
     const row = await database.lookOne(
       markRow,
       `select id::text, moved_to, moved_to_id, copied_from, copied_from_id, copy_ended,
-         has_table_privilege('psd2.store', 'update') as may_copy from psd2.store`,
+         psd2.is_owner() as may_copy from psd2.store`,
     );
     if (!row) throw new TypeError('psd2.store has a row');
     // Before either side is marked: a copy that cannot begin must not lock the other side.
     if (!row.may_copy) {
       throw new Psd2Error('config', `The user of PostgreSQL at ${database.shown} may not copy the store`, {
-        hint: 'Use the rights of the owner, as for psd2 store init.',
+        hint: 'Only the owner of the schema psd2, or a member of that role, may do so. Use the rights of the owner, as for psd2 store init.',
       });
     }
     return {
@@ -69,7 +73,8 @@ export function databaseSide(database: Database, sources: KeySources): CopySide 
       );
       return found.map(({ profile }) => profile);
     },
-    open: (profile) => new DatabaseHoldings(database, profile, sources),
+    open: (profile) =>
+      new DatabaseHoldings(database, profile, new Keys(database, profile, sources, mayBePlain)),
   };
 }
 
@@ -100,8 +105,8 @@ class DatabaseHoldings implements Holdings {
   readonly #flows: FlowRows;
   readonly #notes: NoteRows;
 
-  constructor(database: Database, profile: string, sources: KeySources) {
-    this.#logins = new LoginRows(database, profile, new Keys(database, profile, sources));
+  constructor(database: Database, profile: string, keys: Keys) {
+    this.#logins = new LoginRows(database, profile, keys);
     this.#flows = new FlowRows(database, profile);
     this.#notes = new NoteRows(database, profile);
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isUntouched } from '../../../domain/flow-states.ts';
+import { isUntouched, STATES_OF_ATTENTION } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { movedAway } from '../../copy/moved.ts';
 import { findFlow } from '../../flow/find.ts';
@@ -9,7 +9,7 @@ import { overtaken } from '../../flow/overtaken.ts';
 import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../../ports/flows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import type { Database } from '../database.ts';
-import { type EventRow, eventRow, FlowJournal, type FlowWorld, type Known } from './journal.ts';
+import { type EventRow, eventRow, FlowJournal, type FlowWorld, flowRow, type Known } from './journal.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
 const CLAIM_PATIENCE_MS = 15_000;
@@ -46,12 +46,17 @@ export class PostgresFlows implements Flows {
   ): Promise<T> {
     const flow = await this.#find(kind, reference);
     return this.#worked(flow, async (claim) => {
-      await this.#database.look(
-        z.unknown(),
-        'update psd2.flows set under_way = true where profile = $1 and flow = $2',
+      const row = await this.#database.lookOne(
+        flowRow,
+        `update psd2.flows set under_way = true where profile = $1 and flow = $2
+         returning events, standing, resource_id`,
         [this.#profile, flow],
       );
-      return work(this.#writable(kind, flow, await this.#journal.read(kind, flow), claim));
+      const known = await this.#journal.read(kind, flow);
+      const open = this.#writable(kind, flow, known, claim);
+      const { unanswered }: KnownKind<K> = KINDS[kind];
+      if (row && this.#journal.isSentUnnoticed(kind, row, known)) await open.record(unanswered);
+      return work(open);
     });
   }
 
@@ -62,19 +67,27 @@ export class PostgresFlows implements Flows {
     return current;
   }
 
-  async *list<K extends Kind>(kind: K, { since, onDamaged }: Filter = {}): AsyncGenerator<FlowOf<K>> {
+  async *list<K extends Kind>(
+    kind: K,
+    { since, onDamaged, attention }: Filter = {},
+  ): AsyncGenerator<FlowOf<K>> {
     const { prefix } = KINDS[kind];
     for (let before = `${prefix}~`; ; ) {
       const events = await this.#database.look(
         eventRow,
-        `select e.flow, e.n, e.writer, e.at, e.event from (
-           select flow from psd2.flows
+        // A flow whose events are missing is damaged. Without it, the list would end too early.
+        `select f.flow, coalesce(e.n, 0) as n, coalesce(e.writer, '') as writer, coalesce(e.at, f.created_at) as at, e.event
+         from (
+           select flow, created_at from psd2.flows listed
            where profile = $1 and kind = $2 and flow collate "C" < $3 collate "C"
              and created_at >= coalesce($4::timestamptz, '-infinity')
+             and ($5::text[] is null or (state = any($5) and (state <> 'executed' or ($2 = 'transfer' and exists (
+               select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
+                 and c.event #>> '{order,instant}' is distinct from 'false')))))
            order by flow collate "C" desc limit ${PAGE}
-         ) f join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
-         order by e.flow collate "C" desc, e.n`,
-        [this.#profile, kind, before, since ?? null],
+         ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
+         order by f.flow collate "C" desc, e.n`,
+        [this.#profile, kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null],
       );
       const flows = byFlow(events);
       for (const [flow, own] of flows) {

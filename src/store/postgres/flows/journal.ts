@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { standingOf } from '../../../domain/flow-states.ts';
+import { isOpen, standingOf } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
+import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { createdAt, newFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
+import { journalIsMissing, journalIsOlder } from '../../flow/lost-journal.ts';
 import { overtaken } from '../../flow/overtaken.ts';
 import { referenceIsUsed } from '../../flow/reference-used.ts';
+import { resourceIsUsed } from '../../flow/resource-used.ts';
 import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
 import { type Database, LostAnswer, type Statements, Taken } from '../database.ts';
 
@@ -27,6 +30,14 @@ export interface FlowWorld {
   random: () => number;
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
+
+/** What the row of a flow says about its events. They may be older, because an old backup of them was restored. */
+export const flowRow = z.object({
+  events: z.number(),
+  standing: z.string(),
+  resource_id: z.nullable(z.string()),
+});
+export type FlowRow = z.infer<typeof flowRow>;
 
 /** A flow as this worker knows it. */
 export interface Known<Flow> {
@@ -57,7 +68,8 @@ export class FlowJournal {
    * @throws Psd2Error `duplicate_reference`, `config`
    */
   async create<K extends Kind>(kind: K, begin: Begin<K>): Promise<{ flow: string; known: Known<FlowOf<K>> }> {
-    const { prefix, created, apply, referenceOf }: KnownKind<K> = KINDS[kind];
+    await this.#database.remember(this.#profile);
+    const { prefix, created, apply, orderOf }: KnownKind<K> = KINDS[kind];
     const now = this.#world.now();
     const newest = await this.#database.lookOne(
       flowName,
@@ -67,8 +79,8 @@ export class FlowJournal {
     const flow = newFlowId({ prefix }, now, newest?.flow, this.#world.random);
     const event = created(flow, begin);
     const current = apply(undefined, event, now.toISOString());
-    const reference = referenceOf?.(current) ?? null;
-    const compared = reference === null ? null : comparableReference(reference);
+    const order = orderOf?.(current);
+    const compared = order?.reference ? comparableReference(order.reference) : null;
     try {
       await this.#database.transaction(async (statements) => {
         await this.#assertMayBegin(statements);
@@ -94,8 +106,8 @@ export class FlowJournal {
         );
       });
     } catch (error) {
-      if (error instanceof Taken && error.constraint === 'flows_reference')
-        throw await this.#inUse(reference ?? '');
+      if (order && error instanceof Taken && error.constraint === 'flows_reference')
+        throw await this.#inUse(order);
       if (!(error instanceof LostAnswer)) throw error;
       if (!(await this.#isWritten(flow, 1))) throw this.#notWritten(flow, error);
     }
@@ -122,11 +134,11 @@ export class FlowJournal {
   }
 
   /** The error for a reference that another transfer holds, unless that one has definitely failed. */
-  async #inUse(reference: string): Promise<Psd2Error> {
+  async #inUse(order: TransferOrder): Promise<Psd2Error> {
     const holder = await this.#database.lookOne(
       flowName,
       `select flow from psd2.flows where profile = $1 and reference = $2 and standing <> 'refused'`,
-      [this.#profile, comparableReference(reference)],
+      [this.#profile, comparableReference(order.reference ?? '')],
     );
     // The other transfer has definitely failed in the meantime.
     if (!holder)
@@ -134,18 +146,22 @@ export class FlowJournal {
         hint: 'Run this again.',
       });
     const { flow } = holder;
+    const events = await this.events(flow);
+    if (events.length === 0)
+      return journalIsMissing(order.reference ?? '', flow, `of ${flow} at ${this.#database.shown}`);
     try {
-      return referenceIsUsed(reference, { flow, transfer: (await this.read('transfer', flow)).current });
+      return referenceIsUsed(order, { flow, transfer: this.fold('transfer', flow, events).current });
     } catch (damage) {
       if (!(damage instanceof Psd2Error)) throw damage;
-      return referenceIsUsed(reference, { flow, damage });
+      return referenceIsUsed(order, { flow, damage });
     }
   }
 
   /**
-   * Commits the next event of a flow, durably.
+   * Commits the next event of a flow, durably. If the event brings a resource of the bank, the flow takes it.
    *
    * @param claim the number of the claim that must still be held; null to write without a claim
+   * @throws Psd2Error `bank_answer` if another flow has the resource or ever had it; `overtaken`, `config`
    */
   async append<K extends Kind>(
     kind: K,
@@ -158,24 +174,37 @@ export class FlowJournal {
     const n = events + 1;
     const at = this.#world.now();
     const next = apply(current, event, at.toISOString());
+    const resourceId = resourceIdOf(next);
+    const taken = resourceId === resourceIdOf(current) ? null : resourceId;
     const values = [
       ...[this.#profile, flow, n, this.#writer, at, JSON.stringify(event)],
-      ...[next.state, standingOf(next), resourceIdOf(next), claim],
+      ...[next.state, standingOf(next), resourceId, claim, taken?.toLowerCase() ?? null],
     ];
     try {
       // The statement locks the claim's row until it ends, so no other worker can take the claim over in between.
       const [written] = await this.#database.query(
-        z.object({ events: z.number() }),
+        z.object({ events: z.number(), owner: z.nullable(z.string()) }),
         `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
          mine as materialized (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
            and ($10::bigint is null or number = $10::bigint) for share),
+         owner as (insert into psd2.flow_resources (profile, resource_id, flow)
+           select $1, $11::text, $2 from durable, mine where $11::text is not null
+           on conflict (profile, resource_id) do update set flow = psd2.flow_resources.flow returning flow),
          written as (insert into psd2.flow_events (profile, flow, n, writer, at, event)
-           select $1, $2, $3, $4, $5, $6 from durable, mine returning n),
-         changed as (update psd2.flows set state = $7, standing = $8, resource_id = $9, updated_at = clock_timestamp()
+           select $1, $2, $3, $4, $5, $6 from durable, mine
+           where $11::text is null or exists (select from owner where flow = $2) returning n),
+         changed as (update psd2.flows f set state = $7, standing = $8, resource_id = $9, events = $3,
+           updated_at = clock_timestamp(),
+           -- Another flow may have taken the reference while this one counted as failed.
+           reference = case when $8 <> 'refused' and f.standing = 'refused' and exists (select from psd2.flows o
+             where o.profile = $1 and o.reference = f.reference and o.flow <> $2 and o.standing <> 'refused')
+             then null else f.reference end
            where profile = $1 and flow = $2 and exists (select from written))
-         select count(*)::int as events from written`,
+         select (select count(*) from written)::int as events, (select flow from owner) as owner`,
         values,
       );
+      const owner = written?.owner ?? flow;
+      if (taken !== null && owner !== flow) throw resourceIsUsed(flow, taken, owner);
       if (written?.events !== 1) throw overtaken(flow);
     } catch (error) {
       if (error instanceof Taken) throw overtaken(flow);
@@ -199,6 +228,20 @@ export class FlowJournal {
   /** @throws Psd2Error `config` if the flow does not exist or is damaged */
   async read<K extends Kind>(kind: K, flow: string): Promise<Known<FlowOf<K>>> {
     return this.fold(kind, flow, await this.events(flow));
+  }
+
+  /**
+   * Whether `execute` (for a consent, `confirm`) was announced, and the events do not say so, because an old backup of them
+   * was restored. psd2 must then ask the bank for the outcome. No crash causes this: the row and its event are committed together.
+   *
+   * @throws Psd2Error `config` if the events are older, and do not show what to ask for
+   */
+  isSentUnnoticed<K extends Kind>(kind: K, row: FlowRow, { current, events }: Known<FlowOf<K>>): boolean {
+    const { resourceIdOf }: KnownKind<K> = KINDS[kind];
+    if (!isOpen(current) || row.events <= events) return false;
+    const isSent = row.standing === 'sent' || row.standing === 'done';
+    if (isSent && row.resource_id === resourceIdOf(current)) return true;
+    throw journalIsOlder(current.flow, `of ${current.flow} at ${this.#database.shown}`);
   }
 
   /** The events in their order. Empty if the flow does not exist. */
