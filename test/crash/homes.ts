@@ -61,19 +61,19 @@ export function useHomes(bank: CrashBank, followers: Followers): Lodge {
         throw new TypeError('There is no database');
       };
       const place = bank.newPlace();
-      const result = await work({ place, env: {}, sql });
-      place.remove();
-      return result;
+      try {
+        return await work({ place, env: {}, sql });
+      } finally {
+        place.remove();
+      }
     }
     const database = idle.pop() ?? (await opened());
     const place = placeIn();
-    const result = await work({
-      place,
-      env: envOf(database),
-      sql: (text) => server?.sql(database, text) ?? '',
-    });
-    place.remove();
-    idle.push(database);
-    return result;
+    try {
+      return await work({ place, env: envOf(database), sql: (text) => server?.sql(database, text) ?? '' });
+    } finally {
+      place.remove();
+      idle.push(database);
+    }
   };
 }

@@ -150,16 +150,15 @@ function restore(
   }
   const all = eventsOf(lodging, home, { flow, resourceId, state: '' });
   const { sql } = lodging;
-  sql(`delete from psd2.flow_events where flow = '${flow}' and n > ${lines}`);
-  if (lines === 0) {
-    sql(`delete from psd2.flows where flow = '${flow}'`);
-    return false;
-  }
-  const then = foldOf(kind, all.slice(0, lines));
-  const resource = then.resourceId === null ? 'null' : `'${then.resourceId}'`;
-  sql(`update psd2.flows set state = '${then.state}', standing = '${then.standing}', resource_id = ${resource}
-    where flow = '${flow}'`);
-  return then.resourceId !== null;
+  const then = lines === 0 ? undefined : foldOf(kind, all.slice(0, lines));
+  const resource = then?.resourceId ? `'${then.resourceId}'` : 'null';
+  sql(`delete from psd2.flow_events where flow = '${flow}' and n > ${lines};
+    delete from psd2.flow_resources where flow = '${flow}' and resource_id is distinct from ${resource}`);
+  if (!then) sql(`delete from psd2.flows where flow = '${flow}'`);
+  else
+    sql(`update psd2.flows set state = '${then.state}', standing = '${then.standing}', resource_id = ${resource}, events = ${lines}
+      where flow = '${flow}'`);
+  return then !== undefined && then.resourceId !== null;
 }
 
 /** What the database has of a flow with these events. */
