@@ -2,6 +2,7 @@ import type { Place } from './bank.ts';
 import {
   between,
   CONSENT_REQUEST,
+  forAnotherOrder,
   INSTANTLY,
   isCall,
   type Means,
@@ -181,8 +182,8 @@ export async function tryMixed(
     ...between(relay, place, 'status tells', (call, toBank) => gateway.answer(call, toBank)),
     ...IMPATIENT,
   };
-  // Another flow, of another place and amount, which goes well.
-  const other = { ...bank.newPlace(), config: place.config };
+  // Another flow, which goes well.
+  const other = forAnotherOrder(bank, place);
   judgeEnd('the other flow', await followers.psd2(place, begin(other), env), tried.problems);
   const before = await flowsAt(followers, place, kind);
   const judge = async (who: string): Promise<Flow[]> => {

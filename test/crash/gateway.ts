@@ -113,6 +113,14 @@ export function transferOrder(place: Place, more: string[] = [], name = 'Ada Lov
     ...['--amount', place.amount, '--reference', place.name, '--description', place.name, ...more],
   ];
 }
+
+/** The same place for an order with a reference and an amount of its own. */
+export function forAnotherOrder(bank: CrashBank, place: Place): Place {
+  const another = bank.newPlace();
+  another.remove();
+  return { ...another, config: place.config };
+}
+
 export const INSTANTLY = ['--instant', '--payee-verified'];
 export const CONSENT_REQUEST = [
   'consent',

@@ -4,6 +4,7 @@ import type { Place } from './bank.ts';
 import {
   between,
   CONSENT_REQUEST,
+  forAnotherOrder,
   INSTANTLY,
   isCall,
   type Means,
@@ -50,7 +51,7 @@ export async function liveIn({ bank, relay, followers }: Means): Promise<LivedIn
   };
   const orders: Given[] = [];
   const pay = async (name: string, more: string[], allowed: number) => {
-    const order = transferOrder({ ...bank.newPlace(), config: place.config }, more);
+    const order = transferOrder(forAnotherOrder(bank, place), more);
     const known = orders.map(({ flow }) => flow);
     await run(order, allowed);
     const [flow] = await newFlows(followers, place, 'transfer', env, known);

@@ -14,7 +14,11 @@ const lodge = useHomes(bank, followers);
 const means = { bank, relay, followers };
 
 const WAYS: Restored[] = HOMES.flatMap((home) => STATUSES.map((statusTells) => ({ home, statusTells })));
-const cases = STORIES.flatMap((story) => WAYS.map((way) => [story.name, howOf(way), story, way] as const));
+/** A test run takes one way for each story. */
+const waysOf = (name: string) => (ALL ? WAYS : bySeed(WAYS, (way) => `${name} ${howOf(way)}`).slice(0, 1));
+const cases = STORIES.flatMap((story) =>
+  waysOf(story.name).map((way) => [story.name, howOf(way), story, way] as const),
+);
 
 it.each(cases)(
   '%s (%s): if its journal is restored from before any of its lines, psd2 pays nothing twice',
@@ -25,7 +29,7 @@ it.each(cases)(
       triedShape,
       name,
       how,
-      ALL ? points : seeded.slice(0, 1),
+      ALL ? points : seeded.slice(0, 2),
       async (some: Point[]) => {
         const tried = await sideBySide(some, (point) =>
           lodge(way.home, (lodging) => tryRestored(means, lodging, story, way, point)),
