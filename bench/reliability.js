@@ -35,12 +35,21 @@ const WAYS = [
 ];
 /** Tests that measure how long a signal takes. At most one a processor runs at a time. */
 const PARTS = [
-  { tests: ['stalled', 'moving', 'not-the-banks'], sideBySide: 2 * processors },
+  {
+    tests: [
+      ...['stalled', 'moving', 'not-the-banks'],
+      ...['delivered-twice', 'anothers-answer', 'restored-journal', 'missing-file'],
+    ],
+    sideBySide: 2 * processors,
+  },
   { tests: ['stop', 'signal'], sideBySide: processors },
   { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
 ];
 /** The kinds of test/crash/tried.ts, in the order of the page. */
-const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'];
+const KINDS = [
+  ...['stalled', 'told to stop', 'moving lists', 'not the bank’s'],
+  ...['delivered twice', 'another’s answer', 'restored journal', 'missing file'],
+];
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|---|
 `;
@@ -53,7 +62,10 @@ execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inheri
 const cache = join(root, 'node_modules', '.cache', 'psd2-reliability');
 const figures = join(
   cache,
-  digestOf(['dist', 'test/crash', 'test/e2e/psd2.ts', 'test/hostile/resident-psd2.js']),
+  digestOf([
+    ...['dist', 'test/crash', 'test/e2e/psd2.ts', 'test/hostile/resident-psd2.js'],
+    'test/store/postgres/server.ts',
+  ]),
 );
 if (process.argv.includes('--anew')) rmSync(figures, { recursive: true, force: true });
 mkdirSync(figures, { recursive: true });

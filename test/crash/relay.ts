@@ -16,6 +16,8 @@ export interface Call {
   /** The token in `Authorization`, without the scheme. */
   token: string | undefined;
   body: string;
+  /** The connection that it came over. */
+  connection: object;
 }
 
 export interface Answer {
@@ -81,7 +83,8 @@ export function useRelay(operator: Operator): Relay {
     };
     const path = url.split('?', 1)[0] ?? '';
     const token = incoming.headers.authorization?.replace(/^Bearer /, '');
-    const answered = await treatment({ method, path, token, body: body.toString('utf8') }, toBank);
+    const call = { method, path, token, body: body.toString('utf8'), connection: incoming.socket };
+    const answered = await treatment(call, toBank);
     if (!answered) {
       incoming.socket.destroy();
       return;
@@ -122,7 +125,8 @@ export function useRelay(operator: Operator): Relay {
       cert: certificate('qwac.pem'),
       ca: certificate('ca.pem'),
     };
-    agent = new Agent({ keepAlive: true, ...mutual });
+    // The bank closes idle connections after 5 s. A request must not meet that.
+    agent = new Agent({ keepAlive: true, timeout: 2_000, ...mutual });
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const listening = proxy.address();
     if (listening === null || typeof listening === 'string')

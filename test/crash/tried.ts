@@ -6,7 +6,16 @@ import { ALL, type CrashBank, type Place } from './bank.ts';
 import type { Point } from './matrix.ts';
 
 /** Kinds of tries other than a plain stop. They have a table of their own in docs/reliability.md. */
-export const KINDS = ['stalled', 'told to stop', 'moving lists', 'not the bank’s'] as const;
+export const KINDS = [
+  'stalled',
+  'told to stop',
+  'moving lists',
+  'not the bank’s',
+  'delivered twice',
+  'another’s answer',
+  'restored journal',
+  'missing file',
+] as const;
 
 /** The result of one such try. */
 export const triedShape = z.object({
@@ -104,8 +113,13 @@ const flowShape = z.object({ flow: z.string(), state: z.string(), resourceId: z.
 export type Flow = z.infer<typeof flowShape>;
 
 /** The flows of a place in their current state. The list does not wait for a process that works on a flow. */
-export async function flowsAt(followers: Followers, place: Place, kind: string): Promise<Flow[]> {
-  const { code, stdout, stderr } = await followers.psd2(place, [kind, 'list', '--json', '--quiet']);
+export async function flowsAt(
+  followers: Followers,
+  place: Place,
+  kind: string,
+  env?: Record<string, string>,
+): Promise<Flow[]> {
+  const { code, stdout, stderr } = await followers.psd2(place, [kind, 'list', '--json', '--quiet'], env);
   if (code !== 0) throw new Error(`psd2 ${kind} list ended with ${code}: ${stderr}`);
   return z.array(flowShape).parse(JSON.parse(stdout));
 }

@@ -205,6 +205,38 @@ describe("faults in a request's header", () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(119);
   });
 
+  test('delivered-twice executes once, and answers with the refusal of the second', async () => {
+    const path = await authorised();
+    const before = await available();
+    const reply = await execute(path, 'delivered-twice');
+    expect([reply.status, codeOf(reply)]).toEqual([400, 'ALREADY_EXECUTED']);
+    expect(await available()).toBeCloseTo(before - 1.5, 2);
+  });
+
+  test.each([
+    [409, 'PLANNED_FAILURE', undefined],
+    [401, 'TOKEN_INVALID', undefined],
+    [429, 'TOO_MANY_CALLS', '1'],
+  ])(
+    'delivered-twice-status=%i executes once, and answers with this status',
+    async (status, code, retryAfter) => {
+      const path = await authorised();
+      const before = await available();
+      const reply = await execute(path, `delivered-twice-status=${status}`);
+      expect([reply.status, codeOf(reply), reply.headers['retry-after']]).toEqual([status, code, retryAfter]);
+      expect(await available()).toBeCloseTo(before - 1.5, 2);
+    },
+  );
+
+  test('a call that the bank refuses at its first delivery gets that refusal', async () => {
+    const path = await authorised();
+    expect((await execute(path, 'delay=1')).status).toBe(200);
+    for (const fault of ['delivered-twice', 'delivered-twice-status=409']) {
+      expect(codeOf(await execute(path, fault))).toBe('ALREADY_EXECUTED');
+    }
+    expect(codeOf(await verifyTransfer('delivered-twice', '0'))).toBe('FIELD_INVALID');
+  });
+
   test('several faults work together', async () => {
     const begun = performance.now();
     expect((await me('delay=60, status=503')).status).toBe(503);
@@ -251,6 +283,13 @@ describe('faults added through the control', () => {
         fired: 2,
       },
     ]);
+  });
+
+  test('a refresh that is delivered twice spends its token, and answers with a refusal', async () => {
+    const { refreshToken } = await bank.tpp.login();
+    await add({ fault: 'delivered-twice', on: 'token', times: 1 });
+    expect(codeOf(await bank.tpp.refresh(refreshToken))).toBe('GRANT_INVALID');
+    expect(codeOf(await bank.tpp.refresh(refreshToken))).toBe('GRANT_INVALID');
   });
 
   test('one of several faults is cleared by its id', async () => {

@@ -23,6 +23,13 @@ const kinds = {
     says: 'the bank does not process the call, and answers with this HTTP status',
     value: { from: 400, to: 599, unit: 'HTTP status', example: 503 },
   },
+  'delivered-twice': {
+    says: 'a gateway gives the call to the bank twice, and answers with what the bank says to the second',
+  },
+  'delivered-twice-status': {
+    says: 'the same, but if the bank accepts the first, the second is refused with this HTTP status',
+    value: { from: 400, to: 599, unit: 'HTTP status', example: 409 },
+  },
   'truncated-json': { says: "the bank processes the call, but the answer's JSON is cut off" },
   firewall: { says: "the bank does not process the call, and answers 403 with a firewall's HTML page" },
   empty: { says: 'the bank processes the call, and answers 200 with an empty body' },

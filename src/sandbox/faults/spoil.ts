@@ -61,10 +61,14 @@ export function refusalOf({ kind, value }: Fault): Response | undefined {
     return new Response(FIREWALL_PAGE, { status: 403, headers: { 'Content-Type': 'text/html' } });
   }
   if (kind !== 'status') return undefined;
-  const code = CODES.get(value) ?? 'PLANNED_FAILURE';
-  return Response.json(errorEnvelope(code, 'A fault made the bank fail', 'Nothing was done.'), {
-    status: value,
-    headers: [420, 429, 503].includes(value) ? { 'Retry-After': '1' } : {},
+  return plannedRefusal(value, 'A fault made the bank fail', 'Nothing was done.');
+}
+
+/** A refusal with this HTTP status, in the bank's envelope. */
+export function plannedRefusal(status: number, message: string, detail: string): Response {
+  return Response.json(errorEnvelope(CODES.get(status) ?? 'PLANNED_FAILURE', message, detail), {
+    status,
+    headers: [420, 429, 503].includes(status) ? { 'Retry-After': '1' } : {},
   });
 }
 

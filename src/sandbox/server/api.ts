@@ -6,6 +6,7 @@ import { readOutgoing } from '../answers/outgoing.ts';
 import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
 import type { SealFlaw } from '../answers/seal.ts';
 import type { Bank } from '../bank.ts';
+import { deliveredTwice } from '../faults/delivered-twice.ts';
 import type { Fault } from '../faults/fault.ts';
 import { magicFaults } from '../faults/magic.ts';
 import {
@@ -57,7 +58,9 @@ export function bankApi(bank: Bank): Hono<BankEnv> {
   api.use(refusedByFault);
   api.use('/private/*', identifyCaller(bank));
   api.use('/private/*', magicFaults(bank));
-  for (const routes of ENDPOINTS) api.route('/', routes(bank));
+  const endpoints = ENDPOINTS.map((routes) => routes(bank));
+  api.use(deliveredTwice(endpoints));
+  for (const routes of endpoints) api.route('/', routes);
 
   api.notFound((c) => {
     throw unknownEndpoint(c);

@@ -1,0 +1,165 @@
+import { ACCOUNT, type CrashBank, type Place } from './bank.ts';
+import { type Answer, type Call, type Relay, sendCustomer, type Treatment } from './relay.ts';
+import { type Flow, type Followers, flowsAt, type Tried } from './tried.ts';
+
+/** The calls of the bank's interface, by what they do. */
+export const CALLS = {
+  verify: /^POST .*\/moneyTransfer\/verify$/,
+  'further verify': /^PUT .*\/verify2$/,
+  approach: /^GET .*\/approach$/,
+  status: /^GET .*\/operations\/[^/]+\/status$/,
+  execute: /^PUT .*\/execute$/,
+  'execution status': /^GET .*\/execution\/status$/,
+  'consent request': /^POST .*\/consent\/request$/,
+  confirm: /^PUT .*\/confirm$/,
+  token: /^POST .*\/token$/,
+  revoke: /^POST .*\/token\/revoke$/,
+} as const;
+export type CallName = keyof typeof CALLS;
+
+export function isCall(name: CallName, { method, path }: Call): boolean {
+  return CALLS[name].test(`${method} ${path}`);
+}
+
+/** Whether the bank's status shows if an operation was executed. */
+export const STATUSES = ['status tells', 'status does not tell'] as const;
+export type StatusTells = (typeof STATUSES)[number];
+
+/** What a try needs of the bank, and between it and psd2. */
+export interface Means {
+  bank: CrashBank;
+  relay: Relay;
+  followers: Followers;
+}
+
+/**
+ * Sets how a place's calls are treated.
+ *
+ * @param customer the customer does what the bank asks for, or nobody does
+ * @returns the variables for psd2
+ */
+export function between(
+  relay: Relay,
+  place: Place,
+  statusTells: StatusTells,
+  treatment: Treatment,
+  customer: 'the customer comes' | 'no customer' = 'the customer comes',
+): Record<string, string> {
+  relay.treat(place.name, async (call, toBank) => {
+    const answer = await treatment(call, toBank);
+    if (!answer) return undefined;
+    const isAsked = isCall('approach', call) || call.path.endsWith('/authorize');
+    if (isAsked && customer === 'the customer comes') sendCustomer(answer);
+    return statusTells === 'status tells' ? answer : withholding(call, answer);
+  });
+  // The relay sends the customer to the bank.
+  const env = { ...relay.env(place.name), PSD2_BROWSER: '/bin/true' };
+  return customer === 'no customer' ? { ...env, PSD2_SCA_TIMEOUT: '1' } : env;
+}
+
+/** The answer of a bank whose status shows what the customer decided, but not whether the operation was executed. */
+function withholding(call: Call, answer: Answer): Answer {
+  if (isCall('status', call) && answer.status === 200) {
+    return changed(answer, (body) => ({ ...body, data: { ...body.data, executionStatus: undefined } }));
+  }
+  if (!isCall('execution status', call)) return answer;
+  // Both answers are usual for something that is not executed.
+  if (call.path.length % 2 === 0 || answer.status !== 200) return refusal(404, 'NOT_FOUND');
+  return changed(answer, (body) => ({
+    ...body,
+    data: { executionStatus: 'PENDING', executionStatusDescription: '' },
+  }));
+}
+
+interface Envelope {
+  data?: Record<string, unknown>;
+  resources?: { resourceId?: string };
+}
+
+/** An answer with another body. */
+export function changed(answer: Answer, change: (body: Envelope) => object): Answer {
+  const body: Envelope = JSON.parse(answer.body.toString('utf8'));
+  return json(answer.status, change(body));
+}
+
+/** A refusal in the bank's envelope. */
+export function refusal(status: number, code: string): Answer {
+  const messages = [{ code, message: 'The bank refuses it', type: 'ERROR', detail: '' }];
+  return json(status, { result: { outcome: 'ERROR', requestId: '1', flushMessages: true, messages } });
+}
+
+function json(status: number, content: object): Answer {
+  const body = Buffer.from(JSON.stringify(content));
+  return {
+    status,
+    headers: ['content-type', 'application/json', 'content-length', String(body.length)],
+    body,
+  };
+}
+
+/** The resource in the path of a call, or in its answer. */
+export function resourceIn({ path }: Call, answer?: Answer): string | undefined {
+  const inPath = /[0-9a-f]{8}-[0-9a-f-]{27}/i.exec(path)?.[0];
+  if (inPath || !answer) return inPath;
+  return /"resourceId":"([^"]+)"/.exec(answer.body.toString('utf8'))?.[1];
+}
+
+const yes = ['--json', '--yes'];
+
+/** The same order each time, with the place's reference and its amount. */
+export function transferOrder(place: Place, more: string[] = [], name = 'Ada Lovelace'): string[] {
+  return [
+    ...['transfer', 'create', ...yes, '--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', name],
+    ...['--amount', place.amount, '--reference', place.name, '--description', place.name, ...more],
+  ];
+}
+
+/** The same place for an order with a reference and an amount of its own. */
+export function forAnotherOrder(bank: CrashBank, place: Place): Place {
+  const another = bank.newPlace();
+  another.remove();
+  return { ...another, config: place.config };
+}
+
+export const INSTANTLY = ['--instant', '--payee-verified'];
+export const CONSENT_REQUEST = [
+  'consent',
+  'request',
+  '--json',
+  '--category',
+  'PAYMENTS',
+  '--product',
+  ACCOUNT,
+];
+
+export function resumeOf(kind: string, { flow }: Flow, more: string[] = []): string[] {
+  return [kind, 'resume', flow, ...(kind === 'consent' ? ['--json'] : [...yes, ...more])];
+}
+
+/** The flows of a place that were not there before. The homes of some tries have flows of earlier ones. */
+export async function newFlows(
+  followers: Followers,
+  place: Place,
+  kind: string,
+  env: Record<string, string>,
+  before: Flow[] = [],
+): Promise<Flow[]> {
+  const flows = await flowsAt(followers, place, kind, env);
+  return flows.filter(({ flow }) => before.every((earlier) => earlier.flow !== flow));
+}
+
+/** Adds what the ledger shows: no order may be paid twice, and one that psd2 calls done must be paid. */
+export async function judgeLedger(bank: CrashBank, tries: Tried[]): Promise<void> {
+  const booked = await bank.bookings();
+  for (const tried of tries.filter(({ amount }) => amount !== '')) {
+    const bookings = booked(tried.amount);
+    if (bookings > 1) {
+      tried.twice = true;
+      tried.problems.push(`paid twice: the ledger shows ${bookings} bookings`);
+    }
+    const done = tried.ends.filter((state) => state === 'executed' || state === 'settled').length;
+    if (done > bookings) {
+      tried.problems.push(`told done though not: ${tried.ends.join(', ')}, but the ledger shows ${bookings}`);
+    }
+  }
+}
