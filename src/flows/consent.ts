@@ -97,9 +97,11 @@ class ConsentRun {
         },
       });
     } catch (error) {
-      if (consent.state !== 'authorizing' || !isRefusal(error)) throw error;
+      if (!isRefusal(error)) throw error;
       // The customer may have decided in the meantime, on a page that an earlier run opened.
-      await askHowFar(this.#open, this.#ports);
+      await askHowFar(this.#open, this.#ports).catch((problem: unknown) => {
+        throw isInterruption(problem) || isOvertaken(problem) ? problem : error;
+      });
       if (nextConsentStep(this.#open.current) === 'authorize') throw error;
       return;
     }

@@ -90,7 +90,7 @@ export async function runOperation<Order extends OrderTarget>(
     if (steps > 0 && until.includes(step)) return operation;
     switch (step) {
       case 'verify':
-        await run.verify();
+        await run.verify(operation);
         break;
       case 'verify-further':
         await run.verifyFurther(operation);
@@ -119,6 +119,9 @@ export async function runOperation<Order extends OrderTarget>(
   }
 }
 
+/** Why the outcome of an operation is unknown although its journal has no `execute`. */
+const SENT_BEFORE = 'The journal is older than what the bank or the log of calls knows';
+
 /** Nothing has moved, so a refused verification may be sent again. */
 const VERIFY_NOT_BEGUN = {
   notBegun: { type: 'verify-not-begun' },
@@ -134,6 +137,8 @@ class OperationRun<Order extends OrderTarget> {
   #customerSent = false;
   /** The bank reported the authorisation in this run. */
   #authorizedNow = false;
+  /** This run has begun or looked at the verification, so nothing after it can have happened. */
+  #isVerifying = false;
   /** The bank turned `execute` away in this run. psd2 sends it again only once. */
   #wasTurnedAway = false;
   /** When `execute` ended in this run, in milliseconds since 1970. */
@@ -149,7 +154,13 @@ class OperationRun<Order extends OrderTarget> {
     this.#ports = ports;
   }
 
-  async verify(): Promise<void> {
+  async verify(operation: Operation<Order>): Promise<void> {
+    // A store that was restored from an older state may have lost the lines of an execution.
+    if (operation.reached && (await this.#ports.hasSent?.(operation.transactionId))) {
+      await this.#open.record({ type: 'execute-unanswered', description: SENT_BEFORE });
+      return;
+    }
+    this.#isVerifying = true;
     await this.#orRefused(async () => {
       const verification = await this.#calls.verify(this.#announcing('verify-sent', VERIFY_NOT_BEGUN));
       await this.#open.record({ type: 'verified', ...verification });
@@ -157,15 +168,10 @@ class OperationRun<Order extends OrderTarget> {
   }
 
   async verifyFurther(operation: Operation<Order>): Promise<void> {
-    if (operation.furtherStepOpen) {
-      // The bank accepts a step only once, and does not tell whether it has. A new resource has no steps yet.
-      await this.#open.record({ type: 'verify-again' });
-      return;
-    }
     const { kind, flow, transactionId } = operation;
     const { resourceId, nextStep } = resourceOf(operation);
     const data = nextFurtherData(operation);
-    if (data === undefined) {
+    if (data === undefined && !operation.furtherStepOpen) {
       throw new Psd2Error(
         'further_data_needed',
         `The bank requires further data before SCA, in the step ${nextStep}`,
@@ -177,11 +183,36 @@ class OperationRun<Order extends OrderTarget> {
         },
       );
     }
+    if (!this.#isVerifying && (await this.#isPastVerification(operation))) return;
+    if (operation.furtherStepOpen || data === undefined) {
+      // The bank accepts a step only once, and does not tell whether it has. A new resource has no steps yet.
+      await this.#open.record({ type: 'verify-again' });
+      return;
+    }
     await this.#orRefused(async () => {
       const sent = this.#announcing('further-verify-sent');
       const verification = await this.#calls.verifyFurther(resourceId, nextStep, data, sent);
       await this.#open.record({ type: 'further-verified', ...verification });
     });
+  }
+
+  /**
+   * Asks for the status of an operation that was resumed before its last step of verification. If the customer has decided,
+   * which they can do only afterwards, the journal was restored from an older state.
+   *
+   * @returns whether something was recorded
+   */
+  async #isPastVerification(operation: Operation<Order>): Promise<boolean> {
+    this.#isVerifying = true;
+    const status = await this.#statusOf(operation).catch((error: unknown) => {
+      // The bank may have no status before SCA.
+      if (isRefusal(error)) return null;
+      throw error;
+    });
+    if (!status || isPending(status)) return false;
+    const isAuthorized = status.type === 'authorization' && status.status === 'AUTHORIZED';
+    await this.#open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : status);
+    return true;
   }
 
   async accept(operation: Operation<Order>): Promise<void> {
@@ -303,6 +334,11 @@ class OperationRun<Order extends OrderTarget> {
       await this.#open.record({ type: 'execute-not-begun' });
       return;
     }
+    if (operation.state === 'unknown' && !operation.verification)
+      throw outcomeUnknown(
+        operation,
+        `The journal of ${operation.flow} does not say which resource of the bank it has, so psd2 cannot ask whether the ${name} was executed`,
+      );
     const outcome = await this.#ports.customer.whileWaiting(
       `Asking the bank for the outcome of the ${name}`,
       askOutcome(this.#ports, this.#calls, operation, this.#endOfExecute(operation)),

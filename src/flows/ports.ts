@@ -57,6 +57,11 @@ export interface FlowPorts {
    * nothing is known of it.
    */
   neverLeft?: (tppRequestId: string) => Promise<boolean>;
+  /**
+   * Whether this machine has written down that a flow sent `execute` or `confirm`, although its journal may no longer say so.
+   * Absent: nothing is known of it.
+   */
+  hasSent?: (transactionId: string) => Promise<boolean>;
 }
 
 /** The tokens of one customer, or of the client-credentials application. */

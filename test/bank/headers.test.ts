@@ -165,6 +165,7 @@ it('the observation of a call contains neither its query nor a secret', async ()
       apiTrackId: undefined,
       isPrivate: true,
       mayHaveLeft: true,
+      irrevocable: false,
     },
   ]);
   expect(JSON.stringify(observations)).not.toMatch(new RegExp(`hush|${TOKEN}`));

@@ -166,12 +166,26 @@ describe('the request of a consent', () => {
 });
 
 describe('SCA for a consent', () => {
-  it('if the bank refuses to start SCA, psd2 asks it nothing more, and the consent can be resumed', async () => {
+  it.each<[string, ScriptedAnswer]>([
+    ['refuses to give the status', refusal(412)],
+    ['says that the customer has not decided', operationStatus('PENDING')],
+    ['does not answer', 'cut before the answer'],
+  ])('if the bank refuses to start SCA and %s, the consent can be resumed', async (_, status) => {
     const { run, written, stateOf } = await consentAfter([REQUESTED]);
     script.approach(refusal(412, 'PSD2_E1'));
+    for (let asked = 0; asked < (status === 'cut before the answer' ? 4 : 1); asked += 1)
+      script.status(status);
     await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'PSD2_E1' });
     expect(written()).toEqual(['approach-sent']);
     expect(await stateOf()).toBe('requested');
+  });
+
+  it('if the bank refuses to start SCA because the consent of an older journal is confirmed, the consent is confirmed', async () => {
+    const { run, stateOf } = await consentAfter([REQUESTED]);
+    script.approach(refusal(400, 'SCA_FINISHED'));
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    await run();
+    expect(await stateOf()).toBe('confirmed');
   });
 
   it('if the bank fails to start SCA again, psd2 asks it nothing more', async () => {

@@ -6,6 +6,7 @@ import { transferCalls } from '../../src/flows/transfer.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
+import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere, fakeCustomer } from './doubles.ts';
 import { EXECUTED, executionStatus, executions, newTransfer, scriptOf } from './transfers.ts';
@@ -304,6 +305,7 @@ describe('a further step that the bank names', () => {
       await expect(transfer.run(bank)).rejects.toMatchObject({ code });
       expect((await transfer.stored()).state).toBe('verified');
 
+      script.status(operationStatus('PENDING'));
       script.verify(WANTS_MORE);
       script.verify2(success('{}', { resourceId: 'r1', next }));
       script.approach();
@@ -313,4 +315,41 @@ describe('a further step that the bank names', () => {
       expect(transfer.events().slice(3, 6)).toEqual(['further-verify-sent', 'verify-again', 'verify-sent']);
     },
   );
+
+  it.each<[string, ScriptedAnswer, string]>([
+    ['was executed', operationStatus('AUTHORIZED', 'OK'), 'executed'],
+    ['has failed', operationStatus('AUTHORIZED', 'KO'), 'failed'],
+    ['is authorised, which cannot be before its last step', operationStatus('AUTHORIZED'), 'unknown'],
+  ])(
+    'if the journal ends before a further step but the bank says that the transfer %s, psd2 sends nothing again',
+    async (_, status, state) => {
+      for (const events of [[], [{ type: 'further-verify-sent', requestId: 'q', digest: null } as const]]) {
+        const { order, furtherData } = { order: SCT, furtherData: ['{}'] };
+        const transfer = await newTransfer(folder(), { order, furtherData });
+        await transfer.open.record({ ...VERIFIED, nextStep: 'verify2' });
+        for (const event of events) await transfer.open.record(event);
+        script.status(status);
+        if (state === 'unknown') script.status(status);
+        await transfer.run(openClient({ now: transfer.world.now }).bank).catch(() => {});
+        expect(await transfer.stored()).toMatchObject({ state });
+        expect(recorded.received.map(({ method }) => method)).not.toContain('PUT');
+        expect(recorded.received.map(({ method }) => method)).not.toContain('POST');
+      }
+    },
+  );
+
+  it('if the log of calls knows of an execute that the journal does not have, psd2 verifies nothing again', async () => {
+    const transfer = await newTransfer(folder(), { order: SCT });
+    await transfer.open.record({ type: 'verify-sent', requestId: 'q', digest: null });
+    const { bank } = openClient({ now: transfer.world.now });
+    const hasSent = async (id: string) => id === transfer.open.current.transactionId;
+    for (let runs = 0; runs < 2; runs += 1) {
+      await expect(transfer.run(bank, { hasSent })).rejects.toMatchObject({
+        code: 'outcome_unknown',
+        message: expect.stringContaining('does not say which resource of the bank it has'),
+      });
+    }
+    expect(await transfer.stored()).toMatchObject({ state: 'unknown' });
+    expect(recorded.received).toEqual([]);
+  });
 });

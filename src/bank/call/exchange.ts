@@ -89,6 +89,8 @@ export interface Observation {
   isPrivate: boolean;
   /** Bytes of the request may have left. */
   mayHaveLeft: boolean;
+  /** As in {@link BankCall}. */
+  irrevocable: boolean;
 }
 
 /** Decides when calls may go to the bank. Calls that the bank counts together share one object. */
@@ -213,7 +215,7 @@ async function waitForTurn({ interruptible }: BankCall, { pace, signal }: Exchan
 
 /** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
 function reporterOf(
-  { method, transactionId, bearer }: BankCall,
+  { method, transactionId, bearer, irrevocable = false }: BankCall,
   path: string,
   tppRequestId: string,
   { session, now, observe }: ExchangeSettings,
@@ -232,6 +234,7 @@ function reporterOf(
       apiTrackId: session.apiTrackId,
       isPrivate: bearer !== undefined,
       mayHaveLeft,
+      irrevocable,
     });
 }
 

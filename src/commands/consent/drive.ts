@@ -3,7 +3,7 @@ import { runConsent } from '../../flows/consent.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { neverLeftBy } from '../flow/never-left.ts';
+import { evidenceIn } from '../flow/evidence.ts';
 import { endIfUntouched, tellFlow, withNext } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { printConsent } from './output.ts';
@@ -27,7 +27,7 @@ export async function driveConsent(
       bank,
       world: context.world,
       customer: customerPortsOf(context, profile),
-      neverLeft: neverLeftBy(context),
+      ...evidenceIn(context),
     });
   } catch (error) {
     await endIfUntouched(open, error);

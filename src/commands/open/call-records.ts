@@ -24,7 +24,14 @@ export async function callRecorder(
     if (call.isPrivate) await count();
     if (!globals.verbose) return;
     const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
-    const { at: _at, isPrivate: _isPrivate, mayHaveLeft: _mayHaveLeft, apiTrackId = null, ...fields } = call;
+    const {
+      at: _at,
+      isPrivate: _isPrivate,
+      mayHaveLeft: _mayHaveLeft,
+      irrevocable: _irrevocable,
+      apiTrackId = null,
+      ...fields
+    } = call;
     terminal.tell(
       { event: 'call', ...fields, apiTrackId },
       cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
@@ -54,6 +61,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         apiTrackId: call.apiTrackId ?? null,
         flow: openFlows.get(call.transactionId) ?? null,
         ...(!call.mayHaveLeft && { neverLeft: true }),
+        ...(call.irrevocable && { irrevocable: true }),
       });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

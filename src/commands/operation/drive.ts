@@ -11,7 +11,7 @@ import { type OperationCalls, runOperation } from '../../flows/operation.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { neverLeftBy } from '../flow/never-left.ts';
+import { evidenceIn } from '../flow/evidence.ts';
 import { endIfUntouched, tellFlow, withNext, withWarning } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { saveDocument } from '../shared/save-document.ts';
@@ -40,7 +40,7 @@ export async function driveOperation(
         bank,
         world,
         customer: customerPortsOf(context, profile),
-        neverLeft: neverLeftBy(context),
+        ...evidenceIn(context),
         accept: async ({ order }) =>
           globals.yes || terminal.confirm(`Send the customer to authorise the ${order.operation}?`),
       },

@@ -7,7 +7,7 @@ import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerPortsOf } from '../flow/customer-ports.ts';
-import { neverLeftBy } from '../flow/never-left.ts';
+import { evidenceIn } from '../flow/evidence.ts';
 import { endIfUntouched, tellFlow, withNext, withWarning } from '../flow/rules.ts';
 import type { CustomerBank } from '../open/bank.ts';
 import { describePayment, printTransfer, sayPaid, showVerified } from './output.ts';
@@ -31,7 +31,7 @@ export async function driveTransfer(
       bank: opened.bank,
       world,
       customer: customerPortsOf(context, opened.profile),
-      neverLeft: neverLeftBy(context),
+      ...evidenceIn(context),
       accept: () => accept(context, opened, open, payeeVerified),
     });
   } catch (error) {

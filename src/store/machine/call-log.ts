@@ -39,6 +39,8 @@ export interface LoggedCall {
   flow: string | null;
   /** No byte of the request left. Absent: bytes may have left. */
   neverLeft?: true | undefined;
+  /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not, or psd2 0.2 wrote the line. */
+  irrevocable?: true | undefined;
 }
 
 const CURRENT = 'calls.ndjson';

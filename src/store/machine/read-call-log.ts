@@ -24,6 +24,7 @@ const loggedCall: z.ZodMiniType<LoggedCall> = z.object({
   apiTrackId: textOrNull,
   flow: textOrNull,
   neverLeft: z.optional(z.literal(true)),
+  irrevocable: z.optional(z.literal(true)),
 });
 
 /**

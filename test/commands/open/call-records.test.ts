@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Observation } from '../../../src/bank/call/exchange.ts';
-import { neverLeftBy } from '../../../src/commands/flow/never-left.ts';
+import { evidenceIn } from '../../../src/commands/flow/evidence.ts';
 import { callRecorder } from '../../../src/commands/open/call-records.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -30,14 +30,23 @@ it('the log says of a request that it never left, and of no other', async () => 
   const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
   const call = (tppRequestId: string, mayHaveLeft: boolean): Observation => ({
     ...{ method: 'PUT', path: '/x/execute', outcome: 'PostgreSQL is gone', at: new Date(NOW) },
-    ...{ milliseconds: 1, transactionId: 't-1', requestId: null, apiTrackId: undefined, isPrivate: true },
-    ...{ tppRequestId, mayHaveLeft },
+    ...{
+      milliseconds: 1,
+      transactionId: `t-${tppRequestId}`,
+      requestId: null,
+      apiTrackId: undefined,
+      isPrivate: true,
+    },
+    ...{ tppRequestId, mayHaveLeft, irrevocable: true },
   });
   await record(call('never-left', false));
   await record(call('left', true));
-  const neverLeft = neverLeftBy(context);
+  const { neverLeft, hasSent } = evidenceIn(context);
   expect(await neverLeft('never-left')).toBe(true);
   expect(await neverLeft('left')).toBe(false);
   expect(await neverLeft('never')).toBe(false);
   expect(await neverLeft('unknown')).toBe(false);
+  await record({ ...call('read', true), irrevocable: false });
+  expect(await hasSent('t-left')).toBe(true);
+  for (const id of ['t-never-left', 't-read', 't-', 'left']) expect(await hasSent(id)).toBe(false);
 });
