@@ -181,11 +181,15 @@ describe('one damaged journal', () => {
   });
 
   it.each([
-    ['asks for its outcome', /"executed"/],
-    ['waits for its customer', /"(?:executed|execute-sent|authorization|sca-returned)"/],
+    ['asks for its outcome', /"executed"/, 'does not have the line with its resource at the bank'],
+    [
+      'waits for its customer',
+      /"(?:executed|execute-sent|authorization|sca-returned)"/,
+      'is older than what psd2 knows',
+    ],
   ])(
     'psd2 does not resume a journal without the line of its resource, where the flow %s',
-    async (_, later) => {
+    async (_, later, what) => {
       const config = copyConfig();
       const path = journal(flows.damaged, config);
       const whole = readFileSync(path, 'utf8').split('\n');
@@ -203,7 +207,7 @@ describe('one damaged journal', () => {
       expect(await resume()).toMatchObject({
         code: 'config',
         exitCode: 3,
-        message: `The journal of ${flows.damaged} does not have the line with its resource at the bank`,
+        message: expect.stringContaining(what),
       });
     },
   );

@@ -19,7 +19,7 @@ beforeAll(async () => {
   url = server.url;
   for (const database of ['bank', 'other', 'empty']) {
     server.create(database);
-    const env = { PSD2_STORE: url(database) };
+    const env = { PSD2_STORE: url(database), PSD2_STORE_PLAIN_TOKENS: '1' };
     const made = await operator.psd2(['store', 'init', '--plain-tokens'], { env });
     expect(made, made.stderr).toMatchObject({ code: 0 });
   }
@@ -40,6 +40,7 @@ const run = (config: string, args: string[], database?: string, more: Environmen
   operator.psd2([...args, '--json'], {
     env: {
       PSD2_CONFIG_DIR: config,
+      PSD2_STORE_PLAIN_TOKENS: '1',
       PSD2_STORE: database && (database.includes(':') ? database : url(database)),
       ...more,
     },

@@ -32,7 +32,7 @@ async function machine(home: string): Promise<Environment> {
   rmSync(PSD2_CONFIG_DIR, { recursive: true, force: true });
   cpSync(operator.config, PSD2_CONFIG_DIR, { recursive: true });
   if (home === 'files') return { PSD2_CONFIG_DIR };
-  const env = { PSD2_CONFIG_DIR, PSD2_STORE: server.url('bank') };
+  const env = { PSD2_CONFIG_DIR, PSD2_STORE: server.url('bank'), PSD2_STORE_PLAIN_TOKENS: '1' };
   server.sql('bank', 'drop schema if exists psd2 cascade');
   await operator.psd2(['store', 'init', '--plain-tokens'], { env });
   const copied = await operator.psd2(['store', 'copy', '--from', 'files', '--to', 'postgres'], { env });

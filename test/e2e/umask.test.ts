@@ -39,7 +39,15 @@ describe.each(['0777', '0277'])('psd2 with the umask %s', (umask) => {
     await psd2('accounts', 'export', ACCOUNT, '--format', 'csv', '--file', place('export.csv'));
     await psd2('accounts', 'report', ACCOUNT, '--file', place('report.html'));
     for (let round = 0; round < 2; round++)
-      await psd2('sync', '--out', place('accounts'), '--metrics-file', place('psd2.prom'));
+      await psd2(
+        'sync',
+        '--psu-ip',
+        '127.0.0.1',
+        '--out',
+        place('accounts'),
+        '--metrics-file',
+        place('psd2.prom'),
+      );
     await psd2('cert', 'generate', '--out', place('certificates'));
     await psd2(
       'transfer',

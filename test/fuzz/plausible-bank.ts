@@ -41,9 +41,20 @@ const DATA: [path: RegExp, data: object][] = [
   [/\/request$/, { categoriesOutcome: [{ name: 'ACCOUNT_INFO', outcome: true }] }],
 ];
 
+let resources = 0;
+
+/** The resource that a call is about, or a new one: a bank gives each flow its own. */
+function resourceOf(path: string): string {
+  const named = /\/(r-\d+)(?:\/|$)/.exec(path)?.[1];
+  if (named !== undefined) return named;
+  resources += 1;
+  return `r-${resources}`;
+}
+
 /** What a working bank answers to a call: an envelope, as a value. */
 export function plausibleAnswer({ target }: Pick<Heard, 'target'>): object {
   const path = target.split('?', 1)[0] ?? '';
+  const resourceId = resourceOf(path);
   return {
     result: {
       outcome: 'SUCCESS',
@@ -51,8 +62,8 @@ export function plausibleAnswer({ target }: Pick<Heard, 'target'>): object {
       messages: [{ code: 'I1', message: 'For your information', type: 'INFO' }],
     },
     data: DATA.find(([pattern]) => pattern.test(path))?.[1] ?? {},
-    resources: { resourceId: 'r1' },
-    _links: { self: { href: ' ' }, next: { href: 'r1/execute', method: 'PUT' } },
+    resources: { resourceId },
+    _links: { self: { href: ' ' }, next: { href: `${resourceId}/execute`, method: 'PUT' } },
     _embedded: { polling: { href: 'x', method: 'GET' } },
   };
 }

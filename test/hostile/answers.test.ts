@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -333,14 +334,14 @@ describe('a text that is built to be slow to parse', () => {
   });
 
   it('psd2 takes a text that is slow to parse as the next step', async () => {
-    const href = `r1/${'/'.repeat(1_000_000)}verify2`;
+    const href = `r-slow/${'/'.repeat(1_000_000)}verify2`;
     bank.behave((socket, { method }) =>
       method === 'POST'
         ? write(
             socket,
             success(
               '{}',
-              `,"resources":{"resourceId":"r1"},"_links":{"next":{"href":"${href}","method":"PUT"}}`,
+              `,"resources":{"resourceId":"r-slow"},"_links":{"next":{"href":"${href}","method":"PUT"}}`,
             ),
           )
         : write(socket, { status: 404 }),
@@ -502,10 +503,11 @@ describe('a redirect is not followed', () => {
 });
 
 describe('an execute with an unusual answer', () => {
-  const verified = success(
-    '{"totalAmount":{"amount":"6.50","currency":"EUR"}}',
-    ',"resources":{"resourceId":"r1"}',
-  );
+  const verified = () =>
+    success(
+      '{"totalAmount":{"amount":"6.50","currency":"EUR"}}',
+      `,"resources":{"resourceId":"${randomUUID()}"}`,
+    );
   const TRANSFER = [
     ...['transfer', 'create', '--yes', '--from', PRODUCT, '--to', 'DE89370400440532013000'],
     ...['--name', 'Ada Lovelace', '--amount', '6.00', '--verbose', '--timeout', '2', '--json'],
@@ -516,13 +518,13 @@ describe('an execute with an unusual answer', () => {
     (execute: Behaviour): Behaviour =>
     (socket, heard) => {
       const { target } = heard;
-      if (target.endsWith('/verify')) write(socket, verified);
+      if (target.endsWith('/verify')) write(socket, verified());
       else if (target.endsWith('/approach'))
         write(
           socket,
           success('{"chosenScaApproach":"REDIRECT","scaRedirectURL":"https://bank.example/sca"}'),
         );
-      else if (target.endsWith('/r1/status'))
+      else if (/\/operations\/[^/]+\/status$/.test(target))
         write(socket, success('{"authorizationStatus":"AUTHORIZED","executionStatus":"PENDING"}'));
       else if (target.endsWith('/execute')) execute(socket, heard);
       else write(socket, { status: 404 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,7 +33,7 @@ const withSite =
   (address: string): Behaviour =>
   (socket, { target }) => {
     const last = target.split('?', 1)[0]?.split('/').at(-1);
-    if (last === 'verify') write(socket, success('{}', ',"resources":{"resourceId":"r1"}'));
+    if (last === 'verify') write(socket, success('{}', `,"resources":{"resourceId":"${randomUUID()}"}`));
     else if (last === 'approach')
       write(socket, success(`{"chosenScaApproach":"REDIRECT","scaRedirectURL":${JSON.stringify(address)}}`));
     else if (last === 'status') write(socket, success('{"authorizationStatus":"PENDING"}'));

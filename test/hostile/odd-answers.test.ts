@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -172,7 +173,11 @@ describe('transfer status', () => {
 
 /** The bank verifies a transfer, and asks for further data before SCA. */
 const asksForMore = (socket: Socket) => {
-  const next = { _links: { next: { href: 'r1/verify2', method: 'PUT' } }, resources: { resourceId: 'r1' } };
+  const resourceId = randomUUID();
+  const next = {
+    _links: { next: { href: `${resourceId}/verify2`, method: 'PUT' } },
+    resources: { resourceId },
+  };
   write(socket, { body: JSON.stringify({ result: { outcome: 'SUCCESS' }, data: {}, ...next }) });
 };
 

@@ -51,7 +51,9 @@ export function* selectCalls(context: Context, options: LogOptions): Generator<L
       continue;
     if (request !== undefined && !begins(call.tppRequestId, request) && !begins(call.requestId, request))
       continue;
-    yield call;
+    // Only `resume` needs these (commands/flow/evidence.ts).
+    const { neverLeft: _neverLeft, irrevocable: _irrevocable, ...shown } = call;
+    yield shown;
     found += 1;
     if (found === limit) return;
   }
