@@ -2,7 +2,7 @@
 // customers to workers.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -81,11 +81,12 @@ async function workersFigures(node, version, server) {
 /** @returns calls a second, from the start of the workers to the end of the last one */
 async function rateOf(node, workers, bank, database) {
   const words = syncWords(8);
+  const env = { ...bank.env, ...withDatabase(bank, database) };
   const begun = performance.now();
   const calls = await Promise.all(
     Array.from({ length: workers }, async () => {
       const child = spawn(node, [PROGRAM, ...words], {
-        env: { ...bank.env, PSD2_STORE: database, ...PLAIN },
+        env,
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       let printed = '';
@@ -110,7 +111,7 @@ async function callFigures(node, version, server) {
       const files = timeSync(node, bank, ['--out', join(bank.folder, `files-${round}`)], {});
       const database = open();
       const before = costOf(server);
-      const shared = timeSync(node, bank, [], { PSD2_STORE: database, ...PLAIN });
+      const shared = timeSync(node, bank, [], withDatabase(bank, database));
       const after = costOf(server);
       const each = (name) => (after[name] - before[name]) / shared.calls;
       rounds.push({
@@ -152,6 +153,15 @@ function timeSync(node, bank, more, env) {
 function syncWords(concurrency) {
   const words = ['sync', '--all-customers', '--json', '--cores', '1', '--unattended-reads', '9999'];
   return [...words, '--concurrency', String(concurrency)];
+}
+
+/** The environment of a machine that has never used another store than this database: psd2 would refuse a second one. */
+function withDatabase(bank, database) {
+  const config = join(bank.folder, 'machine');
+  rmSync(config, { recursive: true, force: true });
+  mkdirSync(config, { mode: 0o700 });
+  cpSync(join(bank.env.PSD2_CONFIG_DIR, 'profiles'), join(config, 'profiles'), { recursive: true });
+  return { PSD2_CONFIG_DIR: config, PSD2_STORE: database, ...PLAIN };
 }
 
 /** @returns a function that makes a database in which all customers are logged in and none was synced; returns its URL */

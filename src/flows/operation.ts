@@ -137,8 +137,6 @@ class OperationRun<Order extends OrderTarget> {
   #customerSent = false;
   /** The bank reported the authorisation in this run. */
   #authorizedNow = false;
-  /** This run has begun or looked at the verification, so nothing after it can have happened. */
-  #isVerifying = false;
   /** The bank turned `execute` away in this run. psd2 sends it again only once. */
   #wasTurnedAway = false;
   /** When `execute` ended in this run, in milliseconds since 1970. */
@@ -160,7 +158,6 @@ class OperationRun<Order extends OrderTarget> {
       await this.#open.record({ type: 'execute-unanswered', description: SENT_BEFORE });
       return;
     }
-    this.#isVerifying = true;
     await this.#orRefused(async () => {
       const verification = await this.#calls.verify(this.#announcing('verify-sent', VERIFY_NOT_BEGUN));
       await this.#open.record({ type: 'verified', ...verification });
@@ -168,10 +165,16 @@ class OperationRun<Order extends OrderTarget> {
   }
 
   async verifyFurther(operation: Operation<Order>): Promise<void> {
+    if (operation.furtherStepOpen) {
+      if (await this.#isPastVerification(operation)) return;
+      // The bank accepts a step only once, and does not tell whether it has. A new resource has no steps yet.
+      await this.#open.record({ type: 'verify-again' });
+      return;
+    }
     const { kind, flow, transactionId } = operation;
     const { resourceId, nextStep } = resourceOf(operation);
     const data = nextFurtherData(operation);
-    if (data === undefined && !operation.furtherStepOpen) {
+    if (data === undefined) {
       throw new Psd2Error(
         'further_data_needed',
         `The bank requires further data before SCA, in the step ${nextStep}`,
@@ -183,27 +186,21 @@ class OperationRun<Order extends OrderTarget> {
         },
       );
     }
-    if (!this.#isVerifying && (await this.#isPastVerification(operation))) return;
-    if (operation.furtherStepOpen || data === undefined) {
-      // The bank accepts a step only once, and does not tell whether it has. A new resource has no steps yet.
-      await this.#open.record({ type: 'verify-again' });
-      return;
-    }
-    await this.#orRefused(async () => {
+    const verifying = async () => {
       const sent = this.#announcing('further-verify-sent');
       const verification = await this.#calls.verifyFurther(resourceId, nextStep, data, sent);
       await this.#open.record({ type: 'further-verified', ...verification });
-    });
+    };
+    await this.#orRefused(verifying, () => this.#isPastVerification(operation));
   }
 
   /**
-   * Asks for the status of an operation that was resumed before its last step of verification. If the customer has decided,
-   * which they can do only afterwards, the journal was restored from an older state.
+   * Asks for the status of an operation before its last step of verification, if the bank refused that step or did not answer
+   * it. If the customer has decided, which they can do only afterwards, the journal was restored from an older state.
    *
    * @returns whether something was recorded
    */
   async #isPastVerification(operation: Operation<Order>): Promise<boolean> {
-    this.#isVerifying = true;
     const status = await this.#statusOf(operation).catch((error: unknown) => {
       // The bank may have no status before SCA.
       if (isRefusal(error)) return null;
@@ -377,13 +374,18 @@ class OperationRun<Order extends OrderTarget> {
     );
   }
 
-  /** Runs a step of the verification. A refusal by the bank ends the operation. */
-  async #orRefused(step: () => Promise<void>): Promise<void> {
+  /**
+   * Runs a step of the verification. A refusal by the bank ends the operation.
+   *
+   * @param isPast records it if the operation is further than its journal says
+   */
+  async #orRefused(step: () => Promise<void>, isPast = async () => false): Promise<void> {
     try {
       await step();
     } catch (error) {
-      if (isBanksRefusal(error))
-        await this.#open.record({ type: 'verify-refused', description: error.message });
+      if (!isBanksRefusal(error)) throw error;
+      if (await isPast()) return;
+      await this.#open.record({ type: 'verify-refused', description: error.message });
       throw error;
     }
   }

@@ -95,6 +95,8 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     const made = await psd2(['store', 'init']);
     expect(made, made.stderr).toMatchObject({ code: 0 });
     for (const args of [
+      // The machine has used the files before.
+      ['profile', 'set', 'sandbox', '--store', server.url(DATABASE), '--yes'],
       ['auth', 'login'],
       ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
     ]) {

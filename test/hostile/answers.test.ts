@@ -292,7 +292,9 @@ describe('unusual JSON', () => {
     );
     const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', PRODUCT];
     expect(readError(await operator.psd2([...consent, '--json'])).exitCode).toBe(7);
-    expect(bank.heard.at(-1)?.target).toBe('/private/auth/security/sca/%EF%BF%BD%2F..%2Fx/approach');
+    expect(bank.heard.map(({ target }) => target)).toContain(
+      '/private/auth/security/sca/%EF%BF%BD%2F..%2Fx/approach',
+    );
   });
 
   it('a huge amount or an impossible date is an error that names the field', async () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -172,8 +171,10 @@ describe('transfer status', () => {
 });
 
 /** The bank verifies a transfer, and asks for further data before SCA. */
+let asked = 0;
 const asksForMore = (socket: Socket) => {
-  const resourceId = randomUUID();
+  asked += 1;
+  const resourceId = `r-${1_000_000 + asked}`;
   const next = {
     _links: { next: { href: `${resourceId}/verify2`, method: 'PUT' } },
     resources: { resourceId },
