@@ -95,22 +95,28 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     const made = await psd2(['store', 'init']);
     expect(made, made.stderr).toMatchObject({ code: 0 });
     for (const args of [
-      // The machine has used the files before.
-      ['profile', 'set', 'sandbox', '--store', server.url(DATABASE), '--yes'],
       ['auth', 'login'],
       ['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
     ]) {
       const ended = await psd2(args);
       expect(ended, ended.stderr).toMatchObject({ code: 0 });
     }
-    await logInMany(operator.config, { PSD2_STORE: server.url(DATABASE) }, madeUp(customers));
+    await logInMany(operator.config, direct(), madeUp(customers));
   });
   afterAll(() => {
     proxy?.close();
     server?.stop();
   });
 
-  const direct = () => ({ PSD2_STORE: server.url(DATABASE), PSD2_CONFIG_PASSPHRASE: PASSPHRASE });
+  let machine: Environment | undefined;
+  /** The environment of a machine that keeps nothing in files and reaches the database without the proxy. */
+  const direct = () => {
+    machine ??= machineOf(operator.config, join(operator.folder, 'machine'), {
+      PSD2_STORE: server.url(DATABASE),
+      PSD2_CONFIG_PASSPHRASE: PASSPHRASE,
+    });
+    return machine;
+  };
   const psd2 = (args: string[]) => operator.psd2(args, { env: direct() });
 
   const someFlowUnderWay = () => {
@@ -150,7 +156,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     await victim.ended;
     for (const holder of held.split('\n').filter(Boolean)) {
       if (holder === PAYER) await psd2(['auth', 'login']);
-      else await logInMany(operator.config, { PSD2_STORE: server.url(DATABASE) }, [holder]);
+      else await logInMany(operator.config, direct(), [holder]);
     }
     return held === '' ? 0 : held.split('\n').length;
   };
@@ -297,9 +303,9 @@ const grantedShape = z.object({
 });
 
 /** Writes tokens of the generated customers to a store, as a login of each would. */
-async function logInMany(config: string, env: Record<string, string>, ids: string[]): Promise<void> {
+async function logInMany(config: string, env: Environment, ids: string[]): Promise<void> {
   const bank = runningShape.parse(JSON.parse(readFileSync(join(config, 'sandbox', 'running.json'), 'utf8')));
-  const folder = storeFolder(config);
+  const folder = storeFolder(env.PSD2_CONFIG_DIR ?? config);
   const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
   const profiles = new ProfileStore(folder, () => {}, keySources);
   const store = await openStore({
