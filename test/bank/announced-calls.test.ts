@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Announced, BankCall, Turns } from '../../src/bank/call/exchange.ts';
+import { Psd2Error } from '../../src/errors.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
 import { freePort } from '../free-port.ts';
 import { refusal, scaRequired, success } from './answers.ts';
@@ -87,6 +88,21 @@ describe('a call that is announced', () => {
     await expect(call).rejects.toBe(full);
     expect(recorded.received).toEqual([]);
   });
+
+  it.each<[string, Error, string[]]>([
+    ['if the journal cannot be written, it learns that nothing left', new RangeError('full'), ['not begun']],
+    [
+      'if another psd2 has taken over the flow, its journal is left alone',
+      new Psd2Error('overtaken', 'Another one works on it'),
+      [],
+    ],
+  ])('%s', async (_what, error, steps) => {
+    const journal = new Journal();
+    journal.beforeFirstByte = () => Promise.reject(error);
+    const call = openClient().exchange({ ...put, beforeSend: async () => journal });
+    await expect(call).rejects.toBe(error);
+    expect(journal.steps).toEqual(steps);
+  });
 });
 
 describe("the operator's Ctrl-C", () => {
@@ -169,6 +185,31 @@ describe('what is observed of a call', () => {
     const { exchange, observations } = openClient();
     await exchange({ ...put, ...(bearer !== undefined && { bearer }) });
     expect(observations).toMatchObject([{ isPrivate }]);
+  });
+});
+
+describe('what the log says about a call that moves money', () => {
+  it('whether it is irrevocable', async () => {
+    recorded.expect('PUT', '/x', success());
+    const { exchange, observations } = openClient();
+    await exchange({ ...put, irrevocable: true });
+    expect(observations).toMatchObject([{ irrevocable: true }]);
+  });
+
+  it.each<[string, WrittenAnswer | 'cut before the answer']>([
+    ['with an answer', success()],
+    ['without an answer', 'cut before the answer'],
+  ])('a call %s has left', async (_what, answer) => {
+    recorded.expect('PUT', '/x', answer);
+    const { exchange, observations } = openClient();
+    await exchange(put).catch(() => undefined);
+    expect(observations).toMatchObject([{ mayHaveLeft: true }]);
+  });
+
+  it('a call that found no bank has not left', async () => {
+    const { exchange, observations } = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
+    await exchange({ ...put, once: true }).catch(() => undefined);
+    expect(observations).toMatchObject([{ mayHaveLeft: false }]);
   });
 });
 

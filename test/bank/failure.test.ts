@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from '../../src/bank/call/failure.ts';
+import {
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  isTurningAway,
+} from '../../src/bank/call/failure.ts';
 import { type ErrorContext, Psd2Error } from '../../src/errors.ts';
 
 const refused = (context: ErrorContext) => new Psd2Error('bank_refused', 'The bank says no', context);
@@ -47,5 +54,49 @@ describe('other ends of a call', () => {
     expect(isInterruption(new Psd2Error('interrupted', 'Ctrl-C'))).toBe(true);
     expect(isInterruption(new TypeError('a bug'))).toBe(true);
     expect(isInterruption(new Psd2Error('bank_unreachable', 'Lost'))).toBe(false);
+  });
+});
+
+describe('what a refusal says', () => {
+  it.each([
+    ['too many calls', new Psd2Error('too_many_calls', 'Wait', { httpStatus: 429, outcome: 'ERROR' })],
+    [
+      'a token that is not valid',
+      new Psd2Error('not_logged_in', 'No', { httpStatus: 401, outcome: 'ERROR' }),
+    ],
+  ])('the bank says that it refused a call unread because of %s', (_what, error) => {
+    expect(isTurningAway(error)).toBe(true);
+  });
+
+  it.each([
+    [
+      'too many calls, in the words of a gateway',
+      new Psd2Error('too_many_calls', 'Wait', { httpStatus: 429 }),
+    ],
+    ['a token, in the words of a gateway', new Psd2Error('not_logged_in', 'No', { httpStatus: 401 })],
+    ['no login at all', new Psd2Error('not_logged_in', 'Nobody', { outcome: 'ERROR' })],
+    ['another 401', new Psd2Error('sca_required', 'SCA', { httpStatus: 401, outcome: 'ERROR' })],
+    ['its content', refused({ httpStatus: 400, outcome: 'ERROR' })],
+    [
+      'an error of another program',
+      Object.assign(new Error('no'), { code: 'too_many_calls', outcome: 'ERROR' }),
+    ],
+  ])('the bank did not say that it refused a call unread: %s', (_what, error) => {
+    expect(isTurningAway(error)).toBe(false);
+  });
+
+  it.each([400, 417, 422])('HTTP %i refuses what the request contains', (httpStatus) => {
+    expect(isAboutContent(refused({ httpStatus }))).toBe(true);
+  });
+
+  it.each([401, 403, 404, 409, 412, 420, 429])(
+    'HTTP %i may also mean that the bank has done it already',
+    (httpStatus) => {
+      expect(isAboutContent(refused({ httpStatus }))).toBe(false);
+    },
+  );
+
+  it('an error without a status may also mean that the bank has done it already', () => {
+    expect(isAboutContent(refused({}))).toBe(false);
   });
 });

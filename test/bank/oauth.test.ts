@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { authorize, requestTokens, revokeToken } from '../../src/bank/endpoints/oauth.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { success, tokens } from './answers.ts';
@@ -194,6 +195,39 @@ describe('OAuth', () => {
     await expect(requestTokens(openClient().bankWith(), client, grant, transactionId)).rejects.toMatchObject({
       code,
     });
+  });
+
+  it('psd2 keeps the tokens of any success', async () => {
+    recorded.expect('POST', '/auth/oauth/v2/token', { status: 299, body: `{"result":{},"data":{${GRANT}}}` });
+    const grant = { grant_type: 'client_credentials' } as const;
+    expect(await requestTokens(openClient().bankWith(), client, grant, transactionId)).toMatchObject({
+      accessToken: 'a1',
+    });
+  });
+
+  it('an answer to another call that has a token in it counts no more than without it', async () => {
+    for (const data of ['{}', `{${GRANT}}`]) {
+      recorded.expect('PUT', '/x', { status: 200, body: `{"result":{},"data":${data}}` });
+      const call = { method: 'PUT', path: '/x', body: {}, transactionId } as const;
+      await expect(openClient().bank.call(call, z.unknown())).rejects.toThrow(Psd2Error);
+    }
+  });
+
+  it('the error for a token call that the bank refused is the same if there are tokens in its answer', async () => {
+    const grant = { grant_type: 'client_credentials' } as const;
+    const messages: string[] = [];
+    for (const more of ['', `,${GRANT}`]) {
+      recorded.expect('POST', '/auth/oauth/v2/token', {
+        status: 400,
+        body: `{"error":"invalid_grant"${more}}`,
+      });
+      const error: unknown = await requestTokens(openClient().bankWith(), client, grant, transactionId).catch(
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof Psd2Error)) throw new TypeError('The bank refused nothing');
+      messages.push(`${error.code} ${error.bankCode} ${error.message}`);
+    }
+    expect(messages[1]).toBe(messages[0]);
   });
 
   it('tokens that are revoked stay so, whatever else the bank says', async () => {

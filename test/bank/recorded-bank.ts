@@ -40,6 +40,11 @@ export interface Received {
 /** The keyId that the bank expects. */
 export const APPLICATION_NAME = 'Test Application';
 
+declare global {
+  /** Kept here, because the mutation tests load this module again for each mutant, and openssl is slow. */
+  var certificatesOfRecordedBank: BankCertificates | undefined;
+}
+
 /** The certificates of a bank. openssl makes them once per test process. */
 export interface BankCertificates {
   ca: string;
@@ -50,10 +55,8 @@ export interface BankCertificates {
   qseal: PemPair;
 }
 
-let made: BankCertificates | undefined;
-
 function certificates(): BankCertificates {
-  made ??= withOpenssl((openssl) => {
+  globalThis.certificatesOfRecordedBank ??= withOpenssl((openssl) => {
     const ca = openssl.authority('Recorded Bank CA');
     return {
       ca: ca.cert,
@@ -67,7 +70,7 @@ function certificates(): BankCertificates {
       ),
     };
   });
-  return made;
+  return globalThis.certificatesOfRecordedBank;
 }
 
 /**

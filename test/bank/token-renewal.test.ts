@@ -72,6 +72,27 @@ it('psd2 retries a GET after any 401, because a GET changes nothing', async () =
   expect(tokens.refused).toEqual(['token-0']);
 });
 
+it('psd2 does not itself repeat a call that moves money after a 401, and renews the token for the next call', async () => {
+  recorded.expect('PUT', '/x', refusal(401));
+  recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
+  const tokens = numberedTokens();
+  // The tokens have not learnt that the bank refuses this one.
+  tokens.current = async () => 'token-0';
+  const { bank } = openClient({ tokens });
+  const answer = await bank.exchange({
+    method: 'PUT',
+    path: '/x',
+    body: {},
+    transactionId,
+    irrevocable: true,
+  });
+  expect(answer.status).toBe(401);
+  expect(tokens.refused).toEqual([]);
+  await fetchCustomerId(bank, transactionId);
+  expect(bearers()).toEqual(['Bearer token-0', 'Bearer token-1']);
+  expect(tokens.refused).toEqual(['token-0']);
+});
+
 it('psd2 stops after a second 401', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, refusal(401));

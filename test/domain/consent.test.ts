@@ -165,6 +165,28 @@ it.each<[string, ConsentEvent[], Partial<Consent>, ConsentStep]>([
   expect(nextConsentStep(consent)).toBe(step);
 });
 
+it.each<[string, ConsentEvent, boolean]>([
+  ['the bank confirmed it', { type: 'confirmed' }, false],
+  ['the customer declined', refused('NOT_AUTHORIZED'), false],
+  ['the customer was too late', refused('EXPIRED'), false],
+  ['a person said that it was confirmed', resolved('executed'), false],
+  ['a person said that it was not confirmed', resolved('not-executed'), false],
+  [
+    'the customer authorised it',
+    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+    true,
+  ],
+  ['it was sent again', { type: 'confirm-sent', ...intent }, true],
+  ['it was not sent again', { type: 'confirm-not-begun' }, true],
+  ['the second one had no answer', { type: 'confirm-unanswered' }, true],
+])(
+  'after a confirmation that the bank turned away: if %s, only a refusal speaks: %s',
+  (_, event, isAlone) => {
+    const turnedAway = consentOf([...CONFIRMING, { type: 'confirm-turned-away' }]);
+    expect(applyConsentEvent(turnedAway, event, 'later').refusalAlone).toBe(isAlone);
+  },
+);
+
 it("every event moves the time of a consent's last change, but never of its start", () => {
   expect(consentOf(RETURNED)).toMatchObject({
     createdAt: '2026-11-21T10:00:00.000Z',

@@ -5,6 +5,7 @@ import {
   isOver,
   isPlainlyFailed,
   isUntouched,
+  maySend,
   needsAttention,
   STATES_OF_ATTENTION,
   type Standing,
@@ -67,6 +68,16 @@ describe.each(ALL)('a flow in the state %s', (state) => {
 
   it('can be cancelled only before the request that cannot be taken back', () => {
     expect(isOpen({ state, refusalAlone: false })).toBe(standing === 'open');
+  });
+
+  it('may send the request that cannot be taken back only if it was not sent before', () => {
+    expect(maySend({ state })).toBe(standing === 'open');
+  });
+
+  it('counts as sent if only a refusal says that it had no effect', () => {
+    const refused = { state, refusalAlone: true };
+    expect(standingOf(refused)).toBe('sent');
+    expect(isOpen(refused) || isPlainlyFailed(refused)).toBe(false);
   });
 
   it('frees its reference only if it certainly had no effect', () => {

@@ -216,3 +216,25 @@ it.each([
 ])('%j means that the operation was executed: %s', (bankStatus, executed) => {
   expect(isExecuted(bankStatus)).toBe(executed);
 });
+
+it.each<[StepEvent, boolean]>([
+  [{ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' }, true],
+  [{ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED' }, true],
+  [{ type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' }, true],
+  [{ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED' }, false],
+  [{ type: 'execute-sent', ...intent }, true],
+  [{ type: 'execute-not-begun' }, true],
+  [{ type: 'execute-unanswered' }, true],
+  [{ type: 'executed', cro: null }, false],
+  [{ type: 'settlement', status: 'KO', description: null }, false],
+  [{ type: 'resolved', outcome: 'executed', by: 'ada', note: null }, false],
+  [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }, false],
+])('after an execute that the bank turned away and then %j, only a refusal speaks: %s', (event, isAlone) => {
+  const turnedAway = apply(before, { type: 'execute-turned-away' });
+  expect(apply(turnedAway, event).refusalAlone).toBe(isAlone);
+});
+
+it('an outcome that is not known keeps the refusal that does not decide it', () => {
+  const unknown = apply(before, { type: 'execute-unanswered', description: 'No, says the bank' });
+  expect(unknown).toMatchObject({ state: 'unknown', executionStatusDescription: 'No, says the bank' });
+});

@@ -12,6 +12,7 @@ import { type ClientOptions, useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { VERIFIED } from '../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { waitsOf } from './doubles.ts';
 import {
   EXECUTED,
   executionStatus,
@@ -210,6 +211,74 @@ describe('a refusal, which is the word of one delivery', () => {
     script.status(AUTHORIZED);
     await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
     expect(transfer.world.sleeps).toEqual([1000]);
+  });
+});
+
+describe('what the operator sees and gets to know of a refused execute', () => {
+  it('psd2 says that it asks the bank what became of the transfer', async () => {
+    const { transfer, bank } = await authorised(SCT);
+    script.execute(refusal(422));
+    script.status(operationStatus('AUTHORIZED', 'OK'));
+    const { waits, whileWaiting } = waitsOf();
+    await transfer.run(bank, { customer: { ...transfer.customer, whileWaiting } });
+    expect(waits).toEqual(['Executing the transfer', 'Asking the bank what became of the transfer']);
+  });
+
+  it.each<[number, string, string]>([
+    [
+      422,
+      'bank_refused',
+      'A refusal is the word of one delivery, so a reference stays taken. The first command asks the bank again, and never pays again.',
+    ],
+    [409, 'outcome_unknown', 'The first command asks the bank, and never pays again.'],
+  ])(
+    'after HTTP %i the error has the advice and the ids that the support of the bank asks for',
+    async (status, code, advice) => {
+      const { transfer, run } = await authorised(SCT);
+      const { flow, transactionId } = transfer.open.current;
+      script.execute(refusal(status, 'PSD2_X', 'Not like this'));
+      script.status(AUTHORIZED);
+      const error: unknown = await run().catch((reason: unknown) => reason);
+      expect(error).toMatchObject({
+        code,
+        message: expect.stringContaining('Not like this'),
+        hint: `${advice} If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:`,
+        flow,
+        transactionId,
+      });
+      if (status === 409) {
+        expect(error).toMatchObject({
+          message: expect.stringMatching(
+            /^The bank refused execute, but its status does not show whether it had executed the transfer before: /,
+          ),
+          cause: { code: 'bank_refused', httpStatus: 409 },
+        });
+      }
+    },
+  );
+
+  it('the log of calls is asked only about an execute that the journal has', async () => {
+    const { transfer, bank } = await authorised(SCT);
+    await transfer.open.record({ type: 'execute-unanswered' });
+    const asked: string[] = [];
+    const neverLeft = async (id: string) => {
+      asked.push(id);
+      return true;
+    };
+    await expect(transfer.run(bank, { neverLeft })).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(asked).toEqual([]);
+    expect(await stateOf(transfer)).toBe('unknown');
+  });
+
+  it('a transfer that was executed before the journal was restored keeps what the bank said last', async () => {
+    const { transfer, run } = await authorised(SCT);
+    script.execute(refusal(409, 'PSD2_X', 'Done already'));
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    const { executionStatusDescription } = await transfer.stored();
+    await transfer.open.reread();
+    await transfer.open.record({ type: 'execute-unanswered' });
+    expect((await transfer.stored()).executionStatusDescription).toBe(executionStatusDescription);
   });
 });
 

@@ -392,4 +392,17 @@ describe('resolving a consent', () => {
     await expect(resolve('executed', () => Promise.reject(INTERRUPTED))).rejects.toBe(INTERRUPTED);
     expect(written()).toEqual([]);
   });
+
+  it('the statuses that decide about flows come over connections that nothing else uses', async () => {
+    const { bank } = openClient();
+    const openBank = async () => bank;
+    for (let flow = 0; flow < 2; flow += 1) {
+      script.status(operationStatus('AUTHORIZED'));
+      await (await sent(SCT)).resolve('executed', { openBank });
+      script.status(operationStatus('AUTHORIZED'));
+      await (await confirming()).resolve('executed', openBank);
+    }
+    const used = recorded.received.map(({ clientPort }) => clientPort);
+    expect(new Set(used).size).toBe(4);
+  });
 });

@@ -18,6 +18,7 @@ const temporary = temporaryFolder();
 const folder = () => newConfigFolder(temporary);
 
 const SCT = { instant: false, type: null };
+const OLDER_JOURNAL = 'The journal is older than what the bank or the log of calls knows';
 
 describe('a transfer from verify to its end', () => {
   it('an instant transfer ends settled, with each step in the journal before and after its call', async () => {
@@ -349,7 +350,72 @@ describe('a further step that the bank names', () => {
         message: expect.stringContaining('does not say which resource of the bank it has'),
       });
     }
-    expect(await transfer.stored()).toMatchObject({ state: 'unknown' });
+    expect(await transfer.stored()).toMatchObject({
+      state: 'unknown',
+      executionStatusDescription: OLDER_JOURNAL,
+    });
     expect(recorded.received).toEqual([]);
+  });
+
+  it('a transfer that has never reached the bank is verified, whatever the log of calls has', async () => {
+    const transfer = await newTransfer(folder(), { order: SCT });
+    script.verify();
+    const { bank } = openClient({ now: transfer.world.now });
+    const run = transfer.run(bank, { hasSent: async () => true, accept: async () => false });
+    await expect(run).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  /** A transfer that was resumed before its further step. */
+  async function beforeFurtherStep() {
+    const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
+    await transfer.open.record({ ...VERIFIED, nextStep: 'verify2' });
+    const { bank } = openClient({ now: transfer.world.now });
+    return { transfer, run: () => transfer.run(bank, { accept: async () => false }) };
+  }
+
+  it('if the bank says that the customer has authorised it already, the journal says why its outcome is unknown', async () => {
+    const { transfer, run } = await beforeFurtherStep();
+    script.status(operationStatus('AUTHORIZED'));
+    script.status(operationStatus('AUTHORIZED'));
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect((await transfer.stored()).executionStatusDescription).toBe(OLDER_JOURNAL);
+  });
+
+  it.each([
+    ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
+    ['EXPIRED', 'authorisation_expired', 'expired'],
+  ])('if the bank says that it is %s, the transfer has ended', async (status, code, state) => {
+    const { transfer, run } = await beforeFurtherStep();
+    script.status(operationStatus(status));
+    await expect(run()).rejects.toMatchObject({ code });
+    expect(await transfer.stored()).toMatchObject({ state });
+  });
+
+  it('if the bank has no status before SCA, psd2 takes the further step', async () => {
+    const { transfer, run } = await beforeFurtherStep();
+    script.status(refusal(412));
+    script.verify2(success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } }));
+    await expect(run()).rejects.toMatchObject({ code: 'cancelled' });
+    expect(transfer.events().slice(-3)).toEqual(['further-verify-sent', 'further-verified', 'cancelled']);
+  });
+
+  it('if the bank fails to give the status, psd2 does not take the further step', async () => {
+    const { transfer, run } = await beforeFurtherStep();
+    script.status({ status: 501 });
+    await expect(run()).rejects.toMatchObject({ code: 'bank_failing' });
+    expect(transfer.events()).toEqual(['created', 'verified']);
+  });
+
+  it('psd2 asks for the status only before the first of several further steps', async () => {
+    const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}', '{}'] });
+    await transfer.open.record({ ...VERIFIED, nextStep: 'verify2' });
+    script.status(operationStatus('PENDING'));
+    script.verify2(WANTS_MORE);
+    script.verify2(success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } }));
+    const { bank } = openClient({ now: transfer.world.now });
+    await expect(transfer.run(bank, { accept: async () => false })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    expect(recorded.received.map(({ method }) => method)).toEqual(['GET', 'PUT', 'PUT']);
   });
 });
