@@ -38,6 +38,8 @@ export const ROOMS = {
       'test/store/reference-claims.test.ts',
       'test/store/journal-durability.test.ts',
       'test/store/contract/flows.test.ts',
+      'test/store/contract/older-journal.test.ts',
+      'test/store/contract/resources.test.ts',
       'test/store/left-behind.test.ts',
       'test/store/flow-file.test.ts',
       'test/store/references.test.ts',
