@@ -81,7 +81,7 @@ export const ROOMS = {
       'src/store/files/access-notes.ts',
       'src/store/files/mark.ts',
     ],
-    tests: ['compare-records', 'copy-steps', 'copy-folders', 'contract/access'].map(
+    tests: ['compare-records', 'copy-steps', 'copy-folders', 'copy-flow-files', 'contract/access'].map(
       (name) => `test/store/${name}.test.ts`,
     ),
   },
