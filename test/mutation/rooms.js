@@ -69,6 +69,7 @@ export const ROOMS = {
       'settings',
       'tokens',
       'token-files',
+      'token-records',
       'copy-folders',
       'contract/tokens',
     ].map((name) => `test/store/${name}.test.ts`),
