@@ -154,9 +154,11 @@ describe('completion', () => {
 });
 
 describe('a store in PostgreSQL', () => {
+  let running: Databases | undefined;
   let server: Databases;
   beforeEach(async () => {
-    server ??= openDatabases();
+    running ??= openDatabases();
+    server = running;
     for (const name of ['psd2_one', 'psd2_two']) {
       if (server.sql('postgres', `select 1 from pg_database where datname = '${name}'`) === '1') continue;
       server.create(name);
@@ -165,7 +167,10 @@ describe('a store in PostgreSQL', () => {
       await admin.close();
     }
   });
-  afterAll(() => server?.stop());
+  afterAll(() => {
+    running?.stop();
+    running = undefined;
+  });
 
   it('is remembered with its first data, can be looked at, and is told from another one at its address', async () => {
     const store = await open(server.url('psd2_one'), 'bank');
