@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
@@ -84,6 +84,16 @@ describe('a command that would use the files', () => {
     expect(refusalOf(() => guard().checkFiles())).toEqual(refusal);
     expect(refusalOf(() => guard(true).checkFiles())).toEqual(refusal);
     expect(refusalOf(() => guard().rememberFiles())).toEqual(refusal);
+  });
+
+  it('reads the memory once, so that all of the command uses one store', () => {
+    setStore(FILES);
+    const [reader, writer] = [guard(), guard()];
+    expect(reader.remembered).toEqual(FILES);
+    writer.rememberFiles();
+    writeFileSync(join(folder.root, 'stores', 'p.json'), 'garbage', { mode: 0o600 });
+    for (const command of [reader, writer]) expect(command.remembered).toEqual(FILES);
+    expect(() => guard().remembered).toThrow('is damaged');
   });
 
   it('is refused if another process has begun in a database in the meantime', () => {
