@@ -38,8 +38,11 @@ export const ROOMS = {
       'test/store/reference-claims.test.ts',
       'test/store/journal-durability.test.ts',
       'test/store/contract/flows.test.ts',
+      'test/store/contract/older-journal.test.ts',
+      'test/store/contract/resources.test.ts',
       'test/store/left-behind.test.ts',
       'test/store/flow-file.test.ts',
+      'test/store/flow-index.test.ts',
       'test/store/references.test.ts',
     ],
   },
@@ -67,6 +70,7 @@ export const ROOMS = {
       'settings',
       'tokens',
       'token-files',
+      'token-records',
       'copy-folders',
       'contract/tokens',
     ].map((name) => `test/store/${name}.test.ts`),
@@ -79,9 +83,38 @@ export const ROOMS = {
       'src/store/files/access-notes.ts',
       'src/store/files/mark.ts',
     ],
-    tests: ['compare-records', 'copy-steps', 'copy-folders', 'contract/access'].map(
+    tests: ['compare-records', 'copy-steps', 'copy-folders', 'copy-flow-files', 'contract/access'].map(
       (name) => `test/store/${name}.test.ts`,
     ),
+  },
+  // The tests of the room `store` that start a server reach these, but few of them are about them.
+  guard: {
+    least: 90,
+    mutate: [
+      'src/store/machine/store-choice.ts',
+      'src/store/machine/store-guard.ts',
+      'src/store/machine/store-memory.ts',
+      'src/store/files/data.ts',
+      'src/store/files/read-lines.ts',
+    ],
+    tests: ['store-choice', 'store-guard', 'store-memory', 'data-in-files', 'read-lines'].map(
+      (name) => `test/store/${name}.test.ts`,
+    ),
+  },
+  index: {
+    least: 90,
+    mutate: [
+      ...['flow-index', 'learnt', 'lookup', 'reference-claims', 'references', 'resources'].map(
+        (name) => `src/store/files/flows/${name}.ts`,
+      ),
+      ...['events', 'kinds', 'lost-journal', 'reference-used', 'resource-used'].map(
+        (name) => `src/store/flow/${name}.ts`,
+      ),
+    ],
+    tests: [
+      ...['find-flow', 'flow-index', 'flow-resources', 'journal', 'kinds', 'left-behind', 'lost-journal'],
+      ...['reference-claims', 'reference-used', 'references', 'stored-events'],
+    ].map((name) => `test/store/${name}.test.ts`),
   },
   // A server that stays serves these tests (test/store/postgres/shared-server.ts).
   postgres: {

@@ -1,4 +1,4 @@
-import {
+import fs, {
   appendFileSync,
   chmodSync,
   ftruncateSync,
@@ -14,6 +14,7 @@ import { CallLog, type LoggedCall } from '../../src/store/machine/call-log.ts';
 import { readCalls } from '../../src/store/machine/read-call-log.ts';
 import { startProgram } from './process.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
+import { failing, once, replace } from './waiting.ts';
 
 const temporary = temporaryFolder();
 const newLogFolder = () => newConfigFolder(temporary).log;
@@ -47,7 +48,8 @@ describe('the log of calls', () => {
     const calls = [
       call(),
       call({ tppRequestId: 'q2', status: null, failure: 'nothing listens at 127.0.0.1:1', requestId: null }),
-      call({ tppRequestId: 'q3', flow: 'tr-1', method: 'PUT' }),
+      call({ tppRequestId: 'q3', flow: 'tr-1', method: 'PUT', irrevocable: true }),
+      call({ tppRequestId: 'q4', status: null, failure: 'no connection', neverLeft: true }),
     ];
     for (const each of calls) log.append(each);
     expect([...readCalls(folder)]).toEqual(calls.reverse());
@@ -94,6 +96,60 @@ describe('the log of calls', () => {
     appendFileSync(join(folder, 'calls.ndjson'), 'neither JSON\n{"at":1}\n\n');
     log.append(call({ tppRequestId: 'last' }));
     expect(idsIn(folder)).toEqual(['last', 'after', 'before']);
+  });
+
+  it('a line whose fields have another type does not count', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    for (const change of [{ neverLeft: false }, { irrevocable: 'yes' }, { status: '200' }, { flow: 7 }])
+      appendFileSync(join(folder, 'calls.ndjson'), `${JSON.stringify({ ...call(), ...change })}\n`);
+    expect(idsIn(folder)).toEqual(['q1']);
+  });
+
+  it('only the files that psd2 names belong to the log, the newest first', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    const other = (name: string, tppRequestId: string) =>
+      writeFileSync(join(folder, name), `${JSON.stringify(call({ tppRequestId }))}\n`, { mode: 0o600 });
+    other('calls-2026-11-19T093000.000Z-1.ndjson', 'oldest');
+    other('calls-2026-11-20T093000.000Z-1.ndjson', 'older');
+    for (const name of ['my-calls-1.ndjson', 'calls-1.ndjson.gz', 'callsx.ndjson']) other(name, name);
+    expect(idsIn(folder)).toEqual(['q1', 'older', 'oldest']);
+  });
+
+  it('a log that others can change, or that cannot be read, is refused', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    const path = join(folder, 'calls.ndjson');
+    chmodSync(path, 0o666);
+    expect(() => idsIn(folder)).toThrow(`${path} can be changed by others (mode 0666)`);
+    chmodSync(path, 0o644);
+    expect(idsIn(folder)).toEqual(['q1']);
+    once('openSync', failing('EACCES'));
+    expect(() => idsIn(folder)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `The log ${path} cannot be read`,
+        hint: 'Check who owns it.',
+      }),
+    );
+  });
+
+  it('a log that cannot be written is reported, and its file is closed again', () => {
+    const folder = newLogFolder();
+    const log = new CallLog(folder);
+    once('openSync', failing('EACCES'));
+    expect(() => log.append(call())).toThrow('EACCES');
+    const opened: unknown[] = [];
+    const { closeSync } = fs;
+    replace(fs, 'closeSync', (file: never) => {
+      opened.push(file);
+      closeSync(file);
+    });
+    log.append(call());
+    expect(opened).toHaveLength(1);
+    expect(idsIn(folder)).toEqual(['q1']);
+    expect(opened).toHaveLength(2);
   });
 
   it('the log of calls can be searched for a text', () => {

@@ -59,6 +59,35 @@ describe('a consent', () => {
   });
 });
 
+describe('the call that cannot be undone', () => {
+  const { transfer, operation, consent } = KINDS;
+
+  it.each([
+    ['transfer', transfer],
+    ['operation', operation],
+  ] as const)('of a %s is execute', (_, kind) => {
+    expect(kind.isLastCall({ type: 'execute-sent', ...intent })).toBe(true);
+    expect(kind.isLastCall({ type: 'verify-sent', ...intent })).toBe(false);
+    expect(kind.isNotBegun({ type: 'execute-not-begun' })).toBe(true);
+    expect(kind.isNotBegun({ type: 'verify-not-begun' })).toBe(false);
+    expect([kind.notBegun, kind.unanswered]).toEqual([
+      { type: 'execute-not-begun' },
+      { type: 'execute-unanswered' },
+    ]);
+  });
+
+  it('of a consent is confirm', () => {
+    expect(consent.isLastCall({ type: 'confirm-sent', ...intent })).toBe(true);
+    expect(consent.isLastCall({ type: 'request-sent', ...intent })).toBe(false);
+    expect(consent.isNotBegun({ type: 'confirm-not-begun' })).toBe(true);
+    expect(consent.isNotBegun({ type: 'request-not-begun' })).toBe(false);
+    expect([consent.notBegun, consent.unanswered]).toEqual([
+      { type: 'confirm-not-begun' },
+      { type: 'confirm-unanswered' },
+    ]);
+  });
+});
+
 it.each([
   ['tr-0mi7x7x8x00001', 'transfer'],
   ['op-0mi7x7x8x00001', 'operation'],

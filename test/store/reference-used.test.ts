@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseDate } from '../../src/domain/calendar.ts';
+import { parseProductId } from '../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import { applyTransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
@@ -29,6 +31,26 @@ it('a reference that is used names its transfer, the state, and how to see it', 
     message: `The reference "INV \\"1\\"" was used by transfer ${FLOW}, which is created. These are different: the amount, the payee's name, the execution date, urgent or not`,
     differs: ['amount', 'name', 'executionDate', 'urgent'],
   });
+});
+
+it.each([
+  ['amount', 'the amount', { amount: parsePaymentAmount('99') }],
+  ['currency', 'the currency', { currency: 'CHF' }],
+  ['to', "the payee's IBAN", { to: parseSepaIban('DE89370400440532013000') }],
+  ['name', "the payee's name", { name: 'Bob' }],
+  ['from', 'the debited account', { from: parseProductId('0000054321') }],
+  ['description', 'the description', { description: 'Invoice 8' }],
+  ['instant', 'instant or not', { instant: false }],
+  ['executionDate', 'the execution date', { executionDate: parseDate('--date', '2027-01-04') }],
+  ['urgent', 'urgent or not', { urgent: true }],
+  ['type', 'the type', { type: 'SCT' }],
+])('a second order with the same reference and another %s says so: %s', (field, words, change) => {
+  const begin = { flow: FLOW, transactionId: 't1', order: transferOrder() };
+  const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
+  const error = referenceIsUsed({ ...ORDER, ...change }, { flow: FLOW, transfer });
+  expect(error.message).toMatch(`which is created. These are different: ${words}`);
+  expect(error.message.endsWith(words)).toBe(true);
+  expect(error.differs).toEqual([field]);
 });
 
 it('a reference whose transfer nobody has read names it too', () => {

@@ -52,7 +52,8 @@ const STEPS = [
   { type: 'further-verified', ...verification, ...nothing },
   { type: 'further-data', data: ['a', 'b'] },
   ...plain('verify-again', 'verify-not-begun', 'accepted', 'cancelled', 'sca-started', 'sca-returned'),
-  ...plain('sca-again', 'execute-not-begun', 'execute-unanswered', 'verify-refused'),
+  ...plain('sca-again', 'execute-not-begun', 'execute-turned-away', 'execute-unanswered', 'verify-refused'),
+  { type: 'execute-unanswered', description: 'Not found' },
   { type: 'verify-refused', description: 'No' },
   { type: 'executed', cro: '1' },
   { type: 'executed', cro: null },
@@ -106,7 +107,8 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
       ...['request-sent', 'approach-sent', 'confirm-sent'].map((type) => ({ type, ...intent })),
       { type: 'requested', resourceId: 'r1', outcomes: [{ name: 'PAYMENTS', outcome: true }] },
       ...plain('request-not-begun', 'request-refused', 'all-refused', 'sca-started', 'sca-returned'),
-      ...plain('confirm-not-begun', 'confirmed', 'confirm-refused', 'confirm-unanswered', 'cancelled'),
+      ...plain('confirm-not-begun', 'confirm-turned-away', 'confirmed', 'confirm-refused'),
+      ...plain('confirm-unanswered', 'cancelled'),
       ...COMMON,
     ],
     damaged: [
@@ -117,7 +119,12 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
   },
 ];
 /** Fields that not every event of its type has. */
-const OPTIONAL = new Set(['furtherData', 'description of verify-refused', 'source']);
+const OPTIONAL = new Set([
+  'furtherData',
+  'description of verify-refused',
+  'description of execute-unanswered',
+  'source',
+]);
 
 /** The event without each of the fields that it must have, and with something else in each field. */
 function damagedVersions(event: object): object[] {

@@ -13,7 +13,7 @@ import { type IsoDate, parseDate } from '../../src/domain/calendar.ts';
 import { FileUnattendedReads } from '../../src/store/files/unattended-reads.ts';
 import type { AccountRead } from '../../src/store/ports/access.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
-import { replace } from './waiting.ts';
+import { failing, once, replace } from './waiting.ts';
 
 const temporary = temporaryFolder();
 const newFolder = () => newConfigFolder(temporary);
@@ -116,6 +116,80 @@ test('a read that another process takes at the same moment is refused, and given
   });
   expect(await take(reads, read('0010482620'), 2)).toBe(false);
   expect(readFileSync(file, 'utf8')).toMatch(/(1048262 0010482620\n(.*\n)*){3}1048262 0010482620 back\n$/);
+});
+
+test('after midnight a read of the day before is neither given back nor noted, since nobody counts it', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const tomorrow = parseDate('tomorrow', '2026-11-22');
+  const [late, later, early] = [read('0010482620'), read('0010482638'), read('0010482620', tomorrow)];
+  for (const each of [late, later, early]) expect(await take(reads, each, 4)).toBe(true);
+  await reads.giveBack(late, 1439);
+  await reads.succeeded(later);
+  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
+  const file = join(folder.tokens('bank'), 'unattended-reads', tomorrow);
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n');
+});
+
+test('a read of the day before that failed does not lengthen the pauses of today', async () => {
+  const folder = newFolder();
+  const file = (day: IsoDate) => join(folder.tokens('bank'), 'unattended-reads', day);
+  const reads = new FileUnattendedReads(folder, 'bank');
+  for (const minute of [600, 700]) {
+    await reads.take(read('0010482620'), { budget: 9 });
+    await reads.giveBack(read('0010482620'), minute);
+  }
+  expect(readFileSync(file(TODAY), 'utf8')).toMatch(/ failed 1 605\n.*\n.* failed 2 710\n$/);
+  const tomorrow = parseDate('tomorrow', '2026-11-22');
+  await reads.take(read('0010482620', tomorrow), { budget: 9 });
+  await reads.giveBack(read('0010482620', tomorrow), 60);
+  expect(readFileSync(file(tomorrow), 'utf8')).toMatch(/ failed 1 65\n$/);
+});
+
+test('data is noted only if it ends a pause', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  await reads.take(read(null), { budget: 9 });
+  await reads.succeeded(read(null));
+  expect(readFileSync(file, 'utf8')).toBe('1048262 *\n');
+  reads.begin();
+  await reads.take(read(null), { budget: 9 });
+  await reads.giveBack(read(null), 600);
+  await reads.take(read(null), { budget: 9 });
+  for (const _again of [1, 2]) await reads.succeeded(read(null));
+  expect(readFileSync(file, 'utf8')).toBe(
+    '1048262 *\n1048262 *\n1048262 * failed 1 605\n1048262 *\n1048262 * ok\n',
+  );
+});
+
+test('no file of the count stays open', async () => {
+  const folder = newFolder();
+  const open = new Set<unknown>();
+  const { openSync, closeSync } = fs;
+  replace(fs, 'openSync', (...args: never[]) => {
+    const file: unknown = Reflect.apply(openSync, fs, args);
+    open.add(file);
+    return file;
+  });
+  replace(fs, 'closeSync', (file: never) => {
+    open.delete(file);
+    closeSync(file);
+  });
+  await runs(folder, 3, 2);
+  expect(open).toEqual(new Set());
+});
+
+test('a note about a read that cannot be written is an error, and names the file', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  await reads.take(read(null));
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  once('openSync', failing('ENOSPC'));
+  await expect(reads.giveBack(read(null))).rejects.toMatchObject({
+    code: 'config',
+    message: `The count of reads ${file} cannot be written: the disk is full`,
+  });
 });
 
 test('a count of reads that cannot be written is an error, and names the file', async () => {
