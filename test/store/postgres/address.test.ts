@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { parseAddress, withoutPassword } from '../../../src/store/postgres/address.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -225,5 +225,31 @@ describe('TLS in the address', () => {
         hint: 'Name its file with sslrootcert=<file>, or use sslmode=verify-full.',
       }),
     );
+  });
+});
+
+describe('an address without its password', () => {
+  const without = (text: string, env = {}) => withoutPassword(text, parsed(text, env));
+
+  it('is the same text if it has none', () => {
+    const text = 'postgres://ada@db.example/bank?sslmode=verify-full&sslrootcert=';
+    expect(without(text)).toBe(text);
+    expect(without('postgres:///bank', { PGPASSWORD: 'secret' })).toBe('postgres:///bank');
+  });
+
+  it.each([
+    ['postgres://ada:secret@db.example/bank', 'postgres://ada@db.example:5432/bank'],
+    ['postgres://ada@db.example:6000/bank?password=secret', 'postgres://ada@db.example:6000/bank'],
+    ['postgres://ada:secret@[::1]:6000/bank', 'postgres://ada@[::1]:6000/bank'],
+    ['postgres://a%40da:secret@db.example/b%20ank', 'postgres://a%40da@db.example:5432/b%20ank'],
+    ['postgres://ada:secret@%2Ftmp%2Fx:6000/bank', 'postgres://ada@/bank?host=%2Ftmp%2Fx&port=6000'],
+    [
+      'postgres://a%40da:secret@/b%20ank?host=/tmp/x%261',
+      'postgres://a%40da@/b%20ank?host=%2Ftmp%2Fx%261&port=5432',
+    ],
+  ])('%j becomes %j, which names the same database', (text, expected) => {
+    expect(without(text)).toBe(expected);
+    const { place, config } = parsed(expected);
+    expect([place, config.user]).toEqual([parsed(text).place, parsed(text).config.user]);
   });
 });

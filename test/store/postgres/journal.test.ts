@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { Claims } from '../../../src/store/postgres/claims.ts';
+import { startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { begun, opened } from '../flows.ts';
 import { BANK } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
@@ -87,6 +89,42 @@ it('while a flow begins, no worker gets the journal to itself', async () => {
   await working;
   expect(hasItself).toBe(true);
   expect(flow > first.flow).toBe(true);
+});
+
+it('a reference whose transfer failed while another one wanted it can be used a moment later', async () => {
+  const first = (await begun(flowsOfAnother(), 'transfer', TRANSFER_BEGIN('INV-1'))).current.flow;
+  const { host = '' } = stores.address().config;
+  const proxy = await startCuttingProxy(host);
+  onTestFinished(() => proxy.close());
+  const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
+  const { flows } = stores.worker({ address: parseAddress(url, {}) }).open('p', BANK);
+  // The other worker records its refusal right before this one looks who has the reference.
+  const failed = `update psd2.flows set standing = 'refused' where flow = '${first}'`;
+  proxy.dropNext(() => void stores.sql(failed), /and reference = .* standing <> 'refused'/s);
+  await expect(begun(flows, 'transfer', TRANSFER_BEGIN('INV-1'))).rejects.toMatchObject({
+    code: 'config',
+    message: 'The reference was free again a moment later',
+    hint: 'Run this again.',
+  });
+  expect(proxy.cuts()).toBe(1);
+  expect((await begun(flows, 'transfer', TRANSFER_BEGIN('INV-1'))).current.state).toBe('created');
+});
+
+it('what is no flow has no history', async () => {
+  await begun(flowsOfAnother(), 'transfer', TRANSFER_BEGIN('a'));
+  for (const flow of ['x', 'tr-', 'tr-0mi7x7x8x00001'])
+    expect(await flowsOfAnother().history(flow)).toBeNull();
+});
+
+it('a database that refuses a flow for another reason than its reference says so', async () => {
+  stores.sql('alter table psd2.flows add constraint public_id unique (transaction_id)');
+  const begin = TRANSFER_BEGIN('a');
+  await begun(flowsOfAnother(), 'transfer', begin);
+  const other = { ...begin, order: { ...begin.order, reference: 'b' } };
+  await expect(begun(flowsOfAnother(), 'transfer', other)).rejects.not.toMatchObject({
+    code: 'duplicate_reference',
+  });
+  expect(stores.sql('select reference from psd2.flows')).toBe('a');
 });
 
 describe('a claim', () => {

@@ -11,7 +11,7 @@ import { useStores } from './stores.ts';
 const stores = useStores();
 const worker = () => stores.worker().open('p', BANK);
 const plainWorker = () => stores.worker({ isPlain: true }).open('p', BANK);
-const secrets = () => stores.sql(`select secrets from psd2.tokens where holder = '42'`);
+const secrets = (holder = '42') => stores.sql(`select secrets from psd2.tokens where holder = '${holder}'`);
 const refused = (what: string) => ({
   code: 'config',
   message: expect.stringMatching(new RegExp(`^The tokens of customer 42 \\(profile p\\) at .+ ${what}`)),
@@ -35,6 +35,7 @@ describe('PSD2_STORE_PLAIN_TOKENS', () => {
       expect.objectContaining({
         code: 'config',
         message: expect.stringContaining('PSD2_STORE_PLAIN_TOKENS'),
+        hint: expect.stringContaining('With 1, this machine stores tokens in clear text'),
       }),
     );
   });
@@ -77,7 +78,10 @@ describe('a database that says that tokens are in clear text', () => {
     stores.sql(`update psd2.store set plain_tokens = true;
       update psd2.tokens set secrets = '{"accessToken":"planted","refreshToken":"planted"}'`);
     const { tokens } = worker();
-    await expect(tokens.read('42')).rejects.toMatchObject(refused('are not encrypted'));
+    await expect(tokens.read('42')).rejects.toMatchObject({
+      ...refused('are not encrypted'),
+      hint: expect.stringContaining('Someone without the passphrase has written them'),
+    });
     await tokens.change('42', (slot) => slot.write(login));
     expect(await worker().tokens.read('42')).toMatchObject(login);
     expect(secrets()).not.toContain(login.accessToken);
@@ -89,6 +93,7 @@ describe('a database that says that tokens are in clear text', () => {
     await expect(plainWorker().tokens.read('42')).rejects.toMatchObject({
       code: 'config',
       message: expect.stringContaining('are encrypted, and this machine has no passphrase'),
+      hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines.',
     });
   });
 });
@@ -101,7 +106,10 @@ it('older encrypted tokens that someone puts back into a newer row do not open',
   await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'second' }));
   const second = secrets();
   stores.sql(`update psd2.tokens set secrets = '${first}'`);
-  await expect(tokens.read('42')).rejects.toMatchObject(refused('are damaged'));
+  await expect(tokens.read('42')).rejects.toMatchObject({
+    ...refused('are damaged'),
+    hint: 'Restore them, or log in again:',
+  });
   stores.sql(`update psd2.tokens set secrets = '${second}', generation = generation + 1`);
   await expect(tokens.read('42')).rejects.toMatchObject(refused('are damaged'));
   // Without its version it would be a row of psd2 0.2.
@@ -111,23 +119,41 @@ it('older encrypted tokens that someone puts back into a newer row do not open',
   expect(await tokens.read('42')).toMatchObject({ accessToken: 'second' });
 });
 
+it("the application's tokens are protected too, and their errors name its login", async () => {
+  await stores.init({ plainTokens: false });
+  const { tokens } = worker();
+  await tokens.change(null, (slot) => slot.write(login));
+  expect(secrets('')).toContain('"v":2');
+  expect(await worker().tokens.read(null)).toMatchObject(login);
+  const plant = (secrets: string) => stores.sql(`update psd2.tokens set secrets = '${secrets}'`);
+  const error = (what: string) => ({
+    code: 'config',
+    message: expect.stringMatching(`^The tokens of the application \\(profile p\\) at .+ ${what}`),
+    next: [['auth', 'login', '--client-credentials']],
+  });
+  plant('{"accessToken":"planted","refreshToken":null}');
+  await expect(tokens.read(null)).rejects.toMatchObject(error('are not encrypted'));
+  plant(JSON.stringify({ sealed: seal(randomBytes(KEY_BYTES), ['p'], '{}'), v: 2 }));
+  await expect(tokens.read(null)).rejects.toMatchObject(error('are damaged'));
+});
+
 describe('a store of psd2 0.2 that is brought up to date', () => {
   /** Tokens as psd2 0.2 sealed them. */
-  async function oldStore(): Promise<(accessToken: string) => string> {
+  async function oldStore(): Promise<(accessToken: string, holder?: string) => string> {
     const salt = randomBytes(16).toString('base64');
     const key = randomBytes(KEY_BYTES);
     const wrapped = seal(await deriveKey('correct horse', salt), ['p', 'id', 'key'], key.toString('base64'));
     stores.sql(`${STEPS[0]}
       insert into psd2.store (version, plain_tokens) values (1, false);
       insert into psd2.keys (profile, key) values ('p', '${JSON.stringify({ v: 1, id: 'id', salt, key: wrapped })}')`);
-    return (accessToken) => {
+    return (accessToken, holder = 'customer-42') => {
       const text = JSON.stringify({ accessToken, refreshToken: 'secret-refresh' });
-      return JSON.stringify({ sealed: seal(key, ['p', 'id', 'tokens', 'customer-42', BANK.href], text) });
+      return JSON.stringify({ sealed: seal(key, ['p', 'id', 'tokens', holder, BANK.href], text) });
     };
   }
-  const insert = (secrets: string) =>
+  const insert = (secrets: string, holder = '42') =>
     stores.sql(`insert into psd2.tokens (profile, holder, generation, origin, base_url, secrets)
-      values ('p', '42', 7, 5, '${BANK.href}', '${secrets}')`);
+      values ('p', '${holder}', 7, 5, '${BANK.href}', '${secrets}')`);
 
   it('its tokens are read as before, and new ones are sealed with their generation', async () => {
     const old = await oldStore();
@@ -139,6 +165,13 @@ describe('a store of psd2 0.2 that is brought up to date', () => {
     await tokens.rewrite();
     expect(await tokens.read('42')).toMatchObject({ accessToken: 'from-0.2', generation: 8, origin: 5 });
     expect(secrets()).toContain('"v":2');
+  });
+
+  it("the application's tokens are read as before", async () => {
+    const old = await oldStore();
+    insert(old('of-the-application', 'client-credentials'), '');
+    await stores.init({ plainTokens: false });
+    expect(await worker().tokens.read(null)).toMatchObject({ accessToken: 'of-the-application' });
   });
 
   it('a worker cannot pass off other tokens as those of psd2 0.2', async () => {

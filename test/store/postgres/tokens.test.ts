@@ -1,0 +1,143 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
+import { BANK, login } from '../whole-store.ts';
+import { useStores } from './stores.ts';
+
+const stores = useStores();
+const WRITING = /insert into psd2\.tokens/;
+const tokensOf = (isPlain = true) => stores.worker({ isPlain }).open('p', BANK).tokens;
+
+beforeEach(async () => {
+  await stores.init();
+});
+
+describe('tokens whose way to the database is lost', () => {
+  let proxy: CuttingProxy;
+  beforeEach(async () => {
+    const { host = '' } = stores.address().config;
+    proxy = await startCuttingProxy(host);
+    return () => proxy.close();
+  });
+  /** A worker whose statements go through the proxy. */
+  const cutOff = () => {
+    const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
+    return stores.worker({ address: parseAddress(url, {}), isPlain: true }).open('p', BANK).tokens;
+  };
+
+  it('tokens that never arrived are written again, even if the store has the same ones', async () => {
+    const tokens = cutOff();
+    await tokens.change('42', (slot) => slot.write(login));
+    await tokens.change('42', (slot) => {
+      proxy.dropNext(undefined, WRITING);
+      return slot.write(login);
+    });
+    expect(proxy.cuts()).toBe(1);
+    expect(await tokensOf().read('42')).toMatchObject({ ...login, generation: 2, origin: 2 });
+  });
+
+  it.each([
+    ['another access token', { accessToken: 'x', refreshToken: login.refreshToken }],
+    ['another refresh token', { accessToken: login.accessToken, refreshToken: 'x' }],
+  ])('the tokens of another worker are not taken for those that were lost: %s', async (_, others) => {
+    const tokens = cutOff();
+    await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'before' }));
+    await tokens.change('42', (slot) => {
+      const written = `update psd2.tokens set generation = 2, origin = 2, secrets = '${JSON.stringify(others)}'`;
+      proxy.dropNext(() => void stores.sql(written), WRITING);
+      return slot.write(login);
+    });
+    expect(await tokensOf().read('42')).toMatchObject({ ...login, generation: 3 });
+  });
+
+  it('a logout meanwhile is not taken for the lost tokens', async () => {
+    const tokens = cutOff();
+    await tokens.change('42', (slot) => slot.write(login));
+    await tokens.change('42', (slot) => {
+      const ended = 'update psd2.tokens set generation = 2, origin = 2, secrets = null';
+      proxy.dropNext(() => void stores.sql(ended), WRITING);
+      return slot.write(login);
+    });
+    expect(await tokensOf().read('42')).toMatchObject({ ...login, generation: 3 });
+  });
+
+  it('tokens that the bank gave are given up once the database has been away for two minutes', async () => {
+    const tokens = cutOff();
+    await tokens.change('42', (slot) => slot.write(login));
+    const begin = performance.now();
+    let attempts = 0;
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    const giving = tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      vi.spyOn(performance, 'now').mockImplementation(() => begin + attempts * 40_000);
+      proxy.refuse(() => {
+        attempts += 1;
+      });
+      await slot.replace(spent, { ...login, accessToken: 'given' });
+    });
+    await expect(giving).rejects.toMatchObject({ code: 'config' });
+    proxy.refuse(undefined);
+    expect(attempts).toBeGreaterThan(2);
+    expect(await tokensOf().read('42')).toMatchObject(login);
+  });
+});
+
+it('a database that refuses a write is not asked again', async () => {
+  stores.sql(`create function public.refuse() returns trigger language plpgsql as $$ begin raise 'full'; end $$;
+    create trigger refuses before insert on psd2.tokens for each row execute function public.refuse()`);
+  await expect(tokensOf().change('42', (slot) => slot.write(login))).rejects.toThrow('full');
+});
+
+it('tokens without an end have none in the database either', async () => {
+  const endless = { ...login, accessTokenExpiresAt: null, scope: null };
+  await tokensOf().change('42', (slot) => slot.write(endless));
+  expect(await tokensOf().read('42')).toMatchObject(endless);
+  expect(await tokensOf().login('42')).toEqual({
+    ...{ accessTokenExpiresAt: null, refreshTokenExpiresAt: null, scope: null, apiTrackId: undefined },
+  });
+});
+
+it('without a bank no tokens are written', async () => {
+  const { tokens } = stores.worker({ isPlain: true }).open('p');
+  await expect(tokens.change('42', (slot) => slot.write(login))).rejects.toThrow(
+    'Tokens are written for a bank',
+  );
+  expect(stores.sql('select count(*) from psd2.tokens')).toBe('0');
+});
+
+it('no tokens in a database are damaged files', async () => {
+  await tokensOf().change('42', (slot) => slot.write(login));
+  expect(await tokensOf().damaged()).toEqual([]);
+});
+
+describe('a login that another worker changes', () => {
+  it('is claimed by the name of its holder, and the application has none', async () => {
+    for (const [holder, name] of [
+      ['42', '42'],
+      [null, ''],
+    ] as const)
+      await tokensOf().change(holder, async () => {
+        const [claim, ...more] = (await stores.worker().status()).claims ?? [];
+        expect([claim?.kind, claim?.name, more]).toEqual(['tokens', name, []]);
+      });
+  });
+
+  it('is no longer waited for once the command ends', async () => {
+    const stop = new AbortController();
+    await tokensOf().change('42', async () => {
+      const changing = tokensOf().change('42', async () => {}, stop.signal);
+      stop.abort(new Error('the end'));
+      await expect(changing).rejects.toThrow('the end');
+    });
+  });
+});
+
+it('tokens that end before they are encrypted again stay deleted', async () => {
+  const tokens = tokensOf();
+  for (const holder of [null, '42']) await tokens.change(holder, (slot) => slot.write(login));
+  await tokens.forget('42');
+  await tokens.rewrite();
+  expect([await tokens.read('42'), (await tokens.read(null))?.generation]).toEqual([undefined, 2]);
+});
