@@ -800,6 +800,16 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(await stateOf(transfer)).toBe('failed');
   });
 
+  it('a process that stood still until the bank had turned execute away does not make it open again', async () => {
+    const { transfer, bank } = await authorised(SCT);
+    script.execute(refusal(429));
+    const open = await standsStill(transfer, 'execute-turned-away', UNANSWERED);
+    await expect(runAs(transfer, open, bank)).rejects.toMatchObject({ code: 'overtaken' });
+    expect(await stateOf(transfer)).toBe('unknown');
+    expect(transfer.events()).not.toContain('execute-turned-away');
+    expect(executions(recorded)).toBe(1);
+  });
+
   it('a process that stood still while the other only got further data records the execution', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
