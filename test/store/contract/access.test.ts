@@ -90,7 +90,7 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
 
   it('a run counts each account, list of accounts and day on its own', async () => {
     const [list, other, tomorrow] = [null, '0010482638', parseDate('--date', '2026-11-22')];
-    expect(await take(data, 0)).toBe(false);
+    expect(await outcome(data, { budget: 0 })).toBe('used-up');
     for (const worker of [data, others]) {
       const isFirst = worker === data;
       expect(await take(worker, 1)).toBe(isFirst);
