@@ -365,16 +365,17 @@ describe('a further step that the bank names', () => {
     await expect(run).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  /** A transfer that was resumed before its further step. */
-  async function beforeFurtherStep() {
+  /** A transfer whose further step the bank refuses. */
+  async function refusedFurtherStep() {
     const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}'] });
     await transfer.open.record({ ...VERIFIED, nextStep: 'verify2' });
     const { bank } = openClient({ now: transfer.world.now });
+    script.verify2(refusal(400, 'STEP_MISSING'));
     return { transfer, run: () => transfer.run(bank, { accept: async () => false }) };
   }
 
-  it('if the bank says that the customer has authorised it already, the journal says why its outcome is unknown', async () => {
-    const { transfer, run } = await beforeFurtherStep();
+  it('if the bank refuses a further step and says that the customer has authorised it already, the journal says why its outcome is unknown', async () => {
+    const { transfer, run } = await refusedFurtherStep();
     script.status(operationStatus('AUTHORIZED'));
     script.status(operationStatus('AUTHORIZED'));
     await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -384,38 +385,42 @@ describe('a further step that the bank names', () => {
   it.each([
     ['NOT_AUTHORIZED', 'not_authorised', 'rejected'],
     ['EXPIRED', 'authorisation_expired', 'expired'],
-  ])('if the bank says that it is %s, the transfer has ended', async (status, code, state) => {
-    const { transfer, run } = await beforeFurtherStep();
-    script.status(operationStatus(status));
-    await expect(run()).rejects.toMatchObject({ code });
-    expect(await transfer.stored()).toMatchObject({ state });
+  ])(
+    'if the bank refuses a further step and says that it is %s, the transfer has ended',
+    async (status, code, state) => {
+      const { transfer, run } = await refusedFurtherStep();
+      script.status(operationStatus(status));
+      await expect(run()).rejects.toMatchObject({ code });
+      expect(await transfer.stored()).toMatchObject({ state });
+    },
+  );
+
+  it.each<[string, ScriptedAnswer]>([
+    ['has no status before SCA', refusal(412)],
+    ['says that the customer has not decided', operationStatus('PENDING')],
+  ])('if the bank refuses a further step and %s, the transfer has failed', async (_, status) => {
+    const { transfer, run } = await refusedFurtherStep();
+    script.status(status);
+    await expect(run()).rejects.toMatchObject({ code: 'bank_refused', bankCode: 'STEP_MISSING' });
+    expect(transfer.events().slice(-2)).toEqual(['further-verify-sent', 'verify-refused']);
   });
 
-  it('if the bank has no status before SCA, psd2 takes the further step', async () => {
-    const { transfer, run } = await beforeFurtherStep();
-    script.status(refusal(412));
-    script.verify2(success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } }));
-    await expect(run()).rejects.toMatchObject({ code: 'cancelled' });
-    expect(transfer.events().slice(-3)).toEqual(['further-verify-sent', 'further-verified', 'cancelled']);
-  });
-
-  it('if the bank fails to give the status, psd2 does not take the further step', async () => {
-    const { transfer, run } = await beforeFurtherStep();
+  it('if the bank refuses a further step and fails to give the status, the transfer can be resumed', async () => {
+    const { transfer, run } = await refusedFurtherStep();
     script.status({ status: 501 });
     await expect(run()).rejects.toMatchObject({ code: 'bank_failing' });
-    expect(transfer.events()).toEqual(['created', 'verified']);
+    expect(await transfer.stored()).toMatchObject({ state: 'verified', furtherStepOpen: true });
   });
 
-  it('psd2 asks for the status only before the first of several further steps', async () => {
+  it('psd2 asks for no status before further steps that the bank accepts', async () => {
     const transfer = await newTransfer(folder(), { order: SCT, furtherData: ['{}', '{}'] });
     await transfer.open.record({ ...VERIFIED, nextStep: 'verify2' });
-    script.status(operationStatus('PENDING'));
     script.verify2(WANTS_MORE);
     script.verify2(success('{}', { resourceId: 'r1', next: { method: 'PUT', href: 'r1/execute' } }));
     const { bank } = openClient({ now: transfer.world.now });
     await expect(transfer.run(bank, { accept: async () => false })).rejects.toMatchObject({
       code: 'cancelled',
     });
-    expect(recorded.received.map(({ method }) => method)).toEqual(['GET', 'PUT', 'PUT']);
+    expect(recorded.received.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
   });
 });
