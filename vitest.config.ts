@@ -1,7 +1,19 @@
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-const SET_UP = ['test/e2e/global-setup.ts', 'test/sandbox/shared-registration.ts'];
+// What a test file needs decides its project, and its name or folder says it.
+const PROGRAMS = ['test/**/*.programs.test.ts', 'test/store/postgres/**/*.test.ts'];
+const CONTRACT = 'test/store/contract/**/*.test.ts';
+const END_TO_END = ['test/e2e/**/*.test.ts'];
+const LONG = ['test/{crash,hostile,fuzz}/**/*.test.ts'];
+
+const REGISTRATION = 'test/sandbox/shared-registration.ts';
+const INSTALLED = ['test/support/programs.ts', REGISTRATION];
+const MINUTE_MS = 60_000;
+
+// The kinds of tests that take long take a sample. The workers inherit the seed that chooses it.
+process.env.TEST_SEED ??= String(randomInt(1_000_000_000));
 
 export default defineConfig({
   test: {
@@ -9,28 +21,53 @@ export default defineConfig({
     maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
-    setupFiles: 'test/before-midnight.ts',
+    setupFiles: ['test/support/before-midnight.ts', 'test/support/own-environment.ts'],
     projects: [
       {
         extends: true,
         test: {
+          // What runs in the process of the test, or in other processes of Node.js. Nothing is built or installed for it.
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/crash/**', 'test/hostile/**', 'test/fuzz/**'],
-          // Some of these tests open the customer's pages in a browser.
-          globalSetup: SET_UP,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          exclude: [...PROGRAMS, ...END_TO_END, ...LONG],
+          provide: { backend: 'files' },
+          globalSetup: REGISTRATION,
+          testTimeout: MINUTE_MS,
+          hookTimeout: MINUTE_MS,
         },
       },
       {
         extends: true,
         test: {
+          // What needs another program: PostgreSQL, Chromium, a validator. The contract of the store runs here for PostgreSQL.
+          name: 'programs',
+          include: [...PROGRAMS, CONTRACT],
+          provide: { backend: 'PostgreSQL' },
+          globalSetup: INSTALLED,
+          testTimeout: MINUTE_MS,
+          hookTimeout: MINUTE_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // The built psd2 with the sandbox, as its operator runs it.
           name: 'e2e',
-          include: ['test/{e2e,crash,hostile,fuzz}/**/*.test.ts'],
-          globalSetup: SET_UP,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          include: END_TO_END,
+          globalSetup: INSTALLED,
+          testTimeout: 2 * MINUTE_MS,
+          hookTimeout: 2 * MINUTE_MS,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // The same, but something goes wrong at every moment. npm test takes a sample.
+          name: 'long',
+          include: LONG,
+          globalSetup: [...INSTALLED, 'test/support/announce-seed.ts'],
+          testTimeout: 2 * MINUTE_MS,
+          hookTimeout: 2 * MINUTE_MS,
         },
       },
     ],

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { bigAnswers } from './big-answers.js';
 import { tablesOf, writeFigures } from './figures.js';
 import { fleet } from './fleet.js';
+import { interfaces } from './interfaces.js';
 import { lists } from './lists.js';
 import { manyCalls } from './many-calls.js';
 import { oneCall } from './one-call.js';
@@ -24,6 +25,7 @@ const SECTIONS = {
   waiting,
   sandbox,
   fleet,
+  interfaces,
 };
 
 const runtimes = [process.execPath, ...(process.env.PSD2_BENCH_NODES ?? '').split(':').filter(Boolean)].map(

@@ -1,6 +1,6 @@
 // Measures what docs/reliability.md says about a fleet: npm run reliability -- fleet [minutes]
 // Four workers, each with its own machine, share one PostgreSQL and the sandbox bank for 10 minutes (default), and meet the
-// faults of test/crash/fleet.ts. CRASH_SEED chooses the faults.
+// faults of test/crash/fleet.ts. TEST_SEED chooses the faults.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ try {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const { status } = spawnSync(
     process.execPath,
-    [vitest, 'run', '--project', 'e2e', 'test/crash/fleet.test.ts'],
+    [vitest, 'run', '--project', 'long', 'test/crash/fleet.test.ts'],
     {
       cwd: root,
       stdio: 'inherit',

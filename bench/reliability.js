@@ -2,7 +2,7 @@
 // (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
-// CRASH_SEED changes nothing, since every point is tried.
+// TEST_SEED changes nothing, since every point is tried.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -63,7 +63,7 @@ const cache = join(root, 'node_modules', '.cache', 'psd2-reliability');
 const figures = join(
   cache,
   digestOf([
-    ...['dist', 'test/crash', 'test/e2e/psd2.ts', 'test/hostile/resident-psd2.js'],
+    ...['dist', 'test/crash', 'test/e2e/support/psd2.ts', 'test/hostile/resident-psd2.js'],
     'test/store/postgres/server.ts',
   ]),
 );
@@ -108,7 +108,7 @@ async function passes({ tests, sideBySide }) {
   const args = [
     'run',
     '--project',
-    'e2e',
+    'long',
     '--maxWorkers',
     '3',
     ...tests.map((test) => `test/crash/${test}.test.ts`),

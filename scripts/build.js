@@ -15,7 +15,8 @@ const { outputFiles, metafile } = await bundle(unfinished);
 const lost = chunksForEffect(metafile);
 if (lost.length > 0)
   throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
-// One file has what the help of a command needs. Another has what a running command needs on top.
+// One file has what the help of a command needs. Another has what a running command needs on top. The table of settings stays
+// separate, since the help of psd2 profile needs it without the rest.
 const files = filesOfChunks(metafile, 'src/main.ts', {
   'tree.js': {
     sources: [
@@ -25,6 +26,7 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
       'node_modules/commander/index.js',
     ],
   },
+  'settings.js': { sources: ['src/store/machine/setting-table.ts'] },
   'run.js': { importedBy: 'src/cli/run.ts' },
 });
 const names = new Map([...files].map(([chunk, file]) => [basename(chunk), basename(file)]));

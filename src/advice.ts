@@ -1,7 +1,7 @@
 import type { Advice } from './errors.ts';
 import { quoteForShell } from './quote-for-shell.ts';
 
-/** Options of the present command that the next one must repeat. */
+/** Options of the current command that the next one must repeat. */
 export interface Repeated {
   /** The `--profile` that was given. */
   profile?: string | undefined;

@@ -66,8 +66,13 @@ export interface ErrorContext extends Advice {
   httpStatus?: number;
   /** `result.messages[].code` of the bank's answer. */
   bankCode?: string;
-  /** `result.outcome` of the bank's answer is `ERROR`. */
-  outcome?: 'ERROR';
+  /**
+   * How the bank refused a call, so that it had no effect: for what the request contains, unread (the token was not valid, or
+   * there were too many calls), or for another reason. The interface of the bank says so. Absent: this error is not a refusal.
+   */
+  refusal?: 'content' | 'unread' | 'other';
+  /** The refusal is certainly the bank's own, and not that of a gateway. */
+  isBanks?: true;
   /** `result.requestId` of the bank's answer, every digit. */
   requestId?: string;
   /** Our `TPP-Request-ID`. */
@@ -81,48 +86,25 @@ export interface ErrorContext extends Advice {
   cause?: unknown;
 }
 
+/** The fields of its context can be read from the error itself. */
+export interface Psd2Error extends Readonly<Omit<ErrorContext, 'cause'>> {}
+
 /**
  * The only error that `psd2` throws on purpose. `message` says what happened, in one sentence in the user's words; its full
- * stop is optional. `hint` says what to do. Neither may hold a secret.
+ * stop is optional. `hint` says what to do. Neither may contain a secret.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns the fields of the interface
 export class Psd2Error extends Error {
   override readonly name = 'Psd2Error';
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
-  readonly next: string[][] | undefined;
-  readonly flow: string | undefined;
-  readonly httpStatus: number | undefined;
-  readonly bankCode: string | undefined;
-  readonly outcome: 'ERROR' | undefined;
-  readonly requestId: string | undefined;
-  readonly tppRequestId: string | undefined;
-  readonly transactionId: string | undefined;
-  readonly resourceId: string | undefined;
-  readonly differs: string[] | undefined;
+  /** Everything but the code and the message. */
+  readonly context: ErrorContext;
 
   constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
-    super(message, context.cause === undefined ? undefined : { cause: context.cause });
+    super(message, context);
     this.code = code;
-    this.hint = context.hint;
-    this.next = context.next;
-    this.flow = context.flow;
-    this.httpStatus = context.httpStatus;
-    this.bankCode = context.bankCode;
-    this.outcome = context.outcome;
-    this.requestId = context.requestId;
-    this.tppRequestId = context.tppRequestId;
-    this.transactionId = context.transactionId;
-    this.resourceId = context.resourceId;
-    this.differs = context.differs;
-  }
-
-  /** Everything but the code and the message. */
-  get context(): ErrorContext {
-    const { hint, next, flow, httpStatus, bankCode, outcome, requestId, tppRequestId, transactionId } = this;
-    const { resourceId, differs, cause } = this;
-    const ids = { requestId, tppRequestId, transactionId, resourceId };
-    const fields = { hint, next, flow, httpStatus, bankCode, outcome, ...ids, differs, cause };
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    this.context = context;
+    Object.assign(this, context);
   }
 
   /** The same error with more details. */
@@ -131,7 +113,7 @@ export class Psd2Error extends Error {
   }
 }
 
-/** What an error advises; null if it has no advice. */
+/** The advice of an error; null if it has no advice. */
 export function adviceIn({ hint, next }: Psd2Error): Advice | null {
   if (hint === undefined && next === undefined) return null;
   return { ...(hint !== undefined && { hint }), ...(next && { next }) };

@@ -24,7 +24,7 @@ export async function main(helpFile: string): Promise<void> {
     }
   }
   if (first === 'completion' && third === undefined) {
-    const { SCRIPTS } = await import('./cli/completion/scripts.ts');
+    const { SCRIPTS } = await import('./commands/completion/completion.ts');
     const script = Object.entries(SCRIPTS).find(([shell]) => shell === second)?.[1];
     if (script !== undefined) {
       printAtOnce(script);
@@ -32,7 +32,7 @@ export async function main(helpFile: string): Promise<void> {
     }
   }
   if (first === '__complete') {
-    const { answerShell } = await import('./cli/completion/answer.ts');
+    const { answerShell } = await import('./cli/completion/complete.ts');
     await answerShell(process.argv.slice(3));
     return;
   }

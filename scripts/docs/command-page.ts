@@ -1,5 +1,12 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { GLOBAL_OPTIONS_NOTE } from '../../src/cli/program.ts';
+import { GLOBAL_OPTIONS_NOTE } from '../../src/cli/help.ts';
+
+/** A topic of `psd2 help`. */
+export interface TopicPage {
+  name: string;
+  title: string;
+  text: string;
+}
 
 /** The parts of a command's help. */
 export interface CommandPage {

@@ -1,5 +1,4 @@
-import { type CommandPage, everyPage, type Row } from './command-page.ts';
-import type { TopicPage } from './pages.ts';
+import { type CommandPage, everyPage, type Row, type TopicPage } from './command-page.ts';
 
 /** The page of `psd2` itself: `man psd2`. */
 export function writeMainPage(program: CommandPage, topics: TopicPage[], version: string): string {

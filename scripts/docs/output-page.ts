@@ -1,8 +1,10 @@
-import type { JsonSchema } from '../../src/commands/schema/json-schema.ts';
-import { PRINTED } from '../../src/commands/schema/printed.ts';
-import { schemaOf } from '../../src/commands/schema/schema.ts';
+import { COMMANDS } from '../../src/cli/program.ts';
+
+import { type JsonSchema, printedBy, schemaOf } from '../../src/commands/schema/schema.ts';
 
 const BEGIN = '<!-- written by npm run docs: begin -->';
+/** The pattern of an exact decimal number. */
+const DECIMAL = String.raw`^[+-]?\d+(\.\d+)?$`;
 const END = '<!-- written by npm run docs: end -->';
 
 /**
@@ -18,10 +20,17 @@ export async function writeOutputPage(page: string): Promise<string> {
 }
 
 async function writeFields(): Promise<string> {
-  const names = Object.keys(PRINTED).filter((name) => name !== 'error' && name !== 'event');
+  const all = await printedBy(COMMANDS);
+  let error: JsonSchema = {};
   const schemas = new Map<string, { names: string[]; schema: JsonSchema }>();
-  for (const name of names) {
-    const { title: _title, ...schema } = await schemaOf(name);
+  for (const [name, printed] of all) {
+    const { title: _title, ...schema } = schemaOf(name, printed);
+    // Lines of stderr, and a file: they are no output of a command.
+    if (name === 'event' || name === 'bank') continue;
+    if (name === 'error') {
+      error = schema;
+      continue;
+    }
     const same = schemas.get(JSON.stringify(schema));
     if (same) same.names.push(name);
     else schemas.set(JSON.stringify(schema), { names: [name], schema });
@@ -33,7 +42,7 @@ async function writeFields(): Promise<string> {
     ]),
     '### Errors',
     'The last line of stderr of a command that failed, with `--json` or ndjson.',
-    fieldsOf(await schemaOf('error')),
+    fieldsOf(error),
   ].join('\n\n');
 }
 
@@ -67,7 +76,7 @@ function typeOf(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((word) => `\`${word}\``).join(', ');
   const [type, ...others] = Array.isArray(schema.type) ? schema.type : [schema.type ?? 'any'];
   const format = schema.format === undefined ? '' : ` (${schema.format})`;
-  const pattern = schema.pattern === undefined ? '' : ' (decimal)';
+  const pattern = schema.pattern === DECIMAL ? ' (decimal)' : '';
   return [`${type}${format}${pattern}`, ...others].join(' or ');
 }
 

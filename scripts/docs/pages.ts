@@ -12,13 +12,6 @@ import { walksIn } from './walks.ts';
 /** The walk in the drawing. */
 const DRAWN = 'transfer create';
 
-/** A topic of `psd2 help`. */
-export interface TopicPage {
-  name: string;
-  title: string;
-  text: string;
-}
-
 /** The defaults on Linux. */
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 

@@ -1,5 +1,4 @@
-import { type CommandPage, everyPage, type Row } from './command-page.ts';
-import type { TopicPage } from './pages.ts';
+import { type CommandPage, everyPage, type Row, type TopicPage } from './command-page.ts';
 
 /** Writes `docs/reference.md`: every command with its options and examples, and the topics of `psd2 help`. */
 export function writeReference(program: CommandPage, topics: TopicPage[]): string {

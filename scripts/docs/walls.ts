@@ -2,8 +2,7 @@ import type { Import } from './imports.ts';
 
 /** What every command folder may import. */
 const NOUN = [
-  'bank/call',
-  'bank/endpoints',
+  'bank/ports',
   'commands/context.ts',
   'commands/declare.ts',
   'commands/flow',
@@ -18,13 +17,14 @@ const NOUN = [
   'terminal',
 ];
 
-/** What each home of the store may import. */
-const HOME = [
+/** What each backend of the store may import. */
+const BACKEND = [
   'domain',
   'errors.ts',
   'store/copy',
   'store/disk',
   'store/flow',
+  'store/kept-customer.ts',
   'store/machine',
   'store/open.ts',
   'store/ports',
@@ -36,10 +36,11 @@ const HOME = [
  * count. A file belongs to the room with the longest name that its path begins with.
  */
 export const WALLS: Record<string, readonly string[]> = {
-  'main.ts': ['cli'],
-  'sync-thread.ts': ['cli'],
+  'main.ts': ['cli', 'commands/completion'],
+  'sync-thread.ts': ['cli', 'commands', 'errors.ts', 'store/machine', 'terminal'],
   cli: [
     'advice.ts',
+    'bank-file',
     'commands',
     'did-you-mean.ts',
     'domain',
@@ -50,32 +51,37 @@ export const WALLS: Record<string, readonly string[]> = {
     'terminal',
   ],
 
+  // Types only.
   'commands/context.ts': [
     'advice.ts',
-    'bank/call',
-    'commands/open',
-    'errors.ts',
+    'bank/ports',
+    'bank/transport/connection.ts',
+    'certificates',
+    'commands/open/call-records.ts',
     'flows',
     'store/machine',
-    'store/open.ts',
     'store/ports',
     'terminal',
   ],
-  'commands/declare.ts': ['commands/context.ts', 'commands/flow'],
+  'commands/declare.ts': ['commands/context.ts', 'terminal/output'],
   'commands/shared': [
+    'bank/ports',
     'advice.ts',
     'commands/context.ts',
+    'commands/declare.ts',
     'domain',
     'errors.ts',
     'store/disk',
     'store/machine',
+    'store/ports',
     'terminal',
   ],
   'commands/flow': [
     'advice.ts',
-    'bank/call',
+    'bank/ports',
     'callback',
     'commands/context.ts',
+    'commands/declare.ts',
     'commands/shared',
     'domain',
     'errors.ts',
@@ -84,8 +90,13 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/ports',
     'terminal',
   ],
+  // It puts the bank together: an interface, the calls, the connection, and what wraps them.
   'commands/open': [
-    'bank',
+    'bank-file',
+    'bank/call',
+    'bank/open.ts',
+    'bank/ports',
+    'bank/transport',
     'certificates',
     'commands/context.ts',
     'commands/flow',
@@ -98,32 +109,37 @@ export const WALLS: Record<string, readonly string[]> = {
     'signature',
     'store/disk',
     'store/machine',
+    'store/open.ts',
     'store/ports',
     'terminal',
   ],
   'commands/accounts': [...NOUN, 'statements'],
-  'commands/api': [...NOUN, 'bank/transport', 'quote-for-shell.ts'],
+  'commands/api': [...NOUN, 'quote-for-shell.ts'],
   'commands/auth': [...NOUN, 'advice.ts'],
+  'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
+  'commands/completion': ['commands/declare.ts'],
   'commands/consent': NOUN,
   'commands/customer': NOUN,
-  'commands/demo': NOUN,
+  'commands/demo': [...NOUN, 'commands/sandbox/profile.ts'],
   'commands/doctor': [
     ...NOUN,
     'advice.ts',
+    'bank-file/schema.ts',
     'bank/transport',
     'callback',
     'certificates',
     'commands/cert',
     'commands/expiring',
   ],
-  'commands/expiring': [...NOUN, 'certificates', 'store/disk'],
+  'commands/expiring': [...NOUN, 'certificates', 'commands/cert', 'store/disk'],
   'commands/log': NOUN,
   'commands/operation': NOUN,
   'commands/products': NOUN,
   'commands/profile': [
     ...NOUN,
     'advice.ts',
+    'bank-file/schema.ts',
     'certificates',
     'commands/cert',
     'commands/doctor',
@@ -135,25 +151,49 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'commands/sandbox': [
     ...NOUN,
+    'bank-file',
     'quote-for-shell.ts',
     'sandbox/control',
     'sandbox/faults',
     'sandbox/folder',
+    'sandbox/nextgenpsd2',
     'sandbox/player',
     'sandbox/server',
     'store/disk',
   ],
   // It describes what each command prints.
-  'commands/schema': [...NOUN, 'commands'],
+  'commands/schema': [...NOUN, 'bank-file', 'commands'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': [...NOUN, 'advice.ts'],
 
-  flows: ['bank/call', 'bank/endpoints', 'domain', 'errors.ts', 'store/ports'],
-  'bank/endpoints': ['bank/call', 'domain', 'errors.ts', 'wire'],
-  'bank/call': ['bank/transport', 'certificates', 'errors.ts', 'signature', 'wire'],
+  flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports'],
+  // What the rest of psd2 knows of a bank. Types only.
+  'bank/ports': ['certificates', 'domain', 'errors.ts', 'signature'],
+  'bank/open.ts': ['bank-file', 'bank/call', 'bank/interfaces'],
+  // No word of any bank.
+  'bank/call': ['bank/ports', 'bank/transport', 'errors.ts'],
+  'bank/interfaces/cb': [
+    'bank/call',
+    'bank/ports',
+    'bank/transport/line.ts',
+    'certificates',
+    'domain',
+    'errors.ts',
+    'signature',
+  ],
+  'bank/interfaces/nextgenpsd2': [
+    'bank-file',
+    'bank/call',
+    'bank/ports',
+    'bank/transport/line.ts',
+    'domain',
+    'errors.ts',
+    'signature',
+  ],
   'bank/transport': ['certificates', 'errors.ts'],
-  wire: ['domain/calendar.ts', 'domain/decimal.ts'],
+  // Banks described as data. Types, defaults and platforms: no call is made here.
+  'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts'],
   signature: [],
   certificates: ['errors.ts', 'quote-for-shell.ts'],
   callback: ['certificates', 'domain', 'errors.ts'],
@@ -164,15 +204,16 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/ports': ['domain', 'errors.ts'],
   'store/open.ts': ['errors.ts', 'store'],
   'store/copy': ['errors.ts', 'store/ports'],
-  'store/files': [...HOME, 'store/listed-round.ts'],
+  'store/files': [...BACKEND, 'store/listed-round.ts'],
   // With --out, sync also writes files.
   'store/postgres': [
-    ...HOME,
+    ...BACKEND,
     'store/files/sync',
     'store/listed-round.ts',
     'store/sync-into-both.ts',
     'quote-for-shell.ts',
   ],
+  'store/kept-customer.ts': ['domain', 'errors.ts', 'store/ports'],
   'store/listed-round.ts': ['store/ports'],
   'store/sync-into-both.ts': ['store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
@@ -181,7 +222,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/disk': ['errors.ts', 'quote-for-shell.ts'],
 
   // The sandbox shares no code with psd2 in which one mistake could hide in both.
-  sandbox: ['certificates', 'domain/blocked-ports.ts', 'domain/loopback.ts', 'errors.ts'],
+  sandbox: ['bank-file', 'certificates', 'domain/blocked-ports.ts', 'domain/loopback.ts', 'errors.ts'],
 
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
   'did-you-mean.ts': [],
@@ -189,8 +230,8 @@ export const WALLS: Record<string, readonly string[]> = {
   'quote-for-shell.ts': [],
 };
 
-/** Packages that only one room may import. */
-export const OWNERS: Record<string, string> = {
+/** Packages that only one room, or a few, may import. */
+export const OWNERS: Record<string, string | readonly string[]> = {
   '@hono/node-server': 'sandbox',
   '@inquirer/core': 'terminal',
   '@inquirer/prompts': 'terminal',
@@ -198,14 +239,14 @@ export const OWNERS: Record<string, string> = {
   '@peculiar/x509': 'certificates',
   conf: 'store/disk',
   hono: 'sandbox',
-  'lossless-json': 'wire',
+  'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
   'pg-connection-string': 'store/postgres',
   undici: 'bank/transport',
 };
 
 /** Rooms that only compute. Of Node's modules they may import only node:crypto, for hashes. */
-export const PURE = ['domain', 'wire', 'signature', 'statements', 'flows', 'store/flow'];
+export const PURE = ['domain', 'signature', 'statements', 'flows', 'store/flow'];
 
 /** The room of a file. @throws Error if the file is in no room */
 export function roomOf(file: string): string {
@@ -224,9 +265,9 @@ export function crossedBy({ from, to, isPackage }: Import): string | null {
 }
 
 function packageCrossedBy(room: string, from: string, name: string): string | null {
-  const owner = Object.entries(OWNERS).find(([owned]) => isWithin(name, owned))?.[1];
-  if (owner !== undefined && !isWithin(from, owner))
-    return `src/${from} imports ${name}, which only ${owner} may import`;
+  const owners = [Object.entries(OWNERS).find(([owned]) => isWithin(name, owned))?.[1] ?? []].flat();
+  if (owners.length > 0 && !owners.some((owner) => isWithin(from, owner)))
+    return `src/${from} imports ${name}, which only ${owners.join(' and ')} may import`;
   return PURE.includes(room) && name.startsWith('node:') && name !== 'node:crypto'
     ? `src/${from} imports ${name}, but ${room} only computes`
     : null;

@@ -3,14 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../domain/loopback.ts';
 import { Psd2Error } from '../errors.ts';
 import { type ServerCertificate, serveOnLoopback } from './loopback-server.ts';
-import {
-  CALLBACK_PAGE_HEADERS,
-  type CallbackOutcome,
-  type CallbackPurpose,
-  type CallbackRefusal,
-  callbackPage,
-  refusalPage,
-} from './page.ts';
 
 export interface CallbackOptions {
   /** On loopback. psd2 listens on its port, and a callback must have its host and path. */
@@ -102,7 +94,7 @@ function classify(
   request: IncomingMessage,
   { redirectUri, state }: CallbackOptions,
 ): URLSearchParams | CallbackRefusal | 'icon' {
-  // A second Host header makes a list of two, which is no host.
+  // A second Host header makes a list of two, which is not a host.
   if (request.headersDistinct.host?.join().toLowerCase() !== redirectUri.host) return 421;
   const target = request.url ?? '';
   const [path = ''] = target.split('?', 1);
@@ -138,4 +130,110 @@ function send(response: ServerResponse, status: number, page: string): void {
       ...(status === 405 ? { Allow: 'GET' } : {}),
     })
     .end(page);
+}
+
+/** The step at the bank that the customer comes back from. */
+type CallbackPurpose = 'login' | 'authorisation';
+
+/** The result of the step. `refused` is OAuth's `access_denied`, `failed` any other error. */
+type CallbackOutcome = 'done' | 'refused' | 'failed';
+
+/** The status of the answer to any other request than the expected callback. */
+type CallbackRefusal = 400 | 403 | 404 | 405 | 410 | 421;
+
+const BACK = 'You can close this window and go back to the terminal.';
+
+const OUTCOMES: Record<CallbackPurpose, Record<CallbackOutcome, [title: string, text: string]>> = {
+  login: {
+    done: ['Thank you, your answer has arrived', 'psd2 now completes the login at the bank.'],
+    refused: ['You did not allow the access', 'psd2 has no access to your accounts.'],
+    failed: ['The login was not completed', 'The bank reported an error. The terminal shows more.'],
+  },
+  authorisation: {
+    done: ['Thank you, you are back from the bank', 'psd2 now asks the bank what you decided.'],
+    refused: ['You did not authorise', 'psd2 now asks the bank what it recorded.'],
+    failed: ['The authorisation was not completed', 'The bank reported an error. The terminal shows more.'],
+  },
+};
+
+const REFUSALS: Record<CallbackRefusal, [title: string, text: string]> = {
+  400: [
+    'Not the answer that psd2 waits for',
+    'This address does not belong to the step that this psd2 waits for. If another psd2 sent you to the bank, it asks the bank for your decision.',
+  ],
+  403: ['Not the answer that psd2 waits for', 'It was requested from inside another page.'],
+  404: ['Nothing here', 'psd2 waits at another address for the bank to send you back.'],
+  405: ['Nothing to send here', 'psd2 accepts only the bank’s redirect.'],
+  410: ['Already done', 'psd2 already has the bank’s answer.'],
+  421: ['Nothing here', 'psd2 does not answer under this host name.'],
+};
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #17202b; --soft: #4b5866; --paper: #f4f6f8; --card: #fff; --edge: #d9dfe5;
+  --done: #0b6b4f; --refused: #8a5300; --failed: #a3231f; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e9eef3; --soft: #a9b5c1; --paper: #10161d; --card: #19222c; --edge: #2d3945;
+    --done: #5fd0a8; --refused: #f0b65a; --failed: #ff9a92; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; min-height: 100svh; display: grid; place-items: center; padding: 1.5rem;
+  background: var(--paper); color: var(--ink);
+  font: 1.0625rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+main { width: 100%; max-width: 30rem; padding: clamp(1.75rem, 6vw, 3rem); background: var(--card);
+  border: 1px solid var(--edge); border-radius: 1rem; }
+svg { display: block; width: 3rem; height: 3rem; margin-bottom: 1.5rem; fill: none; stroke: currentColor;
+  stroke-width: 2.5; stroke-linecap: round; stroke-linejoin: round; }
+.done svg { color: var(--done); } .refused svg { color: var(--refused); } .failed svg { color: var(--failed); }
+h1 { margin: 0 0 .75rem; font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; }
+p { margin: 0 0 .75rem; color: var(--soft); }
+p:last-child { margin: 0; color: var(--ink); }
+`;
+
+const MARKS: Record<CallbackOutcome, string> = {
+  done: '<circle cx="24" cy="24" r="21"/><path d="m15 24.5 6.5 6.5L34 18"/>',
+  refused: '<circle cx="24" cy="24" r="21"/><path d="M15 24h18"/>',
+  failed: '<circle cx="24" cy="24" r="21"/><path d="M24 14v13M24 33.5v.5"/>',
+};
+
+/** The headers of every page. They forbid loading, scripts, frames, caching and referrers. */
+const CALLBACK_PAGE_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+};
+
+/** The page for the expected callback. It repeats nothing from the request. */
+function callbackPage(purpose: CallbackPurpose, outcome: CallbackOutcome): string {
+  return page(outcome, ...OUTCOMES[purpose][outcome], BACK);
+}
+
+/** The page for any other request. It repeats nothing from the request. */
+function refusalPage(status: CallbackRefusal): string {
+  const next = status === 410 ? BACK : 'Go back to the terminal and open the address that it shows.';
+  return page('failed', ...REFUSALS[status], next);
+}
+
+function page(outcome: CallbackOutcome, title: string, text: string, next: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · psd2</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main class="${outcome}">
+<svg viewBox="0 0 48 48" aria-hidden="true">${MARKS[outcome]}</svg>
+<h1>${title}</h1>
+<p>${text}</p>
+<p>${next}</p>
+</main>
+</body>
+</html>
+`;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isBlockedPort } from '../domain/blocked-ports.ts';
 import { Psd2Error } from '../errors.ts';
 
@@ -102,7 +103,8 @@ class Guard {
     );
     const sent = Promise.all([...this.#answers].map((response) => once(response, 'close')));
     const patience = new AbortController();
-    await Promise.race([sent, elapsed(LAST_ANSWERS_MS, patience.signal)]);
+    const elapsed = delay(LAST_ANSWERS_MS, undefined, { signal: patience.signal }).catch(() => {});
+    await Promise.race([sent, elapsed]);
     patience.abort();
     for (const socket of this.#sockets) socket.destroy();
     await Promise.all(closed);
@@ -117,13 +119,6 @@ class Guard {
     const busy = new Set([...this.#answers].map(({ req }) => req.socket.remotePort));
     [...this.#sockets].find(({ remotePort }) => !busy.has(remotePort))?.destroy();
   }
-}
-
-function elapsed(milliseconds: number, cancel: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    cancel.addEventListener('abort', () => clearTimeout(timer));
-  });
 }
 
 function listenError(error: unknown, uri: URL, port: number): Psd2Error {

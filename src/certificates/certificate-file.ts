@@ -2,8 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
 import { isPkcs12 } from './key-pair.ts';
 
-/** The content of a certificate file. */
-export interface CertificateFile {
+interface CertificateFile {
   /** In the file's order. In a PKCS#12 file, the key's own certificate comes first. */
   certificates: X509Certificate[];
   /** PEM, possibly encrypted. Undefined if the file has no key. */

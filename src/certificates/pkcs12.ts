@@ -1,20 +1,12 @@
 import { createDecipheriv, createPrivateKey, pbkdf2Sync, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import {
-  type AsnType,
-  Constructed,
-  fromBER,
-  Integer,
-  ObjectIdentifier,
-  OctetString,
-  Primitive,
-} from 'asn1js';
+import { type AsnType, Integer } from 'asn1js';
 import { Psd2Error } from '../errors.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
+import { bytesOf, childrenOf, oidOf, readBer } from './asn1.ts';
 import { WrongPassphrase } from './key-pair.ts';
 
-/** The content of a PKCS#12 file, as PEM. */
-export interface Pkcs12Content {
+interface Pkcs12Content {
   /** The key's own certificate first, then the others in the file's order. May be empty. */
   certificates: string[];
   /** PKCS#8, not encrypted. Undefined if the file has no key. */
@@ -22,7 +14,7 @@ export interface Pkcs12Content {
 }
 
 /** The file's name for messages and for the command that converts it. */
-export interface Pkcs12File {
+interface Pkcs12File {
   /** `QWAC`, or the file's path. */
   name: string;
   /** Its path. Undefined if a profile stores its content. */
@@ -115,9 +107,9 @@ interface Part {
 }
 
 function partsOf(bytes: Uint8Array): Part[] {
-  const [, authSafe] = childrenOf(parse(bytes));
+  const [, authSafe] = childrenOf(readBer(bytes));
   const [, safe] = childrenOf(authSafe);
-  return childrenOf(parse(bytesOf(childrenOf(safe)[0]))).flatMap((info): Part[] => {
+  return childrenOf(readBer(bytesOf(childrenOf(safe)[0]))).flatMap((info): Part[] => {
     const [type, wrapped] = childrenOf(info);
     const [content] = childrenOf(wrapped);
     switch (oidOf(type)) {
@@ -134,7 +126,7 @@ function partsOf(bytes: Uint8Array): Part[] {
 }
 
 function bagsOf(content: Uint8Array): { kind: string; value: AsnType | undefined }[] {
-  return childrenOf(parse(content)).map((bag) => {
+  return childrenOf(readBer(content)).map((bag) => {
     const [kind, value] = childrenOf(bag);
     return { kind: oidOf(kind), value: childrenOf(value)[0] };
   });
@@ -215,26 +207,4 @@ function readKey(bag: AsnType | undefined, passphrase?: string): string {
     passphrase,
   });
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
-}
-
-/** Reads BER, because some programs write lengths that DER forbids. */
-function parse(bytes: Uint8Array): AsnType {
-  const { offset, result } = fromBER(Uint8Array.from(bytes));
-  if (offset === -1) throw new TypeError('This is not BER');
-  return result;
-}
-
-function childrenOf(value: AsnType | undefined): AsnType[] {
-  return value instanceof Constructed ? value.valueBlock.value : [];
-}
-
-function oidOf(value: AsnType | undefined): string {
-  return value instanceof ObjectIdentifier ? value.getValue() : '';
-}
-
-/** The bytes of an OCTET STRING. It may be split, or have its own tag. */
-function bytesOf(value: AsnType | undefined): Uint8Array {
-  if (value instanceof OctetString) return new Uint8Array(value.getValue());
-  if (value instanceof Primitive) return value.valueBlock.valueHexView;
-  return Buffer.concat(childrenOf(value).map(bytesOf));
 }

@@ -1,14 +1,6 @@
-import {
-  DER_OID,
-  DER_SEQUENCE,
-  DER_UTF8_STRING,
-  type DerValue,
-  derOid,
-  derSequence,
-  derUtf8String,
-  readDer,
-  readDerOid,
-} from './der.ts';
+import { type AsnType, ObjectIdentifier, Sequence, Utf8String } from 'asn1js';
+import { Psd2Error } from '../errors.ts';
+import { childrenOf, oidOf, readBer } from './asn1.ts';
 
 /** The extension with the statements (RFC 3739, section 3.2.6). */
 export const QC_STATEMENTS_OID = '1.3.6.1.5.5.7.1.3';
@@ -27,7 +19,7 @@ export interface Psd2Statement {
   ncaId: string;
 }
 
-export interface QcStatements {
+interface QcStatements {
   qcCompliance: boolean;
   qcType: QcType | undefined;
   psd2: Psd2Statement | undefined;
@@ -52,20 +44,21 @@ const roleOids: Readonly<Record<Psd2Role, string>> = {
 
 /** The DER of the extension's value (ETSI EN 319 412-5, section 4; TS 119 495, section 5.1). */
 export function encodeQcStatements({ qcCompliance, qcType, psd2 }: QcStatements): Uint8Array {
-  const statements: Uint8Array[] = [];
-  if (qcCompliance) statements.push(derSequence(derOid(QC_COMPLIANCE)));
-  if (qcType) statements.push(derSequence(derOid(QC_TYPE), derSequence(derOid(qcTypeOids[qcType]))));
+  const statements: Sequence[] = [];
+  if (qcCompliance) statements.push(sequence(oid(QC_COMPLIANCE)));
+  if (qcType) statements.push(sequence(oid(QC_TYPE), sequence(oid(qcTypeOids[qcType]))));
   if (psd2) {
-    const roles = psd2.roles.map((role) => derSequence(derOid(roleOids[role]), derUtf8String(role)));
+    const roles = psd2.roles.map((role) => sequence(oid(roleOids[role]), utf8(role)));
     statements.push(
-      derSequence(
-        derOid(PSD2_STATEMENT),
-        derSequence(derSequence(...roles), derUtf8String(psd2.ncaName), derUtf8String(psd2.ncaId)),
-      ),
+      sequence(oid(PSD2_STATEMENT), sequence(sequence(...roles), utf8(psd2.ncaName), utf8(psd2.ncaId))),
     );
   }
-  return derSequence(...statements);
+  return new Uint8Array(sequence(...statements).toBER());
 }
+
+const sequence = (...value: AsnType[]) => new Sequence({ value });
+const oid = (value: string) => new ObjectIdentifier({ value });
+const utf8 = (value: string) => new Utf8String({ value });
 
 /**
  * Reads the extension's value. Ignores other statements. Identifies roles by their OID, not by their name.
@@ -74,14 +67,14 @@ export function encodeQcStatements({ qcCompliance, qcType, psd2 }: QcStatements)
  */
 export function decodeQcStatements(der: Uint8Array): QcStatements {
   const found: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
-  for (const statement of children(readDer(der)[0])) {
-    const [id, info] = children(statement);
+  for (const statement of childrenOf(readDer(der))) {
+    const [id, info] = childrenOf(statement);
     switch (oidOf(id)) {
       case QC_COMPLIANCE:
         found.qcCompliance = true;
         break;
       case QC_TYPE:
-        found.qcType = children(info)
+        found.qcType = childrenOf(info)
           .map((type) => keyOf(qcTypeOids, oidOf(type)))
           .find((type) => type !== undefined);
         break;
@@ -93,29 +86,39 @@ export function decodeQcStatements(der: Uint8Array): QcStatements {
   return found;
 }
 
-function readPsd2Statement(info: DerValue | undefined): Psd2Statement {
-  const [roles, ncaName, ncaId] = children(info);
+function readPsd2Statement(info: AsnType | undefined): Psd2Statement {
+  const [roles, ncaName, ncaId] = childrenOf(info);
   return {
-    roles: children(roles).flatMap((role) => keyOf(roleOids, oidOf(children(role)[0])) ?? []),
+    roles: childrenOf(roles).flatMap((role) => keyOf(roleOids, oidOf(childrenOf(role)[0])) ?? []),
     ncaName: textOf(ncaName),
     ncaId: textOf(ncaId),
   };
 }
 
-function children(value: DerValue | undefined): DerValue[] {
-  return value?.tag === DER_SEQUENCE ? readDer(value.content) : [];
+function readDer(der: Uint8Array): AsnType | undefined {
+  try {
+    const value = der.length === 0 ? undefined : readBer(der);
+    if (!hasLengths(value)) throw new TypeError('This is BER, and not DER');
+    return value;
+  } catch (cause) {
+    throw new Psd2Error('certificate', 'The qcStatements of the certificate are not valid DER', {
+      hint: 'Ask the certificate authority for a correct certificate.',
+      cause,
+    });
+  }
 }
 
-function oidOf(value: DerValue | undefined): string | undefined {
-  return value?.tag === DER_OID ? readDerOid(value.content) : undefined;
+/** DER gives the length of each value, where BER may mark its end instead. */
+function hasLengths(value: AsnType | undefined): boolean {
+  return value?.lenBlock.isIndefiniteForm !== true && childrenOf(value).every(hasLengths);
 }
 
-function textOf(value: DerValue | undefined): string {
-  return value?.tag === DER_UTF8_STRING ? Buffer.from(value.content).toString('utf8') : '';
+function textOf(value: AsnType | undefined): string {
+  return value instanceof Utf8String ? value.getValue() : '';
 }
 
-function keyOf(table: Readonly<Record<QcType, string>>, oid: string | undefined): QcType | undefined;
-function keyOf(table: Readonly<Record<Psd2Role, string>>, oid: string | undefined): Psd2Role | undefined;
-function keyOf(table: Readonly<Record<string, string>>, oid: string | undefined): string | undefined {
+function keyOf(table: Readonly<Record<QcType, string>>, oid: string): QcType | undefined;
+function keyOf(table: Readonly<Record<Psd2Role, string>>, oid: string): Psd2Role | undefined;
+function keyOf(table: Readonly<Record<string, string>>, oid: string): string | undefined {
   return Object.keys(table).find((key) => table[key] === oid);
 }

@@ -1,9 +1,21 @@
 import { Psd2Error } from '../errors.ts';
 import { OUTPUT_FORMATS, type OutputFormat, parseOutputFormat } from '../terminal/output/output.ts';
-import type { RawGlobals } from './globals.ts';
 
 /** The options that choose the output, as given. */
-type Given = Pick<RawGlobals, 'json' | 'output' | 'query'>;
+interface Given {
+  json?: true | undefined;
+  output?: string | undefined;
+  query?: string | undefined;
+}
+
+/** All global options that this reads. */
+interface OutputOptions extends Given {
+  rawOutput?: true | undefined;
+  raw?: true | undefined;
+  input: boolean;
+  quiet?: true | undefined;
+  color: boolean;
+}
 
 /** How a command prints. psd2 reads it first, so that it reports even a wrong option in the right form. */
 export interface OutputMode {
@@ -21,7 +33,11 @@ export interface OutputMode {
 }
 
 /** @throws Psd2Error `usage` */
-export function readOutputMode(options: RawGlobals, env: NodeJS.ProcessEnv, isTerminal: boolean): OutputMode {
+export function readOutputMode(
+  options: OutputOptions,
+  env: NodeJS.ProcessEnv,
+  isTerminal: boolean,
+): OutputMode {
   const raw = { ...options, output: outputOf(options, env) };
   const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0';
   if (raw.output) parseOutputFormat(raw.output);
@@ -77,8 +93,8 @@ function givenIn(words: string[], env: NodeJS.ProcessEnv): Given {
   };
 }
 
-function refuseContradiction({ output, json, query, raw, rawOutput }: RawGlobals): void {
-  if (query !== undefined && raw) throw new Psd2Error('usage', '--query and --raw exclude each other');
+function refuseContradiction({ output, json, query, raw, rawOutput }: OutputOptions): void {
+  if (query !== undefined && raw) throw new Psd2Error('usage', '--query and --raw cannot be used together');
   if (query !== undefined && output === 'table' && !json) {
     throw new Psd2Error('usage', '--query cannot print a table', { hint: 'Use -o json, ndjson or csv.' });
   }
@@ -89,7 +105,7 @@ function refuseContradiction({ output, json, query, raw, rawOutput }: RawGlobals
     });
   }
   if (rawOutput && output === 'csv' && !json) {
-    throw new Psd2Error('usage', '--raw-output and -o csv exclude each other', {
+    throw new Psd2Error('usage', '--raw-output and -o csv cannot be used together', {
       hint: 'CSV already has quotes only where they are needed.',
     });
   }

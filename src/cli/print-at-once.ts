@@ -15,7 +15,7 @@ export function printAtOnce(text: string): void {
     // A full pipe, a pipe without a reader, or a full disk: process.stdout handles these.
     isStuck = true;
     process.stdout.on('error', (error) => {
-      void import('./lost-output.ts').then(({ endOverLostOutput }) => endOverLostOutput(error));
+      void import('./report-error.ts').then(({ endOverLostOutput }) => endOverLostOutput(error));
     });
   }
   if (rest.length > 0) process.stdout.write(rest);

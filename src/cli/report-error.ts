@@ -1,9 +1,12 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { adviceOf, commandOf, type Repeated } from '../advice.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { replacedWhileRunning } from './replaced.ts';
+import { wantsJson } from './output-mode.ts';
 
 /** How psd2 writes an error. */
 export interface ErrorStyle {
@@ -65,42 +68,29 @@ function idsOf({ httpStatus, bankCode, requestId, tppRequestId, transactionId }:
   return httpStatus === undefined || ids.length === 0 ? [] : [`  (${cleanText(ids.join(', '))})`];
 }
 
-/** Breaks a line between words if it is wider than the terminal, and indents the further lines. */
+/** Breaks a line between words if it is wider than the terminal, and indents the other lines. */
 function wrapLine(line: string, indent: number, { isTTY, columns }: NodeJS.WriteStream): string {
   if (!isTTY || !columns) return line;
-  const blanks = ' '.repeat(indent);
+  const spaces = ' '.repeat(indent);
   return wrapWords(line.slice(indent), columns - indent)
-    .map((part) => blanks + part)
+    .map((part) => spaces + part)
     .join('\n');
 }
 
-function toJson(
-  error: { code: string; message: string; exitCode: ExitCode } & {
-    [Key in keyof Omit<ErrorContext, 'cause'>]: ErrorContext[Key] | undefined;
-  },
-): string {
-  const { code, message, exitCode, hint, next, flow, httpStatus, bankCode } = error;
-  const { requestId, tppRequestId, transactionId, differs } = error;
-  const unknown = null;
+function toJson(error: ErrorFields): string {
+  const { code, message, exitCode, hint = null, next = [], differs } = error;
+  const known = Object.fromEntries(CONTEXT.map((name) => [name, error[name] ?? null]));
   return cleanJson(
-    JSON.stringify({
-      error: {
-        code,
-        message,
-        exitCode,
-        hint: hint ?? unknown,
-        next: next ?? [],
-        flow: flow ?? unknown,
-        httpStatus: httpStatus ?? unknown,
-        bankCode: bankCode ?? unknown,
-        requestId: requestId ?? unknown,
-        tppRequestId: tppRequestId ?? unknown,
-        transactionId: transactionId ?? unknown,
-        ...(differs && { differs }),
-      },
-    }),
+    JSON.stringify({ error: { code, message, exitCode, hint, next, ...known, ...(differs && { differs }) } }),
   );
 }
+
+type ErrorFields = { code: string; message: string; exitCode: ExitCode } & {
+  [Key in keyof Omit<ErrorContext, 'cause'>]: ErrorContext[Key] | undefined;
+};
+
+/** What every error in JSON says of its circumstances; null if it is not known. */
+const CONTEXT = ['flow', 'httpStatus', 'bankCode', 'requestId', 'tppRequestId', 'transactionId'] as const;
 
 /** Adds a full stop, unless the message has an end, for example from the bank's own words. */
 function endSentence(message: string): string {
@@ -108,3 +98,64 @@ function endSentence(message: string): string {
 }
 
 const ENDS = ['.', '!', '?', ':'];
+
+/** The folder of the built program. */
+const PROGRAM = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * The error for a program that was replaced while it ran, for example by an upgrade: it needs one of its own files, which is
+ * gone. A missing file is a bug if the file that asks for it is still the one that runs.
+ *
+ * @param program the folder of the program's files
+ * @returns undefined for any other error
+ */
+export function replacedWhileRunning(error: unknown, program = PROGRAM): Psd2Error | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'MODULE_NOT_FOUND') return undefined;
+  const [, asked = ''] = /^Cannot find module '([^']+)'/.exec(error.message) ?? [];
+  const stack: unknown = 'requireStack' in error ? error.requireStack : undefined;
+  const [asking]: unknown[] = Array.isArray(stack) ? stack : [];
+  // A thread begins with the whole path of its file.
+  const missing = resolve(typeof asking === 'string' ? dirname(asking) : '/', asked);
+  if (!missing.startsWith(program + sep) || existsSync(missing)) return undefined;
+  if (typeof asking === 'string' && asksFor(asking, basename(missing))) return undefined;
+  return new Psd2Error('config', 'psd2 was replaced while it ran, and cannot load the rest of itself', {
+    hint: 'Start it again. A payment or a consent that had begun can be resumed.',
+    cause: error,
+  });
+}
+
+/** Whether a file exists and names another one. */
+function asksFor(file: string, name: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').includes(name);
+  } catch {
+    return false;
+  }
+}
+
+/** Handles failed writes to stdout and stderr, so that they neither stop a payment half-way nor go unnoticed. */
+export function watchOutput(): void {
+  process.stdout.on('error', endOverLostOutput);
+  // stderr has no reader any more, but the payment must continue.
+  process.stderr.on('error', () => {});
+}
+
+/** Ends the process, since its output is lost. A reader that stops early (`| head`) is not an error and hides none. */
+export function endOverLostOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  const lost = reportLostOutput(error);
+  process.exit(process.exitCode || lost);
+}
+
+/**
+ * Reports that standard output cannot be written, for example on a full disk.
+ *
+ * @returns the exit code, if the command does not have its own
+ */
+function reportLostOutput({ code = 'unknown reason' }: NodeJS.ErrnoException): number {
+  const error = new Psd2Error('config', `Standard output could not be written (${code})`, {
+    hint: 'Check the free space of its disk. See the outcome of a payment with:',
+    next: [['transfer', 'list']],
+  });
+  return reportError(error, process.stderr, { asJson: wantsJson() });
+}

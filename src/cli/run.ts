@@ -1,6 +1,8 @@
+import { stat } from 'node:fs';
 import type { Repeated } from '../advice.ts';
-import { type Context, openContext, type Surroundings } from '../commands/context.ts';
+import type { Context, Surroundings } from '../commands/context.ts';
 import type { CommandKind } from '../commands/declare.ts';
+import { openContext } from '../commands/open/context.ts';
 import { isCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
@@ -10,11 +12,9 @@ import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output/output.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type RawGlobals, readGlobals } from './globals.ts';
-import { watchOutput } from './lost-output.ts';
 import { errorsAreJson, isForPrograms, type OutputMode, readOutputMode } from './output-mode.ts';
-import { type ErrorStyle, reportError } from './report-error.ts';
+import { type ErrorStyle, reportError, watchOutput } from './report-error.ts';
 import { type Interruption, watchSignals } from './signals.ts';
-import { keepThreadsAwake } from './threads.ts';
 import { realWorld } from './world.ts';
 
 /**
@@ -70,7 +70,12 @@ async function openWorld(
   const { signal } = interruption;
   const asEvents = isForPrograms(mode.format) && process.stderr.isTTY !== true;
   const terminal = openTerminal(process, { ...mode, asEvents, signal });
-  if (asEvents) warnThrough(terminal);
+  if (asEvents) {
+    // Node's own warnings are events too, since text lines between JSON objects would break a reader.
+    process
+      .removeAllListeners('warning')
+      .on('warning', ({ name, message }) => terminal.warn(`${name}: ${message}`));
+  }
   interruption.warn = terminal.warn;
   const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
   if (kind !== 'diagnosis') checkStore(folder, terminal.warn);
@@ -102,11 +107,6 @@ async function openWorld(
       return interruption.gentle.signal;
     },
   };
-}
-
-/** Prints Node's own warnings as events, since text lines between JSON objects would break a reader. */
-function warnThrough({ warn }: Terminal): void {
-  process.removeAllListeners('warning').on('warning', ({ name, message }) => warn(`${name}: ${message}`));
 }
 
 async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruption: Interruption) {
@@ -155,4 +155,15 @@ async function readPager(
       stdout.write(text);
     })
   );
+}
+
+/**
+ * Gives Node's thread pool (files, name lookups) some work each second. glibc before 2.41 can lose the signal that wakes a
+ * thread (its bug 25847). The thread's work then hangs until other work arrives. The timer does not keep the process alive.
+ *
+ * @returns stops the timer
+ */
+export function keepThreadsAwake(): () => void {
+  const each = setInterval(() => stat('/', () => {}), 1_000).unref();
+  return () => clearInterval(each);
 }

@@ -1,6 +1,6 @@
 import type { StoreFolder } from '../store/machine/folder.ts';
 import { EXIT_CODES } from './exit-codes.ts';
-import { GLOBAL_OPTIONS } from './globals.ts';
+import { globalOptions } from './globals.ts';
 
 /** The folders that `psd2 help files` names. */
 export type Places = Pick<StoreFolder, 'root' | 'log'>;
@@ -31,16 +31,13 @@ const OTHER_VARIABLES: Record<string, string> = {
   NO_PROXY: 'hosts that psd2 reaches without the proxy',
 };
 
-/** The settings whose file may be PKCS#12: certificate and key in one file. */
-const PKCS12 = new Set(['qwacCertificate', 'qsealCertificate']);
-
 /** The topics of `psd2 help`, by name. */
 export const TOPICS: Record<string, Topic> = {
   options: {
     title: 'the options of every command',
     text: async () =>
       table(
-        Object.values(GLOBAL_OPTIONS).map(({ flags, description, argChoices, envVar }) => {
+        globalOptions().map(({ flags, description, argChoices, envVar }) => {
           const choices = argChoices ? `: ${argChoices.join(' or ')}` : '';
           return [flags, `${description}${choices}${envVar ? ` (${envVar})` : ''}`];
         }),
@@ -53,19 +50,23 @@ export const TOPICS: Record<string, Topic> = {
   environment: {
     title: 'every environment variable',
     text: async () => {
-      const { PEM_VARIABLES, SETTING_NAMES, TEXT_VARIABLES } = await import('../store/machine/settings.ts');
-      const options = Object.values(GLOBAL_OPTIONS).flatMap(({ envVar, long, description }) =>
+      const { isPemSetting, isTextSetting, SETTINGS, settingKeys } = await import(
+        '../store/machine/setting-table.ts'
+      );
+      const options = globalOptions().flatMap(({ envVar, long, description }) =>
         envVar ? [[envVar, `${description} (${long})`] as const] : [],
       );
+      const texts = settingKeys().filter(isTextSetting);
+      const files = settingKeys().filter(isPemSetting);
       const settings = [
-        ...Object.entries(TEXT_VARIABLES).map(([key, name]) => [name, nameOf(SETTING_NAMES, key)] as const),
-        ...Object.entries(PEM_VARIABLES).map(
-          ([key, name]) =>
-            [
-              name,
-              `${nameOf(SETTING_NAMES, key)}, ${PKCS12.has(key) ? 'a PEM or PKCS#12 file' : 'a PEM file'}`,
-            ] as const,
-        ),
+        ...texts.map((key) => [SETTINGS[key].variable, SETTINGS[key].label] as const),
+        ...files.map((key) => {
+          const { variable, label, sealed } = SETTINGS[key];
+          return [
+            variable,
+            `${label}, ${sealed === 'with a key' ? 'a PEM or PKCS#12 file' : 'a PEM file'}`,
+          ] as const;
+        }),
       ];
       return [
         'psd2 uses the option first, then the environment, then the profile, then the default.',
@@ -103,8 +104,8 @@ the columns, and no heading. FORCE_COLOR adds the colours of amounts and states.
 
 ${table([
   ['--json, -o json', 'one JSON document'],
-  ['-o ndjson', 'one JSON object a line; transactions are printed page by page'],
-  ['-o csv', 'a heading, then one row a line'],
+  ['-o ndjson', 'one JSON object per line; transactions are printed page by page'],
+  ['-o csv', 'a heading, then one row per line'],
   ['--query <JMESPath>', 'a part of the JSON output'],
   ['--raw', "the bank's own answer, byte for byte (only commands that read)"],
   ['-q, --quiet', 'only warnings and errors on stderr'],
@@ -134,10 +135,6 @@ The log of calls has no bodies and no headers. It is always on this machine, and
 psd2 log bundle makes a file for that, without customer ids.`,
   },
 };
-
-function nameOf(names: Record<string, string>, key: string): string {
-  return names[key] ?? key;
-}
 
 function table(rows: (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));

@@ -1,18 +1,26 @@
+import type { X509Certificate } from 'node:crypto';
 import type { Repeated } from '../advice.ts';
-import type { PaceState } from '../bank/call/pace.ts';
-import { Psd2Error } from '../errors.ts';
+import type {
+  Bank,
+  BankInterface,
+  Capability,
+  ComposedRequest,
+  FreeCall,
+  Identity,
+} from '../bank/ports/bank.ts';
+import type { Observation, OwnPace, PaceState, TokenSource, Turns } from '../bank/ports/call.ts';
+import type { ClientCredentials } from '../bank/ports/customer.ts';
+import type { BankConnection } from '../bank/transport/connection.ts';
+import type { KeyPair, PairName } from '../certificates/key-pair.ts';
 import type { WorldPorts } from '../flows/ports.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
-import { ENVIRONMENT_PROFILE, type ProfileStore } from '../store/machine/profiles.ts';
-import { type Environment, openProfile, type Profile } from '../store/machine/settings.ts';
-import type { StoreSettings } from '../store/open.ts';
+import type { ProfileStore } from '../store/machine/profiles.ts';
+import type { Environment, Profile } from '../store/machine/settings.ts';
+import type { Taken } from '../store/ports/access.ts';
 import type { ProfileData, Store } from '../store/ports/store.ts';
-import type { GrantType } from '../store/ports/tokens.ts';
+import type { GrantType, Holder, TokenSlot } from '../store/ports/tokens.ts';
 import type { Output } from '../terminal/output/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { AccountReads } from './open/account-reads.ts';
-import type { ApplicationBank, CustomerBank, Transport } from './open/bank.ts';
-import type { KeyRing } from './open/keys.ts';
 
 /** The global options, from the option, the environment or the default. */
 export interface Globals {
@@ -86,8 +94,8 @@ export interface ProfileContext extends Surroundings {
   /** Its settings, decrypted. @throws Psd2Error `config` if they can't be decrypted */
   unsealed(): Promise<Profile>;
   /** The store that it uses, with the data of all profiles. Opening it reads no data yet. */
-  home(): Promise<Store>;
-  /** The name of the profile, also if its settings are missing or damaged. */
+  wholeStore(): Promise<Store>;
+  /** The name of the profile, even if its settings are missing or damaged. */
   profileName(): string;
   /**
    * Its tokens and flows. Names the interrupted flows, once.
@@ -99,6 +107,10 @@ export interface ProfileContext extends Surroundings {
   reads(): Promise<AccountReads>;
   /** Its certificates and keys, each read on first use. */
   keys(): Promise<KeyRing>;
+  /** What psd2 knows of the bank's interface, without its settings. */
+  bankInterface(): Promise<BankInterface>;
+  /** @throws Psd2Error `usage` if the bank's interface lacks something */
+  needs(capability: Capability): Promise<void>;
   /** What all calls of an application share: certificates, signer, connection, pace. Sends nothing yet. */
   transport(grant?: GrantType): Promise<Transport>;
   /** The bank, for calls of an application that concern no customer. */
@@ -117,119 +129,111 @@ export interface Context extends ProfileContext {
   forProfile(profile: string | Profile): Context;
 }
 
-/** Makes the context of a command. Opens nothing yet. */
-export function openContext(world: Surroundings): Context {
-  return withBank(openProfileContext(world));
+/**
+ * The certificates and keys of a profile. If a passphrase is not in the environment, psd2 asks for it at a terminal, once
+ * for both pairs if it opens both.
+ *
+ * All methods throw Psd2Error `config` or `certificate`.
+ */
+export interface KeyRing {
+  /** A certificate and its key, checked. */
+  pair(name: PairName): Promise<KeyPair>;
+  /** A certificate alone, checked. */
+  certificate(name: PairName): Promise<X509Certificate>;
+  /** Certificates and key as PEM, unchecked. The key is undefined if there is none. */
+  read(name: PairName): Promise<{ certificate: string; key: () => string | undefined }>;
+  /** Runs `open` with the known passphrase. If `open` throws WrongPassphrase, asks for the passphrase. */
+  opening<T>(what: string, open: (passphrase: string | undefined) => T | Promise<T>): Promise<T>;
 }
 
-async function openHome(world: Surroundings, profile: string): Promise<Store> {
-  const { openStore } = await import('../store/open.ts');
-  const store = await openStore(storeSettingsOf(world, profile));
-  world.onEnd(() => store.close());
-  return store;
+/** Counts what the calls of an application do. Threads share the counters. */
+export interface Tally {
+  /** The counters, for other threads. */
+  readonly state: SharedArrayBuffer;
+  /** How often tokens were renewed. */
+  readonly renewals: number;
+  /** The total time that calls have waited for their turn, in seconds. */
+  readonly secondsWaited: number;
+  /** Wraps a slot: counts the renewed tokens that it stores. */
+  countingRenewals(slot: TokenSlot): TokenSlot;
 }
 
-/** What the store of a profile needs from the world of a command. */
-export function storeSettingsOf(
-  { env, folder, profiles, terminal, world, openFlows }: Surroundings,
-  profile: string,
-): StoreSettings {
-  return {
-    env,
-    folder,
-    profile,
-    keySources: profiles.keySources,
-    sleep: world.sleep,
-    vaultOf: (name) => profiles.vault(name),
-    notice: terminal.warn,
-    now: world.now,
-    random: world.random,
-    onFlow: (transactionId, flow) => openFlows.set(transactionId, flow),
-  };
+/** What all calls of an application share, for any customer. */
+export interface Transport {
+  grant: GrantType;
+  connection: BankConnection;
+  /** The pace that all workers of the store share. */
+  pace: Turns;
+  /** The pace of this process. */
+  ownPace: OwnPace;
+  tally: Tally;
+  identity: Identity;
+  /** The application's id and secret. @throws Psd2Error `config` if one is not set */
+  client(): ClientCredentials;
+  observe: (call: Observation) => Promise<void>;
 }
 
-function openProfileContext(world: Surroundings, given?: Profile): ProfileContext {
-  const context: ProfileContext = {
-    ...world,
-    profile: once(() => given ?? chosenProfile(world)),
-    profileName: () => nameOfProfile(context),
-    home: once(() => openHome(world, context.profileName())),
-    unsealed: once(async () => {
-      const profile = context.profile();
-      const { name, settings } = profile;
-      if (!settings.sealed) return profile;
-      return { name, settings: { ...(await world.profiles.readSealed(name)), ...settings } };
-    }),
-    store: once(async (own?: string) => (await import('./open/store.ts')).openStore(context, own)),
-    reads: once(async () => (await import('./open/account-reads.ts')).openAccountReads(context)),
-    keys: once(async () => (await import('./open/keys.ts')).openKeyRing(context, await context.unsealed())),
-    transport: onceFor(async (grant: GrantType) => (await openBank()).openTransport(context, grant), world),
-    applicationBank: onceFor(
-      async (grant: GrantType) =>
-        (await openBank()).openApplicationBank(context, await context.transport(grant)),
-      world,
-    ),
-  };
-  return context;
+/** The bank of a profile, for the calls of an application. */
+export interface ApplicationBank {
+  profile: Profile;
+  baseUrl: URL;
+  /** The bank's session id, once an answer has contained one. */
+  session: { apiTrackId: string | undefined };
+  /** OAuth calls need no tokens. Private calls need a source of tokens. */
+  connect(tokens?: TokenSource): Bank;
+  client(): ClientCredentials;
+  /** The request that psd2 would send for a call. @param bearer what stands in place of the token */
+  compose(call: FreeCall, bearer?: string): Promise<ComposedRequest>;
 }
 
-function withBank(profile: ProfileContext): Context {
-  const context: Context = {
-    ...profile,
-    bank: once(async () => (await openBank()).openCustomerBank(context)),
-    unattendedBank: once(async () => (await openBank()).openUnattendedBank(context)),
-    forCustomer: (customer) => withBank({ ...profile, globals: { ...profile.globals, customer } }),
-    forProfile: (other) =>
-      withBank(
-        typeof other === 'string'
-          ? openProfileContext({
-              ...profile,
-              globals: { ...profile.globals, profile: other },
-              repeated: { ...profile.repeated, profile: other },
-            })
-          : openProfileContext(profile, other),
-      ),
-  };
-  return context;
+/** The bank of a profile, for calls about one customer. */
+export interface CustomerBank extends ApplicationBank, Pick<ProfileData, 'tokens' | 'flows'> {
+  bank: Bank;
+  accessTokens: TokenSource;
+  customerId: string;
+  /** The owner of the tokens that the calls use: the customer, or null for the application. */
+  holder: Holder;
+  /** Counts the reads of accounts while the customer is absent. */
+  reads: AccountReads;
 }
 
-const openBank = () => import('./open/bank.ts');
-
-/** The chosen profile. In production, every question is marked from now on. */
-function chosenProfile({ profiles, globals, env, terminal }: Surroundings): Profile {
-  const profile = openProfile(profiles, globals.profile, env);
-  if (profile.settings.environment === 'production') terminal.mark(`PRODUCTION ${profile.name}`);
-  return profile;
+/** How often psd2 may read an account while the customer is absent. */
+export interface Allowance {
+  /** Maximum number of reads a day. */
+  budget: number;
+  /** The operator has chosen the budget. Otherwise a consent that says how often psd2 may read decides. */
+  isOperators: boolean;
+  /** Spread the reads over the day, and pause after failed ones. */
+  isSpread: boolean;
 }
 
-/** Commands that need no settings, such as `store status`, work without them. */
-function nameOfProfile({ profile, profiles, globals }: ProfileContext): string {
-  try {
-    return profile().name;
-  } catch (error) {
-    if (!(error instanceof Psd2Error)) throw error;
-    return globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
-  }
+/** Counts the reads of accounts that psd2 makes while the customer is absent. Only reads that brought data count. */
+export interface AccountReads {
+  /** Begins a run. All calls of one run to the same account are one read. */
+  begin(): void;
+  /**
+   * Counts a read before it is made, once per run.
+   *
+   * @param productId null for the list of accounts
+   * @returns `taken`, or why the caller must not read
+   */
+  take(customerId: string, productId: string | null, allowance?: Allowance): Promise<Taken>;
+  /**
+   * Makes a call that reads an account, and counts it. If it brings no data, and this run has no data of the account yet, the
+   * read is given back.
+   *
+   * @throws what the call throws
+   */
+  during<T>(read: OwnCall<T>): Promise<T>;
+  /** Gives back what was taken for a customer, if no call followed. */
+  giveBack(customerId: string): Promise<void>;
 }
 
-/** Calls `open` once and returns its value again from then on: also a rejected promise, but not after a thrown error. */
-function once<Args extends unknown[], Value>(open: (...args: Args) => Value): (...args: Args) => Value {
-  let opened: { value: Value } | undefined;
-  return (...args) => {
-    opened ??= { value: open(...args) };
-    return opened.value;
-  };
-}
-
-/** Like {@link once}, for each grant. Without a grant, it uses the chosen one. */
-function onceFor<Value>(
-  open: (grant: GrantType) => Value,
-  { globals }: Surroundings,
-): (grant?: GrantType) => Value {
-  const opened = new Map<GrantType, Value>();
-  return (grant = globals.grant) => {
-    const value = opened.get(grant) ?? open(grant);
-    opened.set(grant, value);
-    return value;
-  };
+/** A call that reads an account. */
+interface OwnCall<T> {
+  customerId: string;
+  /** Null for the list of accounts. */
+  productId: string | null;
+  call(): Promise<T>;
+  hasData(answer: T): boolean;
 }

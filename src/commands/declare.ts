@@ -1,6 +1,11 @@
-import type { AddHelpTextContext, Command, CommandUnknownOpts } from '@commander-js/extra-typings';
+import type {
+  AddHelpTextContext,
+  Command,
+  CommandUnknownOpts,
+  OptionValues,
+} from '@commander-js/extra-typings';
+import type { Shape } from '../terminal/output/shape.ts';
 import type { Context } from './context.ts';
-import type { ResolveOptions } from './flow/resolve.ts';
 
 /**
  * An inquiry reads from the bank and changes nothing, so `--raw` can print the bank's own answers. A diagnosis checks the
@@ -11,9 +16,83 @@ export type CommandKind = 'inquiry' | 'diagnosis';
 /** Runs a command once its arguments are read. The command imports what it needs only then. */
 export type Run = (command: (context: Context) => Promise<void>, kind?: CommandKind) => Promise<void>;
 
-/** Help text with examples, one a line. */
+/** What a command prints for programs. */
+export interface Printed {
+  /** In a few words, for the list of schemas. */
+  what: string;
+  shape: Shape;
+}
+
+/** A command that does something. Its file has all of it: what it takes, does and prints. */
+export interface Verb {
+  /** Declares its arguments, options and help, and the work that follows. */
+  declare(command: Command, run: Run, program: Program): void;
+  /** What it prints with `--json`. Absent: it prints no data. */
+  prints?: Printed;
+  /** What it prints with an option that changes it, by the name of the option: `--chart`. */
+  printsWith?: Readonly<Record<string, Printed>>;
+}
+
+/** The program that a verb belongs to. */
+export interface Program {
+  version: string;
+  commands: Commands;
+}
+
+/** A group of commands. */
+export interface Noun {
+  /** Declares what only the help of the group has. */
+  declare?(command: Command): void;
+  commands: Commands;
+  /** The command that is meant if none is named. The help of the group shows its options. */
+  standard?: string;
+}
+
+/** Commands by their names, in the order of the help. psd2 loads only those that the arguments name. */
+export type Commands = Readonly<Record<string, { description: string; load: () => Promise<Verb | Noun> }>>;
+
+/** Help text with examples, one per line. */
 export function examples(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+}
+
+/** What a command prints, its help text, and its kind. */
+interface Facts extends Pick<Verb, 'prints' | 'printsWith'> {
+  help: string;
+  kind?: CommandKind;
+}
+
+/**
+ * Declares a command that works on its arguments and options.
+ *
+ * @param declare adds them
+ */
+export function verb<Args extends unknown[], Options extends OptionValues>(
+  { help, kind, ...printed }: Facts,
+  declare: (command: Command) => Command<Args, Options>,
+  work: (context: Context, ...given: [...Args, Options, Command<Args, Options>]) => Promise<void>,
+): Verb {
+  return {
+    ...printed,
+    declare: (command, run) =>
+      declare(command)
+        .addHelpText('after', help)
+        .action((...given) => run((context) => work(context, ...given), kind)),
+  };
+}
+
+/** Declares a command without arguments and options of its own. */
+export function bareVerb(
+  prints: Printed,
+  help: string,
+  work: (context: Context) => Promise<void>,
+  kind?: CommandKind,
+): Verb {
+  return verb(
+    { prints, help, ...(kind && { kind }) },
+    (command) => command,
+    (context) => work(context),
+  );
 }
 
 /** The options of a group's default command, for the help of the group: `psd2 transfer --help` shows those of `create`. */
@@ -28,64 +107,12 @@ export function optionsOf(child: CommandUnknownOpts, context: AddHelpTextContext
   return `\nOptions of ${child.name()}:\n${lines.join('\n')}`;
 }
 
+/** The options that a function gives a command. */
+export type OptionsOf<Declare extends (command: Command) => { opts(): unknown }> = ReturnType<
+  ReturnType<Declare>['opts']
+>;
+
 /** An option that may be repeated. */
 export function collect(value: string, before: string[]): string[] {
   return [...before, value];
-}
-
-/** The help of `--attention`, for the list of every kind of flow. */
-export const ATTENTION_NOTE = `
---attention shows what a person must look at: each flow whose outcome is not known, and each unfinished flow that you can
-continue or cancel. The outcome is not known either if an instant transfer is executed but not settled, or if the bank's refusal
-of execute or confirm is all that psd2 knows. Flows that a running psd2 works on are left out.
-
-With --customer, the list has only the flows of that customer.`;
-
-/** Declares `cancel <flow>`: the operator gives up a flow. @param sent the call after which it is too late */
-export function declareCancel(
-  parent: Command,
-  { kind, sent, example }: { kind: string; sent: 'execute' | 'confirm'; example: string },
-  action: (flow: string) => Promise<void>,
-): void {
-  parent
-    .command('cancel')
-    .argument('<flow>')
-    .description(`give up ${kind}, unless psd2 has already sent \`${sent}\``)
-    .addHelpText(
-      'after',
-      `
-The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank. If psd2 has already sent
-\`${sent}\`, the command refuses with exit code 2 and says what to do instead.
-${examples(example)}`,
-    )
-    .action((flow) => action(flow));
-}
-
-/** The help of `resolve` for one kind of flow. */
-interface ResolveHelp {
-  description: string;
-  executed: string;
-  notExecuted: string;
-  /** The text before the examples. */
-  note: string;
-  examples: string[];
-}
-
-/** Declares `resolve <flow>`: a person says what became of a flow. */
-export function declareResolve(
-  parent: Command,
-  help: ResolveHelp,
-  action: (flow: string, options: ResolveOptions) => Promise<void>,
-): void {
-  parent
-    .command('resolve')
-    .argument('<flow>')
-    .description(help.description)
-    .option('--executed', help.executed)
-    .option('--not-executed', help.notExecuted)
-    .option('--note <text>', 'how you know it, at most 500 characters; stored in the journal')
-    .addHelpText('after', `\n${help.note}\n${examples(...help.examples)}`)
-    .action((flow, { executed = false, notExecuted = false, note }) =>
-      action(flow, { executed, notExecuted, note }),
-    );
 }

@@ -104,11 +104,11 @@ export interface Counterparty {
  * The payees and payers with the largest totals. The bank does not name counterparties, so bookings whose texts differ only
  * in dates and numbers count as one.
  *
- * @param most the maximum number of payees and of payers
+ * @param max the maximum number of payees and of payers
  */
 export function largestCounterparties(
   bookings: readonly Booking[],
-  most: number,
+  max: number,
 ): { paid: Counterparty[]; received: Counterparty[] } {
   const largest = (some: Booking[]) => {
     const groups = new Map<string, Booking[]>();
@@ -121,7 +121,7 @@ export function largestCounterparties(
     return [...groups]
       .map(([name, group]) => ({ name, total: sumOf(group), count: group.length }))
       .sort((a, b) => new Big(b.total).abs().cmp(new Big(a.total).abs()) || (a.name < b.name ? -1 : 1))
-      .slice(0, most);
+      .slice(0, max);
   };
   const isPaid = ({ amount }: Booking) => amount.startsWith('-');
   return {

@@ -13,13 +13,18 @@ export interface BookedRow {
   details: string;
   code: string | null;
   transferReference: string | null;
+  /** The bank's own ids of it, at a bank that has them. */
+  transactionId?: string | null;
+  entryReference?: string | null;
 }
 
 /**
  * Assigns ids to booked transactions, so that reading a transaction twice makes no duplicate. `psd2 sync` and exports assign
- * the same id. The bank gives no ids: its `index` restarts with every query. An id is a hash of the product, the row's fields
+ * the same id. If the bank gives no id (its `index` restarts with every query), an id is a hash of the product, the row's fields
  * (both dates, amount, currency, texts, code, transfer reference), and the number of older rows with the same fields. Equal
  * rows have the same dates, so a range of whole days contains all of them or none, and the number is the same in every range.
+ * If the bank gives one, its id and the day stand for the fields: a bank may complete a text later. The number stays, because
+ * some banks give the same id twice.
  *
  * @param account the product, and the currency of rows that name none
  * @param rows the rows of whole days, newest first, in the bank's order
@@ -33,16 +38,33 @@ export function withIds<Row extends BookedRow>(
   return rows
     .toReversed()
     .map((row) => {
-      const content = JSON.stringify([
-        ...[productId, row.bookingDate, row.valueDate, normalDecimal(row.amount), row.currency ?? currency],
-        ...[withPlainBlanks(row.description), withPlainBlanks(row.details), row.code, row.transferReference],
-      ]);
+      const content = JSON.stringify(
+        bankIdOf(productId, row) ?? [
+          ...[productId, row.bookingDate, row.valueDate, normalDecimal(row.amount), row.currency ?? currency],
+          ...[
+            withPlainBlanks(row.description),
+            withPlainBlanks(row.details),
+            row.code,
+            row.transferReference,
+          ],
+        ],
+      );
       const older = seen.get(content) ?? 0;
       seen.set(content, older + 1);
       const id = hash('sha256', `${content}#${older}`, 'hex').slice(0, 32);
       return { id, ...row };
     })
     .reverse();
+}
+
+/** What identifies a row at a bank with ids. */
+function bankIdOf(
+  productId: string,
+  { bookingDate, transactionId, entryReference }: BookedRow,
+): (string | null)[] | undefined {
+  if (transactionId) return [productId, bookingDate, 'transactionId', transactionId];
+  if (entryReference) return [productId, bookingDate, 'entryReference', entryReference];
+  return undefined;
 }
 
 /** Removes whitespace at both ends, and replaces other whitespace by single spaces. */

@@ -1,10 +1,7 @@
-import type { ProductId } from './identifiers.ts';
-import type { Authorization } from './operation.ts';
-import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
-
-/** The API categories that a customer can consent to (interface specification, "Consent request"). */
-export const CONSENT_CATEGORIES = ['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS'] as const;
-export type ConsentCategory = (typeof CONSENT_CATEGORIES)[number];
+import type * as z from 'zod/mini';
+import { addDays, bankLocalTime, type IsoDate } from './calendar.ts';
+import type { consentEvent } from './events.ts';
+import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
 
 /** The states of a consent, as `psd2` shows them. */
 export type ConsentState =
@@ -19,69 +16,42 @@ export type ConsentState =
   | 'rejected'
   | 'expired'
   | 'cancelled'
+  /** By the customer, at the bank. */
+  | 'revoked'
   | 'unknown';
 
-export interface ConsentCategoryRequest {
-  name: ConsentCategory;
-  products: ProductId[];
-}
+/** A category, and the products that the customer is asked for. */
+export type ConsentCategoryRequest = Extract<ConsentEvent, { type: 'created' }>['categories'][number];
 
-export interface Consent {
+export interface Consent extends AnyFlow<ConsentState> {
   kind: 'consent';
-  flow: string;
-  /** `TPP-Transaction-ID` of every call of this flow. */
-  transactionId: string;
-  state: ConsentState;
   customerId: string;
   /** `outcome` is null until the bank answered the request. */
   categories: (ConsentCategoryRequest & { outcome: boolean | null })[];
   resourceId: string | null;
-  /** A request has reached the bank, or may have. */
-  reached: boolean;
   /** The customer's browser came back from SCA. */
   returned: boolean;
   /** `TPP-Request-ID` of the last `confirm` that was announced. */
   confirmRequestId: string | null;
-  /** As `Progress.refusalAlone` of the flow states: the bank refused `confirm`, and its status does not show the outcome. */
-  refusalAlone: boolean;
-  /** The outcome that a person gave, because the bank did not. */
-  resolution: Resolution | null;
-  createdAt: string;
-  updatedAt: string;
+  /** What it allows, at a bank where the customer's SCA alone grants it. Null at a bank where psd2 confirms. */
+  terms: Partial<ConsentTerms> | null;
+  /** The bank's own word for its status; null until the bank has said one. */
+  bankStatus: string | null;
+  /** When psd2 learnt that the customer has granted it, at such a bank. ISO 8601 with zone; null before. */
+  grantedAt: string | null;
+  /** Earlier consents of the customer stay valid beside it. */
+  besideOthers: boolean;
+  /** What ties the return of the customer's browser to this flow, if the bank wants to know it with the request. */
+  returnState: string | null;
+  /** Where the customer authorises it, as the bank's last links said. */
+  links: NonNullable<Extract<ConsentEvent, { type: 'sca-started' }>['links']> | null;
 }
 
-/** What happened to a consent. The `…-sent` events are intents: they are on disk before their request leaves. */
-export type ConsentEvent =
-  | {
-      type: 'created';
-      flow: string;
-      transactionId: string;
-      customerId: string;
-      categories: ConsentCategoryRequest[];
-    }
-  | { type: 'request-sent' | 'approach-sent' | 'confirm-sent'; requestId: string; digest: string | null }
-  | { type: 'requested'; resourceId: string; outcomes: { name: string; outcome: boolean }[] }
-  /** The request never left, or the bank refused it without processing it (401, 420). */
-  | { type: 'request-not-begun' }
-  | { type: 'request-refused' }
-  /** The bank would grant none of the categories. */
-  | { type: 'all-refused' }
-  | { type: 'sca-started' }
-  | { type: 'sca-returned' }
-  | Authorization
-  /** No byte of the request left. `confirm` may be sent again. psd2 0.2 also wrote this after some refusals. */
-  | { type: 'confirm-not-begun' }
-  /**
-   * The bank says that it refused the request unread (401, 420, 429), or that it came too early. A gateway may have delivered
-   * it twice, so psd2 asks for the status before it sends `confirm` again.
-   */
-  | { type: 'confirm-turned-away' }
-  | { type: 'confirmed' }
-  | { type: 'confirm-refused' }
-  | { type: 'confirm-unanswered' }
-  /** The operator cancelled it, or no request ever reached the bank. */
-  | { type: 'cancelled' }
-  | ResolvedEvent;
+/** What a consent allows. */
+type ConsentTerms = NonNullable<Extract<ConsentEvent, { type: 'requested' }>['terms']>;
+
+/** What happened to a consent. */
+export type ConsentEvent = z.infer<typeof consentEvent>;
 
 /**
  * Returns the consent after `event`. Pure: a consent on disk is the fold of its events with this function.
@@ -90,26 +60,24 @@ export type ConsentEvent =
  */
 export function applyConsentEvent(consent: Consent | undefined, event: ConsentEvent, at: string): Consent {
   if (event.type === 'created') {
-    if (consent) throw new TypeError('A consent begins once');
     return {
+      ...beginning(consent, event, at),
       kind: 'consent',
-      flow: event.flow,
-      transactionId: event.transactionId,
-      state: 'created',
       customerId: event.customerId,
       categories: event.categories.map((category) => ({ ...category, outcome: null })),
       resourceId: null,
-      reached: false,
       returned: false,
       confirmRequestId: null,
-      refusalAlone: false,
-      resolution: null,
-      createdAt: at,
-      updatedAt: at,
+      terms: event.terms ?? null,
+      bankStatus: null,
+      grantedAt: null,
+      besideOthers: false,
+      returnState: event.returnState ?? null,
+      links: null,
     };
   }
-  if (!consent) throw new TypeError(`A consent cannot begin with ${event.type}`);
-  return { ...consent, ...changes(consent, event, at), updatedAt: at };
+  const before = begun(consent, event);
+  return { ...before, ...changes(before, event, at), updatedAt: at };
 }
 
 function changes(
@@ -127,21 +95,18 @@ function changes(
     case 'sca-returned':
       return { returned: true };
     case 'requested':
-      return {
-        state: 'requested',
-        resourceId: event.resourceId,
-        categories: consent.categories.map((category) => ({
-          ...category,
-          outcome: event.outcomes.find(({ name }) => name === category.name)?.outcome ?? false,
-        })),
-      };
+      return afterRequest(consent, event);
     case 'request-refused':
     case 'all-refused':
       return { state: 'failed' };
     case 'confirm-refused':
       return { state: 'failed', refusalAlone: true };
     case 'sca-started':
-      return { state: 'authorizing' };
+      return { state: 'authorizing', ...(event.links && { links: event.links }) };
+    case 'granted':
+      return afterGrant(consent, event, at);
+    case 'ended':
+      return { state: event.state, bankStatus: event.bankStatus };
     case 'authorization':
       switch (event.status) {
         case 'NOT_AUTHORIZED':
@@ -172,6 +137,44 @@ function changes(
   }
 }
 
+/** The bank has noted the request. */
+function afterRequest(
+  consent: Consent,
+  event: Extract<ConsentEvent, { type: 'requested' }>,
+): Partial<Consent> {
+  return {
+    state: 'requested',
+    resourceId: event.resourceId,
+    ...(event.terms && { terms: event.terms }),
+    bankStatus: event.bankStatus ?? null,
+    besideOthers: event.besideOthers ?? false,
+    links: event.links ?? null,
+    categories: consent.categories.map((category) => ({
+      ...category,
+      outcome: event.outcomes.find(({ name }) => name === category.name)?.outcome ?? false,
+    })),
+  };
+}
+
+/** The customer has granted it. */
+function afterGrant(
+  consent: Consent,
+  event: Extract<ConsentEvent, { type: 'granted' }>,
+  at: string,
+): Partial<Consent> {
+  return {
+    state: 'confirmed',
+    grantedAt: consent.grantedAt ?? at,
+    bankStatus: event.bankStatus,
+    terms: {
+      ...consent.terms,
+      ...(event.validUntil !== null && { validUntil: event.validUntil }),
+      ...(event.frequencyPerDay !== null && { frequencyPerDay: event.frequencyPerDay }),
+      ...(event.recurring !== null && { recurring: event.recurring }),
+    },
+  };
+}
+
 export type ConsentStep = 'request' | 'authorize' | 'confirm' | 'ask-outcome' | 'done';
 
 /** The next step for a consent's state. A resumed consent continues with this step. */
@@ -190,6 +193,7 @@ export function nextConsentStep(consent: Consent): ConsentStep {
     case 'rejected':
     case 'expired':
     case 'cancelled':
+    case 'revoked':
       return 'done';
   }
 }
@@ -205,12 +209,21 @@ const DAY_MS = 24 * 3_600_000;
  *   is not confirmed
  */
 export function consentEnd(
-  { state, createdAt, updatedAt, resolution }: Consent,
+  { state, createdAt, updatedAt, resolution, terms }: Consent,
   now: Date,
 ): { expiresAt: string; daysLeft: number } | null {
   if (state !== 'confirmed') return null;
+  if (terms?.validUntil !== undefined) return endAt(Date.parse(endOfDay(terms.validUntil)), now);
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
-  const end = new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS;
+  return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
+}
+
+/** The end of a consent that is valid until a day at the bank, including that day. @returns ISO 8601 with zone */
+export function endOfDay(validUntil: IsoDate): string {
+  return new Date(bankLocalTime(addDays(validUntil, 1), '00:00:00')).toISOString();
+}
+
+function endAt(end: number, now: Date): { expiresAt: string; daysLeft: number } {
   return {
     expiresAt: new Date(end).toISOString(),
     daysLeft: Math.max(0, Math.ceil((end - now.getTime()) / DAY_MS)),

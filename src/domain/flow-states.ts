@@ -8,7 +8,8 @@ export type FlowState = OperationState | ConsentState;
  * The progress of a flow:
  *
  * - `open`: nothing irreversible was sent. The flow can be resumed or cancelled.
- * - `sent`: `execute` (for a consent, `confirm`) was sent, and its outcome is not known.
+ * - `sent`: it may have an effect without psd2, and its outcome is not known: `execute` (for a consent, `confirm`) was sent, or
+ *   the payment may run by itself ({@link Progress.mayRun}).
  * - `done`: executed (for a consent, confirmed).
  * - `refused`: it definitely had no effect and never will.
  */
@@ -30,6 +31,7 @@ const STANDINGS: Readonly<Record<FlowState, Standing>> = {
   rejected: 'refused',
   expired: 'refused',
   cancelled: 'refused',
+  revoked: 'refused',
 };
 
 /** What a flow's progress follows from. */
@@ -37,14 +39,20 @@ export interface Progress {
   state: FlowState;
   /**
    * The bank refused `execute` (for a consent, `confirm`), and nothing but this refusal says what became of it. A refusal is
-   * the word of one delivery: a gateway may have delivered the request twice (command contract, "Money moves at most once").
+   *about one delivery only: a gateway may have delivered the request twice (command contract, "Money moves at most once").
    */
   refusalAlone: boolean;
+  /**
+   * The payment commits `by the customer`, and may run without psd2: the bank may have it without an answer that says so, or the
+   * customer may have the link. Only the bank's word or a person ends it then. Absent for a consent.
+   */
+  mayRun?: boolean;
 }
 
 /** The progress of a flow. Only this module decides which states are open, sent, done or refused. */
-export function standingOf({ state, refusalAlone }: Progress): Standing {
-  return refusalAlone ? 'sent' : STANDINGS[state];
+export function standingOf({ state, refusalAlone, mayRun = false }: Progress): Standing {
+  const standing = STANDINGS[state];
+  return refusalAlone || (mayRun && standing === 'open') ? 'sent' : standing;
 }
 
 /** Whether a flow definitely had no effect and never will, so that its reference may be used again. */
@@ -52,12 +60,12 @@ export function isPlainlyFailed(flow: Progress): boolean {
   return standingOf(flow) === 'refused';
 }
 
-/** Whether a flow can still be cancelled: neither `execute` nor `confirm` was sent. */
+/** Whether a flow can still be cancelled here: it cannot have an effect without psd2. */
 export function isOpen(flow: Progress): boolean {
   return standingOf(flow) === 'open';
 }
 
-/** Whether a flow that is resumed may still send `execute` (for a consent, `confirm`). */
+/** Whether a flow that is resumed may still send the customer to SCA, or send `execute` (for a consent, `confirm`). */
 export function maySend({ state }: { state: FlowState }): boolean {
   return STANDINGS[state] === 'open';
 }

@@ -1,19 +1,21 @@
 import { Psd2Error } from '../errors.ts';
 
-/** The id of a product (an account, card or deposit): 10 letters or digits, including leading zeros. */
-export type ProductId = string & { readonly __productId: unique symbol };
+/** The id of an account, card or deposit, in a form of its bank. */
+export type AccountId = string & { readonly __accountId: unique symbol };
 
-function isProductId(text: string): text is ProductId {
-  return /^[A-Za-z0-9]{10}$/.test(text);
+/** Whether a text can be the id of an account, card or deposit, at any bank: 1 to 70 visible characters of ASCII. */
+export function isAccountId(text: string): text is AccountId {
+  return /^[!-~]{1,70}$/.test(text);
 }
 
 /**
- * Reads a product id from the operator (interface specification, "Identifiers").
+ * Reads the id of a product (an account, card or deposit) of today's bank from the operator: 10 letters or digits, including
+ * leading zeros (interface specification, "Identifiers").
  *
  * @throws Psd2Error `invalid_product_id`
  */
-export function parseProductId(text: string): ProductId {
-  if (isProductId(text)) return text;
+export function parseProductId(text: string): AccountId {
+  if (/^[A-Za-z0-9]{10}$/.test(text) && isAccountId(text)) return text;
   const odd = /[^A-Za-z0-9]/u.exec(text);
   const what = odd
     ? `contains the character ${JSON.stringify(odd[0])}: only letters and digits are allowed`
@@ -24,18 +26,18 @@ export function parseProductId(text: string): ProductId {
   });
 }
 
-/** Whether a text is a customer id: digits only. */
+/** Whether a text can be the id of a customer, at any bank: 1 to 64 letters, digits, `.`, `_` or `-`, but not `.` or `..`. */
 export function isCustomerId(text: string): boolean {
-  return /^\d{1,20}$/.test(text);
+  return /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/.test(text);
 }
 
 /**
- * Reads a customer id from the operator: digits only.
+ * Reads a customer id of today's bank from the operator: digits only.
  *
  * @throws Psd2Error `usage`
  */
 export function parseCustomerId(text: string): string {
-  if (isCustomerId(text)) return text;
+  if (/^\d{1,20}$/.test(text)) return text;
   throw new Psd2Error('usage', `The customer id ${JSON.stringify(text)} is not a number`, {
     hint: 'See the id of the logged-in customer with:',
     next: [['customer', 'id']],

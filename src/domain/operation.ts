@@ -1,7 +1,7 @@
-import type { Money } from './decimal.ts';
-import type { ProductId } from './identifiers.ts';
-import type { PayeeCheck, PayeeSource } from './order/payee-check.ts';
-import { type Resolution, type ResolvedEvent, resolutionOf } from './resolution.ts';
+import type * as z from 'zod/mini';
+import type { authorization, genericEvent, settlement, stepEvent, verification } from './events.ts';
+import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
+import type { PayeeCheck } from './order/payee-check.ts';
 
 /** The states of an operation (a transfer is one), as `psd2` shows them. */
 export const OPERATION_STATES = [
@@ -30,41 +30,28 @@ export const OPERATION_STATES = [
 ] as const;
 export type OperationState = (typeof OPERATION_STATES)[number];
 
-/** The fields of every order: the customer and the product. */
-export interface OrderTarget {
-  customerId: string;
-  /** The product of the operation. */
-  from: ProductId;
-}
+type Created = Extract<z.infer<typeof genericEvent>, { type: 'created' }>;
+
+/**
+ * Who takes the step that cannot be undone: psd2 with `execute`, or the customer, who can make the payment run from the moment
+ * they have the link. A flow keeps what its first event says.
+ */
+export type Commits = NonNullable<Created['commits']>;
 
 /** An operation with any name, and the data from the bank's documentation of it. */
-export interface GenericOrder extends OrderTarget {
-  /** The operation's name, for example `standingOrder`. */
-  operation: string;
-  /** The `data` of the verify request: JSON from the operator, unchanged. */
-  data: string;
-}
+export type GenericOrder = Created['order'];
+
+/** The fields of every order: the customer and the product. */
+export type OrderTarget = Pick<GenericOrder, 'customerId' | 'from'>;
 
 /** The bank's answer to the verification of an order. */
-export interface Verification {
-  resourceId: string;
-  totalAmount: Money | null;
-  commissions: Money | null;
-  bankName: string | null;
-  /** The next step that the bank expects, as the last part of its path: `execute` or `verify<N>`. */
-  nextStep: string;
-}
+export type Verification = z.infer<typeof verification>;
 
 /** A flow of an operation (interface specification, "Generic operation flow"). */
-export interface Operation<Order extends OrderTarget> {
+export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationState> {
   kind: OperationKind;
-  flow: string;
-  /** `TPP-Transaction-ID` of every call of this flow. */
-  transactionId: string;
-  state: OperationState;
+  commits: Commits;
   order: Order;
-  /** A request has reached the bank, or may have. */
-  reached: boolean;
   /** The `data` of the further steps `verify<N>`, in order: JSON from the operator, unchanged. */
   furtherData: string[];
   /** The number of further steps that the bank has accepted. */
@@ -80,94 +67,33 @@ export interface Operation<Order extends OrderTarget> {
   executionStatus: string | null;
   executionStatusDescription: string | null;
   cro: string | null;
-  /** `TPP-Request-ID` of the last `execute` that was announced. */
+  /**
+   * `TPP-Request-ID` of the last `execute` that was announced. If the customer commits: of the initiation, as long as nothing
+   * says what became of it.
+   */
   executeRequestId: string | null;
-  /** As `Progress.refusalAlone` of the flow states: the bank refused `execute`, and its status does not show the outcome. */
-  refusalAlone: boolean;
-  /** The outcome that a person gave, because the bank did not. */
-  resolution: Resolution | null;
-  createdAt: string;
-  updatedAt: string;
+  /** As `Progress.mayRun` of the flow states. */
+  mayRun: boolean;
 }
 
 export type OperationKind = 'transfer' | 'operation';
 
-/**
- * What happened to an operation. The `…-sent` events are intents: they are on disk before their request leaves, with its
- * `TPP-Request-ID` and the digest of its body.
- */
+/** What happened to an operation. */
 export type OperationEvent<Order extends OrderTarget> =
-  | { type: 'created'; flow: string; transactionId: string; order: Order; furtherData?: string[] | undefined }
+  | (Omit<Created, 'order'> & { order: Order })
   | StepEvent;
 
 /** All events after the creation. */
-export type StepEvent =
-  | ({ type: 'verify-sent' | 'further-verify-sent' | 'approach-sent' | 'execute-sent' } & Intent)
-  | ({ type: 'verified' | 'further-verified' } & Verification)
-  /** The operator gave the data of the further steps later. */
-  | { type: 'further-data'; data: string[] }
-  /** The request never left, or the bank refused it without processing it (401, 420). */
-  | { type: 'verify-not-begun' }
-  | { type: 'verify-refused'; description?: string | undefined }
-  /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
-  | { type: 'verify-again' }
-  | ({ type: 'payee-checked'; source?: PayeeSource | undefined } & PayeeCheck)
-  | { type: 'accepted' }
-  | { type: 'cancelled' }
-  | { type: 'sca-started' }
-  | { type: 'sca-returned' }
-  /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
-  | { type: 'sca-again' }
-  | Authorization
-  /** No byte of the request left. `execute` may be sent again. psd2 0.2 also wrote this after a 401 or 420. */
-  | { type: 'execute-not-begun' }
-  /**
-   * The bank says that it refused the request unread (401, 420, 429). A gateway may have delivered it twice, so psd2 asks for
-   * the status before it sends `execute` again.
-   */
-  | { type: 'execute-turned-away' }
-  | { type: 'executed'; cro: string | null }
-  | { type: 'execute-refused'; description: string }
-  /** Its outcome is not known. `description`: the refusal that does not decide it. */
-  | { type: 'execute-unanswered'; description?: string | undefined }
-  | { type: 'settlement'; status: SettlementStatus; description: string | null }
-  | ResolvedEvent;
-
-interface Intent {
-  requestId: string;
-  /** The `Digest` header of the request, or null for a GET. */
-  digest: string | null;
-}
-
-/** The meaning of a bank's authorization status. Any unknown value means pending. */
-export type AuthorizationStatus = 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'EXPIRED' | 'PENDING';
-
-export type SettlementStatus = 'OK' | 'KO' | 'PENDING';
+export type StepEvent = z.infer<typeof stepEvent>;
 
 /** The customer's decision, with the bank's own status. */
-export interface Authorization {
-  type: 'authorization';
-  status: AuthorizationStatus;
-  bankStatus: string;
-}
+export type Authorization = z.infer<typeof authorization>;
 
-/** Interprets a bank's authorization status (interface specification, "States and transitions"). */
-export function readAuthorization(bankStatus: string): Authorization {
-  const isKnown = bankStatus === 'AUTHORIZED' || bankStatus === 'NOT_AUTHORIZED' || bankStatus === 'EXPIRED';
-  return { type: 'authorization', status: isKnown ? bankStatus : 'PENDING', bankStatus };
-}
+export type SettlementStatus = z.infer<typeof settlement>['status'];
 
 /** Whether an event says that the customer has not decided yet. */
 export function isPending(event: { type: string; status?: string }): boolean {
   return event.type === 'authorization' && event.status === 'PENDING';
-}
-
-/**
- * Whether a bank's execution status means that the operation was executed. The specification shows only `PENDING` for this
- * field.
- */
-export function isExecuted(bankStatus: string | null): boolean {
-  return bankStatus === 'OK' || bankStatus === 'EXECUTED';
 }
 
 /**
@@ -182,14 +108,11 @@ export function applyOperationEvent<Order extends OrderTarget>(
   at: string,
 ): Operation<Order> {
   if (event.type === 'created') {
-    if (operation) throw new TypeError('A flow begins once');
     return {
+      ...beginning(operation, event, at),
       kind,
-      flow: event.flow,
-      transactionId: event.transactionId,
-      state: 'created',
+      commits: event.commits ?? 'on execute',
       order: event.order,
-      reached: false,
       furtherData: event.furtherData ?? [],
       furtherSteps: 0,
       furtherStepOpen: false,
@@ -201,14 +124,11 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executionStatusDescription: null,
       cro: null,
       executeRequestId: null,
-      refusalAlone: false,
-      resolution: null,
-      createdAt: at,
-      updatedAt: at,
+      mayRun: false,
     };
   }
-  if (!operation) throw new TypeError(`A flow cannot begin with ${event.type}`);
-  return { ...operation, ...changes(operation, event, at), updatedAt: at };
+  const before = begun(operation, event);
+  return { ...before, ...changes(before, event, at), updatedAt: at };
 }
 
 /** The data for the next further step, if the operator gave it. */
@@ -221,21 +141,31 @@ type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>
 /** The fields that an event changes. */
 type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 
+// oxlint-disable-next-line max-lines-per-function -- data: a case for each event
 function changes(
-  operation: Pick<Operation<OrderTarget>, 'furtherSteps' | 'verification'>,
+  operation: Pick<Operation<OrderTarget>, 'commits' | 'furtherSteps' | 'verification'>,
   event: StepEvent,
   at: string,
 ): Changes {
+  const isCustomers = operation.commits === 'by the customer';
   switch (event.type) {
-    case 'approach-sent':
     case 'sca-returned':
       return {};
     case 'verify-sent':
-      return { reached: true };
+      // The bank may execute a payment without SCA, and nobody can find it without the answer.
+      return { reached: true, ...(isCustomers && { mayRun: true, executeRequestId: event.requestId }) };
     case 'verify-not-begun':
-      return { reached: false };
+      return { state: 'created', reached: false, mayRun: false, executeRequestId: null };
     case 'verified':
-      return { state: 'verified', verification: verificationOf(event) };
+      return {
+        state: 'verified',
+        verification: verificationOf(event),
+        // psd2 has the answer now, and nobody has the link yet.
+        ...(isCustomers && { mayRun: false, executeRequestId: null }),
+      };
+    case 'approach-sent':
+      // The answer may be lost, and the customer may be asked all the same.
+      return isCustomers ? { mayRun: true } : {};
     case 'further-verified':
       return furtherVerified(operation, event);
     case 'further-data':
@@ -255,7 +185,7 @@ function changes(
     case 'sca-again':
       return { state: 'verified' };
     case 'sca-started':
-      return { state: 'authorizing' };
+      return { state: 'authorizing', ...(isCustomers && { mayRun: true }) };
     case 'authorization':
       return {
         state: STATE_OF_AUTHORIZATION[event.status],
@@ -294,7 +224,7 @@ const STATE_OF_AUTHORIZATION = {
   NOT_AUTHORIZED: 'rejected',
   EXPIRED: 'expired',
   PENDING: 'authorizing',
-} as const satisfies Record<AuthorizationStatus, OperationState>;
+} as const satisfies Record<Authorization['status'], OperationState>;
 
 const STATE_OF_SETTLEMENT = {
   OK: 'settled',
@@ -341,7 +271,7 @@ function furtherVerified(
   };
 }
 
-function settled({ status, description }: { status: SettlementStatus; description: string | null }): Changes {
+function settled({ status, description }: z.infer<typeof settlement>): Changes {
   return {
     state: STATE_OF_SETTLEMENT[status],
     executionStatus: status,
@@ -368,17 +298,18 @@ export type OperationStep =
  * @param settles whether the bank has an execution status for it
  */
 export function nextOperationStep(operation: Operation<OrderTarget>, settles: boolean): OperationStep {
+  const isCustomers = operation.commits === 'by the customer';
   switch (operation.state) {
     case 'created':
-      return 'verify';
+      return operation.mayRun ? 'ask-outcome' : 'verify';
     case 'verified':
-      // The bank's link decides, so psd2 never skips a further step before `execute`.
+      // The bank's link decides, so psd2 never skips a further step before SCA.
       if (/^verify\d+$/.test(operation.verification?.nextStep ?? '')) return 'verify-further';
       return operation.accepted ? 'authorize' : 'accept';
     case 'authorizing':
       return 'await-authorization';
     case 'authorized':
-      return 'execute';
+      return isCustomers ? 'ask-outcome' : 'execute';
     case 'executing':
     case 'unknown':
       return 'ask-outcome';
@@ -393,10 +324,16 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
   }
 }
 
-/** Whether money may have moved and the bank has not said so yet. A person may then resolve the operation. */
-export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
+/** Whether psd2 asks the bank for the outcome next, or would ask again if the operation were resumed. */
+export function asksForOutcome(operation: Operation<OrderTarget>, settles: boolean): boolean {
   return (
     operation.refusalAlone ||
     ['ask-outcome', 'await-settlement'].includes(nextOperationStep(operation, settles))
   );
+}
+
+/** Whether money may have moved and the bank has not said so yet. A person may then resolve the operation. */
+export function isOutcomeOpen(operation: Operation<OrderTarget>, settles: boolean): boolean {
+  const isUnderWay = operation.mayRun && nextOperationStep(operation, settles) !== 'done';
+  return isUnderWay || asksForOutcome(operation, settles);
 }

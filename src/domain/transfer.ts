@@ -1,34 +1,13 @@
-import type { IsoDate } from './calendar.ts';
-import type { Decimal } from './decimal.ts';
-import { applyOperationEvent, type Operation, type OperationEvent, type OrderTarget } from './operation.ts';
-import type { Iban } from './order/iban.ts';
-import type { PayeeSource } from './order/payee-check.ts';
+import type * as z from 'zod/mini';
+import type { transferEvent } from './events.ts';
+import { applyOperationEvent, type Operation } from './operation.ts';
 
 /** What the operator ordered. */
-export interface TransferOrder extends OrderTarget {
-  to: Iban;
-  name: string;
-  amount: Decimal;
-  currency: string;
-  description: string;
-  instant: boolean;
-  /** The wire field `type`. Null if it is not sent. */
-  type: string | null;
-  executionDate: IsoDate;
-  /** The execution date is after the day of the order, so an instant transfer is not executed at once. */
-  futureDated: boolean;
-  urgent: boolean;
-  /** The operator's own reference, used once per profile. */
-  reference: string | null;
-  /** The IBAN of the debited account, if it was known. */
-  fromIban?: string | undefined;
-  /** Who gave the payee's name and IBAN, if the operator said so. */
-  payeeSource?: PayeeSource | undefined;
-}
+export type TransferOrder = Extract<TransferEvent, { type: 'created' }>['order'];
 
 /** A bank transfer: the operation `moneyTransfer`. */
 export type Transfer = Operation<TransferOrder>;
-export type TransferEvent = OperationEvent<TransferOrder>;
+export type TransferEvent = z.infer<typeof transferEvent>;
 
 /** The transfer after `event`: see {@link applyOperationEvent}. */
 export function applyTransferEvent(

@@ -1,4 +1,4 @@
-import type { Announced, BeforeSend } from '../bank/call/exchange.ts';
+import type { Announced, BeforeSend } from '../bank/ports/call.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 
@@ -13,7 +13,7 @@ export interface Revoking<Event> {
   turnedAway?: Event;
 }
 
-/** The error if an announced request never left, and the journal cannot be told so: it still has the announcement. */
+/** The error if an announced request never left, and the journal cannot record this: it still has the announcement. */
 export class NeverLeft extends Psd2Error {}
 
 /**

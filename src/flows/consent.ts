@@ -1,4 +1,11 @@
-import type { BeforeSend } from '../bank/call/exchange.ts';
+import type { BeforeSend } from '../bank/ports/call.ts';
+import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
+import { type Authorization, isPending } from '../domain/operation.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
+import type { Open } from '../store/ports/flows.ts';
+import { announcing, NeverLeft, type Revoking } from './announce.ts';
+import { findOut, lackingResource } from './outcome.ts';
+import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
   isBanksRefusal,
@@ -6,17 +13,7 @@ import {
   isOvertaken,
   isRefusal,
   isTurningAway,
-} from '../bank/call/failure.ts';
-import { confirmConsent, requestConsent } from '../bank/endpoints/consents.ts';
-import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
-import { type Consent, type ConsentEvent, nextConsentStep } from '../domain/consent.ts';
-import { type Authorization, isExecuted, isPending, readAuthorization } from '../domain/operation.ts';
-import { type ErrorContext, Psd2Error } from '../errors.ts';
-import type { Open } from '../store/ports/flows.ts';
-import { announcing, NeverLeft, type Revoking } from './announce.ts';
-import { lackingResource } from './lacking-resource.ts';
-import { findOut } from './outcome/execute-outcome.ts';
-import type { FlowPorts } from './ports.ts';
+} from './refusals.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 
 type OpenConsent = Open<'consent'>;
@@ -71,7 +68,7 @@ class ConsentRun {
   async request({ customerId, categories, transactionId }: Consent): Promise<void> {
     try {
       const beforeSend = this.#announcing('request-sent', REQUEST_NOT_BEGUN);
-      const requested = await requestConsent(this.#ports.bank, {
+      const requested = await this.#ports.bank.consents.request({
         customerId,
         categories,
         transactionId,
@@ -118,7 +115,7 @@ class ConsentRun {
     try {
       await this.#ports.customer.whileWaiting(
         'Confirming the consent',
-        confirmConsent(this.#ports.bank, { customerId, resourceId, transactionId, beforeSend }),
+        this.#ports.bank.consents.confirm({ customerId, resourceId, transactionId, beforeSend }),
       );
       await recordAnswer(this.#open, { type: 'confirmed' });
     } catch (error) {
@@ -149,7 +146,7 @@ class ConsentRun {
   }
 
   /**
-   * Records a refused `confirm`. A refusal is the word of one delivery, so the bank's status decides.
+   * Records a refused `confirm`. A refusal is about one delivery only, so the bank's status decides.
    *
    * @throws Psd2Error if it shows nothing
    */
@@ -196,7 +193,7 @@ class ConsentRun {
     if (consent.state !== 'unknown') await this.#open.record({ type: 'confirm-unanswered' });
     throw outcomeUnknown(
       consent,
-      'The bank gave no usable answer to the confirmation of the consent, and does not tell its outcome',
+      'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
     );
   }
 
@@ -247,10 +244,8 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
   const { resourceId, transactionId } = subjectOf(open.current);
   let decision: Authorization | { type: 'confirmed' };
   try {
-    const status = await fetchOperationStatus(bank, resourceId, transactionId, true);
-    decision = isExecuted(status.executionStatus)
-      ? { type: 'confirmed' }
-      : readAuthorization(status.authorizationStatus);
+    const { authorization, became } = await bank.sca.status(resourceId, transactionId, true);
+    decision = became === 'executed' ? { type: 'confirmed' } : authorization;
   } catch (error) {
     // The bank has no status for consents, so their confirmation decides.
     if (isRefusal(error)) return;
@@ -262,19 +257,13 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
     await open.record({ type: 'sca-returned' });
 }
 
-/** The outcome of a consent whose confirmation was refused or not answered. Null if the bank does not tell. */
+/** The outcome of a consent whose confirmation was refused or not answered. Null if the bank does not say. */
 async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<ConsentEvent | null> {
   const { resourceId, transactionId } = subjectOf(consent);
   try {
-    const { authorizationStatus, executionStatus } = await fetchOperationStatus(
-      bank,
-      resourceId,
-      transactionId,
-      true,
-    );
-    if (isExecuted(executionStatus)) return { type: 'confirmed' };
-    const decision = readAuthorization(authorizationStatus);
-    return decision.status === 'AUTHORIZED' ? null : decision;
+    const { authorization, became } = await bank.sca.status(resourceId, transactionId, true);
+    if (became === 'executed') return { type: 'confirmed' };
+    return authorization.status === 'AUTHORIZED' ? null : authorization;
   } catch (error) {
     if (isInterruption(error)) throw error;
     return null;
@@ -282,18 +271,27 @@ async function askDecision({ bank }: FlowPorts, consent: Consent): Promise<Conse
 }
 
 /** Returns a confirmed consent. @throws Psd2Error for any other end */
-function endOf(consent: Consent): Consent {
+export function endOf(consent: Consent): Consent {
   const { transactionId } = consent;
   switch (consent.state) {
     case 'rejected':
       throw new Psd2Error('not_authorised', 'The customer did not authorise the consent', { transactionId });
-    case 'expired':
+    case 'expired': {
+      const hint = 'Request it again.';
+      if (consent.grantedAt !== null)
+        throw new Psd2Error('not_authorised', 'The consent has expired', { hint, transactionId });
       throw new Psd2Error('authorisation_expired', 'The customer did not authorise the consent in time', {
+        hint,
+        transactionId,
+      });
+    }
+    case 'revoked':
+      throw new Psd2Error('not_authorised', 'The customer has revoked the consent at the bank', {
         hint: 'Request it again.',
         transactionId,
       });
     case 'cancelled':
-      throw new Psd2Error('cancelled', `The consent ${consent.flow} was cancelled before it was confirmed`, {
+      throw new Psd2Error('cancelled', `The consent ${consent.flow} was ${howCancelled(consent)}`, {
         hint: 'Request it again.',
         transactionId,
       });
@@ -325,6 +323,10 @@ function endOf(consent: Consent): Consent {
     default:
       return consent;
   }
+}
+
+function howCancelled({ grantedAt }: Consent): string {
+  return grantedAt === null ? 'cancelled before it was confirmed' : 'ended by psd2';
 }
 
 function subjectOf({ flow, resourceId, transactionId }: Consent): ScaSubject {

@@ -1,7 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
-import type { Bank } from '../bank/call/bank.ts';
-import { fetchCustomerId } from '../bank/endpoints/customers.ts';
-import { authorize, type ClientCredentials, requestTokens } from '../bank/endpoints/oauth.ts';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ClientCredentials, Login } from '../bank/ports/customer.ts';
 import { Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/ports/tokens.ts';
 import type { CustomerPorts, WorldPorts } from './ports.ts';
@@ -9,10 +7,10 @@ import { awaitCallback } from './sca.ts';
 import { toStoredTokens } from './session.ts';
 
 export interface LoginPorts {
-  /** The bank without tokens. */
-  bank: Bank;
-  /** The bank with the newly granted token. */
-  bankWith(accessToken: string): Bank;
+  /** Its calls have no token. */
+  login: Login;
+  /** Its calls have the newly granted token. */
+  loginWith(accessToken: string): Login;
   client: ClientCredentials;
   customer: CustomerPorts;
   world: WorldPorts;
@@ -21,6 +19,8 @@ export interface LoginPorts {
    * Undefined: psd2 does not ask.
    */
   askForReturnAddress: ((check: (pasted: string) => void) => Promise<string>) | undefined;
+  /** The customer, at a bank that tells nobody whose a token is. Undefined: the bank is asked. */
+  customerId?: string;
   /** Stores the tokens of a login. */
   keep(customerId: string, tokens: StoredTokens): Promise<void>;
 }
@@ -32,26 +32,24 @@ export interface LoginPorts {
  * @throws Psd2Error `login_refused`, `authorisation_timeout`, or what the calls throw
  */
 export async function logIn(ports: LoginPorts): Promise<{ customerId: string; tokens: StoredTokens }> {
-  const { bank, client, customer, world } = ports;
+  const { login, client, customer, world } = ports;
   const transactionId = world.newId();
   const state = world.newId();
+  const codeVerifier = login.tiesCodes ? randomBytes(32).toString('base64url') : undefined;
   const { redirectUri } = customer;
 
   const listener = ports.askForReturnAddress ? null : await customer.listen(state, 'login');
-  if (!listener && !ports.askForReturnAddress) {
-    throw new Psd2Error(
-      'usage',
-      `The redirect URI ${redirectUri} is not on this machine, so psd2 cannot wait there for the customer`,
-      {
-        hint: 'Paste the final address of the browser:',
-        next: [['auth', 'login', '--paste']],
-      },
-    );
-  }
+  if (!listener && !ports.askForReturnAddress) throw cannotWait(redirectUri);
   let parameters: URLSearchParams;
   try {
     await customer.sendBrowser(
-      await authorize(bank, { clientId: client.clientId, redirectUri, state, transactionId }),
+      await login.authorize({
+        clientId: client.clientId,
+        redirectUri,
+        state,
+        ...(codeVerifier !== undefined && { codeVerifier }),
+        transactionId,
+      }),
     );
     parameters = listener
       ? await awaitCallback(listener, ports, {
@@ -67,31 +65,45 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
     await listener?.close();
   }
 
+  await login.assertIssuer?.(parameters.get('iss'), undefined, transactionId);
   const code = readCode(parameters);
   // The bank accepts a code only once.
   return world.finish('The new login', async () => {
-    const granted = await requestTokens(
-      bank,
+    const granted = await login.tokens(
       client,
-      { grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        ...(codeVerifier !== undefined && { code_verifier: codeVerifier }),
+      },
       transactionId,
     );
     const tokens = toStoredTokens(granted, world.now());
-    // Only this call tells whose tokens these are.
-    const customerId = await askWhose(ports.bankWith(granted.accessToken), transactionId, world);
+    // Only this call says whose tokens these are.
+    const customerId =
+      ports.customerId ?? (await askWhose(ports.loginWith(granted.accessToken), transactionId, world));
     await ports.keep(customerId, tokens);
     return { customerId, tokens };
   });
 }
 
+function cannotWait(redirectUri: string): Psd2Error {
+  return new Psd2Error(
+    'usage',
+    `The redirect URI ${redirectUri} is not on this machine, so psd2 cannot wait there for the customer`,
+    { hint: 'Paste the final address of the browser:', next: [['auth', 'login', '--paste']] },
+  );
+}
+
 /** Without an answer the new tokens are lost, so psd2 asks for longer than for other inquiries. */
 const PAUSES_MS = [1_000, 2_000, 4_000];
 
-async function askWhose(bank: Bank, transactionId: string, world: WorldPorts): Promise<string> {
+async function askWhose(login: Login, transactionId: string, world: WorldPorts): Promise<string> {
   const pauses = PAUSES_MS.values();
   for (;;) {
     try {
-      return await fetchCustomerId(bank, transactionId, { interruptible: 'never' });
+      return await login.whose(transactionId, { interruptible: 'never' });
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
       const pause = isPassing(error) ? pauses.next().value : undefined;
@@ -121,8 +133,9 @@ function nobodys(error: Psd2Error): Psd2Error {
   });
 }
 
-async function readReturnAddress(
-  { askForReturnAddress, customer }: LoginPorts,
+/** What the operator pastes: the parameters of the address that the browser ended at. */
+export async function readReturnAddress(
+  { askForReturnAddress, customer }: Pick<LoginPorts, 'askForReturnAddress' | 'customer'>,
   state: string,
 ): Promise<URLSearchParams> {
   const read = (pasted: string) => parseReturnAddress(pasted.trim(), customer.redirectUri, state);
@@ -152,19 +165,25 @@ function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function readCode(parameters: URLSearchParams): string {
+/**
+ * The code that the browser brought back.
+ *
+ * @param again the command that sends the customer again
+ * @throws Psd2Error `login_refused`, `bank_answer`
+ */
+export function readCode(parameters: URLSearchParams, again = ['auth', 'login']): string {
   const error = parameters.get('error');
   if (error !== null) {
     const said = parameters.get('error_description') || error;
     throw new Psd2Error('login_refused', `The customer was not logged in: ${said}`, {
       hint: 'When the customer is ready to try again:',
-      next: [['auth', 'login']],
+      next: [again],
     });
   }
   const [code, second] = parameters.getAll('code');
   if (!code || second !== undefined) {
     throw new Psd2Error('bank_answer', 'The bank sent the customer back without exactly one code', {
-      next: [['auth', 'login']],
+      next: [again],
     });
   }
   return code;

@@ -1,4 +1,4 @@
-import type { Bank } from '../bank/call/bank.ts';
+import type { Bank } from '../bank/ports/bank.ts';
 import type { ReadTokens, TokenSlot } from '../store/ports/tokens.ts';
 
 /** The callback of a customer's browser after login or SCA. */
@@ -53,7 +53,7 @@ export interface FlowPorts {
   customer: CustomerPorts;
   world: WorldPorts;
   /**
-   * Whether this machine has written down that a request never left, although its journal could not be told so. Absent:
+   * Whether this machine has written down that a request never left, although its journal could not record this. Absent:
    * nothing is known of it.
    */
   neverLeft?: (tppRequestId: string) => Promise<boolean>;

@@ -1,20 +1,10 @@
-import type { Bank } from '../bank/call/bank.ts';
-import { fetchOperationStatus } from '../bank/endpoints/operations.ts';
+import type { Bank, PaymentCalls } from '../bank/ports/bank.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
-import {
-  isExecuted,
-  isPending,
-  type Operation,
-  type OrderTarget,
-  readAuthorization,
-  type StepEvent,
-} from '../domain/operation.ts';
-import type { ResolvedEvent, ResolvedOutcome } from '../domain/resolution.ts';
+import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
+import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import type { OperationCalls } from './operation.ts';
-import { whatHappened } from './outcome/ask-operation.ts';
-import { readSettlementStatus } from './outcome/settlement.ts';
+import { decidesOutcome, whatHappened } from './outcome.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {
@@ -92,7 +82,7 @@ export async function resolveFlow<
 export async function askOfOperation(
   openBank: () => Promise<Bank>,
   operation: Operation<OrderTarget>,
-  executionStatusOf: (bank: Bank) => OperationCalls['executionStatus'],
+  executionStatusOf: (bank: Bank) => PaymentCalls['executionStatus'],
 ): Promise<BankWord<StepEvent>> {
   const { verification, transactionId, state } = operation;
   if (!verification) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
@@ -108,11 +98,10 @@ export async function askOfOperation(
   if (executionStatus) {
     const asked = await attempt(executionStatus(resourceId));
     if ('problem' in asked) {
-      sentences.push(`The bank does not tell its execution status: ${asked.problem}.`);
+      sentences.push(`The bank gave no execution status: ${asked.problem}.`);
     } else {
-      const { executionStatus: word, executionStatusDescription: description } = asked.answer;
+      const { executionStatus: word, executionStatusDescription: description, status } = asked.answer;
       sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
-      const status = readSettlementStatus(word);
       if (status !== 'PENDING') {
         const settlement: StepEvent = { type: 'settlement', status, description };
         return {
@@ -124,16 +113,14 @@ export async function askOfOperation(
     }
   }
 
-  const asked = await attempt(fetchOperationStatus(bank, resourceId, transactionId, true));
+  const asked = await attempt(bank.sca.status(resourceId, transactionId, true));
   if ('problem' in asked) {
-    return undecided([...sentences, `The bank does not tell its status: ${asked.problem}.`]);
+    return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
   }
   sentences.push(describeStatus(asked.answer));
   const found = whatHappened(asked.answer);
   if (found.type === 'executed') return { sentences, events: executed, outcome: 'executed' };
-  const isRejected =
-    found.type === 'authorization' && found.status === 'NOT_AUTHORIZED' && state !== 'executed';
-  const isDecided = found.type === 'settlement' || isRejected;
+  const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
 }
 
@@ -145,12 +132,11 @@ export async function askOfConsent(
   if (resourceId === null) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
   const opened = await attempt(openBank());
   if ('problem' in opened) return undecided([`psd2 cannot ask the bank: ${opened.problem}.`]);
-  const asked = await attempt(fetchOperationStatus(opened.answer, resourceId, transactionId, true));
-  if ('problem' in asked) return undecided([`The bank does not tell its status: ${asked.problem}.`]);
+  const asked = await attempt(opened.answer.sca.status(resourceId, transactionId, true));
+  if ('problem' in asked) return undecided([`The bank gave no status: ${asked.problem}.`]);
   const sentences = [describeStatus(asked.answer)];
-  const { authorizationStatus, executionStatus } = asked.answer;
-  if (isExecuted(executionStatus)) return { sentences, events: [{ type: 'confirmed' }], outcome: 'executed' };
-  const decision = readAuthorization(authorizationStatus);
+  const { authorization: decision, became } = asked.answer;
+  if (became === 'executed') return { sentences, events: [{ type: 'confirmed' }], outcome: 'executed' };
   // AUTHORIZED does not show that the consent was confirmed.
   if (decision.status === 'AUTHORIZED' || isPending(decision)) return undecided(sentences);
   return { sentences, events: [decision], outcome: 'not-executed' };

@@ -1,8 +1,15 @@
-import type { BeforeSend } from '../bank/call/exchange.ts';
-import { fetchOperationStatus, startSca } from '../bank/endpoints/operations.ts';
-import { type Authorization, isPending, readAuthorization } from '../domain/operation.ts';
+import type { Bank } from '../bank/ports/bank.ts';
+import type { BeforeSend } from '../bank/ports/call.ts';
+import { type Authorization, isPending } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
-import type { Callback, CustomerPorts, FlowPorts, WorldPorts } from './ports.ts';
+import type { Callback, CustomerPorts, WorldPorts } from './ports.ts';
+
+/** What SCA needs of the bank and of the customer. */
+export interface ScaPorts {
+  bank: Pick<Bank, 'sca'>;
+  customer: CustomerPorts;
+  world: WorldPorts;
+}
 
 /** What psd2 waits for, in the words of its messages. */
 export interface ScaRequest {
@@ -39,7 +46,7 @@ const NO_RECORD: ScaRecord = {
  * @throws Psd2Error `authorisation_timeout` if the customer does not come back in time
  */
 export async function sendCustomerToSca(
-  ports: FlowPorts,
+  ports: ScaPorts,
   subject: ScaSubject,
   record: ScaRecord = NO_RECORD,
 ): Promise<boolean> {
@@ -52,7 +59,7 @@ export async function sendCustomerToSca(
   try {
     const { resourceId, transactionId } = subject;
     const { beforeSend } = record;
-    const url = await startSca(bank, {
+    const url = await bank.sca.start({
       resourceId,
       transactionId,
       redirectUri: redirectUri.href,
@@ -93,36 +100,52 @@ const POLL_DELAYS_MS = [500, 1_000, 2_000];
 const POLL_DELAY_MS = 3_000;
 
 /**
+ * Asks the bank, with pauses, until the answer is not null.
+ *
+ * @param pauseMs the pause that the bank wants. After a longer one than psd2's own there is no short one at first
+ * @returns null if it still is when the time is over
+ */
+export async function askUntil<T>(
+  world: Pick<WorldPorts, 'now' | 'sleep'>,
+  milliseconds: number,
+  ask: () => Promise<T | null>,
+  pauseMs = POLL_DELAY_MS,
+): Promise<T | null> {
+  const deadline = world.now().getTime() + milliseconds;
+  for (let asked = 0, slept = 0; ; asked += 1) {
+    const answer = await ask();
+    if (answer !== null) return answer;
+    const early = pauseMs > POLL_DELAY_MS ? undefined : POLL_DELAYS_MS[asked];
+    const delay = Math.min(early ?? pauseMs, pauseMs);
+    slept += delay;
+    // The clock may have been set back in the meantime.
+    if (world.now().getTime() + delay > deadline || slept > milliseconds) return null;
+    await world.sleep(delay);
+  }
+}
+
+/**
  * Asks the bank until the authorization is no longer pending (interface specification, "Generic operation flow", step 4).
  *
  * @throws Psd2Error `authorisation_timeout` if it is still pending when the customer's time is over
  */
 export async function awaitAuthorization(
-  { bank, customer, world }: FlowPorts,
+  { bank, customer, world }: ScaPorts,
   subject: ScaSubject,
 ): Promise<Authorization> {
-  const deadline = world.now().getTime() + customer.scaTimeoutMs;
   const poll = async () => {
-    for (let asked = 0, slept = 0; ; asked += 1) {
-      const { authorizationStatus } = await fetchOperationStatus(
-        bank,
-        subject.resourceId,
-        subject.transactionId,
-      );
-      const authorization = readAuthorization(authorizationStatus);
-      if (!isPending(authorization)) return authorization;
-      const delay = POLL_DELAYS_MS[asked] ?? POLL_DELAY_MS;
-      slept += delay;
-      // The clock may have been set back in the meantime.
-      const isLate = world.now().getTime() + delay > deadline || slept > customer.scaTimeoutMs;
-      if (isLate) throw timedOut(customer, subject);
-      await world.sleep(delay);
-    }
+    const decided = await askUntil(world, customer.scaTimeoutMs, async () => {
+      const { authorization } = await bank.sca.status(subject.resourceId, subject.transactionId);
+      return isPending(authorization) ? null : authorization;
+    });
+    if (!decided) throw timedOut(customer, subject);
+    return decided;
   };
   return customer.whileWaiting("Waiting for the customer's decision", poll(), customer.scaTimeoutMs);
 }
 
-function timedOut(
+/** The error if the customer's time is over. */
+export function timedOut(
   { scaTimeoutMs }: CustomerPorts,
   { doing, whenLate, transactionId }: ScaRequest,
   andThen = '',
@@ -135,4 +158,66 @@ function timedOut(
       transactionId,
     },
   );
+}
+
+export interface InquiryPorts extends ScaPorts {
+  /** psd2 may send the customer to the bank: there is a terminal, or the operator gave `--yes`. */
+  maySendCustomer: boolean;
+  say(text: string): void;
+}
+
+/**
+ * Makes a call. After the answer that SCA is required, psd2 sends the customer to SCA with the resource in the answer, and makes
+ * the call once more with the same token. A second such answer is an error.
+ *
+ * @throws Psd2Error `sca_required` if psd2 cannot or must not send the customer, and what `call` throws
+ */
+export async function withSca<T>(
+  call: () => Promise<T>,
+  transactionId: string,
+  ports: InquiryPorts,
+): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isScaRequired(error)) throw error;
+    await authenticate(error, transactionId, ports);
+  }
+  try {
+    return await call();
+  } catch (error) {
+    if (!isScaRequired(error)) throw error;
+    throw error.with({
+      hint: 'The customer came back from SCA, but the bank still requires it. Log in again:',
+      next: [['auth', 'login']],
+    });
+  }
+}
+
+function isScaRequired(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.code === 'sca_required';
+}
+
+async function authenticate(error: Psd2Error, transactionId: string, ports: InquiryPorts): Promise<void> {
+  const { resourceId } = error;
+  if (!resourceId) {
+    throw error.with({
+      hint: 'The bank named no resource to authorise. The customer must log in again:',
+      next: [['auth', 'login']],
+    });
+  }
+  if (!ports.maySendCustomer) {
+    throw error.with({
+      hint: 'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
+    });
+  }
+  ports.say('The bank requires the customer to authenticate again first.');
+  const subject = {
+    resourceId,
+    transactionId,
+    doing: 'authenticate',
+    whenLate: { hint: 'Run the command again. --sca-timeout gives the customer more time.' },
+  };
+  const returned = await sendCustomerToSca(ports, subject);
+  if (!returned) await awaitAuthorization(ports, subject);
 }

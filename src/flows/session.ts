@@ -1,17 +1,16 @@
-import type { Bank, TokenSource } from '../bank/call/bank.ts';
-import { isInterruption } from '../bank/call/failure.ts';
-import { fetchCustomerId } from '../bank/endpoints/customers.ts';
-import { type ClientCredentials, type GrantedTokens, requestTokens } from '../bank/endpoints/oauth.ts';
+import type { TokenSource } from '../bank/ports/call.ts';
+import type { ClientCredentials, GrantedTokens, Login } from '../bank/ports/customer.ts';
 import { Psd2Error } from '../errors.ts';
 import type { GrantType, Holder, ReadTokens, StoredTokens, TokenSlot } from '../store/ports/tokens.ts';
 import type { TokenKeeper, WorldPorts } from './ports.ts';
+import { isInterruption } from './refusals.ts';
 
 /** A token with less time left than this is renewed before it is used. */
-const LEAST_LEFT_MS = 30_000;
+const MIN_LEFT_MS = 30_000;
 
 export interface SessionSettings {
-  /** The bank without tokens, for the token calls. */
-  bank: Bank;
+  /** Its calls have no token. */
+  login: Login;
   grantType: GrantType;
   /** The customer whose tokens these are; null for the application. */
   holder: Holder;
@@ -73,7 +72,7 @@ class Session implements TokenSource {
       tokens !== undefined &&
       tokens.accessToken !== null &&
       (tokens.accessTokenExpiresAt === null ||
-        Date.parse(tokens.accessTokenExpiresAt) - this.#settings.world.now().getTime() > LEAST_LEFT_MS)
+        Date.parse(tokens.accessTokenExpiresAt) - this.#settings.world.now().getTime() > MIN_LEFT_MS)
     );
   }
 
@@ -126,12 +125,12 @@ class Session implements TokenSource {
    * @throws Psd2Error `not_logged_in` if they are another customer's. psd2 has then forgotten them
    */
   async #proven(slot: TokenSlot, kept: UsableTokens): Promise<string> {
-    const { bank, grantType, holder, world } = this.#settings;
+    const { login, grantType, holder, world } = this.#settings;
     if (!kept.unproven || holder === null) return kept.accessToken;
     const tokens = await slot.read();
     if (!tokens?.accessToken) throw notLoggedIn(grantType);
     if (!tokens.unproven) return tokens.accessToken;
-    const owner = await ownerOf(bank, tokens.accessToken, world.newId());
+    const owner = await ownerOf(login, tokens.accessToken, world.newId());
     const isOwn = owner === undefined || owner === holder;
     await slot.prove(tokens, isOwn);
     if (isOwn) return tokens.accessToken;
@@ -177,7 +176,7 @@ class Session implements TokenSource {
 function withOther(error: unknown, other: string): unknown {
   if (!(error instanceof Psd2Error) || error.code !== 'not_logged_in') return error;
   return error.with({
-    hint: `Another psd2 was renewing the login and shows no sign of life: ${other}. If it continues, the login is valid again. ${error.hint ?? ''}`.trimEnd(),
+    hint: `Another psd2 was renewing the login and does not respond: ${other}. If it continues, the login is valid again. ${error.hint ?? ''}`.trimEnd(),
   });
 }
 
@@ -204,11 +203,11 @@ async function requestNew(
   tokens: ReadTokens | undefined,
   assertOurs: () => Promise<void>,
 ): Promise<StoredTokens> {
-  const { bank, grantType, client, world } = settings;
+  const { login, grantType, client, world } = settings;
   const beforeSend = async () => ({ beforeFirstByte: assertOurs });
   if (grantType === 'client_credentials') {
     const grant = { grant_type: 'client_credentials' } as const;
-    return toStoredTokens(await requestTokens(bank, client(), grant, world.newId(), beforeSend), world.now());
+    return toStoredTokens(await login.tokens(client(), grant, world.newId(), beforeSend), world.now());
   }
   if (!tokens) throw notLoggedIn(grantType);
   if (!tokens.refreshToken) {
@@ -221,8 +220,7 @@ async function requestNew(
     );
   }
   try {
-    const granted = await requestTokens(
-      bank,
+    const granted = await login.tokens(
       client(),
       { grant_type: 'refresh_token', refresh_token: tokens.refreshToken },
       world.newId(),
@@ -237,16 +235,17 @@ async function requestNew(
     const message = ended
       ? 'The login has ended: the bank no longer accepts its refresh token'
       : `The login could not be renewed: ${error.message}`;
-    const { hint, ...known } = error.context;
+    // The refusal is that of the token call.
+    const { hint, refusal: _refusal, isBanks: _isBanks, ...known } = error.context;
     const advice = !ended && hint !== undefined ? { hint } : { next: [['auth', 'login']] };
     throw new Psd2Error('not_logged_in', message, { ...known, ...advice, cause: error });
   }
 }
 
-/** @returns undefined if the bank does not tell it to this application, or for this customer */
-async function ownerOf(bank: Bank, bearer: string, transactionId: string): Promise<string | undefined> {
+/** @returns undefined if the bank does not disclose it to this application, or for this customer */
+async function ownerOf(login: Login, bearer: string, transactionId: string): Promise<string | undefined> {
   try {
-    return await fetchCustomerId(bank, transactionId, { bearer });
+    return await login.whose(transactionId, { bearer });
   } catch (error) {
     if (error instanceof Psd2Error && isUntold(error)) return undefined;
     throw error;

@@ -1,22 +1,15 @@
-import type { Bank } from '../bank/call/bank.ts';
-import {
-  type Balance,
-  currencyOf,
-  fetchAccounts,
-  fetchBalance,
-  type Transaction,
-} from '../bank/endpoints/customers.ts';
-import {
-  collectTransactions,
-  keepsChanging,
-  MOST_READINGS,
-  WholeReadings,
-} from '../bank/endpoints/transaction-reading.ts';
-import type { TransactionQuery } from '../bank/endpoints/transactions.ts';
+import type { Accounts, Balance, Bank, Transaction, TransactionQuery } from '../bank/ports/bank.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { SyncTarget } from '../store/ports/sync.ts';
+import {
+  collectTransactions,
+  currencyOf,
+  keepsChanging,
+  MAX_READINGS,
+  WholeReadings,
+} from './reading/transaction-reading.ts';
 
 /** The bank shows older transactions only after SCA (RTS (EU) 2018/389, article 10). */
 export const DAYS_WITHOUT_SCA = 89;
@@ -25,15 +18,15 @@ const OVERLAP_DAYS = 10;
 /** Rows up to this many days older are recognised too, because a bank may select a range by another date. */
 const FURTHER_KNOWN_DAYS = 30;
 /** The maximum number of days per fetch and write, so that memory stays small and a kill loses little. */
-const MOST_DAYS = 90;
+const MAX_DAYS = 90;
 /** With more rows than this, psd2 fetches fewer days at once. A single day is always fetched whole. */
-const MOST_ROWS = 2_000;
+const MAX_ROWS = 2_000;
 
 export interface SyncedCustomer {
   accounts: number;
   newTransactions: number;
   pending: number;
-  /** Products that `mayRead` excluded. */
+  /** Products that `mayRead` excluded, and those whose reads of today are used up for the bank. */
   skipped: string[];
   /** The errors of single products. The others are synced. */
   failures: { productId: string; error: Psd2Error }[];
@@ -51,7 +44,7 @@ export interface SyncedCustomer {
  * @throws Psd2Error if the customer as a whole cannot be synced. The written data is valid, and the next sync continues.
  */
 export async function syncCustomer(
-  callingBank: Bank,
+  bank: SyncedBank,
   to: SyncTarget,
   query: {
     customerId: string;
@@ -62,10 +55,11 @@ export async function syncCustomer(
   },
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
-  const { bank, clock } = withClock(callingBank, query.today);
+  const { accounts: calls } = bank;
+  const clock = clockOf(bank, query.today);
   const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], failures: [] };
-  const accounts = await fetchAccounts(bank, customerId, transactionId);
-  for (const { productId } of accounts) assertProductId(productId, transactionId);
+  const accounts = await calls.list(customerId, transactionId);
+  for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
   to.replace('accounts', accounts);
   synced.accounts = accounts.length;
 
@@ -77,15 +71,17 @@ export async function syncCustomer(
       continue;
     }
     try {
-      const balance = await fetchBalance(bank, customerId, productId, transactionId);
+      const balance = await calls.balance(customerId, productId, transactionId);
       balances.push(balance);
       const currency = currencyOf(account, balance.accountBalance);
-      const { added, pending } = await syncTransactions(bank, to, { ...query, productId, currency }, clock);
+      const { added, pending } = await syncTransactions(calls, to, { ...query, productId, currency }, clock);
       synced.newTransactions += added;
       synced.pending += pending;
     } catch (error) {
-      if (!(error instanceof Psd2Error) || !OF_ONE_PRODUCT.includes(error.code)) throw error;
-      synced.failures.push({ productId, error });
+      if (!(error instanceof Psd2Error)) throw error;
+      if (error.code === 'reads_used_up') synced.skipped.push(productId);
+      else if (isOfOneProduct(error)) synced.failures.push({ productId, error });
+      else throw error;
     }
   }
   if (synced.skipped.length === 0) to.replace('balances', balances);
@@ -99,49 +95,54 @@ const OF_ONE_PRODUCT: ErrorCode[] = [
   ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const),
 ];
 
+/** A bank that accepts the login can still miss the customer's consent for a product: it has read the request then. */
+function isOfOneProduct({ code, refusal }: Psd2Error): boolean {
+  if (code === 'not_logged_in') return refusal === 'content' || refusal === 'other';
+  return OF_ONE_PRODUCT.includes(code);
+}
+
+/** What a sync needs of a bank. */
+type SyncedBank = Pick<Bank, 'accounts' | 'earliestAnswer'>;
+
 /** The current day. Later answers may set it back. */
 interface BankClock {
   /** The last day that both the bank and this machine have reached. */
-  today: IsoDate;
+  readonly today: IsoDate;
   /** The oldest day that the bank shows without SCA. */
-  oldest: IsoDate;
+  readonly oldest: IsoDate;
+  /** The bank shows no earlier day at all. Undefined: it has not said so. */
+  readonly earliest: IsoDate | undefined;
 }
 
-/**
- * Wraps a bank so that its answers set the clock.
- *
- * @param machineDay today by the clock of this machine. It may be wrong
- */
-function withClock(bank: Bank, machineDay: IsoDate): { bank: Bank; clock: BankClock } {
-  const clock = { today: machineDay, oldest: addDays(machineDay, -DAYS_WITHOUT_SCA) };
-  let answered: IsoDate | undefined;
+/** @param machineDay today by the clock of this machine. It may be wrong */
+function clockOf({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate): BankClock {
+  const earliest = accounts.earliestDay?.();
+  const answered = () => {
+    const time = earliestAnswer();
+    return time && bankDay(time);
+  };
   return {
-    clock,
-    bank: {
-      exchange: bank.exchange,
-      async call(call, schema) {
-        const reading = await bank.call(call, schema);
-        const day = reading.answeredAt && bankDay(reading.answeredAt);
-        if (day && (answered === undefined || day < answered)) {
-          answered = day;
-          clock.today = earlier(machineDay, day);
-          clock.oldest = addDays(day, -DAYS_WITHOUT_SCA);
-        }
-        return reading;
-      },
+    get today() {
+      const day = answered();
+      return day === undefined ? machineDay : earlier(machineDay, day);
     },
+    get oldest() {
+      const withoutSca = addDays(answered() ?? machineDay, -DAYS_WITHOUT_SCA);
+      return earliest === undefined ? withoutSca : later(withoutSca, earliest);
+    },
+    earliest,
   };
 }
 
 async function syncTransactions(
-  bank: Bank,
+  calls: Accounts,
   to: SyncTarget,
   query: Omit<RowsQuery, 'today'> & { since: IsoDate | undefined },
   clock: BankClock,
 ): Promise<{ added: number; pending: number }> {
   const { productId } = query;
-  const { today, oldest } = clock;
-  const since = earlier(query.since ?? oldest, today);
+  const { today, oldest, earliest = query.since ?? oldest } = clock;
+  const since = later(earlier(query.since ?? oldest, today), earlier(earliest, today));
   const before = await to.progress(productId);
   // If this sync goes further back than before, any row of the file may be repeated.
   const furtherBack = before !== undefined && since < before.from;
@@ -163,8 +164,8 @@ async function syncTransactions(
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
 
   let added = 0;
-  for (let from = first, most = MOST_DAYS; ; ) {
-    const { booked, pending, days } = await fetchWindow(bank, { ...query, today, from }, most);
+  for (let from = first, max = MAX_DAYS; ; ) {
+    const { booked, pending, days } = await fetchWindow(calls, { ...query, today, from }, max);
     added += await rows.append(
       booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known),
     );
@@ -179,13 +180,13 @@ async function syncTransactions(
       );
     }
     if (last) {
-      const open = from === first ? pending : await fetchPending(bank, { ...query, from: first });
+      const open = from === first ? pending : await fetchPending(calls, { ...query, from: first });
       to.replace(`pending/${productId}`, open);
       return { added, pending: open.length };
     }
     await to.commit();
     from = addDays(end, 1);
-    most = booked.length < MOST_ROWS / 4 ? Math.min(days * 2, MOST_DAYS) : days;
+    max = booked.length < MAX_ROWS / 4 ? Math.min(days * 2, MAX_DAYS) : days;
   }
 }
 
@@ -201,21 +202,25 @@ interface Window {
 }
 
 /**
- * Fetches the rows of `most` days, or of fewer days if there are too many rows for the memory. If the rows come on one
+ * Fetches the rows of `max` days, or of fewer days if there are too many rows for the memory. If the rows come on one
  * page, they are already in memory, and fewer days would not help.
  */
-async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, most: number): Promise<Window> {
-  for (let days = most; ; ) {
+async function fetchWindow(
+  calls: Accounts,
+  query: RowsQuery & { from: IsoDate },
+  max: number,
+): Promise<Window> {
+  for (let days = max; ; ) {
     const end = addDays(query.from, days - 1);
     const to = end >= query.today ? undefined : end;
-    const readings = new WholeReadings(bank, { ...query, to, status: to && 'booked' });
+    const readings = new WholeReadings(calls, { ...query, to, status: to && 'booked' });
     /** If there are too many rows: the number of days that they belong to. */
     let daysOfTooMany: number | undefined;
     let rows: Transaction[] | undefined;
     for (let reading = 1; !rows && daysOfTooMany === undefined; reading += 1) {
-      if (reading > MOST_READINGS) throw keepsChanging(query);
+      if (reading > MAX_READINGS) throw keepsChanging(query);
       rows = await readings.next((some, pageRows) => {
-        const isTooMany = some.length > MOST_ROWS && pageRows < MOST_ROWS && days > 1;
+        const isTooMany = some.length > MAX_ROWS && pageRows < MAX_ROWS && days > 1;
         if (isTooMany) daysOfTooMany = new Set(some.map(({ bookingDate }) => bookingDate)).size;
         return isTooMany;
       });
@@ -235,23 +240,21 @@ async function fetchWindow(bank: Bank, query: RowsQuery & { from: IsoDate }, mos
   }
 }
 
-/** All pending rows since a day. They are not split into windows. */
+/** All pending rows from a given day on. They are not split into windows. */
 async function fetchPending(
-  bank: Bank,
+  calls: Accounts,
   query: Omit<RowsQuery, 'today'> & { from: IsoDate },
 ): Promise<Transaction[]> {
-  return collectTransactions(bank, { ...query, to: undefined, status: 'pending' });
+  return collectTransactions(calls, { ...query, to: undefined, status: 'pending' });
 }
 
-/** Checks a product id, because file names contain it. @throws Psd2Error `bank_answer` */
-function assertProductId(productId: string, transactionId: string): void {
-  if (/^[A-Za-z0-9]{1,35}$/.test(productId)) return;
+/** Checks an account id, because the store keeps it. @throws Psd2Error `bank_answer` */
+function assertAccountId(accounts: Accounts, accountId: string, transactionId: string): void {
+  if (accounts.isId(accountId)) return;
   throw new Psd2Error(
     'bank_answer',
-    `The bank sent an account with the invalid product id ${JSON.stringify(productId)}`,
-    {
-      transactionId,
-    },
+    `The bank sent an account with the invalid product id ${JSON.stringify(accountId)}`,
+    { transactionId },
   );
 }
 

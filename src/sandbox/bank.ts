@@ -10,13 +10,14 @@ import { Customers } from './customers/customers.ts';
 import { FaultBook } from './faults/fault-book.ts';
 import type { Application, Registration } from './folder/registration.ts';
 import { Ledger } from './ledger/ledger.ts';
+import { type DoorState, newDoorState } from './nextgenpsd2/door-state.ts';
 import { Resources } from './operations/resources.ts';
 import type { BankRules } from './rules.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
 
 /** The state that changes while the bank runs. It is only in memory, and a reset replaces it. */
-export interface BankState {
+interface BankState {
   seenRequestIds: SeenRequestIds;
   logins: Logins;
   tokens: Tokens;
@@ -27,6 +28,8 @@ export interface BankState {
   faults: FaultBook;
   /** The calls and flows whose magic value was applied. */
   usedMagic: Set<string>;
+  /** What the second door remembers. */
+  door: DoorState;
 }
 
 /** The bank: its state, its rules and its fixed data. Only the registration is on disk. */
@@ -92,5 +95,6 @@ function newState(rules: BankRules, customers: Customers): BankState {
     limits: new CallLimits(rules),
     faults: new FaultBook(),
     usedMagic: new Set(),
+    door: newDoorState(rules),
   };
 }

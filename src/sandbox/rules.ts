@@ -1,8 +1,10 @@
+import { type DoorRules, standardDoor } from './nextgenpsd2/door-rules.ts';
+
 /** The roles of a TPP: account information, payment initiation or funds-availability provider. */
 export type TppRole = 'AISP' | 'PISP' | 'PIISP';
 
 /** How strict the bank is, and how it answers. The options of `sandbox start` set these rules. */
-export interface BankRules {
+export interface BankRules extends DoorRules {
   /** The bank's clock. */
   now: () => Date;
   /** `enforced`: the bank refuses a call without its consent. `recorded`: the bank records consents but does not check them. */
@@ -40,4 +42,5 @@ export const defaultRules: BankRules = {
   transactions: undefined,
   rowsAPage: 10,
   persona: 'clean',
+  ...standardDoor,
 };

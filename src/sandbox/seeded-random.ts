@@ -1,5 +1,5 @@
 /** Pseudo-random numbers. The same seed gives the same numbers in every run. Never use them for secrets. */
-export interface SeededRandom {
+interface SeededRandom {
   /** True with the probability `share`, 0 to 1. */
   chance(share: number): boolean;
   /** A whole number from `low` to `high`, both included. */

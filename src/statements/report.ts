@@ -6,8 +6,7 @@ import {
   sumOf,
 } from '../domain/account-history.ts';
 import { type Decimal, isZero } from '../domain/decimal.ts';
-import { escaped } from './markup.ts';
-import type { Statement } from './statement.ts';
+import { escaped, type Statement } from './statement.ts';
 
 const COUNTERPARTIES = 10;
 
@@ -174,8 +173,8 @@ function writeDates(dates: readonly string[], x: (index: number) => number): str
 }
 
 function writeMonths({ months }: AccountHistory): string {
-  const most = Math.max(...months.flatMap((month) => [Number(month.in), -Number(month.out)]), 0);
-  const share = (value: number) => (most === 0 ? 0 : round((value / most) * 100));
+  const max = Math.max(...months.flatMap((month) => [Number(month.in), -Number(month.out)]), 0);
+  const share = (value: number) => (max === 0 ? 0 : round((value / max) * 100));
   const rows = months.map(
     (month) =>
       `<tr><th scope="row">${month.month}</th><td class="amount in">${signed(month.in)}</td><td class="amount out">${signed(month.out)}</td><td class="amount">${signed(month.net)}</td><td class="bars" aria-hidden="true"><svg viewBox="0 0 100 20" preserveAspectRatio="none"><rect class="bar-in" y="1" width="${share(Number(month.in))}" height="8"/><rect class="bar-out" y="11" width="${share(-Number(month.out))}" height="8"/></svg></td></tr>`,

@@ -1,4 +1,4 @@
-import type { Dealt, Round, RoundNote, RoundShare } from './ports/rounds.ts';
+import type { Dealt, Round, RoundNote, RoundShare } from './ports/sync.ts';
 
 /** A round over a list of customers that the threads of one process share. */
 export class ListedRound implements Round {

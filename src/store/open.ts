@@ -2,44 +2,18 @@ import { Psd2Error } from '../errors.ts';
 import { hasDataInFiles } from './files/data.ts';
 import type { StoreFolder } from './machine/folder.ts';
 import type { Environment } from './machine/settings.ts';
-import { chooseStore, type StoreSource } from './machine/store-choice.ts';
-import { type NamedDatabase, StoreGuard } from './machine/store-guard.ts';
-import type { RememberedStore } from './machine/store-memory.ts';
+import {
+  chooseStore,
+  type NamedDatabase,
+  type RememberedStore,
+  StoreGuard,
+  type StoreSettings,
+} from './machine/store-choice.ts';
 import type { Glance, Store } from './ports/store.ts';
-import type { KeySources, Vault } from './secrets/vault.ts';
-
-/** What a home needs to be opened. */
-export interface StoreSettings {
-  /** `PSD2_STORE` chooses a database. The variables of libpq (`PGPASSWORD` and others) complete its address. */
-  env: Environment;
-  /** The profile whose setting chooses the store if `PSD2_STORE` does not. */
-  profile?: string | undefined;
-  /** Where the files are, and the signal that stops waiting for other workers. */
-  folder: StoreFolder;
-  /** The key of a profile's secrets. It stays on this machine. */
-  vaultOf: (profile: string) => Vault;
-  /** Gives the passphrase that encrypts tokens in a database. */
-  keySources: KeySources;
-  /** Waits this many milliseconds. Rejects if the operator interrupts. */
-  sleep: (milliseconds: number) => Promise<void>;
-  /** Tells the operator where psd2 kept a damaged file. */
-  notice: (text: string) => void;
-  now: () => Date;
-  /** Gives a number from 0 to 1. */
-  random: () => number;
-  /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
-  onFlow?: ((transactionId: string, flow: string) => void) | undefined;
-}
-
-/** How a store was chosen, and what keeps the data of each profile in it. */
-export interface ChosenStore {
-  source: StoreSource;
-  guardOf(profile: string): StoreGuard;
-}
 
 /**
  * Opens the chosen store: the database that `PSD2_STORE` or the profile names, else the configuration folder. It loads only
- * that home's code, and reads none of its data yet. If a profile's data is in another store, its `open` refuses it.
+ * that backend's code, and reads none of its data yet. If a profile's data is in another store, its `open` refuses it.
  *
  * @throws Psd2Error `config` if `PSD2_STORE` is not the address of a database, or the memory of the profile is damaged
  */
@@ -56,8 +30,8 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
     profile === undefined ? undefined : guardOf(profile).remembered,
   );
   const chosen = { source, guardOf };
-  if (address === undefined) return (await import('./files/home.ts')).openFiles(settings, chosen);
-  const { openPostgres } = await import('./postgres/home.ts');
+  if (address === undefined) return (await import('./files/backend.ts')).openFiles(settings, chosen);
+  const { openPostgres } = await import('./postgres/backend.ts');
   return openPostgres({ ...settings, env: { ...env, PSD2_STORE: address } }, chosen);
 }
 
@@ -68,11 +42,11 @@ export async function openStore(settings: StoreSettings): Promise<Store> {
  */
 export async function openRemembered(settings: StoreSettings, store: RememberedStore): Promise<Store> {
   const { env, folder } = settings;
-  if (store.home === 'files') return (await import('./files/home.ts')).openFiles(settings);
+  if (store.home === 'files') return (await import('./files/backend.ts')).openFiles(settings);
   const found = await findDatabase(store.address, env, folder.interrupted);
   if (found.id !== store.id)
-    throw new Psd2Error('config', `PostgreSQL at ${found.shown} is another database than the remembered one`);
-  const { openPostgres } = await import('./postgres/home.ts');
+    throw new Psd2Error('config', `PostgreSQL at ${found.shown} is not the remembered database`);
+  const { openPostgres } = await import('./postgres/backend.ts');
   return openPostgres({ ...settings, env: { ...env, PSD2_STORE: store.address } });
 }
 
@@ -89,7 +63,7 @@ export async function findDatabase(
   signal: AbortSignal | undefined,
   option = 'PSD2_STORE',
 ): Promise<NamedDatabase & { id: string | null }> {
-  return (await import('./postgres/find.ts')).findDatabase(text, env, signal, option);
+  return (await import('./postgres/init.ts')).findDatabase(text, env, signal, option);
 }
 
 function guardFor(folder: StoreFolder, profile: string): StoreGuard {
@@ -104,7 +78,7 @@ export async function glanceAt(folder: StoreFolder, profile: string, env: Enviro
   const guard = guardFor(folder, profile);
   const { address } = chooseStore(env, guard.remembered);
   if (address !== undefined) {
-    const { glanceAtPostgres } = await import('./postgres/glance.ts');
+    const { glanceAtPostgres } = await import('./postgres/backend.ts');
     return glanceAtPostgres(profile, { ...env, PSD2_STORE: address }, guard);
   }
   if (guard.remembered?.home === 'postgres') return { customers: async () => [], begun: async () => [] };

@@ -59,8 +59,8 @@ function bothRows(one: BookedRows, other: BookedRows): BookedRows {
       await other.append(rows);
       return added;
     },
-    lastDay: async (most) => {
-      const [day, otherDay] = [await one.lastDay(most), await other.lastDay(most)];
+    lastDay: async (latest) => {
+      const [day, otherDay] = [await one.lastDay(latest), await other.lastDay(latest)];
       if (day === undefined || otherDay === undefined) return undefined;
       return day < otherDay ? day : otherDay;
     },

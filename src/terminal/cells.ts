@@ -8,7 +8,7 @@ export function widthOf(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : stringWidth(text);
 }
 
-/** Breaks a text at blanks into lines that take at most `width` cells. A longer word stays whole, so that it can be copied. */
+/** Breaks a text at spaces into lines that take at most `width` cells. A longer word stays whole, so that it can be copied. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   let used = 0;

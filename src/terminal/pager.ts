@@ -17,7 +17,7 @@ export function pagerOf(env: NodeJS.ProcessEnv): string[] | undefined {
 
 /**
  * Shows text in a pager, run without a shell, until the operator quits it. If the pager has not read all of it by then,
- * that is no error.
+ * that is not an error.
  *
  * @returns false if the program does not exist
  */

@@ -11,7 +11,7 @@ import {
 import { completePath } from './complete-path.ts';
 
 /** The maximum number of names to choose from. */
-const MOST_CHOICES = 24;
+const MAX_CHOICES = 24;
 
 interface PathQuestion {
   message: string;
@@ -55,8 +55,8 @@ export const pathPrompt = createPrompt<string, PathQuestion>(({ message, initial
       line.write(text);
       setOffered('');
       setValue(text);
-      const more = choices.length > MOST_CHOICES ? ` … ${choices.length - MOST_CHOICES} more` : '';
-      setBelow(theme.style.help(`${choices.slice(0, MOST_CHOICES).join('  ')}${more}`));
+      const more = choices.length > MAX_CHOICES ? ` … ${choices.length - MAX_CHOICES} more` : '';
+      setBelow(theme.style.help(`${choices.slice(0, MAX_CHOICES).join('  ')}${more}`));
     } else if (isBackspaceKey(key) && value === '') setOffered('');
     else {
       setValue(line.line);

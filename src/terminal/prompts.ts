@@ -1,7 +1,19 @@
 import { adviceOf } from '../advice.ts';
 import { Psd2Error } from '../errors.ts';
 import { cleanText } from './clean.ts';
-import type { Streams, TerminalOptions } from './terminal.ts';
+
+/** The streams of the process that the terminal needs. A test gives its own. Node opens a stream on its first use. */
+export interface Streams {
+  stdin: NodeJS.ReadStream;
+  stderr: NodeJS.WriteStream;
+}
+
+/** The options of questions. */
+export interface PromptOptions {
+  noInput: boolean;
+  /** Ends an open question when the operator interrupts. */
+  signal: AbortSignal;
+}
 
 type Check = (answer: string) => void | Promise<void>;
 
@@ -42,64 +54,41 @@ interface Asking {
   signal: AbortSignal;
 }
 
-/** Asks one question at a time. */
-interface Asker {
-  readonly canAsk: boolean;
-  readonly waiting: string | undefined;
-  /** @throws Psd2Error `usage` without a terminal, `interrupted`. Also the reason of the aborted signal */
-  prompt<T>(
-    question: string,
-    ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
-  ): Promise<T>;
-}
-
-function openAsker(
+/** @param shown a question, as psd2 shows it */
+// oxlint-disable-next-line max-lines-per-function -- data: a field for each kind of question
+export function openPrompts(
   streams: Streams,
-  { noInput, signal }: TerminalOptions,
+  { noInput, signal }: PromptOptions,
   shown: (question: string) => Promise<string>,
-): Asker {
+): Prompts {
   const canAsk = () => !noInput && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
   let waiting: string | undefined;
+  /** Asks one question. @throws Psd2Error `usage` without a terminal, `interrupted`. Also the reason of the aborted signal */
+  const prompt = async <T>(
+    question: string,
+    ask: (prompts: Package, message: string, context: Asking) => Promise<T>,
+  ): Promise<T> => {
+    if (!canAsk()) throw new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
+    const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
+    waiting = text;
+    try {
+      return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof Error && error.name === 'ExitPromptError') {
+        throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
+      }
+      throw error;
+    } finally {
+      waiting = undefined;
+    }
+  };
   return {
     get canAsk() {
       return canAsk();
     },
     get waiting() {
       return waiting;
-    },
-    async prompt(question, ask) {
-      if (!canAsk()) throw new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal');
-      const [text, prompts] = await Promise.all([shown(question), import('@inquirer/prompts')]);
-      waiting = text;
-      try {
-        return await ask(prompts, text, { input: streams.stdin, output: streams.stderr, signal });
-      } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        if (error instanceof Error && error.name === 'ExitPromptError') {
-          throw new Psd2Error('interrupted', 'Interrupted', { cause: error });
-        }
-        throw error;
-      } finally {
-        waiting = undefined;
-      }
-    },
-  };
-}
-
-/** @param shown a question, as psd2 shows it */
-export function openPrompts(
-  streams: Streams,
-  options: TerminalOptions,
-  shown: (question: string) => Promise<string>,
-): Prompts {
-  const asker = openAsker(streams, options, shown);
-  const { prompt } = asker;
-  return {
-    get canAsk() {
-      return asker.canAsk;
-    },
-    get waiting() {
-      return asker.waiting;
     },
     confirm: (question, initial = false) =>
       prompt(question, (prompts, message, context) =>

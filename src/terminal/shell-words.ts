@@ -3,8 +3,8 @@ import { Psd2Error } from '../errors.ts';
 const DOUBLE_QUOTED_ESCAPES = new Set(['"', '\\', '$', '`']);
 
 /**
- * Splits a command as a POSIX shell splits words (XCU section 2.2): blanks separate, `'…'` keeps everything, `"…"` keeps
- * blanks, a backslash keeps the next character. Nothing is expanded, and no character is an operator. On Windows a
+ * Splits a command as a POSIX shell splits words (XCU section 2.2): spaces separate, `'…'` keeps everything, `"…"` keeps
+ * spaces, a backslash keeps the next character. Nothing is expanded, and no character is an operator. On Windows a
  * backslash is a plain character, as paths need it.
  *
  * @param setting names the setting in the error

@@ -1,13 +1,6 @@
-import { cleanText } from './clean.ts';
-import { eventLine, type TerminalEvent } from './events.ts';
+import { cleanJson, cleanText } from './clean.ts';
 import { writeLocalTime } from './local-time.ts';
-import { openPrompts, type Prompts, type Questions } from './prompts.ts';
-
-/** The streams of the process that the terminal needs. A test gives its own. Node opens a stream on its first use. */
-export interface Streams {
-  stdin: NodeJS.ReadStream;
-  stderr: NodeJS.WriteStream;
-}
+import { openPrompts, type PromptOptions, type Prompts, type Questions, type Streams } from './prompts.ts';
 
 /** Speaks to the operator. Everything goes to stderr, since stdout carries data and nothing else. */
 export interface Terminal extends Questions {
@@ -32,17 +25,13 @@ export interface Terminal extends Questions {
   writeTime(time: string): string;
 }
 
-/** The options of a terminal. */
-export interface TerminalOptions {
-  noInput: boolean;
+export interface TerminalOptions extends PromptOptions {
   /** Whether to print only warnings and questions. For a program, nothing at all. */
   quiet: boolean;
   /** Whether a terminal may show colours. */
   mayHaveColour: boolean;
   /** Whether a program reads stderr. Each line is an object then. */
   asEvents: boolean;
-  /** Ends an open question when the operator interrupts. */
-  signal: AbortSignal;
 }
 
 /** @param streams opened on their first use */
@@ -102,7 +91,7 @@ function teller(
   return (event, text) => {
     if (quiet && (asEvents || IS_LEFT_OUT[event.event])) return;
     const { waiting } = prompts;
-    if (asEvents) stderr.write(`${eventLine(event)}\n`);
+    if (asEvents) stderr.write(`${cleanJson(JSON.stringify(event))}\n`);
     // If a question waits, the text gets its own line, and the question is shown again.
     else stderr.write(waiting === undefined ? `${text}\n` : `\n${text}\n? ${waiting} `);
   };
@@ -143,3 +132,30 @@ export function writeTimeLeft(milliseconds: number): string {
   const tail = String(seconds % 60).padStart(2, '0');
   return hours === 0 ? `${minutes}:${tail}` : `${hours}:${String(minutes).padStart(2, '0')}:${tail}`;
 }
+
+/**
+ * A message of a command beside its data. A person reads the text. A program reads an object on one line of stderr
+ * (docs/output.md).
+ */
+type TerminalEvent =
+  /** Something that the operator may want to know. */
+  | { event: 'note'; message: string }
+  /** Something that the operator should know. */
+  | { event: 'warning'; message: string }
+  /** psd2 has begun or continued a flow. */
+  | { event: 'flow'; flow: string; kind: string; state: string }
+  /** The customer must open this address. */
+  | { event: 'open'; url: string }
+  /** A call to the bank (`--verbose`). */
+  | {
+      event: 'call';
+      method: string;
+      path: string;
+      /** The HTTP status, or why there was none. */
+      outcome: number | string;
+      milliseconds: number;
+      tppRequestId: string;
+      transactionId: string;
+      requestId: string | null;
+      apiTrackId: string | null;
+    };

@@ -29,8 +29,18 @@ const template = z.object({
 });
 const either = z.object({ type: z.literal('ConditionalExpression'), consequent: node, alternate: node });
 
+/** Most parts of a tree are not of the wanted type, and checking their whole shape takes long. */
+const isA = (type: string, tree: unknown) =>
+  typeof tree === 'object' && tree !== null && 'type' in tree && tree.type === type;
+
+const trees = sourceFiles().map((file) => ({
+  file,
+  tree: parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body,
+}));
+
 /** The text of a hint, with … for each value in it. A conditional gives both texts, and a bare value gives none. */
 function textsOf(hint: unknown): string[] {
+  if (!['Literal', 'TemplateLiteral', 'ConditionalExpression'].some((type) => isA(type, hint))) return [];
   const plain = literal.safeParse(hint);
   if (plain.success) return [plain.data.value];
   const written = template.safeParse(hint);
@@ -41,8 +51,8 @@ function textsOf(hint: unknown): string[] {
 
 function hintsIn(tree: unknown): string[] {
   if (typeof tree !== 'object' || tree === null) return [];
-  const found = property.safeParse(tree);
-  return [...(found.success ? textsOf(found.data.value) : []), ...Object.values(tree).flatMap(hintsIn)];
+  const found = isA('Property', tree) ? property.safeParse(tree) : undefined;
+  return [...(found?.success ? textsOf(found.data.value) : []), ...Object.values(tree).flatMap(hintsIn)];
 }
 
 const list = z.object({ type: z.literal('ArrayExpression'), elements: z.array(z.unknown()) });
@@ -55,8 +65,8 @@ const nextProperty = z.object({
 /** The arguments of each command in a literal `next`, with … for each that is not a literal. */
 function commandsIn(tree: unknown): string[][] {
   if (typeof tree !== 'object' || tree === null) return [];
-  const found = nextProperty.safeParse(tree);
-  const commands = found.success ? list.safeParse(found.data.value) : undefined;
+  const found = isA('Property', tree) ? nextProperty.safeParse(tree) : undefined;
+  const commands = found?.success ? list.safeParse(found.data.value) : undefined;
   const own = (commands?.data?.elements ?? []).flatMap((command) => {
     const words = list.safeParse(command).data?.elements;
     return words ? [words.map((word) => literal.safeParse(word).data?.value ?? '…')] : [];
@@ -71,12 +81,7 @@ function textsIn(tree: unknown): string[] {
 }
 
 describe('the hints of errors', () => {
-  const hints = sourceFiles().flatMap((file) =>
-    hintsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body).map((hint) => ({
-      file,
-      hint,
-    })),
-  );
+  const hints = trees.flatMap(({ file, tree }) => hintsIn(tree).map((hint) => ({ file, hint })));
 
   it('every hint ends in punctuation, because psd2 prints it unchanged', () => {
     expect(hints.length).toBeGreaterThan(150);
@@ -85,8 +90,8 @@ describe('the hints of errors', () => {
   });
 
   it('no message writes out a command with its arguments, because only advice.ts adds the options to repeat', () => {
-    const spelled = sourceFiles().flatMap((file) =>
-      textsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body)
+    const spelled = trees.flatMap(({ file, tree }) =>
+      textsIn(tree)
         .filter((text) => /(?:: |[Rr]un |[Cc]ontinue with )psd2 [a-z]+ [a-z]+ …/.test(text))
         .map((text) => ({ file, text })),
     );
@@ -97,12 +102,7 @@ describe('the hints of errors', () => {
   it('every command in the list after a hint exists, so advice.ts knows for whom it acts', async () => {
     const known = leaves(await buildProgram('1.0.0'));
     const groups = known.map((name) => name.split(' ')[0]);
-    const named = sourceFiles().flatMap((file) =>
-      commandsIn(parseSync(file, readFileSync(`src/${file}`, 'utf8')).program.body).map((words) => ({
-        file,
-        words,
-      })),
-    );
+    const named = trees.flatMap(({ file, tree }) => commandsIn(tree).map((words) => ({ file, words })));
     expect(named.length).toBeGreaterThan(50);
     const exists = (words: string[]) => {
       const [noun = '', verb = ''] = words.filter((word) => word !== '--profile');

@@ -27,7 +27,7 @@ it.each([
 });
 
 it('a wall also holds in subfolders of a room, however deep', () => {
-  expect(crossedIn('sandbox/a/b/new.ts', `import '../../../wire/json.ts';`)).toHaveLength(1);
+  expect(crossedIn('sandbox/a/b/new.ts', `import '../../../bank/call/json.ts';`)).toHaveLength(1);
   expect(crossedIn('commands/transfer/a/new.ts', `import '../../accounts/list.ts';`)).toHaveLength(1);
   expect(crossedIn('commands/transfer/a/new.ts', `import '../order.ts';`)).toEqual([]);
 });
@@ -38,7 +38,9 @@ it('only its owner imports an owned package, and a pure room reads no files', ()
 });
 
 it('it is an error if only a type names a file, or if the source does not show which file it imports', () => {
-  expect(() => importsOf('cli/new.ts', `let x: import('../wire/json.ts').X;`)).toThrow('use import type');
+  expect(() => importsOf('cli/new.ts', `let x: import('../bank/call/json.ts').X;`)).toThrow(
+    'use import type',
+  );
   expect(() => importsOf('cli/new.ts', 'await import(name);')).toThrow('does not say what it imports');
 });
 
@@ -47,7 +49,12 @@ it('a file outside of all rooms is an error', () => {
 });
 
 it('everything that the walls name exists, and every exception they allow is used', () => {
-  const named = [...Object.keys(WALLS), ...Object.values(WALLS).flat(), ...PURE, ...Object.values(OWNERS)];
+  const named = [
+    ...Object.keys(WALLS),
+    ...Object.values(WALLS).flat(),
+    ...PURE,
+    ...Object.values(OWNERS).flat(),
+  ];
   expect(named.filter((path) => !existsSync(`src/${path}`))).toEqual([]);
   const unused = Object.entries(WALLS)
     .filter(([room]) => !isWithin(room, 'commands') && room !== 'store/files' && room !== 'store/postgres')

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { Announced, BankCall, Turns } from '../../src/bank/call/exchange.ts';
+import type { BankCall } from '../../src/bank/call/call.ts';
+import type { Announced, Turns } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { refusal, scaRequired, success } from './answers.ts';
-import { useClients } from './client.ts';
+import { FACTS, useClients } from './client.ts';
 import { useRecordedBank, type WrittenAnswer } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
-const put: BankCall = { method: 'PUT', path: '/x', body: {}, transactionId };
+const put: BankCall = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId };
 
 /** What an announced call reports of itself. */
 class Journal implements Announced {
@@ -127,7 +128,7 @@ describe("the operator's Ctrl-C", () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('a call whose turn does not come is not sent, but for one that is always made', async () => {
+  it('a call whose turn does not come is not sent, unless it is always made', async () => {
     const ended = new Error('no turn any more');
     const pace: Turns = {
       turn: () => Promise.reject(ended),

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
-import { type Bank, openBank, type TokenSource } from '../../src/bank/call/bank.ts';
-import {
-  type Exchange,
-  type ExchangeSettings,
-  type Observation,
-  openExchange,
-} from '../../src/bank/call/exchange.ts';
+import type { CallFacts, Exchange, Notice, Wire, WireSettings } from '../../src/bank/call/call.ts';
+import { type ExchangeSettings, openCaller, openExchange, withTokens } from '../../src/bank/call/call.ts';
 import { Pace } from '../../src/bank/call/pace.ts';
-import type { TransactionQuery } from '../../src/bank/endpoints/transactions.ts';
+import type { CbCaller, CbSaid } from '../../src/bank/interfaces/cb/answer.ts';
+import { bankOver, openWire } from '../../src/bank/interfaces/cb/interface.ts';
+import type { Bank, TransactionQuery } from '../../src/bank/ports/bank.ts';
+import type { Observation, TokenSource } from '../../src/bank/ports/call.ts';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { keySigner } from '../../src/signature/http-signature.ts';
-import type { BankMessage } from '../../src/wire/envelope.ts';
 import type { PemPair } from '../certificates/openssl.ts';
 import { APPLICATION_NAME, type RecordedBank } from './recorded-bank.ts';
 
@@ -29,16 +26,20 @@ export const ALL_TRANSACTIONS: TransactionQuery = {
 /** psd2's own client, and records of what it did. */
 export interface Client {
   bank: Bank;
-  exchange: Exchange;
+  /** What the bank makes its calls with. */
+  caller: CbCaller;
+  exchange: Exchange<CbSaid>;
   /** Opens a bank on the same exchange with other tokens, or none. */
   bankWith(tokens?: TokenSource): Bank;
+  callerWith(tokens?: TokenSource): CbCaller;
   /** The pauses in milliseconds. The client does not really wait. */
   sleeps: number[];
   observations: Observation[];
-  notices: BankMessage[];
+  notices: Notice[];
 }
 
-export interface ClientOptions extends Partial<ExchangeSettings> {
+export interface ClientOptions
+  extends Partial<Omit<ExchangeSettings<CbSaid>, 'wire'> & WireSettings & Pick<Wire<CbSaid>, 'check'>> {
   tokens?: TokenSource;
   baseUrl?: string;
   qwac?: PemPair;
@@ -73,7 +74,7 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
     const qseal = readPair('QSealC', certificates.qseal);
     const sleeps: number[] = [];
     const observations: Observation[] = [];
-    const notices: BankMessage[] = [];
+    const notices: Notice[] = [];
     // Only pauses move the time, so they have exactly the intended length.
     let time = Date.now();
     const now = () => new Date(time);
@@ -81,34 +82,52 @@ export function useClients(recorded: RecordedBank): (options?: ClientOptions) =>
       sleeps.push(milliseconds);
       time += milliseconds;
     };
-    const exchange = openExchange({
-      connection,
-      pace: new Pace({ clock: () => time, sleep, random: settings.random ?? (() => 0.5) }),
+    const session = settings.session ?? { apiTrackId: undefined };
+    const wire = openWire({
       pathPrefix: '',
+      origin: recorded.baseUrl,
+      psu: undefined,
+      consents: undefined,
+      ownAddress: async () => '127.0.0.1',
       identity: {
         applicationName: APPLICATION_NAME,
         signer: keySigner(qseal.key),
         signingCertificate: qseal.certificate,
+        qwacCertificate: readPair('QWAC', qwac ?? certificates.qwac).certificate,
         tppCertificate: 'der-base64',
       },
-      session: { apiTrackId: undefined },
-      timeoutMs: 10_000,
+      bankSigningCertificate: undefined,
+      session,
       psuIpAddress: undefined,
       language: undefined,
       traceComponent: undefined,
-      checkAnswer: () => {},
-      signal: new AbortController().signal,
       now,
       newId: randomUUID,
+      ...settings,
+    });
+    const exchange = openExchange({
+      connection,
+      wire: { ...wire, ...(settings.check && { check: settings.check }) },
+      session,
+      pace: new Pace({ clock: () => time, sleep, random: settings.random ?? (() => 0.5) }),
+      timeoutMs: 10_000,
+      signal: new AbortController().signal,
+      now,
       random: () => 0.5,
       sleep,
       observe: async (observation) => void observations.push(observation),
       ...settings,
     });
-    const bankWith = (source?: TokenSource) => openBank(exchange, (message) => notices.push(message), source);
-    return { bank: bankWith(tokens), bankWith, exchange, sleeps, observations, notices };
+    const callerWith = (source?: TokenSource) =>
+      openCaller(source ? withTokens(exchange, source) : exchange, (message) => notices.push(message));
+    const bankWith = (source?: TokenSource) => bankOver(callerWith(source));
+    const caller = callerWith(tokens);
+    return { bank: bankOver(caller), caller, bankWith, callerWith, exchange, sleeps, observations, notices };
   };
 }
+
+/** The facts of a call of which nothing is known. */
+export const FACTS: CallFacts = { reads: null, needsConsent: false, login: false };
 
 /** Records what psd2 announces before a call leaves. */
 export function announcements() {

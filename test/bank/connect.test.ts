@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { connectToBank } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { never, OK, PUT, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
 
 // Tests what psd2 checks before it connects, and how a call ends that the bank never sees.

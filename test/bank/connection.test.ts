@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { Pace } from '../../src/bank/call/pace.ts';
-import { fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
 import { success } from './answers.ts';
-import { useClients } from './client.ts';
+import { FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -24,8 +23,8 @@ const stranger = withOpenssl((openssl) =>
 );
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
-const get = { method: 'GET', path: '/x', transactionId } as const;
-const put = { method: 'PUT', path: '/x', body: {}, transactionId } as const;
+const get = { method: 'GET', path: '/x', facts: FACTS, transactionId } as const;
+const put = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId } as const;
 const MIB = 1024 * 1024;
 /** Includes the ciphers of TLS versions before 1.2. */
 const WEAK = 'ALL:@SECLEVEL=0';
@@ -96,7 +95,7 @@ describe('TLS', () => {
     const ports = new Set<string>();
     for (let call = 0; call < 3; call += 1) {
       recorded.expect('GET', '/private/customers/customerid-info', success('{"customerid":"1"}'));
-      await fetchCustomerId(bank, transactionId);
+      await bank.login.whose(transactionId);
       ports.add(String(recorded.last.clientPort));
     }
     expect(ports.size).toBe(1);
@@ -107,7 +106,7 @@ describe('TLS', () => {
     const answer = { ...success('{"customerid":"1"}'), headers: { connection: 'close' } };
     for (const resumed of [false, true, true]) {
       recorded.expect('GET', '/private/customers/customerid-info', answer);
-      await fetchCustomerId(bank, transactionId);
+      await bank.login.whose(transactionId);
       expect(recorded.last.resumed).toBe(resumed);
     }
   });

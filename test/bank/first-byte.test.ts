@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BankConnection, connectToBank, type WireRequest } from '../../src/bank/transport/connection.ts';
+import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
+import type { WireRequest } from '../../src/bank/transport/line.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { EC, withOpenssl } from '../certificates/openssl.ts';
 
@@ -191,7 +192,7 @@ it('psd2 ignores interim answers', async () => {
   expect({ status, headers }).toEqual({ status: 200, headers: { 'content-length': '2' } });
 });
 
-it('header values lose the blanks around them, and the first Location counts', async () => {
+it('header values lose the spaces around them, and the first Location counts', async () => {
   const head = 'A: \t b c \t\r\nLocation: /1\r\nLocation: /2\r\nContent-Length: 0';
   answer = (socket) => socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`);
   const { headers } = await connection.send(PUT, TIMEOUT_MS, never);

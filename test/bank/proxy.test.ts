@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { proxyFor } from '../../src/bank/transport/connection.ts';
 import { EC, withOpenssl } from '../certificates/openssl.ts';
-import { type ConnectProxy, openProxy, type ProxyOptions } from '../e2e/proxy.ts';
-import { freePort } from '../free-port.ts';
+import { type ConnectProxy, openProxy, type ProxyOptions } from '../e2e/support/proxy.ts';
+import { freePort } from '../support/free-port.ts';
 import { closed, never, PUT, portOf, TIMEOUT_MS, useRawBank } from './raw-bank.ts';
 
 // Tests which proxy psd2 uses, and what it does and says if the proxy does not open a tunnel (command contract, "Proxies").
@@ -263,7 +263,7 @@ describe('a proxy that misbehaves', () => {
     await proxy.left();
   });
 
-  it('psd2 does not wait longer than the time limit for a tunnel, and then gives the connection up', async () => {
+  it('psd2 does not wait longer than the time limit for a tunnel, and then gives up the connection', async () => {
     const proxy = await openOdd(() => {});
     expect(await sendThrough(proxy.url, bank.origin, 200)).toMatchObject({
       answer: { message: 'it did not answer within 0.2 s', neverSent: true, passing: true },

@@ -9,7 +9,8 @@ import {
 import { setImmediate } from 'node:timers/promises';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { type BankConnection, connectToBank, type WireRequest } from '../../src/bank/transport/connection.ts';
+import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
+import type { WireRequest } from '../../src/bank/transport/line.ts';
 import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { EC, withOpenssl } from '../certificates/openssl.ts';
 

@@ -73,6 +73,34 @@ function certificates(): BankCertificates {
   return globalThis.certificatesOfRecordedBank;
 }
 
+/** What is wrong with a request, in the words after "got <request>". @param earlier the requests before it */
+export type Judge = (
+  request: Received,
+  certificates: BankCertificates,
+  earlier: readonly Received[],
+) => string[];
+
+/** Signature, digest and id as today's bank wants them. */
+const judgeCb: Judge = ({ method, target, headers, body }, { qseal }, earlier) => {
+  const withBody = body.length > 0;
+  const signed = ['(request-target)', ...(withBody ? ['digest'] : []), 'tpp-request-id', 'date'];
+  const key = publicKeyOf(qseal);
+  const problems = [
+    signatureProblem({ method, url: target, headers }, signed, APPLICATION_NAME, key),
+    withBody ? digestProblem(headers.digest, body) : null,
+  ];
+  const isRepeated = earlier.some((other) => other.headers['tpp-request-id'] === headers['tpp-request-id']);
+  return [
+    ...problems.flatMap((problem) => (problem === null ? [] : [`which ${problem}`])),
+    ...(isRepeated ? ['with a TPP-Request-ID that was used before'] : []),
+  ];
+};
+
+/** The key of a certificate, SPKI PEM. */
+export function publicKeyOf({ cert }: PemPair): string {
+  return new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'pem' }).toString();
+}
+
 /**
  * A bank that plays a script behind mutual TLS. It answers only the expected requests, in order. It records what it
  * receives, and checks each signature and digest with code that psd2 does not share.
@@ -81,14 +109,16 @@ export class RecordedBank {
   /** All requests since the test began. */
   received: Received[] = [];
   readonly certificates: BankCertificates = certificates();
-  readonly #signingKey = new X509Certificate(this.certificates.qseal.cert).publicKey
-    .export({ type: 'spki', format: 'pem' })
-    .toString();
   readonly #servers: Server[] = [];
   #baseUrl = '';
   #expected: { method: string; path: string; answer: ScriptedAnswer }[] = [];
   #problems: string[] = [];
   #onRequest = () => {};
+  readonly #judge: Judge;
+
+  constructor(judge: Judge = judgeCb) {
+    this.#judge = judge;
+  }
 
   async open(): Promise<void> {
     this.#baseUrl = await this.listen(this.certificates.server);
@@ -164,7 +194,7 @@ export class RecordedBank {
     this.#check(received);
     this.received.push(received);
     this.#onRequest();
-    const { method, target } = received;
+    const { method, target, headers } = received;
     const next = this.#expected.shift();
     if (next?.method !== method || next.path !== target) {
       const instead = next ? ` instead of ${next.method} ${next.path}` : '';
@@ -181,26 +211,19 @@ export class RecordedBank {
       response.write('{"result":', () => request.socket.destroy());
     } else
       response
-        .writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
+        .writeHead(answer.status, {
+          'content-type': 'application/json',
+          // Where requests have this id, the answer repeats it.
+          ...(headers['x-request-id'] !== undefined && { 'x-request-id': headers['x-request-id'] }),
+          ...answer.headers,
+        })
         .end(answer.body);
   }
 
-  #check({ method, target, headers, body }: Received): void {
-    const name = `${method} ${target}`;
-    const withBody = body.length > 0;
-    const signed = ['(request-target)', ...(withBody ? ['digest'] : []), 'tpp-request-id', 'date'];
-    const signature = signatureProblem(
-      { method, url: target, headers },
-      signed,
-      APPLICATION_NAME,
-      this.#signingKey,
-    );
-    if (signature !== null) this.#problems.push(`got ${name}, which ${signature}`);
-    const digest = withBody ? digestProblem(headers.digest, body) : null;
-    if (digest !== null) this.#problems.push(`got ${name}, which ${digest}`);
-    if (this.received.some((earlier) => earlier.headers['tpp-request-id'] === headers['tpp-request-id'])) {
-      this.#problems.push(`got ${name} with a TPP-Request-ID that was used before`);
-    }
+  #check(received: Received): void {
+    const name = `${received.method} ${received.target}`;
+    const problems = this.#judge(received, this.certificates, this.received);
+    this.#problems.push(...problems.map((problem) => `got ${name}, ${problem}`));
   }
 }
 
@@ -221,8 +244,8 @@ async function receive(request: IncomingMessage): Promise<Received> {
 }
 
 /** Opens a recorded bank for the tests of a file. A test fails if the requests differ from its script. */
-export function useRecordedBank(): RecordedBank {
-  const bank = new RecordedBank();
+export function useRecordedBank(judge?: Judge): RecordedBank {
+  const bank = new RecordedBank(judge);
   beforeAll(() => bank.open());
   afterEach(() => bank.settle());
   afterAll(() => bank.close());

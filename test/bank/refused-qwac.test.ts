@@ -10,7 +10,7 @@ import { type BankConnection, connectToBank } from '../../src/bank/transport/con
 import { ClosedUnanswered } from '../../src/bank/transport/line.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { EC, withOpenssl } from '../certificates/openssl.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { closed, never, OK, PUT, portOf, TIMEOUT_MS } from './raw-bank.ts';
 
 const made = withOpenssl((openssl) => {

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { BankCall } from '../../src/bank/call/exchange.ts';
-import { requestTokens } from '../../src/bank/endpoints/oauth.ts';
-import { freePort } from '../free-port.ts';
+import type { BankCall } from '../../src/bank/call/call.ts';
+import { freePort } from '../support/free-port.ts';
 import { refusal, success, tokens } from './answers.ts';
-import { useClients } from './client.ts';
+import { FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
 const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
-const get: BankCall = { method: 'GET', path: '/x', transactionId };
-const put: BankCall = { method: 'PUT', path: '/x', body: {}, transactionId };
-const post: BankCall = { method: 'POST', path: '/x', body: {}, transactionId };
+const get: BankCall = { method: 'GET', path: '/x', facts: FACTS, transactionId };
+const put: BankCall = { method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId };
+const post: BankCall = { method: 'POST', path: '/x', facts: FACTS, body: {}, transactionId };
 
 describe('a GET', () => {
   it.each([500, 502, 503, 504, 420, 429])(
@@ -188,7 +187,7 @@ describe('a token call', () => {
     for (const status of [500, 502, 503]) recorded.expect('POST', TOKEN_PATH, { status });
     recorded.expect('POST', TOKEN_PATH, tokens('a1', 'r1'));
     const { bankWith, sleeps } = openClient();
-    expect(await requestTokens(bankWith(), client, grant, transactionId)).toMatchObject({
+    expect(await bankWith().login.tokens(client, grant, transactionId)).toMatchObject({
       accessToken: 'a1',
     });
     expect(sleeps).toEqual([250, 500, 1000]);
@@ -197,7 +196,7 @@ describe('a token call', () => {
   it('psd2 does not retry a token call if the answer is 420', async () => {
     const { bankWith, sleeps } = openClient();
     recorded.expect('POST', TOKEN_PATH, { status: 420 });
-    await expect(requestTokens(bankWith(), client, grant, transactionId)).rejects.toMatchObject({
+    await expect(bankWith().login.tokens(client, grant, transactionId)).rejects.toMatchObject({
       code: 'too_many_calls',
     });
     expect(sleeps).toEqual([]);
@@ -206,7 +205,7 @@ describe('a token call', () => {
   it('psd2 does not retry a token call whose answer was lost, since its refresh token may be used up', async () => {
     const { bankWith, sleeps } = openClient();
     recorded.expect('POST', TOKEN_PATH, 'cut before the answer');
-    await expect(requestTokens(bankWith(), client, grant, transactionId)).rejects.toMatchObject({
+    await expect(bankWith().login.tokens(client, grant, transactionId)).rejects.toMatchObject({
       code: 'bank_unreachable',
     });
     expect(sleeps).toEqual([]);

@@ -1,6 +1,7 @@
-import type { Bank } from '../../src/bank/call/bank.ts';
-import type { Transaction } from '../../src/bank/endpoints/customers.ts';
-import { readEnvelope } from '../../src/wire/envelope.ts';
+import type { CbCaller } from '../../src/bank/interfaces/cb/answer.ts';
+import { bankOver } from '../../src/bank/interfaces/cb/interface.ts';
+import type { Transaction } from '../../src/bank/ports/bank.ts';
+import { answered } from './interfaces/cb/answered.ts';
 
 /**
  * The pages of a list, in the order of the answers, as one text: `ab:5 cd:5 e.` are the pages with the rows a and b, c and d,
@@ -13,22 +14,20 @@ export function scriptedBank({ booked = '', pending = '' }: { booked?: Pages; pe
   const [accounting, notAccounting] = [booked, pending].map((pages) => pages.split(' ').filter(Boolean));
   const answers = Math.max(accounting?.length ?? 0, notAccounting?.length ?? 0);
   let calls = 0;
-  const bank: Bank = {
-    async call(_, schema) {
+  const caller: CbCaller = {
+    async ask(call, read) {
       if (calls === answers) throw new TypeError(`The script has only ${answers} answers`);
       const data = {
         ...listOf('Accounting', accounting?.[calls], calls),
         ...listOf('NotAccounting', notAccounting?.[calls], calls),
       };
       calls += 1;
-      const envelope = readEnvelope({ result: { outcome: 'SUCCESS' }, data });
-      if (!envelope) throw new TypeError('The answer has no envelope');
-      return { data: schema.parse(data), envelope, notices: [] };
+      return read(await answered(call, { body: JSON.stringify({ result: { outcome: 'SUCCESS' }, data }) }));
     },
-    exchange: () => Promise.reject(new TypeError('This test bank has no exchange')),
+    send: () => Promise.reject(new TypeError('This test bank has no exchange')),
   };
   return {
-    bank,
+    bank: bankOver(caller),
     /** The number of answers that the script has left. */
     left: () => answers - calls,
   };

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/call/bank.ts';
-import { fetchCustomerId } from '../../src/bank/endpoints/customers.ts';
+import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { refusal, scaRequired, success } from './answers.ts';
-import { useClients } from './client.ts';
+import { FACTS, useClients } from './client.ts';
 import { useRecordedBank } from './recorded-bank.ts';
 
 const recorded = useRecordedBank();
@@ -33,7 +32,7 @@ it('psd2 renews the token after a 401 and retries the call once', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
   const tokens = numberedTokens();
-  expect(await fetchCustomerId(openClient({ tokens }).bank, transactionId)).toBe('1234567');
+  expect(await openClient({ tokens }).bank.login.whose(transactionId)).toBe('1234567');
   expect(bearers()).toEqual(['Bearer token-0', 'Bearer token-1']);
   expect(tokens.refused).toEqual(['token-0']);
 });
@@ -42,10 +41,11 @@ it('after a 401 psd2 also retries a PUT, since the bank did nothing', async () =
   recorded.expect('PUT', '/x', refusal(401));
   recorded.expect('PUT', '/x', success());
   const announced: string[] = [];
-  const { bank } = openClient({ tokens: numberedTokens() });
-  const answer = await bank.exchange({
+  const { caller } = openClient({ tokens: numberedTokens() });
+  const answer = await caller.send({
     method: 'PUT',
     path: '/x',
+    facts: FACTS,
     body: {},
     transactionId,
     beforeSend: async ({ requestId }) => void announced.push(requestId),
@@ -57,8 +57,8 @@ it('after a 401 psd2 also retries a PUT, since the bank did nothing', async () =
 it('psd2 does not retry a PUT if the 401 may not come from the bank', async () => {
   recorded.expect('PUT', '/x', { status: 401, body: '{"error":"invalid_token"}' });
   const tokens = numberedTokens();
-  const { bank } = openClient({ tokens });
-  const answer = await bank.exchange({ method: 'PUT', path: '/x', body: {}, transactionId });
+  const { caller } = openClient({ tokens });
+  const answer = await caller.send({ method: 'PUT', path: '/x', facts: FACTS, body: {}, transactionId });
   expect(answer.status).toBe(401);
   expect(bearers()).toEqual(['Bearer token-0']);
   expect(tokens.refused).toEqual([]);
@@ -68,7 +68,7 @@ it('psd2 retries a GET after any 401, because a GET changes nothing', async () =
   recorded.expect('GET', PATH, { status: 401, headers: { 'content-type': 'text/html' }, body: '<html>' });
   recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
   const tokens = numberedTokens();
-  expect(await fetchCustomerId(openClient({ tokens }).bank, transactionId)).toBe('1234567');
+  expect(await openClient({ tokens }).bank.login.whose(transactionId)).toBe('1234567');
   expect(tokens.refused).toEqual(['token-0']);
 });
 
@@ -78,17 +78,18 @@ it('psd2 does not itself repeat a call that moves money after a 401, and renews 
   const tokens = numberedTokens();
   // The tokens have not learnt that the bank refuses this one.
   tokens.current = async () => 'token-0';
-  const { bank } = openClient({ tokens });
-  const answer = await bank.exchange({
+  const { bank, caller } = openClient({ tokens });
+  const answer = await caller.send({
     method: 'PUT',
     path: '/x',
+    facts: FACTS,
     body: {},
     transactionId,
     irrevocable: true,
   });
   expect(answer.status).toBe(401);
   expect(tokens.refused).toEqual([]);
-  await fetchCustomerId(bank, transactionId);
+  await bank.login.whose(transactionId);
   expect(bearers()).toEqual(['Bearer token-0', 'Bearer token-1']);
   expect(tokens.refused).toEqual(['token-0']);
 });
@@ -97,7 +98,7 @@ it('psd2 stops after a second 401', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, refusal(401));
   const tokens = numberedTokens();
-  await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toMatchObject({
+  await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toMatchObject({
     code: 'not_logged_in',
     httpStatus: 401,
   });
@@ -107,7 +108,7 @@ it('psd2 stops after a second 401', async () => {
 it('psd2 does not renew the token after a 401 that asks for SCA', async () => {
   recorded.expect('GET', PATH, scaRequired(401, 'r1'));
   const tokens = numberedTokens();
-  await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toMatchObject({
+  await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toMatchObject({
     code: 'sca_required',
     resourceId: 'r1',
   });
@@ -123,7 +124,7 @@ it("if the renewal fails, the operator sees the renewal's error", async () => {
       throw ended;
     },
   };
-  await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toBe(ended);
+  await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toBe(ended);
 });
 
 it('psd2 sends nothing without a token', async () => {
@@ -134,13 +135,13 @@ it('psd2 sends nothing without a token', async () => {
     },
     renewed: async () => 'never',
   };
-  await expect(fetchCustomerId(openClient({ tokens }).bank, transactionId)).rejects.toBe(nobody);
+  await expect(openClient({ tokens }).bank.login.whose(transactionId)).rejects.toBe(nobody);
   expect(recorded.received).toEqual([]);
 });
 
 it('the error for an empty answer has the ids that the support of the bank asks for', async () => {
   recorded.expect('GET', PATH, { status: 204 });
-  await expect(fetchCustomerId(openClient().bank, transactionId)).rejects.toMatchObject({
+  await expect(openClient().bank.login.whose(transactionId)).rejects.toMatchObject({
     code: 'bank_answer',
     message: `The bank's answer to GET ${PATH} is empty`,
     httpStatus: 204,
@@ -156,6 +157,6 @@ it('the operator sees the warnings and infos of a success', async () => {
     success('{"customerid":"1"}', { message: '{"code":"W1","message":"Soon closed","type":"WARNING"}' }),
   );
   const { bank, notices } = openClient();
-  await fetchCustomerId(bank, transactionId);
+  await bank.login.whose(transactionId);
   expect(notices).toEqual([{ code: 'W1', text: 'Soon closed', type: 'WARNING', detail: null }]);
 });

@@ -7,7 +7,7 @@ import { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CallbackListener, listenForCallback } from '../../src/callback/listener.ts';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Asked, askAt, hungUpOn, openAt, sayAt } from './requests.ts';
 
 const STATE = 'n3Zr0hI9cQ0v8e7WbW0m1A';
@@ -41,7 +41,7 @@ describe('listenForCallback', () => {
   beforeEach(() => listen());
   afterEach(() => listener.close());
 
-  it('the listener delivers the callback and tells the customer to go back', async () => {
+  it('the listener delivers the callback and asks the customer to go back', async () => {
     expect(listener.url).toBe(`http://127.0.0.1:${port}/callback`);
     const received = listener.received(never);
     const answer = await ask(`/callback?code=c%2Bd&state=${STATE}`, {
@@ -254,7 +254,7 @@ describe('listenForCallback', () => {
     socket.write(`GET /callback?code=gone&state=${STATE} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`, () =>
       socket.resetAndDestroy(),
     );
-    expect((await listener.received(AbortSignal.timeout(2_000))).get('code')).toBe('gone');
+    expect((await listener.received(never)).get('code')).toBe('gone');
   });
 
   it("waiting for the callback leaves nothing on the caller's signal", async () => {

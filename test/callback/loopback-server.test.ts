@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveOnLoopback } from '../../src/callback/loopback-server.ts';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { askAt, openAt, openTlsAt, sayAt } from './requests.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
@@ -203,7 +203,7 @@ describe('a server and its connections', () => {
     },
   );
 
-  it('the server goes on if the system cannot give it a connection', async () => {
+  it('the server continues if the system cannot give it a connection', async () => {
     const listening = vi.spyOn(Server.prototype, 'listen');
     stop = await serve(`http://127.0.0.1:${port}/`);
     const [server] = listening.mock.results.map(({ value }) => value);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CallbackListener, listenForCallback } from '../../src/callback/listener.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Answer, type Asked, askAt } from './requests.ts';
 
 const STATE = 'n3Zr0hI9cQ0v8e7WbW0m1A';

@@ -52,7 +52,7 @@ function extensionsOf(pem: string): string[] {
   );
 }
 
-test('a new authority may issue certificates, but no further authorities', () => {
+test('a new authority may issue certificates, but not other authorities', () => {
   expect(extensionsOf(authority.certificatePem)).toEqual([
     'Basic Constraints: critical: CA:TRUE, pathlen:0',
     'Key Usage: critical: Certificate Sign, CRL Sign',

@@ -1,13 +1,18 @@
+import { type AsnType, ObjectIdentifier, Sequence, Utf8String } from 'asn1js';
 import { describe, expect, it } from 'vitest';
-import { derOid, derSequence, derUtf8String } from '../../src/certificates/der.ts';
 import { decodeQcStatements, encodeQcStatements } from '../../src/certificates/qc-statements.ts';
 
+const oid = (value: string) => new ObjectIdentifier({ value });
+const utf8 = (value: string) => new Utf8String({ value });
+const sequence = (...value: AsnType[]) => new Sequence({ value });
+const encoded = (value: AsnType) => new Uint8Array(value.toBER());
+
 const NONE = { qcCompliance: false, qcType: undefined, psd2: undefined };
-const QC_TYPE = derOid('0.4.0.1862.1.6');
-const WEB = derOid('0.4.0.1862.1.6.3');
-const PSD2 = derOid('0.4.0.19495.2');
-const PISP = derOid('0.4.0.19495.1.2');
-const other = derOid('1.2.3.4');
+const QC_TYPE = oid('0.4.0.1862.1.6');
+const WEB = oid('0.4.0.1862.1.6.3');
+const PSD2 = oid('0.4.0.19495.2');
+const PISP = oid('0.4.0.19495.1.2');
+const other = oid('1.2.3.4');
 
 describe('qcStatements', () => {
   it.each([
@@ -21,40 +26,71 @@ describe('qcStatements', () => {
 
   it.each([
     ['nothing', new Uint8Array()],
-    ['a text instead of a sequence', derUtf8String('text')],
-    ['a text instead of a statement', derSequence(derUtf8String('0\u0003'))],
-    ['a statement without a name', derSequence(derSequence())],
-    ['a text instead of a name', derSequence(derSequence(derUtf8String('\u0004\u0000')))],
-    ['a type without a value', derSequence(derSequence(QC_TYPE))],
-    ['a type with a text for its value', derSequence(derSequence(QC_TYPE, derUtf8String('text')))],
-    ['a type that psd2 does not know', derSequence(derSequence(QC_TYPE, derSequence(other)))],
+    ['a text instead of a sequence', utf8('text')],
+    ['a text instead of a statement', sequence(utf8('0\u0003'))],
+    ['a statement without a name', sequence(sequence())],
+    ['a text instead of a name', sequence(sequence(utf8('\u0004\u0000')))],
+    ['a type without a value', sequence(sequence(QC_TYPE))],
+    ['a type with a text for its value', sequence(sequence(QC_TYPE, utf8('text')))],
+    ['a type that psd2 does not know', sequence(sequence(QC_TYPE, sequence(other)))],
   ])('psd2 finds no statement in %s', (_, der) => {
-    expect(decodeQcStatements(der)).toEqual(NONE);
+    expect(decodeQcStatements(der instanceof Uint8Array ? der : encoded(der))).toEqual(NONE);
   });
 
   it('psd2 takes the first type that it knows', () => {
-    expect(decodeQcStatements(derSequence(derSequence(QC_TYPE, derSequence(other, WEB)))).qcType).toBe('web');
+    expect(decodeQcStatements(encoded(sequence(sequence(QC_TYPE, sequence(other, WEB))))).qcType).toBe('web');
   });
 
   it.each([
     ['no content', [], { roles: [], ncaName: '', ncaId: '' }],
     [
       'a role that psd2 does not know',
-      [derSequence(derSequence(other, derUtf8String('PSP_XX')), derSequence(PISP, derUtf8String('PSP_PI')))],
+      [sequence(sequence(other, utf8('PSP_XX')), sequence(PISP, utf8('PSP_PI')))],
       { roles: ['PSP_PI'], ncaName: '', ncaId: '' },
     ],
     [
       'a role with another name than its identifier',
-      [derSequence(derSequence(PISP, derUtf8String('PSP_AI')))],
+      [sequence(sequence(PISP, utf8('PSP_AI')))],
       { roles: ['PSP_PI'], ncaName: '', ncaId: '' },
     ],
     [
-      'an authority that is no text',
-      [derSequence(), derSequence(derUtf8String('BI')), derUtf8String('IT-BI')],
+      'an authority that is not a text',
+      [sequence(), sequence(utf8('BI')), utf8('IT-BI')],
       { roles: [], ncaName: '', ncaId: 'IT-BI' },
     ],
   ])('psd2 reads a PSD2 statement with %s', (_, content, psd2) => {
-    const der = derSequence(derSequence(PSD2, derSequence(...content)));
+    const der = encoded(sequence(sequence(PSD2, sequence(...content))));
     expect(decodeQcStatements(der)).toEqual({ ...NONE, psd2 });
+  });
+
+  it.each([
+    ['an indefinite length', '30800000'],
+    ['an indefinite length of a statement', '300c3080060604008e4601010000'],
+    ['an indefinite length before 128 octets', `3080${'00'.repeat(128)}`],
+    ['a length of nine octets', '3089000000000000000001'],
+    ['a tag without a length', '30'],
+    ['a length that is cut off', '308201'],
+    ['less content than its length says', '300230'],
+    ['a good statement before a bad one', '30043000300c'],
+  ])('psd2 refuses %s', (_, der) => {
+    expect(() => decodeQcStatements(Buffer.from(der, 'hex'))).toThrow(
+      expect.objectContaining({
+        code: 'certificate',
+        message: 'The qcStatements of the certificate are not valid DER',
+        hint: 'Ask the certificate authority for a correct certificate.',
+      }),
+    );
+  });
+
+  it('psd2 reads lengths of four octets and names with accents', () => {
+    const name = `0c84${'00000003'}${Buffer.from('\u00e8!').toString('hex')}`;
+    const content = Buffer.concat([Buffer.from('3000', 'hex'), Buffer.from(name, 'hex')]);
+    const info = Buffer.concat([Buffer.from([0x30, content.length]), content]);
+    const statement = Buffer.concat([encoded(PSD2), info]);
+    const list = Buffer.concat([
+      Buffer.from([0x30, statement.length + 2, 0x30, statement.length]),
+      statement,
+    ]);
+    expect(decodeQcStatements(list).psd2).toEqual({ roles: [], ncaName: '\u00e8!', ncaId: '' });
   });
 });

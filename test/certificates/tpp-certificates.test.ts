@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import {
   generateRsaKeys,
   makeCertificateAuthority,
+  makeTppCertificates,
   readEidasCertificate,
 } from '../../src/certificates/eidas.ts';
-import { makeTppCertificates } from '../../src/certificates/tpp-certificates.ts';
 
 it('a TPP gets a QWAC for its host and a QSealC, of one authority, each with its own key', async () => {
   const validity = { from: new Date('2026-11-21T12:00:00Z'), days: 30 };

@@ -1,33 +1,14 @@
 import { Command } from '@commander-js/extra-typings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GLOBAL_OPTIONS, type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
+import { type RawGlobals, readGlobals, withGlobals } from '../../src/cli/globals.ts';
 import { readOutputMode } from '../../src/cli/output-mode.ts';
 
 /** Parses the arguments with commander, with the variables of `env` set. */
 function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
   for (const [name, value] of Object.entries(env)) process.env[name] = value;
-  const command = new Command()
-    .exitOverride()
-    .configureOutput({ writeErr: () => {}, writeOut: () => {} })
-    .addOption(GLOBAL_OPTIONS.profile)
-    .addOption(GLOBAL_OPTIONS.customer)
-    .addOption(GLOBAL_OPTIONS.grant)
-    .addOption(GLOBAL_OPTIONS.output)
-    .addOption(GLOBAL_OPTIONS.json)
-    .addOption(GLOBAL_OPTIONS.query)
-    .addOption(GLOBAL_OPTIONS.rawOutput)
-    .addOption(GLOBAL_OPTIONS.raw)
-    .addOption(GLOBAL_OPTIONS.input)
-    .addOption(GLOBAL_OPTIONS.yes)
-    .addOption(GLOBAL_OPTIONS.quiet)
-    .addOption(GLOBAL_OPTIONS.verbose)
-    .addOption(GLOBAL_OPTIONS.timeout)
-    .addOption(GLOBAL_OPTIONS.browser)
-    .addOption(GLOBAL_OPTIONS.qr)
-    .addOption(GLOBAL_OPTIONS.scaTimeout)
-    .addOption(GLOBAL_OPTIONS.psuIp)
-    .addOption(GLOBAL_OPTIONS.lang)
-    .addOption(GLOBAL_OPTIONS.color);
+  const command = withGlobals(
+    new Command().exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} }),
+  );
   return command.parse(args, { from: 'user' }).opts();
 }
 

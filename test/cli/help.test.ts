@@ -11,7 +11,7 @@ import { shellWords } from '../../src/terminal/shell-words.ts';
 const PLACES = { root: '~/.config/psd2', log: '~/.local/state/psd2' };
 const notRun: Run = async () => {};
 
-// Silences help and completion when their examples run. Other test files load these modules too, so both are reloaded.
+// Silences help when its examples run. Other test files load this module too, so it is reloaded.
 vi.hoisted(() => vi.resetModules());
 afterAll(() => vi.resetModules());
 vi.mock(import('../../src/cli/print-at-once.ts'), () => ({

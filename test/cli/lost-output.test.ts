@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { endOverLostOutput } from '../../src/cli/lost-output.ts';
+import { endOverLostOutput } from '../../src/cli/report-error.ts';
 
 const exit = vi.fn<(code?: string | number | null) => never>();
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, it } from 'vitest';
-import { replacedWhileRunning } from '../../src/cli/replaced.ts';
+import { replacedWhileRunning } from '../../src/cli/report-error.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -39,7 +39,7 @@ function errorOf(work: () => unknown): unknown {
   }
 }
 
-it('a chunk that is missing after an upgrade is no bug', () => {
+it('a chunk that is missing after an upgrade is not a bug', () => {
   const { late } = require(place('main.js'));
   writeFileSync(place('main.js'), `exports.late = () => require('./chunks/late-B.js');`);
   expect(replacedWhileRunning(errorOf(late), program)).toMatchObject(REPLACED);

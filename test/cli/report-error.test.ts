@@ -138,7 +138,7 @@ describe('the commands that an error names', () => {
   });
 });
 
-it('on a terminal an error wraps between words, and further lines align with the first', () => {
+it('on a terminal an error wraps between words, and the other lines align with the first', () => {
   const { stream, written } = openStream({ columns: 40 });
   const hint =
     'Choose another one that is registered at the bank, such as PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback';

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
 import { useCommands } from './in-process.ts';
 
 const { run, said } = useCommands();
@@ -97,4 +98,19 @@ describe('work that must finish', () => {
     });
     expect(said()).toBe('psd2: Interrupted.\n');
   });
+});
+
+it.each([
+  ['1000001', 'psd2 --customer 1000001 accounts list'],
+  ['anna.b', 'psd2 --customer anna.b accounts list'],
+  ['../1', 'psd2 accounts list'],
+])('with --customer %s, a hint advises: %s', async (customer, advice) => {
+  const fail = async () => {
+    throw new Psd2Error('usage', 'No account', {
+      hint: 'See the accounts with:',
+      next: [['accounts', 'list']],
+    });
+  };
+  await run(fail, { customer });
+  expect(said()).toContain(`See the accounts with: ${advice}\n`);
 });

@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { keepThreadsAwake } from '../../src/cli/threads.ts';
+import { keepThreadsAwake } from '../../src/cli/run.ts';
 
 it('the threads that read files get work each second, until they may sleep', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type RawGlobals, readGlobals } from '../../src/cli/globals.ts';
-import { type Context, openContext } from '../../src/commands/context.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import type { Context, Surroundings } from '../../src/commands/context.ts';
+import type { FindInterface } from '../../src/commands/open/bank.ts';
+import { openContext } from '../../src/commands/open/context.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import { type Environment, passphraseIn } from '../../src/store/machine/settings.ts';
@@ -8,7 +11,7 @@ import { type OutputFormat, openOutput } from '../../src/terminal/output/output.
 import { openTerminal } from '../../src/terminal/terminal.ts';
 import { openStream } from '../terminal/stream.ts';
 
-/** A command in this process: real files, no terminal, and a clock that stands still. */
+/** A command in this process: real files, no terminal, and a stopped clock. */
 export interface Command {
   context: Context;
   /** What it printed on stdout. */
@@ -29,7 +32,14 @@ export function openCommand(
     env = {},
     globals = {},
     format = 'json',
-  }: { env?: Environment; globals?: Partial<RawGlobals>; format?: OutputFormat } = {},
+    find,
+  }: {
+    env?: Environment;
+    globals?: Partial<RawGlobals>;
+    format?: OutputFormat;
+    /** Finds the interface of the bank. */
+    find?: FindInterface;
+  } = {},
 ): Command {
   const { signal } = new AbortController();
   const [stdout, stderr] = [openStream('no terminal'), openStream('no terminal')];
@@ -42,7 +52,7 @@ export function openCommand(
     ...{ input: false, browser: true, color: false },
     ...globals,
   };
-  const context = openContext({
+  const world: Surroundings = {
     globals: readGlobals(raw, {}),
     sourceOf: () => 'default',
     repeated: {},
@@ -67,6 +77,13 @@ export function openCommand(
     stopGently: () => signal,
     readStdin: async () => '',
     onEnd: () => {},
-  });
+  };
+  const context = openContext(world, find);
   return { context, printed: stdout.written, said: stderr.written };
+}
+
+/** Runs a command line in the context of a command. */
+export async function runIn(context: Context, ...words: string[]): Promise<void> {
+  const program = await buildProgram('0.0.0', { words, runInstead: (command) => command(context) });
+  await program.parseAsync(words, { from: 'user' });
 }

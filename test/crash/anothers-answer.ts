@@ -179,7 +179,7 @@ export async function tryMixed(
   const tried = newTry('another’s answer', name, fate, mixture.at, kind === 'transfer' ? place.amount : '');
   const gateway = new MixingGateway(mixed, fate, mixture);
   const env = {
-    ...between(relay, place, 'status tells', (call, toBank) => gateway.answer(call, toBank)),
+    ...between(relay, place, 'status is conclusive', (call, toBank) => gateway.answer(call, toBank)),
     ...IMPATIENT,
   };
   // Another flow, which goes well.
@@ -225,10 +225,10 @@ function judgeStates(
   for (const { state, resourceId } of flows) {
     const isDone = resourceId !== null && doneAtTheBank.has(resourceId);
     if (mixed.done.includes(state) && !isDone) {
-      problems.push(`told done though not: after ${who} psd2 shows ${state}`);
+      problems.push(`reported done though not: after ${who} psd2 shows ${state}`);
     }
     if (['failed', 'rejected', 'cancelled', 'expired'].includes(state) && isDone) {
-      problems.push(`told failed though done: after ${who} psd2 shows ${state}`);
+      problems.push(`reported failed though done: after ${who} psd2 shows ${state}`);
     }
   }
   const resources = flows.flatMap(({ resourceId }) => resourceId ?? []);

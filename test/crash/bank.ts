@@ -14,14 +14,14 @@ import {
   type Operator,
   PROGRAM,
   useOperator,
-} from '../e2e/psd2.ts';
-import * as shapes from '../e2e/shapes.ts';
+} from '../e2e/support/psd2.ts';
+import * as shapes from '../e2e/support/shapes.ts';
 
 const beside = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const COMMISSION_CENTS = 50;
 /** No process in these tests needs longer. One that hangs is killed, and its try counts as failed. */
 const HANGS_AFTER_MS = 180_000;
-/** How often the test checks whether a process stands still. */
+/** How often the test checks whether a process stalls. */
 const LOOKS_EVERY_MS = 20;
 const PRELOAD = pathToFileURL(beside('preload.js')).href;
 
@@ -83,7 +83,7 @@ export interface Watched extends Ended {
   tookToEnd: number;
 }
 
-/** A process that stands still at a point until `goOn` lets it continue. */
+/** A process that stalls at a point until `goOn` lets it continue. */
 export interface Stalled {
   /** False if the process ended before it reached the point. */
   reached: boolean;
@@ -101,7 +101,7 @@ export interface Place {
   psd2(args: string[]): Promise<Ended>;
   /** Like `psd2`, but watched, and stopped at the named point. @param env is added to what each process has */
   watched(args: string[], stop?: Stop, env?: Record<string, string>): Promise<Watched>;
-  /** Starts psd2, and waits until it stands still at the named point or has ended. */
+  /** Starts psd2, and waits until it stalls at the named point or has ended. */
   stalled(args: string[], stop: { at: string; how: 'SIGSTOP' | 'block' }): Promise<Stalled>;
   /** Removes the locks that a killed process left behind, as if they had expired. */
   passTime(): void;

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { named } from '../named.ts';
+import { named } from '../support/named.ts';
+import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import {
   choose,
@@ -17,7 +18,7 @@ import { useFollowers } from './tried.ts';
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 
-it.each(named(FLOWS))(
+it.each(sample(named(FLOWS), 2, ([name]) => name))(
   '%s: if the connection is cut at any request, the flow still ends correctly and psd2 pays once',
   async (_name, scenario) => {
     const cuts = cutsOf(await recordFlow(bank, scenario));
@@ -30,7 +31,7 @@ it.each(named(FLOWS))(
   PATIENCE_MS,
 );
 
-it.each(named(LOGINS))(
+it.each(sample(named(LOGINS), 1, ([name]) => name))(
   '%s: if the connection is cut at any request, the earlier login still works, and so does a new login',
   async (_name, scenario) => {
     const points = choose(cutsOf(await recordLogin(bank, scenario)), undefined, 3);

@@ -1,3 +1,4 @@
+import type { Backend, Lodging } from './backends.ts';
 import type { Place } from './bank.ts';
 import {
   between,
@@ -8,10 +9,9 @@ import {
   type Means,
   newFlows,
   resumeOf,
-  type StatusTells,
+  type StatusKind,
   transferOrder,
 } from './gateway.ts';
-import type { Home, Lodging } from './homes.ts';
 import type { Relay } from './relay.ts';
 import { type Flow, type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
 
@@ -84,7 +84,7 @@ export const EARLIER: Delivery[] = [
 
 const KIND = 'delivered twice';
 const EXIT = { done: 0, usage: 2, notLoggedIn: 4, refused: 7, unknown: 9, tooManyCalls: 10 };
-/** Refusals of the content. Without a status that tells, psd2 believes them. */
+/** Refusals of the content. Without a conclusive status, psd2 believes them. */
 const OF_THE_CONTENT = [400, 417, 422];
 /** The bank has not read the request, so psd2 sends it again, and the bank refuses that one as one too many (400). */
 const UNREAD = [401, 420, 429];
@@ -93,13 +93,13 @@ const UNREAD = [401, 420, 429];
 function deliver(
   relay: Relay,
   place: Place,
-  statusTells: StatusTells,
+  statusKind: StatusKind,
   call: Delivery['call'],
   { status }: Second,
 ): { env: Record<string, string>; deliver(): void; delivered(): boolean } {
   let state: 'before' | 'now' | 'delivered' = 'before';
   const fault = status === undefined ? 'delivered-twice' : `delivered-twice-status=${status}`;
-  const env = between(relay, place, statusTells, (asked, toBank) => {
+  const env = between(relay, place, statusKind, (asked, toBank) => {
     if (state !== 'now' || !isCall(call, asked)) return toBank();
     state = 'delivered';
     return toBank({ 'x-sandbox-fault': fault });
@@ -118,12 +118,12 @@ export async function tryDelivery(
   { relay, followers }: Means,
   { place, env: ofHome }: Lodging,
   { name, kind, call, end, begin, resume }: Delivery,
-  { statusTells, home }: { statusTells: StatusTells; home: Home },
+  { statusKind, backend }: { statusKind: StatusKind; backend: Backend },
   second: Second,
 ): Promise<Tried> {
-  const how = `${statusTells}, ${home}`;
+  const how = `${statusKind}, ${backend}`;
   const tried = newTry(KIND, name, how, second.at, kind === 'transfer' ? place.amount : '');
-  const gateway = deliver(relay, place, statusTells, call, second);
+  const gateway = deliver(relay, place, statusKind, call, second);
   const env = { ...gateway.env, ...ofHome };
   const before = await flowsAt(followers, place, kind, env);
   const flows = () => newFlows(followers, place, kind, env, before);
@@ -135,12 +135,13 @@ export async function tryDelivery(
   const first = await followers.psd2(place, begin(place), env);
   tried.reached = gateway.delivered();
   judgeEnd('it', first, tried.problems);
-  const told = { statusTells, end, second };
-  if (isDecisive) judgeTold('it', first, await flows(), told, tried);
+  const expected = { statusKind, end, second };
+  if (isDecisive) judgeReported('it', first, await flows(), expected, tried);
   for (const { flow } of isDecisive ? await flows() : []) {
     judgeEnd('cancel', await followers.psd2(place, [kind, 'cancel', flow, '--json'], env), tried.problems);
     const states = (await flows()).map(({ state }) => state);
-    if (states.includes('cancelled')) tried.problems.push('told failed though done: it could be cancelled');
+    if (states.includes('cancelled'))
+      tried.problems.push('reported failed though done: it could be cancelled');
   }
   if (kind === 'transfer') {
     const again = await followers.psd2(place, begin(place), env);
@@ -151,7 +152,7 @@ export async function tryDelivery(
   for (const flow of await flows()) {
     const resumed = await followers.psd2(place, resumeOf(kind, flow, resume), env);
     judgeEnd('resume', resumed, tried.problems);
-    if (isDecisive) judgeTold('resume', resumed, await flows(), told, tried);
+    if (isDecisive) judgeReported('resume', resumed, await flows(), expected, tried);
   }
   const ended = await flows();
   tried.ends = ended.map(({ state }) => state);
@@ -164,19 +165,19 @@ export async function tryDelivery(
 }
 
 /** The bank has done it. psd2 must show so if the bank's status does, and otherwise may not know. */
-function judgeTold(
+function judgeReported(
   who: string,
   { code, stderr }: { code: number; stderr: string },
   flows: Flow[],
-  { statusTells, end, second }: { statusTells: StatusTells; end: string; second: Second },
+  { statusKind, end, second }: { statusKind: StatusKind; end: string; second: Second },
   { problems }: Tried,
 ): void {
   const mayFail =
-    statusTells === 'status does not tell' &&
+    statusKind === 'status is inconclusive' &&
     (second.status === undefined || [...OF_THE_CONTENT, ...UNREAD].includes(second.status));
   const allowed: [string, number][] = [
-    ...(statusTells === 'status tells' ? ([[end, EXIT.done]] satisfies [string, number][]) : []),
-    ...(statusTells === 'status does not tell'
+    ...(statusKind === 'status is conclusive' ? ([[end, EXIT.done]] satisfies [string, number][]) : []),
+    ...(statusKind === 'status is inconclusive'
       ? ([['unknown', EXIT.unknown]] satisfies [string, number][])
       : []),
     ...(mayFail ? ([['failed', EXIT.refused]] satisfies [string, number][]) : []),
@@ -192,8 +193,8 @@ function judgeTold(
   if (allowed.some(([right, exit]) => state === right && code === exit)) return;
   const what =
     /failed|rejected|cancelled/.test(state) || [5, 7].includes(code)
-      ? 'told failed though done'
-      : 'told wrongly';
+      ? 'reported failed though done'
+      : 'reported wrongly';
   problems.push(`${what}: ${who} ended with ${code}, psd2 shows ${state}: ${stderr}`);
 }
 
@@ -210,12 +211,12 @@ export async function tryTokenCall(
   { relay, followers }: Means,
   { place, env: ofHome }: Lodging,
   name: TokenCall,
-  home: Home,
+  backend: Backend,
   second: Second,
 ): Promise<Tried> {
-  const tried = newTry(KIND, name, home, second.at, '');
+  const tried = newTry(KIND, name, backend, second.at, '');
   const { call, args } = TOKEN_CALLS[name];
-  const gateway = deliver(relay, place, 'status tells', call, second);
+  const gateway = deliver(relay, place, 'status is conclusive', call, second);
   const env = { ...gateway.env, ...ofHome };
   // A login of its own: the other tries go on with theirs.
   await logIn(followers, place, env, tried);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { named } from '../named.ts';
+import { named } from '../support/named.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { FLOWS } from './scenarios.ts';
 

@@ -8,8 +8,9 @@ import * as z from 'zod';
 import { storeFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { Ended, Environment, Running } from '../e2e/psd2.ts';
+import type { Ended, Environment, Running } from '../e2e/support/psd2.ts';
 import { type Server, startServer } from '../store/postgres/server.ts';
+import { SEED } from '../support/sample.ts';
 import { ACCOUNT, type CrashBank } from './bank.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
@@ -51,9 +52,9 @@ const DATABASE = 'fleet';
 /** The customer who pays. */
 const PAYER = '1048262';
 const CLOCK = pathToFileURL(fileURLToPath(new URL('fleet-clock.js', import.meta.url))).href;
-/** Longer than a claim lasts: a worker that stands still for this time has lost its claims. */
+/** Longer than a claim lasts: a worker that stalls for this time has lost its claims. */
 const STALL_MS = 13_000;
-const MOST_WRONG_CLOCK_MS = 45_000;
+const MAX_WRONG_CLOCK_MS = 45_000;
 /** Several workers ask for each reference. */
 const TRIES_OF_A_REFERENCE = 3;
 const COMMISSION_CENTS = 50;
@@ -83,7 +84,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
   const { operator } = bank;
   const orders = new Map<string, Order>();
   const problems: string[] = [];
-  const chance = seeded(process.env.CRASH_SEED ?? '1');
+  const chance = seeded(SEED);
   let server: Server;
   let proxy: CuttingProxy;
   let started = 0;
@@ -172,7 +173,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
         ...direct(),
         PSD2_STORE: `postgres://psd2@/${DATABASE}?host=${encodeURIComponent(proxy.folder)}`,
         NODE_OPTIONS: `--import=${CLOCK}`,
-        FLEET_CLOCK_MS: String(Math.round((chance() * 2 - 1) * MOST_WRONG_CLOCK_MS)),
+        FLEET_CLOCK_MS: String(Math.round((chance() * 2 - 1) * MAX_WRONG_CLOCK_MS)),
       });
       while (!isOver) {
         const args = nextJob();

@@ -22,8 +22,8 @@ export function isCall(name: CallName, { method, path }: Call): boolean {
 }
 
 /** Whether the bank's status shows if an operation was executed. */
-export const STATUSES = ['status tells', 'status does not tell'] as const;
-export type StatusTells = (typeof STATUSES)[number];
+export const STATUSES = ['status is conclusive', 'status is inconclusive'] as const;
+export type StatusKind = (typeof STATUSES)[number];
 
 /** What a try needs of the bank, and between it and psd2. */
 export interface Means {
@@ -41,7 +41,7 @@ export interface Means {
 export function between(
   relay: Relay,
   place: Place,
-  statusTells: StatusTells,
+  statusKind: StatusKind,
   treatment: Treatment,
   customer: 'the customer comes' | 'no customer' = 'the customer comes',
 ): Record<string, string> {
@@ -50,7 +50,7 @@ export function between(
     if (!answer) return undefined;
     const isAsked = isCall('approach', call) || call.path.endsWith('/authorize');
     if (isAsked && customer === 'the customer comes') sendCustomer(answer);
-    return statusTells === 'status tells' ? answer : withholding(call, answer);
+    return statusKind === 'status is conclusive' ? answer : withholding(call, answer);
   });
   // The relay sends the customer to the bank.
   const env = { ...relay.env(place.name), PSD2_BROWSER: '/bin/true' };
@@ -136,7 +136,7 @@ export function resumeOf(kind: string, { flow }: Flow, more: string[] = []): str
   return [kind, 'resume', flow, ...(kind === 'consent' ? ['--json'] : [...yes, ...more])];
 }
 
-/** The flows of a place that were not there before. The homes of some tries have flows of earlier ones. */
+/** The flows of a place that were not there before. The backends of some tries have flows of earlier ones. */
 export async function newFlows(
   followers: Followers,
   place: Place,
@@ -159,7 +159,9 @@ export async function judgeLedger(bank: CrashBank, tries: Tried[]): Promise<void
     }
     const done = tried.ends.filter((state) => state === 'executed' || state === 'settled').length;
     if (done > bookings) {
-      tried.problems.push(`told done though not: ${tried.ends.join(', ')}, but the ledger shows ${bookings}`);
+      tried.problems.push(
+        `reported done though not: ${tried.ends.join(', ')}, but the ledger shows ${bookings}`,
+      );
     }
   }
 }

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { expect } from 'vitest';
 import type * as z from 'zod';
+import { bySeed, fewer } from '../support/sample.ts';
 import { ALL, type CrashBank, type How } from './bank.ts';
 import { keptOutcomes } from './kept-outcomes.ts';
 import { type Outcome, outcomeShape, pointsOf, tryFlow, tryLogin } from './outcome.ts';
 import type { LoginScenario, Scenario } from './scenarios.ts';
 import type { Followers } from './tried.ts';
 
-/** Decides which of the other points are tried. */
-const SEED = process.env.CRASH_SEED ?? '1';
 /** More processes than cores, because they wait more than they work. */
 export const SIDE_BY_SIDE = Number(process.env.CRASH_SIDE_BY_SIDE ?? 3 * availableParallelism());
 /** Outcomes are kept after this many tries, so an interrupted run loses at most this many. */
@@ -71,7 +69,7 @@ export function cutsOf(points: Point[]): Point[] {
   });
 }
 
-/** Returns all points of the core, and some others that the seed chooses. @param rest how many others */
+/** Returns all points of the core, and some others that the seed chooses. @param rest how many others in `npm run test:all` */
 export function choose(points: Point[], core: Core | undefined, rest: number): Point[] {
   if (ALL) return points;
   const from = core ? points.findIndex(({ at }) => core.from.test(at)) : 0;
@@ -79,12 +77,8 @@ export function choose(points: Point[], core: Core | undefined, rest: number): P
   if (core) expect(Math.min(from, to), 'the points of the core exist').toBeGreaterThan(-1);
   // The core includes the end of its last write.
   const inside = core ? points.slice(Math.max(0, from - 1), to + 3) : [];
-  const chance = ({ at }: Point) => createHash('sha256').update(`${SEED} ${at}`).digest('hex');
-  const others = points
-    .filter((point) => !inside.includes(point))
-    .sort((a, b) => (chance(a) < chance(b) ? -1 : 1))
-    .slice(0, rest);
-  return [...inside, ...others];
+  const others = points.filter((point) => !inside.includes(point));
+  return [...inside, ...bySeed(others, ({ at }) => at).slice(0, fewer(rest))];
 }
 
 /** Tries a flow at each point, several at a time, and then checks the bank's ledger. */

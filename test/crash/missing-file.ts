@@ -40,7 +40,7 @@ export async function liveIn({ bank, relay, followers }: Means): Promise<LivedIn
   const place = bank.newPlace();
   let answersAreLost = false;
   let isSent = false;
-  const env = between(relay, place, 'status tells', async (call, toBank) => {
+  const env = between(relay, place, 'status is conclusive', async (call, toBank) => {
     const answer = await toBank();
     isSent ||= answersAreLost && isCall('execute', call);
     return isSent && (isCall('execute', call) || isCall('status', call)) ? refusal(504, 'LATE') : answer;
@@ -94,7 +94,7 @@ export async function tryMissing(
   const tried = newTry('missing file', name, 'removed', file, '');
   const { problems } = tried;
   let paid = 0;
-  const env = between(relay, place, 'status tells', async (call, toBank) => {
+  const env = between(relay, place, 'status is conclusive', async (call, toBank) => {
     const answer = await toBank();
     if (isCall('execute', call) && answer.status === 200) paid += 1;
     return answer;

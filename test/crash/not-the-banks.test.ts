@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
+import { bySeed, sample } from '../support/sample.ts';
 import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
 import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { FORGERIES, type Forgery, KNOWN, tryConsent, tryPayment, tryTokens, WHENS } from './not-the-banks.ts';
 import { useRelay } from './relay.ts';
-import { bySeed, triedShape, useFollowers, withPlaces } from './tried.ts';
+import { triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, SIDE_BY_SIDE);
@@ -24,7 +25,7 @@ const chosen = (known: number, others: number): Forgery[] => {
 const cases = (calls: readonly string[]) =>
   calls.flatMap((call) => WHENS.map((when) => [call, when] as const));
 
-it.each(cases(['verify', 'execute', 'confirm']))(
+it.each(sample(cases(['verify', 'execute', 'confirm']), 2))(
   'if an answer to %s does not come from the bank (%s, any status), psd2 never reads it as a refusal and does nothing twice',
   async (call, when) => {
     const forgeries = call === 'execute' ? chosen(KNOWN.length, 3) : chosen(4, 2);
@@ -40,7 +41,7 @@ it.each(cases(['verify', 'execute', 'confirm']))(
   PATIENCE_MS,
 );
 
-it.each(cases(['refresh', 'code']))(
+it.each(sample(cases(['refresh', 'code']), 1))(
   'if an answer to a token call (%s) does not come from the bank (%s, any status), psd2 loses no login',
   async (call, when) => {
     const tries = await withPlaces(loggedIn, (lend) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll } from 'vitest';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
-import type { Operator } from '../e2e/psd2.ts';
+import type { Operator } from '../e2e/support/psd2.ts';
 
 /** A call on its way to the bank. */
 export interface Call {

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { KINDS } from '../../src/store/flow/kinds.ts';
 import type { Kind } from '../../src/store/ports/flows.ts';
+import type { Backend, Lodging } from './backends.ts';
 import type { Place } from './bank.ts';
 import {
   between,
@@ -14,10 +15,9 @@ import {
   newFlows,
   refusal,
   resumeOf,
-  type StatusTells,
+  type StatusKind,
   transferOrder,
 } from './gateway.ts';
-import type { Home, Lodging } from './homes.ts';
 import type { Point } from './matrix.ts';
 import { type Flow, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
 
@@ -64,8 +64,8 @@ export const STORIES: Story[] = [
 
 /** A restored journal: the bank and the rest of the store are of today. */
 export interface Restored {
-  home: Home;
-  statusTells: StatusTells;
+  backend: Backend;
+  statusKind: StatusKind;
 }
 
 const EVENT = { at: z.string(), event: z.unknown() };
@@ -78,11 +78,12 @@ async function live(
   { name, kind, begin, state, stop }: Story,
 ): Promise<{ flow: Flow; before: Flow[] }> {
   const nobody = stop === 'the customer does not come';
-  const statusTells = stop === 'the answer to execute is lost' ? 'status does not tell' : 'status tells';
+  const statusKind =
+    stop === 'the answer to execute is lost' ? 'status is inconclusive' : 'status is conclusive';
   const env = between(
     relay,
     place,
-    statusTells,
+    statusKind,
     async (call, toBank) => {
       const answer = await toBank();
       return stop === 'the answer to execute is lost' && isCall('execute', call)
@@ -101,8 +102,12 @@ async function live(
 }
 
 /** The events of a flow's journal, in their order. */
-function eventsOf({ place, sql }: Lodging, home: Home, { flow }: Flow): { at: string; event: unknown }[] {
-  if (home === 'PostgreSQL') {
+function eventsOf(
+  { place, sql }: Lodging,
+  backend: Backend,
+  { flow }: Flow,
+): { at: string; event: unknown }[] {
+  if (backend === 'PostgreSQL') {
     const rows = sql(`select json_agg(json_build_object('at', at, 'event', event) order by n)
       from psd2.flow_events where flow = '${flow}'`);
     return z.array(z.object(EVENT)).parse(JSON.parse(rows));
@@ -126,29 +131,29 @@ function linesOf(journal: string): string[] {
 export async function recordStory(
   means: Means,
   lodging: Lodging,
-  home: Home,
+  backend: Backend,
   story: Story,
 ): Promise<Point[]> {
   const { flow } = await live(means, lodging, story);
-  const events = eventsOf(lodging, home, flow).map(({ event }) => eventShape.parse(event));
+  const events = eventsOf(lodging, backend, flow).map(({ event }) => eventShape.parse(event));
   return events.map(({ type }, index) => ({ at: `before line ${index + 1} (${type})`, phase: type }));
 }
 
 /** Puts a flow's journal back to its first lines. @returns whether it still has the bank's resource id */
 function restore(
   lodging: Lodging,
-  home: Home,
+  backend: Backend,
   kind: Kind,
   { flow, resourceId }: Flow,
   lines: number,
 ): boolean {
-  if (home === 'files') {
+  if (backend === 'files') {
     const journal = journalOf(lodging.place, flow);
     const kept = linesOf(journal).slice(0, lines);
     writeFileSync(journal, kept.map((line) => `${line}\n`).join(''));
     return kept.some((line) => resourceId !== null && line.includes(resourceId));
   }
-  const all = eventsOf(lodging, home, { flow, resourceId, state: '' });
+  const all = eventsOf(lodging, backend, { flow, resourceId, state: '' });
   const { sql } = lodging;
   const then = lines === 0 ? undefined : foldOf(kind, all.slice(0, lines));
   const resource = then?.resourceId ? `'${then.resourceId}'` : 'null';
@@ -188,22 +193,22 @@ export async function tryRestored(
   means: Means,
   lodging: Lodging,
   story: Story,
-  { home, statusTells }: Restored,
+  { backend, statusKind }: Restored,
   { at }: { at: string },
 ): Promise<Tried> {
   const { relay, followers } = means;
   const { place, env: ofHome } = lodging;
   const { name, kind, begin, resume, end, stop } = story;
-  const how = howOf({ home, statusTells });
+  const how = howOf({ backend, statusKind });
   const tried = newTry('restored journal', name, how, at, kind === 'transfer' ? place.amount : '');
   const { flow, before } = await live(means, lodging, story);
-  const keepsResource = restore(lodging, home, kind, flow, Number(/\d+/.exec(at)?.[0]) - 1);
+  const keepsResource = restore(lodging, backend, kind, flow, Number(/\d+/.exec(at)?.[0]) - 1);
 
   // A database that has lost the resource id knows of no payment, so psd2 begins another one. The bank does that only if the
   // customer authorises a second one.
-  const customer = home === 'PostgreSQL' && !keepsResource ? 'no customer' : 'the customer comes';
+  const customer = backend === 'PostgreSQL' && !keepsResource ? 'no customer' : 'the customer comes';
   const env = {
-    ...between(relay, place, statusTells, (_, toBank) => toBank(), customer),
+    ...between(relay, place, statusKind, (_, toBank) => toBank(), customer),
     ...ofHome,
   };
   const resumed = await followers.psd2(place, resumeOf(kind, flow, resume), env);
@@ -222,8 +227,9 @@ export async function tryRestored(
   tried.ends = ended.map(({ state }) => state);
   const own = ended.find((each) => each.flow === flow.flow);
   // The bank has done it, unless the customer was not there.
-  if (keepsResource && statusTells === 'status tells' && stop !== 'the customer does not come') {
-    if (own?.state !== end) tried.problems.push(`told wrongly: psd2 shows ${own?.state}: ${resumed.stderr}`);
+  if (keepsResource && statusKind === 'status is conclusive' && stop !== 'the customer does not come') {
+    if (own?.state !== end)
+      tried.problems.push(`reported wrongly: psd2 shows ${own?.state}: ${resumed.stderr}`);
   }
   return tried;
 
@@ -238,6 +244,6 @@ export async function tryRestored(
   }
 }
 
-export function howOf({ home, statusTells }: Restored): string {
-  return `${statusTells}, ${home}`;
+export function howOf({ backend, statusKind }: Restored): string {
+  return `${statusKind}, ${backend}`;
 }

@@ -1,4 +1,4 @@
-import { bankDate, untilWorkday } from '../e2e/bank-days.ts';
+import { bankDate, untilWorkday } from '../e2e/support/bank-days.ts';
 import { ACCOUNT, type Place } from './bank.ts';
 
 const order = (name: string, place: Place) => [

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { named } from '../named.ts';
+import { named } from '../support/named.ts';
+import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { choose, problemsOf, recordFlow, recordLogin, SIDE_BY_SIDE, tryFlows, tryLogins } from './matrix.ts';
 import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
@@ -17,7 +18,7 @@ const interrupted = SIGNALS.flatMap(({ signal, how, flows, rest }) =>
   flows.map((scenario) => [signal, scenario.name, { how, scenario, rest }] as const),
 );
 
-it.each(interrupted)(
+it.each(sample(interrupted, 3, ([signal, name]) => `${signal} ${name}`))(
   '%s at any step (%s) makes psd2 print how to continue; it leaves no files behind and loses nothing',
   async (_signal, _name, { how, scenario, rest }) => {
     const points = choose(await recordFlow(bank, scenario), undefined, rest);
@@ -26,7 +27,7 @@ it.each(interrupted)(
   PATIENCE_MS,
 );
 
-it.each(named(LOGINS))(
+it.each(sample(named(LOGINS), 1, ([name]) => name))(
   '%s: if SIGINT interrupts psd2 at any step, the earlier login still works, and so does a new login',
   async (_name, scenario) => {
     const points = choose(await recordLogin(bank, scenario), undefined, 3);

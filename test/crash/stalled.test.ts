@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { named } from '../named.ts';
+import { named } from '../support/named.ts';
+import { bySeed, sample } from '../support/sample.ts';
 import { ALL, PATIENCE_MS, type Place, useCrashBank } from './bank.ts';
 import { distinct, goThrough, type Point, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { pointsOf } from './outcome.ts';
 import { CONSENT, INSTANT, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
 import { judgeLedger, type Rivalry, recordRival, tryStalled, tryStalledRefresh } from './stalled.ts';
-import { bySeed, mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
+import { mattering, triedShape, useFollowers, withPlaces } from './tried.ts';
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
@@ -61,7 +62,8 @@ const REAL: Rivalry[] = [
   { name: 'transfer, both resume it', scenario: TRANSFER, both: 'resume', how: 'SIGSTOP', real: true },
 ];
 
-it.each(rivalries.map((rivalry) => [rivalry.name, rivalry.how, rivalry] as const))(
+const cases = rivalries.map((rivalry) => [rivalry.name, rivalry.how, rivalry] as const);
+it.each(sample(cases, 3, ([name, how]) => `${name} ${how}`))(
   '%s: if one process is stopped (%s) at any step, psd2 executes the flow once, and its journal is right',
   async (_name, _how, rivalry) => {
     const points = pointsFor(rivalry, await pointsOfFirst(rivalry));
@@ -72,7 +74,7 @@ it.each(rivalries.map((rivalry) => [rivalry.name, rivalry.how, rivalry] as const
 );
 
 const known = new Map<string, Promise<Point[]>>();
-/** The points of the process that stands still. They are the same for each way to stop it. */
+/** The points of the process that stalls. They are the same for each way to stop it. */
 function pointsOfFirst(rivalry: Rivalry): Promise<Point[]> {
   const what = `${rivalry.scenario.name}, ${rivalry.both}`;
   const points = known.get(what) ?? recordRival(bank, followers, rivalry);
@@ -92,7 +94,7 @@ function beginningOf(recorded: Point[]): Point[] {
   return bySeed(beginning, ({ at }) => at);
 }
 
-it.concurrent.each(named(REAL))(
+it.concurrent.each(sample(named(REAL), 1, ([name]) => name))(
   '%s: if one process is stopped for as long as in reality, psd2 executes the flow once, and its journal is right',
   async (_name, rivalry) => {
     const recorded = await pointsOfFirst(rivalry);
@@ -116,10 +118,11 @@ async function tryAll(rivalry: Rivalry, points: Point[]) {
   });
 }
 
-it.each([
+const REFRESHES = [
   ['SIGSTOP', 3],
   ['block', 1],
-] as const)(
+] as const;
+it.each(sample(REFRESHES, 1))(
   'if a token refresh is stopped (%s) at any step while another one runs, psd2 loses no login',
   async (how, rest) => {
     const tries = await withPlaces(loggedIn, async (lend) => {

@@ -11,7 +11,7 @@ const FAST = { CRASH_FAST: '10' };
 /** If the other process got the customer's return, nobody comes any more. */
 const IMPATIENT = { PSD2_SCA_TIMEOUT: '15' };
 
-/** Two processes do the same at the same time, and the first stands still at a point. */
+/** Two processes do the same at the same time, and the first stalls at a point. */
 export interface Rivalry {
   name: string;
   scenario: Scenario;
@@ -46,7 +46,7 @@ function resumeOf({ kind, resume }: Scenario, flow: string): string[] {
   return [kind, 'resume', flow, ...resume];
 }
 
-/** Makes a process stand still at a point until another has done the same, lets it continue, and judges the result. */
+/** Makes a process stall at a point until another has done the same, lets it continue, and judges the result. */
 export async function tryStalled(
   bank: CrashBank,
   followers: Followers,
@@ -131,7 +131,7 @@ async function judgeLogin(followers: Followers, place: Place, tried: Tried): Pro
 
 const refresh = ['auth', 'refresh', '--json'];
 
-/** Makes a refresh stand still until another has refreshed the same login. The next try can use the place again. */
+/** Makes a refresh stall until another has refreshed the same login. The next try can use the place again. */
 export async function tryStalledRefresh(
   followers: Followers,
   place: Place,

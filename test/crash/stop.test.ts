@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { useRelay } from './relay.ts';
@@ -33,7 +34,8 @@ const STOPS = [
   { command: APPLICATION_LOGIN, how: 'SIGTERM', users: ONE, rest: 1 },
 ] as const;
 
-it.each(STOPS.map((stop) => [stop.command.name, stop.how, stop] as const))(
+const cases = STOPS.map((stop) => [stop.command.name, stop.how, stop] as const);
+it.each(sample(cases, 3, ([name, how]) => `${name} ${how}`))(
   'a %s that gets %s at any step ends as promised, and a single signal loses no login',
   async (_name, how, { command, users, rest }) => {
     const open = () => loggedInPlace(means, users);

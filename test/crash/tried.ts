@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { freePort } from '../free-port.ts';
 import { type Resident, type ResidentRun, useResident } from '../hostile/resident.ts';
+import { freePort } from '../support/free-port.ts';
+import { bySeed, fewer } from '../support/sample.ts';
 import { ALL, type CrashBank, type Place } from './bank.ts';
-import type { Point } from './matrix.ts';
 
 /** Kinds of tries other than a plain stop. They have a table of their own in docs/reliability.md. */
 export const KINDS = [
@@ -56,10 +55,13 @@ export function newTry(
   };
 }
 
-const SEED = process.env.CRASH_SEED ?? '1';
-
 /** Returns the points that match, each with the ones just before it, and some others that the seed chooses; or all points. */
-export function mattering(points: Point[], wanted: RegExp[], before: number, rest: number): Point[] {
+export function mattering<Point extends { at: string; phase: string }>(
+  points: Point[],
+  wanted: RegExp[],
+  before: number,
+  rest: number,
+): Point[] {
   if (ALL) return points;
   const inside = new Set(
     points.flatMap(({ at }, index) =>
@@ -67,19 +69,7 @@ export function mattering(points: Point[], wanted: RegExp[], before: number, res
     ),
   );
   const others = points.filter((point) => !inside.has(point));
-  return [...inside, ...bySeed(others, ({ at }) => at).slice(0, rest)];
-}
-
-/** Puts items in an order that the seed decides. */
-export function bySeed<Item>(items: Item[], textOf: (item: Item) => string): Item[] {
-  const chance = (item: Item) =>
-    createHash('sha256')
-      .update(`${SEED} ${textOf(item)}`)
-      .digest('hex');
-  return items
-    .map((item) => ({ item, chance: chance(item) }))
-    .sort((a, b) => (a.chance < b.chance ? -1 : 1))
-    .map(({ item }) => item);
+  return [...inside, ...bySeed(others, ({ at }) => at).slice(0, fewer(rest))];
 }
 
 /** Runs of psd2 that nobody stops, in processes that stay alive: a run costs milliseconds. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isBlockedPort } from '../../src/domain/blocked-ports.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 
 /** All small ports, and the ports around the larger ones of the list. */
 const CANDIDATES = Array.from({ length: 10_100 }, (_, port) => port).filter(

@@ -41,7 +41,7 @@ describe('the id of a booked transaction', () => {
     ['trailing zeros of the amount', { amount: amountOf('-12.5') }],
     ['a blank before a text', { description: ' PAGAMENTO POS', details: '\tBAR ROMA' }],
     ['a blank after a text', { description: 'PAGAMENTO POS ', details: 'BAR ROMA\n' }],
-    ['the number of blanks between words', { description: 'PAGAMENTO    POS', details: 'BAR  ROMA' }],
+    ['the number of spaces between words', { description: 'PAGAMENTO    POS', details: 'BAR  ROMA' }],
     ['the kind of a blank', { description: 'PAGAMENTO\tPOS', details: 'BAR \r\n \u00a0ROMA' }],
     ["whether the account's currency is written", { currency: null }],
   ])('the id does not depend on %s', (_what, written) => {
@@ -96,6 +96,30 @@ describe('the id of a booked transaction', () => {
     expect(second).toBe(idsOf([other])[0]);
     expect(first).not.toBe(second);
     expect(idsOf([other, PLAIN])).toEqual([second, first]);
+  });
+
+  it.each<[Partial<BookedRow>]>([[{ transactionId: 'T1' }], [{ entryReference: 'E1' }]])(
+    'with %j of the bank it stays the same, whatever else the bank writes later',
+    (ids) => {
+      const row = { ...PLAIN, ...ids };
+      const completed = { ...row, description: 'POS', details: 'BAR ROMA 05.01', valueDate: null };
+      expect(idsOf([completed])).toEqual(idsOf([row]));
+      expect(idsOf([row])).not.toEqual(idsOf([PLAIN]));
+      expect(idsOf([{ ...row, bookingDate: dayOf('2026-01-06') }])).not.toEqual(idsOf([row]));
+      // Some banks give an id twice. No row is lost then.
+      expect(new Set(idsOf([row, row])).size).toBe(2);
+    },
+  );
+
+  it('the transactionId counts before the entryReference, which a bank may change', () => {
+    const [one, other] = ['E1', 'E2'].map((entryReference) => ({
+      ...PLAIN,
+      transactionId: 'T1',
+      entryReference,
+    }));
+    expect(one && idsOf([one])).toEqual(other && idsOf([other]));
+    const refs = ['T1', 'E1'].map((id) => ({ ...PLAIN, transactionId: null, entryReference: id }));
+    expect(new Set(refs.flatMap((row) => idsOf([row]))).size).toBe(2);
   });
 
   it('the id depends on the product', () => {

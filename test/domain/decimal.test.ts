@@ -38,7 +38,7 @@ describe('a decimal', () => {
     expect(isDecimal(text)).toBe(false);
   });
 
-  it('a text with anything else before or after a decimal is no decimal', () => {
+  it('a text with anything else before or after a decimal is not a decimal', () => {
     fc.assert(
       fc.property(decimal, fc.stringMatching(/^[^\d.]$/u), (text, odd) => {
         expect(isDecimal(`${text}${odd}`)).toBe(false);

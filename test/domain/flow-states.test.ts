@@ -29,6 +29,7 @@ const STATES: Readonly<Record<FlowState, [Standing, 'final' | 'not final']>> = {
   rejected: ['refused', 'final'],
   expired: ['refused', 'final'],
   cancelled: ['refused', 'final'],
+  revoked: ['refused', 'final'],
 };
 
 /** For each state: who needs a person. `reached`: only if a request has reached the bank. `settling`: only if the bank has a later status. */
@@ -48,6 +49,7 @@ const ATTENTION: Readonly<Record<FlowState, 'always' | 'reached' | 'settling' | 
   rejected: 'never',
   expired: 'never',
   cancelled: 'never',
+  revoked: 'never',
 };
 
 function isState(name: string): name is FlowState {
@@ -78,6 +80,14 @@ describe.each(ALL)('a flow in the state %s', (state) => {
     const refused = { state, refusalAlone: true };
     expect(standingOf(refused)).toBe('sent');
     expect(isOpen(refused) || isPlainlyFailed(refused)).toBe(false);
+  });
+
+  it('counts as sent while the customer can make it run without psd2', () => {
+    const running = { state, refusalAlone: false, mayRun: true };
+    expect(standingOf(running)).toBe(standing === 'open' ? 'sent' : standing);
+    expect(isOpen(running)).toBe(false);
+    expect(isPlainlyFailed(running)).toBe(standing === 'refused');
+    if (standing === 'open') expect(needsAttention({ ...running, reached: true }, false)).toBe(true);
   });
 
   it('frees its reference only if it certainly had no effect', () => {

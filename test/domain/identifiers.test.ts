@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
+import { isAccountId, isCustomerId, parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
 
 describe('a product id', () => {
   it('a product id has ten letters or digits, and keeps its leading zeros and case', () => {
@@ -66,4 +66,28 @@ describe('a customer id', () => {
       );
     },
   );
+});
+
+describe('an id at any bank', () => {
+  it.each(['1', 'A', 'a.b-c_D', '...', '.a', '-', 'x'.repeat(64)])('%s can be a customer', (id) => {
+    expect(isCustomerId(id)).toBe(true);
+  });
+
+  it.each(['', '.', '..', 'a/b', 'a b', 'a\n', 'è', 'a:b', 'x'.repeat(65)])(
+    '%j cannot be a customer',
+    (id) => {
+      expect(isCustomerId(id)).toBe(false);
+    },
+  );
+
+  it.each(['1', '..', '/', 'urn:bank:1', '3dc3d5b3-7023-4848-9853-f5400a64e80f', '~'.repeat(70)])(
+    '%s can be an account',
+    (id) => {
+      expect(isAccountId(id)).toBe(true);
+    },
+  );
+
+  it.each(['', ' ', 'a b', 'a\n', '\u007f', 'è', '~'.repeat(71)])('%j cannot be an account', (id) => {
+    expect(isAccountId(id)).toBe(false);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
-import { isOutcomeOpen, nextFurtherData, readAuthorization } from '../../src/domain/operation.ts';
+import { isOutcomeOpen, nextFurtherData } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
   isMoneyTransfer,
@@ -58,6 +58,8 @@ it('a transfer keeps its last payee check, which does not change the state', () 
 it('a transfer begins with its order, unknown to the bank', () => {
   expect(transferOf([])).toEqual({
     kind: 'transfer',
+    commits: 'on execute',
+    mayRun: false,
     flow: 'tr-1',
     transactionId: 't1',
     state: 'created',
@@ -235,18 +237,6 @@ describe('the next step', () => {
   });
 });
 
-it.each([
-  ['AUTHORIZED', 'AUTHORIZED'],
-  ['NOT_AUTHORIZED', 'NOT_AUTHORIZED'],
-  ['EXPIRED', 'EXPIRED'],
-  ['PENDING', 'PENDING'],
-  ['STARTED', 'PENDING'],
-  ['authorized', 'PENDING'],
-  ['', 'PENDING'],
-])("psd2 reads the bank's status %j as %s", (bankStatus, status) => {
-  expect(readAuthorization(bankStatus)).toEqual({ type: 'authorization', status, bankStatus });
-});
-
 it.each<[Transfer['state'], boolean]>([
   ['created', false],
   ['verified', false],
@@ -321,7 +311,7 @@ describe('a transfer that a person resolves', () => {
     },
   );
 
-  it('a transfer that the bank only refused to execute can be resolved, because a refusal is the word of one delivery', () => {
+  it('a transfer that the bank only refused to execute can be resolved, because a refusal is about one delivery only', () => {
     const refused = transferOf([...EXECUTING, { type: 'execute-refused', description: 'no' }]);
     expect(refused).toMatchObject({ state: 'failed', refusalAlone: true });
     expect(isPlainlyFailed(refused)).toBe(false);

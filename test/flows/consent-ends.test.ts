@@ -56,10 +56,11 @@ async function consentAfter(events: ConsentEvent[], customer = fakeCustomer()) {
   };
 }
 
-/** The error of a consent whose outcome the bank does not tell. */
+/** The error of a consent whose outcome the bank does not give. */
 const unknownOutcome = (flow: string) => ({
   code: 'outcome_unknown',
-  message: 'The bank gave no usable answer to the confirmation of the consent, and does not tell its outcome',
+  message:
+    'The bank gave no usable answer to the confirmation of the consent, and does not report the outcome',
   hint:
     'The first command asks the bank again. Also check whether you can read the accounts. ' +
     "If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",

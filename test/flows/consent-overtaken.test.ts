@@ -51,7 +51,7 @@ async function returned(
   };
 }
 
-/** A process that stands still right before `what`, while another process records `theirs`. */
+/** A process that stalls right before `what`, while another process records `theirs`. */
 function standsStill(what: ConsentEvent['type'] | 'the first byte', ...theirs: ConsentEvent[]) {
   return returned(
     (open, other) => ({
@@ -81,7 +81,7 @@ it.each<['confirm-sent' | 'the first byte', ConsentEvent[], string[]]>([
   ['confirm-sent', [{ type: 'cancelled' }], ['cancelled']],
   ['the first byte', [UNANSWERED], ['confirm-sent', 'confirm-unanswered']],
 ])(
-  'a process that stood still before %s confirms nothing, and leaves the other’s work alone',
+  'a process that stalled before %s confirms nothing, and leaves the other’s work alone',
   async (what, theirs, events) => {
     const { run, written } = await standsStill(what, ...theirs);
     expect(await errorOf(run())).toMatchObject({ code: 'overtaken' });
@@ -95,17 +95,17 @@ it.each<[string, ConsentEvent[], string[]]>([
   ['only saw the customer come back', [{ type: 'sca-returned' }], ['sca-returned', 'confirmed']],
   ['already knows that', [CONFIRMED], ['confirmed']],
   [
-    'was told by a person that it was not confirmed',
+    'had a person record that it was not confirmed',
     [UNANSWERED, { ...SAID, outcome: 'not-executed' }],
     ['confirm-unanswered', 'resolved', 'confirmed'],
   ],
   [
-    'was told so by a person',
+    'had a person record that it was confirmed',
     [UNANSWERED, { ...SAID, outcome: 'executed' }],
     ['confirm-unanswered', 'resolved'],
   ],
 ])(
-  'a process that stood still until the bank had confirmed records that if the other %s',
+  'a process that stalled until the bank had confirmed records that if the other %s',
   async (_, theirs, events) => {
     const { run, written } = await standsStill('confirmed', ...theirs);
     script.confirm();
@@ -114,7 +114,7 @@ it.each<[string, ConsentEvent[], string[]]>([
   },
 );
 
-it('a process that stood still until the bank had refused to confirm records the refusal', async () => {
+it('a process that stalled until the bank had refused to confirm records the refusal', async () => {
   const { run, written } = await standsStill('confirm-refused', UNANSWERED);
   script.confirm(refusal(417, 'PSD2_E1'));
   script.status(operationStatus('AUTHORIZED'));
@@ -123,7 +123,7 @@ it('a process that stood still until the bank had refused to confirm records the
 });
 
 it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
-  'a process that stood still until the bank refused to confirm because the consent is %s records that',
+  'a process that stalled until the bank refused to confirm because the consent is %s records that',
   async (status) => {
     const { run, written } = await standsStill('authorization', UNANSWERED);
     script.confirm(refusal(412));
@@ -135,7 +135,7 @@ it.each(['NOT_AUTHORIZED', 'EXPIRED'])(
   },
 );
 
-it('a process that stood still after a refusal that came before the decision confirms nothing again', async () => {
+it('a process that stalled after a refusal that came before the decision confirms nothing again', async () => {
   const { run, written } = await standsStill('confirm-turned-away', UNANSWERED);
   script.confirm(refusal(412));
   script.status(operationStatus('PENDING'));
@@ -148,7 +148,7 @@ it.each<[string, ConsentEvent, string]>([
   ['learned nothing either', UNANSWERED, 'outcome_unknown'],
   ['knows that the bank confirmed', CONFIRMED, 'confirmed'],
   ['knows that the bank refused', { type: 'confirm-refused' }, 'bank_refused'],
-  ['was told by a person that it was not confirmed', { ...SAID, outcome: 'not-executed' }, 'bank_refused'],
+  ['had a person record that it was not confirmed', { ...SAID, outcome: 'not-executed' }, 'bank_refused'],
 ])('a process whose confirmation had no answer changes nothing if the other %s', async (_, theirs, end) => {
   const { run, written } = await standsStill('confirm-unanswered', theirs);
   script.confirm('cut before the answer');

@@ -89,7 +89,7 @@ it.each([
   expect(JSON.parse(resumed.at(-1) ?? '').event.type).toBe(end);
 });
 
-it('if the bank does not tell the status of a consent, psd2 confirms it and the bank decides', async () => {
+it('if the bank does not give the status of a consent, psd2 confirms it and the bank decides', async () => {
   const whole = await wholeJournal();
   script.status(refusal(404));
   CALLS.confirm();

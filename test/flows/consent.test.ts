@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/call/bank.ts';
+import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';

@@ -1,4 +1,4 @@
-import type { Bank } from '../../src/bank/call/bank.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Consent } from '../../src/domain/consent.ts';
 import { runConsent } from '../../src/flows/consent.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Bank, TokenSource } from '../../src/bank/call/bank.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
+import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { CallFailed } from '../../src/bank/transport/connection.ts';
 import { isOpen, isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runOperation } from '../../src/flows/operation.ts';
-import { transferCalls } from '../../src/flows/transfer.ts';
 import type { Open } from '../../src/store/ports/flows.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { type ClientOptions, useClients } from '../bank/client.ts';
@@ -88,7 +88,7 @@ describe('an outcome that psd2 cannot record', () => {
       };
       const { world, customer } = transfer;
       const ports = { bank, world, customer, accept: async () => true };
-      await expect(runOperation(full, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
+      await expect(runOperation(full, bank.payments.transfer(open.current), ports)).rejects.toMatchObject({
         code: 'outcome_unknown',
         message: expect.stringMatching(message),
         next: expect.arrayContaining([['transfer', 'resume', open.current.flow]]),
@@ -111,7 +111,7 @@ const REFUSALS: [string, ScriptedAnswer][] = [
   ['HTTP 200 and ERROR', refusal(200, 'PSD2_FUNDS', 'No funds')],
 ];
 
-describe('a refusal, which is the word of one delivery', () => {
+describe('a refusal, which is about one delivery only', () => {
   it.each(REFUSALS)('after %s an SCT is executed if the bank’s status says so', async (_, answer) => {
     const { run, transfer } = await authorised(SCT, { tokens: renewable() });
     script.execute(answer);
@@ -166,7 +166,7 @@ describe('a refusal, which is the word of one delivery', () => {
       script.status(status);
     const refused = {
       code: 'bank_refused',
-      hint: expect.stringContaining('a reference stays taken'),
+      hint: expect.stringContaining('the reference stays taken'),
       next: [
         ['transfer', 'resume', flow],
         ['transfer', 'resolve', flow, '--executed'],
@@ -214,7 +214,7 @@ describe('a refusal, which is the word of one delivery', () => {
   });
 });
 
-describe('what the operator sees and gets to know of a refused execute', () => {
+describe('what the operator learns about a refused execute', () => {
   it('psd2 says that it asks the bank what became of the transfer', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute(refusal(422));
@@ -228,7 +228,7 @@ describe('what the operator sees and gets to know of a refused execute', () => {
     [
       422,
       'bank_refused',
-      'A refusal is the word of one delivery, so a reference stays taken. The first command asks the bank again, and never pays again.',
+      'A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again.',
     ],
     [409, 'outcome_unknown', 'The first command asks the bank, and never pays again.'],
   ])(
@@ -341,7 +341,7 @@ describe('an execute that never left', () => {
     };
     const { world, customer } = transfer;
     const ports = { bank, world, customer, accept: async () => true };
-    await expect(runOperation(failing, transferCalls(bank, open.current), ports)).rejects.toBe(why);
+    await expect(runOperation(failing, bank.payments.transfer(open.current), ports)).rejects.toBe(why);
     expect(await stateOf(transfer)).toBe('authorized');
     expect(transfer.events().slice(-2)).toEqual(['execute-sent', 'execute-not-begun']);
     expect(executions(recorded)).toBe(0);
@@ -367,7 +367,7 @@ describe('an execute that never left', () => {
     };
     const { world, customer } = transfer;
     const ports = { bank, world, customer, accept: async () => true };
-    await expect(runOperation(failing, transferCalls(bank, open.current), ports)).rejects.toMatchObject({
+    await expect(runOperation(failing, bank.payments.transfer(open.current), ports)).rejects.toMatchObject({
       code: 'config',
       message:
         'psd2 has sent nothing, but could not write that down: The journal cannot be written: PostgreSQL is gone',
@@ -437,13 +437,13 @@ describe.each(NO_CLEAR_ANSWER)('execute ends with %s', (_, answer) => {
     expect(executions(recorded)).toBe(1);
   });
 
-  it('an SCT is unknown if the bank then does not tell its status, and stays unknown when it is resumed', async () => {
+  it('an SCT is unknown if the bank then gives no status, and stays unknown when it is resumed', async () => {
     const { transfer, run } = await authorised(SCT, timeoutFor(answer));
     script.execute(answer);
     script.status(AUTHORIZED);
     const unknown = {
       code: 'outcome_unknown',
-      message: 'The bank does not tell yet whether the transfer was executed',
+      message: 'The bank does not say yet whether the transfer was executed',
       hint:
         'The first command asks the bank, and never pays again. If the outcome stays unknown, ' +
         "ask the bank's support or look at the account statement, then use one of the others:",
@@ -721,8 +721,8 @@ it('an execution without a cro, or with warnings, counts as executed', async () 
   expect(await run()).toMatchObject({ state: 'executed', cro: null });
 });
 
-describe('a process that stood still while another resumed its transfer', () => {
-  /** Opens the transfer as a process that stands still right before `what`. Another process then records `theirs`. */
+describe('a process that stalled while another resumed its transfer', () => {
+  /** Opens the transfer as a process that stalls right before `what`. Another process then records `theirs`. */
   async function standsStill(
     transfer: TransferSetting,
     what: TransferEvent['type'] | 'the first byte',
@@ -750,7 +750,7 @@ describe('a process that stood still while another resumed its transfer', () => 
   }
 
   const runAs = ({ world, customer }: TransferSetting, open: Open<'transfer'>, bank: Bank) =>
-    runOperation(open, transferCalls(bank, open.current), {
+    runOperation(open, bank.payments.transfer(open.current), {
       ...{ bank, world, customer },
       accept: async () => true,
     });
@@ -763,7 +763,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     ['execute-sent', [{ type: 'cancelled' }], 'cancelled'],
     ['the first byte', [UNANSWERED], 'unknown'],
   ])(
-    'a process that stood still before %s sends nothing, and leaves the other’s work alone',
+    'a process that stalled before %s sends nothing, and leaves the other’s work alone',
     async (what, theirs, state) => {
       const { transfer, bank } = await authorised(SCT);
       const open = await standsStill(transfer, what, ...theirs);
@@ -773,7 +773,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     },
   );
 
-  it('a process that stood still until the bank had executed records what the other could not learn', async () => {
+  it('a process that stalled until the bank had executed records what the other could not learn', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
     const open = await standsStill(transfer, 'executed', UNANSWERED);
@@ -782,7 +782,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(executions(recorded)).toBe(1);
   });
 
-  it('a process that stood still until a person said "not executed" records that the bank executed it', async () => {
+  it('a process that stalled until a person said "not executed" records that the bank executed it', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
     const resolved = { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note: null } as const;
@@ -791,7 +791,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(await stateOf(transfer)).toBe('executed');
   });
 
-  it('a process that stood still until the bank had refused records the refusal', async () => {
+  it('a process that stalled until the bank had refused records the refusal', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute(refusal(422));
     script.status(AUTHORIZED);
@@ -800,7 +800,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(await stateOf(transfer)).toBe('failed');
   });
 
-  it('a process that stood still until the bank had turned execute away does not make it open again', async () => {
+  it('a process that stalled until the bank had turned execute away does not make it open again', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute(refusal(429));
     const open = await standsStill(transfer, 'execute-turned-away', UNANSWERED);
@@ -810,7 +810,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(executions(recorded)).toBe(1);
   });
 
-  it('a process that stood still while the other only got further data records the execution', async () => {
+  it('a process that stalled while the other only got further data records the execution', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute();
     const open = await standsStill(transfer, 'executed', { type: 'further-data', data: ['{}'] });
@@ -818,7 +818,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(await stateOf(transfer)).toBe('executed');
   });
 
-  it('a process that stood still leaves the other’s findings unchanged', async () => {
+  it('a process that stalled leaves the other’s findings unchanged', async () => {
     const { transfer, bank } = await authorised();
     script.execute();
     const settled = { type: 'settlement', status: 'OK', description: null } as const;
@@ -843,7 +843,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     },
   );
 
-  it('a process that stood still while it asked for the outcome continues from what the other found out', async () => {
+  it('a process that stalled while it asked for the outcome continues from what the other found out', async () => {
     const { transfer, bank } = await authorised(SCT);
     script.execute('cut before the answer');
     script.status(operationStatus('AUTHORIZED', 'OK'));
@@ -881,7 +881,7 @@ describe('a process that stood still while another resumed its transfer', () => 
     expect(await stateOf(transfer)).toBe('executed');
   });
 
-  it('a process that stood still while it asked for the settlement continues from what the other found out', async () => {
+  it('a process that stalled while it asked for the settlement continues from what the other found out', async () => {
     const { transfer, bank } = await authorised();
     script.execute();
     script.executionStatus(executionStatus('OK'));

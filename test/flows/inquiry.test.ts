@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { confirmConsent } from '../../src/bank/endpoints/consents.ts';
-import { fetchAccounts } from '../../src/bank/endpoints/customers.ts';
-import { withScaForInquiries } from '../../src/flows/inquiry.ts';
+import { withSca } from '../../src/flows/sca.ts';
 import { operationStatus, refusal, scaRequired, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { lacking } from '../support/lacking.ts';
 import { customerElsewhere, errorOf, type FakeCustomer, fakeCustomer, fakeWorld } from './doubles.ts';
 import { scriptOf } from './transfers.ts';
 
@@ -20,9 +19,10 @@ function openBank(customer: FakeCustomer, maySendCustomer = true) {
   const world = fakeWorld();
   const said: string[] = [];
   const { bank } = openClient({ now: world.now });
+  const ports = { bank, customer, world, maySendCustomer, say: (text: string) => said.push(text) };
   return {
     said,
-    bank: withScaForInquiries(bank, { customer, world, maySendCustomer, say: (text) => said.push(text) }),
+    fetchAccounts: () => withSca(() => bank.accounts.list('1234567', transactionId), transactionId, ports),
   };
 }
 
@@ -32,8 +32,8 @@ describe.each([200, 401, 403, 412])('PSD2_SCA_REQUIRED with HTTP %i', (status) =
     script.approach();
     recorded.expect('GET', ACCOUNTS, none);
     const customer = fakeCustomer();
-    const { bank, said } = openBank(customer);
-    expect(await fetchAccounts(bank, '1234567', transactionId)).toEqual([]);
+    const { fetchAccounts, said } = openBank(customer);
+    expect(await fetchAccounts()).toEqual([]);
     expect(customer.visited).toHaveLength(1);
     expect(said).toEqual(['The bank requires the customer to authenticate again first.']);
     expect(new Set(recorded.received.map(({ headers }) => headers.authorization)).size).toBe(1);
@@ -46,14 +46,14 @@ it('if the customer returns to another machine, psd2 waits until the status show
   script.status(operationStatus('PENDING'));
   script.status(operationStatus('AUTHORIZED'));
   recorded.expect('GET', ACCOUNTS, none);
-  expect(await fetchAccounts(openBank(customerElsewhere()).bank, '1234567', transactionId)).toEqual([]);
+  expect(await openBank(customerElsewhere()).fetchAccounts()).toEqual([]);
 });
 
 it('if the bank requires SCA a second time, psd2 gives up', async () => {
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   script.approach();
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
-  await expect(fetchAccounts(openBank(fakeCustomer()).bank, '1234567', transactionId)).rejects.toMatchObject({
+  await expect(openBank(fakeCustomer()).fetchAccounts()).rejects.toMatchObject({
     code: 'sca_required',
     hint: 'The customer came back from SCA, but the bank still requires it. Log in again:',
     next: [['auth', 'login']],
@@ -64,8 +64,8 @@ it('if the bank refuses the repeated call for another reason, psd2 says what the
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   script.approach();
   recorded.expect('GET', ACCOUNTS, refusal(403));
-  const { bank } = openBank(fakeCustomer());
-  const error = await errorOf(fetchAccounts(bank, '1234567', transactionId));
+  const { fetchAccounts } = openBank(fakeCustomer());
+  const error = await errorOf(fetchAccounts());
   expect(error).toMatchObject({ code: 'forbidden' });
   expect(error.hint ?? '').not.toContain('SCA');
 });
@@ -73,8 +73,8 @@ it('if the bank refuses the repeated call for another reason, psd2 says what the
 it('psd2 waits for the customer no longer than they may take', async () => {
   recorded.expect('GET', ACCOUNTS, scaRequired(412, 'r1'));
   script.approach();
-  const { bank } = openBank(fakeCustomer({ scaTimeoutMs: 20 }, null));
-  expect(await errorOf(fetchAccounts(bank, '1234567', transactionId))).toMatchObject({
+  const { fetchAccounts } = openBank(fakeCustomer({ scaTimeoutMs: 20 }, null));
+  expect(await errorOf(fetchAccounts())).toMatchObject({
     code: 'authorisation_timeout',
     message: 'The customer did not authenticate and come back within 0.02 s',
     hint: 'Run the command again. --sca-timeout gives the customer more time.',
@@ -89,45 +89,35 @@ describe('when psd2 does not send the customer to SCA', () => {
       scaRequired(412, 'r1'),
       false,
       'On a terminal, or with --yes, psd2 sends the customer to authenticate and repeats the call.',
-      undefined,
+      { context: lacking('next') },
     ],
     [
       'if the answer names no resource',
       refusal(412, 'PSD2_SCA_REQUIRED'),
       true,
       'The bank named no resource to authorise. The customer must log in again:',
-      [['auth', 'login']],
+      { next: [['auth', 'login']] },
     ],
-  ])('%s, psd2 reports that SCA is required and opens no browser', async (_, answer, maySend, hint, next) => {
-    recorded.expect('GET', ACCOUNTS, answer);
-    const customer = fakeCustomer();
-    const { bank } = openBank(customer, maySend);
-    await expect(fetchAccounts(bank, '1234567', transactionId)).rejects.toMatchObject({
-      ...{ code: 'sca_required', hint, next },
-    });
-    expect(customer.visited).toEqual([]);
-  });
-
-  it('psd2 does not repeat a PUT, and does not send the customer to SCA for it', async () => {
-    recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', scaRequired(412, 'r1'));
-    const customer = fakeCustomer();
-    const consent = {
-      customerId: '1234567',
-      resourceId: 'r1',
-      transactionId,
-      beforeSend: async () => undefined,
-    };
-    await expect(confirmConsent(openBank(customer).bank, consent)).rejects.toMatchObject({
-      code: 'sca_required',
-    });
-    expect(customer.visited).toEqual([]);
-  });
+  ])(
+    '%s, psd2 reports that SCA is required and opens no browser',
+    async (_, answer, maySend, hint, advice) => {
+      recorded.expect('GET', ACCOUNTS, answer);
+      const customer = fakeCustomer();
+      const { fetchAccounts } = openBank(customer, maySend);
+      await expect(fetchAccounts()).rejects.toMatchObject({
+        code: 'sca_required',
+        hint,
+        ...advice,
+      });
+      expect(customer.visited).toEqual([]);
+    },
+  );
 
   it('psd2 does not send the customer to SCA after any other refusal', async () => {
     for (let call = 0; call < 2; call += 1) recorded.expect('GET', ACCOUNTS, refusal(412, 'PSD2_OTHER'));
-    const { bank, said } = openBank(fakeCustomer());
-    const plain = await errorOf(fetchAccounts(openClient().bank, '1234567', transactionId));
-    expect(await errorOf(fetchAccounts(bank, '1234567', transactionId))).toEqual(plain);
+    const { fetchAccounts, said } = openBank(fakeCustomer());
+    const plain = await errorOf(openClient().bank.accounts.list('1234567', transactionId));
+    expect(await errorOf(fetchAccounts())).toEqual(plain);
     expect(plain).toMatchObject({ code: 'bank_refused' });
     expect(said).toEqual([]);
   });

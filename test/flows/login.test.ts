@@ -19,9 +19,9 @@ function portsWith(customer: FakeCustomer, pasted?: string) {
   const world = { ...fakeWorld(), newId: () => ids.shift() ?? '' };
   const client = openClient({ now: world.now, signal: world.signal });
   return {
-    bank: client.bankWith(),
-    bankWith: (accessToken: string) =>
-      client.bankWith({ current: async () => accessToken, renewed: async () => accessToken }),
+    login: client.bankWith().login,
+    loginWith: (accessToken: string) =>
+      client.bankWith({ current: async () => accessToken, renewed: async () => accessToken }).login,
     client: { clientId: 'client-1', clientSecret: 'secret-1' },
     customer,
     world,
@@ -220,7 +220,7 @@ describe('a redirect URI on another machine', () => {
     expect(await logIn(portsWith(customerElsewhere(), pasted))).toMatchObject({ customerId: '1234567' });
   });
 
-  it('blanks around the pasted address, also those of a web page, make no difference', async () => {
+  it('spaces around the pasted address, also those of a web page, make no difference', async () => {
     expectAuthorize(ELSEWHERE);
     expectTokens();
     const pasted = `\u00a0https://tpp.example/back?to=psd2&code=code-1&state=${STATE}\u00a0`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/call/bank.ts';
+import type { TokenSource } from '../../src/bank/ports/call.ts';
 import type { ConsentEvent } from '../../src/domain/consent.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { runConsent } from '../../src/flows/consent.ts';
@@ -101,7 +101,7 @@ describe('a refused confirmation', () => {
     ['the bank had confirmed it', CONFIRMED, ['confirm-turned-away', 'confirmed']],
     ['the customer declined', operationStatus('NOT_AUTHORIZED'), ['confirm-turned-away', 'authorization']],
     ['nothing is decided', PENDING, ['confirm-turned-away']],
-    ['the bank does not tell', refusal(404), ['confirm-turned-away']],
+    ['the bank does not say', refusal(404), ['confirm-turned-away']],
   ])('if the bank allows no more calls and %s, psd2 does not confirm again', async (_, answer, events) => {
     const { run, written } = await consentAfter(RETURNED);
     script.status(AUTHORIZED);
@@ -116,7 +116,7 @@ describe('a refused confirmation', () => {
     expect(written()).toEqual(['authorization', 'confirm-sent', ...events]);
   });
 
-  it('a second refusal of the token ends the run, but for a status that shows the outcome', async () => {
+  it('a second refusal of the token ends the run, unless the status shows the outcome', async () => {
     const { run } = await consentAfter(RETURNED, { tokens: RENEWABLE });
     script.status(AUTHORIZED);
     script.confirm(refusal(401));

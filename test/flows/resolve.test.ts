@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Bank } from '../../src/bank/call/bank.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
 import { type ConsentEvent, nextConsentStep } from '../../src/domain/consent.ts';
+import type { ResolvedOutcome } from '../../src/domain/flow.ts';
 import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import { isOutcomeOpen, type StepEvent } from '../../src/domain/operation.ts';
-import type { ResolvedOutcome } from '../../src/domain/resolution.ts';
 import { needsSettlement, type TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { askOfConsent, askOfOperation, resolveFlow } from '../../src/flows/resolve.ts';
-import { transferCalls } from '../../src/flows/transfer.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -61,7 +60,7 @@ async function sent(
       { outcome, ...SAID },
       {
         askBank: (flow) =>
-          askOfOperation(openBank, flow, (opened) => transferCalls(opened, flow).executionStatus),
+          askOfOperation(openBank, flow, (opened) => opened.payments.transfer(flow).executionStatus),
         tell: (sentences) => void told.push(...sentences),
         isOpen: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
         confirm: async ({ flow }) => {
@@ -91,7 +90,7 @@ function contradiction(
   };
 }
 
-describe('the bank does not tell the outcome', () => {
+describe('the bank does not give the outcome', () => {
   it.each([
     ['executed', SCT, UNKNOWN, 'executed', false],
     ['not-executed', SCT, UNKNOWN, 'failed', true],
@@ -100,7 +99,7 @@ describe('the bank does not tell the outcome', () => {
     ['not-executed', {}, EXECUTED, 'failed', true],
     ['executed', {}, EXECUTED, 'settled', false],
   ] as const)(
-    'if the bank does not tell the outcome, the word of a person counts: %s',
+    'if the bank does not give the outcome, the word of a person counts: %s',
     async (outcome, order, then, state, isFree) => {
       const transfer = await sent(order, [...then]);
       const gets = recorded.received.length;
@@ -126,12 +125,12 @@ describe('the bank does not tell the outcome', () => {
     [
       'the resource is gone',
       () => script.status(refusal(404)),
-      /^The bank does not tell its status: The bank refused GET [^ ]+ .*[^.]\.$/,
+      /^The bank gave no status: The bank refused GET [^ ]+ .*[^.]\.$/,
     ],
     [
       'the bank is failing',
       () => [1, 2, 3, 4].map(() => script.status({ status: 503 })),
-      /^The bank does not tell its status: The bank failed on GET [^ ]+ .*[^.]\.$/,
+      /^The bank gave no status: The bank failed on GET [^ ]+ .*[^.]\.$/,
     ],
   ])('if %s, a person can still resolve the transfer', async (_, answers, sentence) => {
     const transfer = await sent(SCT);
@@ -172,15 +171,13 @@ describe('the bank does not tell the outcome', () => {
     expect(transfer.written()).toEqual([]);
   });
 
-  it('if the bank does not tell the execution status, psd2 says so and asks for the status of the operation', async () => {
+  it('if the bank does not give the execution status, psd2 says so and asks for the status of the operation', async () => {
     const transfer = await sent({});
     script.executionStatus(refusal(404));
     script.status(success('{"authorizationStatus":"AUTHORIZED"}'));
     await transfer.resolve('executed');
     expect(transfer.told).toEqual([
-      expect.stringMatching(
-        /^The bank does not tell its execution status: The bank refused GET [^ ]+ .*[^.]\.$/,
-      ),
+      expect.stringMatching(/^The bank gave no execution status: The bank refused GET [^ ]+ .*[^.]\.$/),
       'At the bank its authorization is AUTHORIZED, and its execution is not given.',
       UNDECIDED,
     ]);
@@ -205,7 +202,7 @@ describe('the bank does not tell the outcome', () => {
   });
 });
 
-describe('the bank tells the outcome', () => {
+describe('the bank gives the outcome', () => {
   it.each([
     ['OK', 'executed', 'not-executed', ['executed'], 'executed'],
     ['KO', 'not-executed', 'executed', ['settlement'], 'failed'],
@@ -316,7 +313,7 @@ describe('resolving a consent', () => {
     ['executed', 'confirmed'],
     ['not-executed', 'failed'],
   ] as const)(
-    'if the bank does not tell the outcome of a consent, the word of a person counts: %s',
+    'if the bank does not give the outcome of a consent, the word of a person counts: %s',
     async (outcome, state) => {
       const { consent, open, told, asked, resolve } = await confirming();
       script.status(operationStatus('AUTHORIZED'));
@@ -371,7 +368,7 @@ describe('resolving a consent', () => {
   });
 
   it.each([
-    ['the resource is gone', /^The bank does not tell its status: The bank refused GET [^ ]+ .*[^.]\.$/],
+    ['the resource is gone', /^The bank gave no status: The bank refused GET [^ ]+ .*[^.]\.$/],
     ['nobody is logged in', /^psd2 cannot ask the bank: Nobody is logged in\.$/],
     ['the journal has no resource', /^The bank has no resource for it, so psd2 cannot ask\.$/],
   ])('if %s, a person can still resolve the consent', async (why, sentence) => {

@@ -170,7 +170,7 @@ describe('the decision of the customer', () => {
     expect(world.sleeps).toEqual([500, 1000]);
   });
 
-  it('psd2 does not wait longer if the clock is set back meanwhile', async () => {
+  it('psd2 does not wait longer if the clock is set back in the meantime', async () => {
     for (let asked = 0; asked < 6; asked += 1) script.status(operationStatus('PENDING'));
     const { ports, world } = portsWith(fakeCustomer({ scaTimeoutMs: 10_000 }));
     const { sleep } = ports.world;

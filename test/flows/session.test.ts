@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TokenSource } from '../../src/bank/call/bank.ts';
+import type { TokenSource } from '../../src/bank/ports/call.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { TokenKeeper } from '../../src/flows/ports.ts';
 import { openSession, type SessionSettings, toStoredTokens } from '../../src/flows/session.ts';
@@ -10,6 +10,7 @@ import { refusal, success, tokens } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank, type WrittenAnswer } from '../bank/recorded-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { lacking } from '../support/lacking.ts';
 import { fakeWorld } from './doubles.ts';
 
 const recorded = useRecordedBank();
@@ -55,7 +56,7 @@ function sessionWith(
   grantType: SessionSettings['grantType'] = 'authorization_code',
 ): TokenSource {
   return openSession({
-    bank: openClient({ now: world.now }).bankWith(),
+    login: openClient({ now: world.now }).bankWith().login,
     grantType,
     holder: grantType === 'client_credentials' ? null : '1234567',
     client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
@@ -202,7 +203,7 @@ describe('a refresh token', () => {
     await expect(session.renewed('access-0')).rejects.toMatchObject({
       code: 'not_logged_in',
       message: 'The login has ended: the bank no longer accepts its refresh token',
-      hint: undefined,
+      context: lacking('hint'),
       next: [['auth', 'login']],
       bankCode: 'invalid_grant',
     });
@@ -217,7 +218,7 @@ describe('a refresh token', () => {
     expect(tokenCalls()).toHaveLength(1);
   });
 
-  describe('two processes spend the same refresh token, because one of them stood still', () => {
+  describe('two processes spend the same refresh token, because one of them stalled', () => {
     const INVALID = { status: 400, body: '{"error":"invalid_grant"}' };
     const ODD = { status: 403, body: '{"error":"token_reuse"}' };
 
@@ -305,7 +306,7 @@ describe('a refresh token', () => {
       const session = await afterTakeover('process 4711 on host-1');
       await expect(session.current()).rejects.toMatchObject({
         code: 'not_logged_in',
-        hint: 'Another psd2 was renewing the login and shows no sign of life: process 4711 on host-1. If it continues, the login is valid again.',
+        hint: 'Another psd2 was renewing the login and does not respond: process 4711 on host-1. If it continues, the login is valid again.',
         next: [['auth', 'login']],
       });
     });
@@ -440,8 +441,8 @@ describe('a refresh token', () => {
       await expect(session.current()).rejects.toMatchObject({
         code: 'not_logged_in',
         message: expect.stringContaining('could not be renewed'),
-        hint,
-        next,
+        ...(hint === undefined ? { context: lacking('hint') } : { hint }),
+        ...(next === undefined ? { context: lacking('next') } : { next }),
       });
       expect((await loaded(store)).refreshToken).toBe('refresh-0');
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pollSettlement } from '../../src/flows/outcome/settlement.ts';
+import { pollSettlement } from '../../src/flows/outcome.ts';
 import { refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -123,7 +123,7 @@ describe('an instant transfer that is resumed later', () => {
       return new Date(time);
     };
     const world = { now, sleep: async () => {} };
-    const answer = { executionStatus: 'OK', executionStatusDescription: 'In time' };
+    const answer = { executionStatus: 'OK', executionStatusDescription: 'In time', status: 'OK' } as const;
     const settlement = await pollSettlement(world, async () => answer, -100_000);
     expect(settlement).toEqual({ status: 'OK', description: 'In time' });
   });

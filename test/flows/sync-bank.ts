@@ -1,8 +1,8 @@
-import type { Bank } from '../../src/bank/call/bank.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
 import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { type SyncedCustomer, syncCustomer } from '../../src/flows/sync.ts';
 import type { Progress, SyncedRow, SyncTarget } from '../../src/store/ports/sync.ts';
-import { readEnvelope } from '../../src/wire/envelope.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
 
 // A bank and a sync target in memory, which keep what psd2 asked for and stored.
 
@@ -76,19 +76,12 @@ export function syncBank(setting: BankSetting): { bank: Bank; calls: URL[]; rang
     if (url.pathname.endsWith('/accounts')) return { accounts: products.map((accountId) => ({ accountId })) };
     return url.pathname.endsWith('/transactions/retrieve') ? transactions(url) : { accountBalance: money };
   };
-  const bank: Bank = {
-    async call({ path }, schema) {
-      onCall(path);
-      const url = new URL(path, 'https://bank.invalid');
-      const day = days[calls.length] ?? days.at(-1);
-      calls.push(url);
-      const envelope = readEnvelope({ result: { outcome: 'SUCCESS' }, data: dataOf(url) });
-      if (!envelope) throw new TypeError('no envelope');
-      const answeredAt = day && new Date(`${day}T12:00:00Z`);
-      return { data: schema.parse(envelope.data), envelope, notices: [], answeredAt };
-    },
-    exchange: () => Promise.reject(new TypeError('not called')),
-  };
+  const bank = answeringBank((url) => {
+    onCall(`${url.pathname}${url.search}`);
+    const day = days[calls.length] ?? days.at(-1);
+    calls.push(url);
+    return { data: dataOf(url), date: day && new Date(`${day}T12:00:00Z`) };
+  });
   return { bank, calls, ranges };
 }
 

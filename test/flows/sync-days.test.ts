@@ -8,6 +8,20 @@ const range = (from: IsoDate, to?: IsoDate) => `${from}..${to ?? ''}`;
 const checked = true as const;
 
 describe('the days that sync reads', () => {
+  it.each<[string, { since?: IsoDate; before?: Progress }, IsoDate]>([
+    ['at first', {}, ago(30)],
+    ['with --since', { since: ago(60) }, ago(30)],
+    ['with --since after it', { since: ago(5) }, ago(5)],
+    ['with --since again', { since: ago(60), before: { from: ago(31), through: ago(1), checked } }, ago(30)],
+  ])('%s, they begin where the history of the bank begins', async (_, { since, before }, first) => {
+    const { bank, ranges } = syncBank({});
+    const short = { ...bank, accounts: { ...bank.accounts, earliestDay: () => ago(30) } };
+    const { target, stored } = syncTarget(before);
+    await synced(short, target, since === undefined ? {} : { since });
+    expect(ranges).toEqual([range(first)]);
+    expect(stored.remembered.map(({ from }) => from)).toEqual([before?.from ?? first]);
+  });
+
   it.each<[string, { before?: Progress; since?: IsoDate; lastDay?: IsoDate }, IsoDate, boolean, IsoDate]>([
     ['at first, the 90 days that the bank shows without SCA', {}, ago(89), false, ago(89)],
     ['at first with --since, the days since then', { since: ago(5) }, ago(5), false, ago(5)],
@@ -139,7 +153,7 @@ describe('the day of the bank and the day of this machine', () => {
     ['the same', [TODAY], TODAY, TODAY, ago(89)],
     ['the bank’s, if this machine is ahead', [TODAY], addDays(TODAY, 3), TODAY, ago(89)],
     ['this machine’s, if it is behind', [TODAY], ago(3), ago(3), ago(89)],
-    ['this machine’s, if the bank does not tell', [], ago(3), ago(3), ago(92)],
+    ['this machine’s, if the bank does not give one', [], ago(3), ago(3), ago(92)],
     ['the bank’s first, if midnight passes meanwhile', [ago(1), TODAY], TODAY, ago(1), ago(90)],
     ['the bank’s earliest, if its servers differ', [TODAY, TODAY, ago(2)], TODAY, ago(2), ago(89)],
     ['the bank’s earliest of all', [TODAY, ago(2), ago(1)], TODAY, ago(2), ago(91)],

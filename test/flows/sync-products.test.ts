@@ -36,6 +36,27 @@ describe('the products of a customer', () => {
     expect(calls.filter(({ pathname }) => pathname.includes(PRODUCT))).toEqual([]);
   });
 
+  it('a product whose reads the bank says are used up is skipped, and keeps what was stored of it', async () => {
+    const onCall = (path: string) => {
+      if (path.includes(PRODUCT)) throw new Psd2Error('reads_used_up', 'The bank allows no more');
+    };
+    const { bank } = syncBank({ products: [PRODUCT, OTHER], onCall });
+    const { target, stored } = syncTarget();
+    expect(await synced(bank, target)).toMatchObject({ accounts: 2, skipped: [PRODUCT], failures: [] });
+    expect(Object.keys(stored.replaced)).toEqual(['accounts', `pending/${OTHER}`, `balances/${OTHER}`]);
+  });
+
+  it('a product that the consent does not cover fails alone, and a refused login ends the sync', async () => {
+    const failing = (refusal: 'other' | 'unread') => {
+      const onCall = (path: string) => {
+        if (path.includes(PRODUCT)) throw new Psd2Error('not_logged_in', 'No', { refusal });
+      };
+      return synced(syncBank({ products: [PRODUCT, OTHER], onCall }).bank, syncTarget().target);
+    };
+    expect(await failing('other')).toMatchObject({ skipped: [], failures: [{ productId: PRODUCT }] });
+    await expect(failing('unread')).rejects.toMatchObject({ code: 'not_logged_in' });
+  });
+
   it.each(['1', 'A'.repeat(35)])('the product id %s is stored', async (productId) => {
     const { bank } = syncBank({ products: [productId] });
     const { target, stored } = syncTarget();

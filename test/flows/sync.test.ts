@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Bank } from '../../src/bank/call/bank.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
 import { addDays, type IsoDate } from '../../src/domain/calendar.ts';
 import { syncCustomer } from '../../src/flows/sync.ts';
-import { syncIntoFolder } from '../../src/store/files/sync/into-folder.ts';
-import { readEnvelope } from '../../src/wire/envelope.ts';
+import { syncIntoFolder } from '../../src/store/files/sync/folder.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { isoDate, money, PRODUCT, TODAY } from './sync-bank.ts';
 
@@ -15,15 +15,15 @@ const PAGE = 500;
 function bankWith(
   rowsOn: (day: IsoDate) => number,
   bankToday: IsoDate = TODAY,
-  answeredAt?: Date,
-): { bank: Bank; asked: URL[] } {
+  date?: Date,
+): { bank: Bank; asked: URL[]; dataOf: (url: URL) => object } {
   const asked: URL[] = [];
   const transactions = ({ searchParams }: URL) => {
-    const date = (name: string, otherwise: IsoDate) => {
+    const dayIn = (name: string, otherwise: IsoDate) => {
       const text = searchParams.get(name);
       return text === null ? otherwise : isoDate(text.split('/').reverse().join('-'));
     };
-    const [from, to] = [date('dateFrom', bankToday), date('dateTo', bankToday)];
+    const [from, to] = [dayIn('dateFrom', bankToday), dayIn('dateTo', bankToday)];
     const booked: object[] = [];
     for (let at = to < bankToday ? to : bankToday; at >= from; at = addDays(at, -1)) {
       for (let row = rowsOn(at); row > 0; row -= 1) {
@@ -44,17 +44,11 @@ function bankWith(
     if (url.pathname.endsWith('/accounts')) return { accounts: [{ accountId: PRODUCT }] };
     return url.pathname.endsWith('/transactions/retrieve') ? transactions(url) : { accountBalance: money };
   };
-  const bank: Bank = {
-    async call({ path }, schema) {
-      const url = new URL(path, 'https://bank.invalid');
-      asked.push(url);
-      const envelope = readEnvelope({ result: { outcome: 'SUCCESS' }, data: dataOf(url) });
-      if (!envelope) throw new TypeError('no envelope');
-      return { data: schema.parse(envelope.data), envelope, notices: [], answeredAt };
-    },
-    exchange: () => Promise.reject(new TypeError('not called')),
-  };
-  return { bank, asked };
+  const bank = answeringBank((url) => {
+    asked.push(url);
+    return { data: dataOf(url), date };
+  });
+  return { bank, asked, dataOf };
 }
 
 describe('the transactions of a product', () => {
@@ -98,7 +92,7 @@ describe('the transactions of a product', () => {
     const rows = details('transactions');
     expect(rows.map((text) => text.slice(0, 10))).toEqual(expected.map((text) => text.slice(0, 10)));
     expect([...rows].sort()).toEqual([...expected].sort());
-    // Some pages are requested in vain if there are too many rows, but not many times as many as there are.
+    // Some pages are requested needlessly if there are too many rows, but not many times as many as there are.
     expect(asked.length).toBeLessThan(20 + (expected.length / PAGE) * 4);
 
     expect(await sync(bank, since)).toMatchObject({ newTransactions: 0, pending: 1 });
@@ -197,18 +191,13 @@ describe('the transactions of a product', () => {
   });
 
   it('sync does not write rows that change while it reads them, and syncs the other products', async () => {
-    const { bank } = bankWith(() => 30);
+    const { bank, dataOf } = bankWith(() => 30);
     let call = 0;
-    const moving: Bank = {
-      exchange: bank.exchange,
-      async call(asked, schema) {
-        const reading = await bank.call(asked, schema);
-        if (!asked.path.includes('/transactions/')) return reading;
-        call += 1;
-        const told = { numberTransactionsAccounting: 3_000 + call };
-        return { ...reading, data: schema.parse(Object.assign({}, reading.envelope.data, told)) };
-      },
-    };
+    const moving = answeringBank((url) => {
+      if (!url.pathname.includes('/transactions/')) return { data: dataOf(url) };
+      call += 1;
+      return { data: { ...dataOf(url), numberTransactionsAccounting: 3_000 + call } };
+    });
     const { failures, newTransactions } = await sync(moving, addDays(TODAY, -40));
     expect(failures).toEqual([
       { productId: PRODUCT, error: expect.objectContaining({ code: 'list_changed' }) },

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { runOperation } from '../../src/flows/operation.ts';
-import { transferCalls } from '../../src/flows/transfer.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
@@ -84,7 +83,7 @@ async function resume(lines: string[]): Promise<string[]> {
   const flows = flowsIn(folder, world);
   const { flow } = await flows.find('transfer', REFERENCE);
   await flows
-    .resume('transfer', flow, (open) => runOperation(open, transferCalls(bank, open.current), ports))
+    .resume('transfer', flow, (open) => runOperation(open, bank.payments.transfer(open.current), ports))
     .catch(() => {});
   return readLines(folder, flow);
 }
@@ -159,7 +158,7 @@ async function executing(order: Partial<TransferOrder>): Promise<string[]> {
   return lines.slice(0, typesOf(lines).indexOf('execute-sent') + 1);
 }
 
-it('if the bank does not tell the outcome of a transfer left behind at execute, each resume asks again and none executes it', async () => {
+it('if the bank does not give the outcome of a transfer left behind at execute, each resume asks again and none executes it', async () => {
   let lines = await executing(SCT);
   const before = executions(recorded);
   for (const status of ['AUTHORIZED', 'AUTHORIZED', 'PENDING', 'EXPIRED']) {

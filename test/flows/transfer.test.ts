@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { OperationStep } from '../../src/domain/operation.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { runOperation } from '../../src/flows/operation.ts';
-import { transferCalls } from '../../src/flows/transfer.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -165,7 +164,7 @@ it('if the operator goes step by step, psd2 stops before the step, but not befor
   const accept = async () => true;
   const goOn = (...until: OperationStep[]) =>
     flows.resume('transfer', open.current.flow, (taken) =>
-      runOperation(taken, transferCalls(bank, taken.current), { bank, world, customer, accept }, until),
+      runOperation(taken, bank.payments.transfer(taken.current), { bank, world, customer, accept }, until),
     );
   await goOn('verify', 'accept', 'authorize');
   expect(events()).toEqual(['created', 'verify-sent', 'verified']);
@@ -296,7 +295,7 @@ describe('a further step that the bank names', () => {
     ['whose answer was lost', 'cut before the answer', 'bank_unreachable'],
     ['that a gateway refused', { status: 403, body: '<html>' }, 'forbidden'],
   ])(
-    'a further step %s is not sent again: psd2 verifies the order anew on resume',
+    'a further step %s is not sent again: psd2 verifies the order again on resume',
     async (_, answer, code) => {
       const next = { method: 'PUT', href: 'r1/execute' };
       script.verify(WANTS_MORE);

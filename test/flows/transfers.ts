@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Bank } from '../../src/bank/call/bank.ts';
+import type { Bank } from '../../src/bank/ports/bank.ts';
 import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
-import { transferCalls } from '../../src/flows/transfer.ts';
 import { FileFlows } from '../../src/store/files/flows/flows.ts';
 import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import type { Flows, Open } from '../../src/store/ports/flows.ts';
@@ -87,7 +86,7 @@ export async function newTransfer(
     opened: () => opened(flows, 'transfer', flow),
     run: (bank, ports = {}) =>
       flows.resume('transfer', flow, (taken) =>
-        runOperation(taken, transferCalls(bank, taken.current), {
+        runOperation(taken, bank.payments.transfer(taken.current), {
           ...{ bank, world, customer, accept: async () => true },
           ...ports,
         }),

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type CallbackListener, listenForCallback } from '../../src/callback/listener.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from './runs.ts';
 
 const STATE = 'n3Zr0hI9cQ0v8e7WbW0m1A';

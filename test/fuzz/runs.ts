@@ -2,24 +2,19 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { ACTED_UPON, type ResidentRun } from '../hostile/resident.ts';
+import { fewer, SEED } from '../support/sample.ts';
 
-/** In CI a few runs, always the same; `npm run fuzz` sets many, with a new seed each night. */
-const RUNS = Number(process.env.PSD2_FUZZ_RUNS ?? 150);
-const SEED = process.env.PSD2_FUZZ_RUNS
-  ? Number(process.env.PSD2_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
-  : 20_261_121;
+/** `npm run fuzz` sets many. */
+const RUNS = Number(process.env.PSD2_FUZZ_RUNS ?? fewer(150));
 
 /** How long a test of that many runs may take, in milliseconds. */
 export const FUZZ_TIMEOUT_MS = 60_000 + RUNS * 500;
 
-/** Tries a property that many times. To repeat the inputs, set the seed: `PSD2_FUZZ_SEED=<seed> npm run fuzz`. */
+/** Tries a property that many times. To repeat the inputs, set the seed: `TEST_SEED=<seed> npm run fuzz`. */
 export async function fuzz<T>(input: fc.Arbitrary<T>, holds: (value: T) => Promise<void>): Promise<void> {
-  if (process.env.PSD2_FUZZ_RUNS) {
-    process.stderr.write(`${expect.getState().currentTestName}: ${RUNS} runs, PSD2_FUZZ_SEED=${SEED}\n`);
-  }
   await fc.assert(fc.asyncProperty(input, holds), {
     numRuns: RUNS,
-    seed: SEED,
+    seed: Number(SEED),
     endOnFailure: process.env.PSD2_FUZZ_RUNS === undefined,
   });
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { ACTED_UPON } from './resident.ts';
 

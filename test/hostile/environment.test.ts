@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readError } from '../e2e/errors.ts';
-import type { Environment } from '../e2e/psd2.ts';
+import { readError } from '../e2e/support/errors.ts';
+import type { Environment } from '../e2e/support/psd2.ts';
 import { PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 
@@ -22,18 +22,18 @@ describe('psd2 refuses a wrong value of the environment before it sends anything
     ['PSD2_BASE_URL', 'bank.example', 3, /is not a URL/],
     ['PSD2_BASE_URL', '=', 3, /is not a URL/],
     ['PSD2_BASE_URL', 'https://', 3, /is not a URL/],
-    ['PSD2_BASE_URL', 'https://user:hush@bank.example', 3, /^The base URL holds a user name or password$/],
-    ['PSD2_BASE_URL', 'https://bank.example?a=b', 3, /holds a query or a fragment/],
-    ['PSD2_BASE_URL', 'https://bank.example#a', 3, /holds a query or a fragment/],
-    ['PSD2_BASE_URL', 'https://bank.ex\nample', 3, /The base URL holds a line break/],
-    ['PSD2_BASE_URL', 'https://bank\t.example', 3, /The base URL holds a line break/],
+    ['PSD2_BASE_URL', 'https://user:hush@bank.example', 3, /^The base URL contains a user name or password$/],
+    ['PSD2_BASE_URL', 'https://bank.example?a=b', 3, /contains a query or a fragment/],
+    ['PSD2_BASE_URL', 'https://bank.example#a', 3, /contains a query or a fragment/],
+    ['PSD2_BASE_URL', 'https://bank.ex\nample', 3, /The base URL contains a line break/],
+    ['PSD2_BASE_URL', 'https://bank\t.example', 3, /The base URL contains a line break/],
     ['PSD2_APP_NAME', 'a"b', 3, /contains a character that the Signature header cannot carry/],
-    ['PSD2_APP_NAME', 'a\r\nX-Evil: 1', 3, /holds a line break/],
+    ['PSD2_APP_NAME', 'a\r\nX-Evil: 1', 3, /contains a line break/],
     ['PSD2_APP_NAME', 'é', 3, /contains a character that the Signature header cannot carry/],
     ['PSD2_REDIRECT_URI', 'javascript:alert(1)', 3, /is not an http or https URL/],
-    ['PSD2_REDIRECT_URI', 'http://127.0.0.1:1/a\nb', 3, /The redirect URI holds a line break/],
-    ['PSD2_CLIENT_ID', 'a\nb', 3, /The client id holds a line break/],
-    ['PSD2_CLIENT_SECRET', 'a\nhush', 3, /The client secret holds a line break/],
+    ['PSD2_REDIRECT_URI', 'http://127.0.0.1:1/a\nb', 3, /The redirect URI contains a line break/],
+    ['PSD2_CLIENT_ID', 'a\nb', 3, /The client id contains a line break/],
+    ['PSD2_CLIENT_SECRET', 'a\nhush', 3, /The client secret contains a line break/],
     ['PSD2_LANG', 'it\r\nX-Evil: 1', 2, /is not a language tag/],
     ['PSD2_LANG', long, 2, /is not a language tag/],
     ['PSD2_TRACE', 'a\r\nX-Evil: 1', 2, /is not the name of a component/],

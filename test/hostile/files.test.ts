@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
-import { readError } from '../e2e/errors.ts';
-import { type Environment, PROGRAM } from '../e2e/psd2.ts';
-import { tokensFile } from '../e2e/tokens-file.ts';
+import { readError } from '../e2e/support/errors.ts';
+import { type Environment, PROGRAM } from '../e2e/support/psd2.ts';
+import { tokensFile } from '../e2e/support/tokens-file.ts';
 import { measuringMemory, success, useHostileBank, write, writeTokens } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 

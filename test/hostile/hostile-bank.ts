@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { afterAll, beforeAll } from 'vitest';
 import { EC, type PemPair, RSA, withOpenssl } from '../certificates/openssl.ts';
-import { type Operator, useOperator } from '../e2e/psd2.ts';
+import { type Operator, useOperator } from '../e2e/support/psd2.ts';
 
 export const CUSTOMER_ID = '1048262';
 /** The product that the commands ask about. */

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readError } from '../e2e/errors.ts';
-import { freePort } from '../free-port.ts';
+import { readError } from '../e2e/support/errors.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Behaviour, PRODUCT, success, useHostileBank, write } from './hostile-bank.ts';
 import { useResident } from './resident.ts';
 

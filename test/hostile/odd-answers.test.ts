@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { bankDate, bankDay } from '../e2e/bank-days.ts';
-import { readError } from '../e2e/errors.ts';
-import { type Running, readDocument } from '../e2e/psd2.ts';
+import { bankDate, bankDay } from '../e2e/support/bank-days.ts';
+import { readError } from '../e2e/support/errors.ts';
+import { type Running, readDocument } from '../e2e/support/psd2.ts';
 import { plausibleAnswer } from '../fuzz/plausible-bank.ts';
 import { type Behaviour, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import * as z from 'zod';
-import type { Environment, Operator } from '../e2e/psd2.ts';
+import type { Environment, Operator } from '../e2e/support/psd2.ts';
 
 const PROGRAM = fileURLToPath(new URL('./resident-psd2.js', import.meta.url));
 /** What a terminal acts on or does not show, except the ends of lines and the tabs between columns. */

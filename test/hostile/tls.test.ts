@@ -5,7 +5,7 @@ import type { TlsOptions } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../src/sandbox/folder/certificate-set.ts';
 import { EC, RSA, withOpenssl } from '../certificates/openssl.ts';
-import { readError } from '../e2e/errors.ts';
+import { readError } from '../e2e/support/errors.ts';
 import { success, useHostileBank, write } from './hostile-bank.ts';
 
 const bank = useHostileBank();

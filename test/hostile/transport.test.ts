@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { readError } from '../e2e/errors.ts';
-import { PROGRAM } from '../e2e/psd2.ts';
+import { readError } from '../e2e/support/errors.ts';
+import { PROGRAM } from '../e2e/support/psd2.ts';
 import { success, useHostileBank, write } from './hostile-bank.ts';
 
 const bank = useHostileBank();

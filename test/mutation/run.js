@@ -1,7 +1,7 @@
 // npm run mutation                      every room
 // npm run mutation -- money journal     some rooms, or some sources (src/store/disk/lock.ts)
 // npm run mutation -- --changed         the sources that changed since they were measured
-// npm run mutation -- --minutes 10      begins no further source after that time
+// npm run mutation -- --minutes 10      begins no other source after that time
 //
 // Stryker changes one place of the sources at a time, and warm-worker.js runs the tests that reach it. This script prints
 // the mutants that no test notices. The results go into test/mutation/results.json, and `npm run figures` writes the table

@@ -11,7 +11,7 @@ export default defineConfig({
     maxWorkers: 1,
     isolate: false,
     // Without the shared server, these tests would start one for each mutant.
-    testNamePattern: process.env.MUTATION_ROOM === 'postgres' ? /(?:)/ : /^(?!.*a home in PostgreSQL)/,
+    testNamePattern: process.env.MUTATION_ROOM === 'postgres' ? /(?:)/ : /^(?!.*a backend in PostgreSQL)/,
     testTimeout: 20_000,
     hookTimeout: 5_000,
   },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { textPdf } from '../../src/sandbox/documents/pdf.ts';
-import { workbook } from '../../src/sandbox/documents/spreadsheet.ts';
-import { launchChromium } from '../chromium.ts';
+import { workbook } from '../../src/sandbox/documents/statement.ts';
+import { launchChromium } from '../support/chromium.ts';
 import { codeOf, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';

@@ -249,7 +249,7 @@ describe('the explanation names one mistake and where the two texts first differ
     expect(received).toBe(computed);
   });
 
-  test('a Date that is no date has no other dates near it', () => {
+  test('a Date that is not a date has no other dates near it', () => {
     expect(explain({ date: 'soon', text: (t) => `${t}\n` }).says).toEqual([
       'A line break follows the last line.',
     ]);

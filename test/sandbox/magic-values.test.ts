@@ -118,7 +118,7 @@ describe('execute', () => {
 });
 
 describe('verify', () => {
-  test('with the name VERIFY WARNING, verify gives a warning and the transfer can go on', async () => {
+  test('with the name VERIFY WARNING, verify gives a warning and the transfer can continue', async () => {
     const reply = await verify('VERIFY WARNING');
     expect(reply.json.result).toMatchObject({
       outcome: 'SUCCESS',

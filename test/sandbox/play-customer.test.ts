@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listenForCallback } from '../../src/callback/listener.ts';
 import { makeLoopbackCertificate } from '../../src/certificates/loopback.ts';
 import { playCustomer } from '../../src/sandbox/player/play-customer.ts';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { consent, type FakeBank, fakeBank, RESOURCE, type Served, serve, serveSite } from './fake-bank.ts';
 
 const closing: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { launchChromium } from '../chromium.ts';
+import { launchChromium } from '../support/chromium.ts';
 
 /** Opens pages in Chromium. Everything that the browser writes to its console fails the test. */
 export interface QuietPages {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,6 +107,7 @@ describe('renewal of the certificates', () => {
 
   beforeAll(async () => {
     own = join(folder, '..', 'own');
+    cpSync(folder, own, { recursive: true });
     before = await loadOrCreateRegistration(own);
   });
 
@@ -169,6 +170,7 @@ describe('a start that was killed halfway', () => {
     [
       'between moving the old certificates out and the new ones in',
       async (own: string) => {
+        cpSync(folder, own, { recursive: true });
         const made = await loadOrCreateRegistration(own);
         await rename(join(made.caFile, '..'), join(own, `.certificates.${dead}.0123abcd`));
       },

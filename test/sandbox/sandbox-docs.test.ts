@@ -4,6 +4,8 @@ import { refusalCodes } from '../../src/sandbox/answers/refusal.ts';
 import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { faultKinds } from '../../src/sandbox/faults/fault.ts';
 import { endpointNames } from '../../src/sandbox/faults/target.ts';
+import { messageCodes } from '../../src/sandbox/nextgenpsd2/refusal.ts';
+import { VARIATIONS } from '../../src/sandbox/nextgenpsd2/variations.ts';
 import { faultyCalls, magicFaultKinds, plannedOutcomes } from '../../src/sandbox/operations/plan.ts';
 
 const page = readFileSync(new URL('../../docs/sandbox.md', import.meta.url), 'utf8').replaceAll(
@@ -15,7 +17,7 @@ test('docs/sandbox.md explains every code of the bank, with its status, and no o
   const documented = [...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (\d{3}) \| \S/gm)].map(
     ([, code, status]) => [code, Number(status)],
   );
-  const expected = [...refusalCodes, ['INTERNAL_ERROR', 500]];
+  const expected = [...refusalCodes, ['INTERNAL_ERROR', 500], ...messageCodes];
   expect(documented.toSorted()).toEqual(expected.toSorted());
 });
 
@@ -36,4 +38,8 @@ test('docs/sandbox.md has the users, passwords, customers and products of the sa
 test('docs/sandbox.md explains every fault and names every call', () => {
   for (const [kind, { value }] of faultKinds) expect(page).toContain(`\n| \`${kind}${value ? '=<' : '` | '}`);
   for (const name of endpointNames) expect(page).toContain(`\`${name}\``);
+});
+
+test('docs/sandbox.md explains every variation of the second door', () => {
+  for (const name of VARIATIONS) expect(page).toContain(`\n| \`${name}\` | `);
 });

@@ -2,15 +2,14 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestHeader } from '../../src/signature/digest.ts';
+import { SIGNED_WITH_BODY, SIGNED_WITHOUT_BODY } from '../../src/bank/interfaces/cb/interface.ts';
 import {
+  digestHeader,
   keySigner,
-  SIGNED_WITH_BODY,
-  SIGNED_WITHOUT_BODY,
   signatureHeader,
   signingString,
 } from '../../src/signature/http-signature.ts';
-import { named } from '../named.ts';
+import { named } from '../support/named.ts';
 import { digestProblem, signatureProblem } from './independent-verifier.ts';
 
 interface SignatureVectors {
@@ -62,6 +61,24 @@ it('a header that must be signed cannot be missing', () => {
   expect(() => signingString({ method: 'GET', target: '/', headers: {} }, ['date'])).toThrow(
     'The header date must be signed but is missing',
   );
+});
+
+it('the digest of an empty body with SHA-512 is the published one (FIPS 180-4)', () => {
+  const hex =
+    'cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e';
+  expect(digestHeader(Buffer.alloc(0), 'SHA-512')).toBe(
+    `SHA-512=${Buffer.from(hex, 'hex').toString('base64')}`,
+  );
+});
+
+it('an independent verifier accepts a signature with SHA-512, and not as one with SHA-256', async () => {
+  const headers: Record<string, string> = { date: new Date().toUTCString() };
+  const request = { method: 'GET', target: '/x', headers };
+  headers.signature = await signatureHeader(request, ['date'], 'x', sign, 'rsa-sha512');
+  const received = { method: 'GET', url: '/x', headers };
+  expect(signatureProblem(received, ['date'], 'x', publicKey, 'rsa-sha512')).toBeNull();
+  headers.signature = headers.signature.replace('sha512', 'sha256');
+  expect(signatureProblem(received, ['date'], 'x', publicKey)).not.toBeNull();
 });
 
 it('the digest of an empty body is the published one', () => {

@@ -19,6 +19,7 @@ declare module 'http-signature/lib/parser.js' {
  *
  * @param signed the headers that must be signed, in order
  * @param publicKey SPKI PEM
+ * @param algorithm the only one that counts
  * @returns what is wrong with the signature, or null
  */
 export function signatureProblem(
@@ -26,13 +27,14 @@ export function signatureProblem(
   signed: readonly string[],
   keyId: string,
   publicKey: string,
+  algorithm = 'rsa-sha256',
 ): string | null {
   // The library prefers an Authorization header, but here that is the bearer token.
   const { authorization: _bearer, ...headers } = request.headers;
   try {
     const parsed = httpSignature.parseRequest(
       { ...request, headers },
-      { headers: signed, algorithms: ['rsa-sha256'], strict: true, clockSkew: 300 },
+      { headers: signed, algorithms: [algorithm], strict: true, clockSkew: 300 },
     );
     const list = /(?:^|,)headers="([^"]*)"/.exec(headers.signature ?? '')?.[1];
     if (list !== signed.join(' ')) return `signs "${list}" instead of "${signed.join(' ')}"`;
@@ -44,8 +46,13 @@ export function signatureProblem(
 }
 
 /** Returns what is wrong with a request's `Digest` header as the SHA-256 of its body, or null. */
-export function digestProblem(digest: string | undefined, body: Buffer): string | null {
-  const expected = Buffer.from(`SHA-256=${createHash('sha256').update(body).digest('base64')}`);
+export function digestProblem(
+  digest: string | undefined,
+  body: Buffer,
+  algorithm: 'SHA-256' | 'SHA-512' = 'SHA-256',
+): string | null {
+  const hash = createHash(algorithm.replace('-', '').toLowerCase()).update(body).digest('base64');
+  const expected = Buffer.from(`${algorithm}=${hash}`);
   const given = Buffer.from(digest ?? '');
   if (given.length === expected.length && timingSafeEqual(given, expected)) return null;
   return `has the digest ${digest} instead of ${expected}`;

@@ -7,13 +7,8 @@ import {
 } from '@misskey-dev/node-http-message-signatures';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { digestHeader } from '../../src/signature/digest.ts';
-import {
-  keySigner,
-  SIGNED_WITH_BODY,
-  SIGNED_WITHOUT_BODY,
-  signatureHeader,
-} from '../../src/signature/http-signature.ts';
+import { SIGNED_WITH_BODY, SIGNED_WITHOUT_BODY } from '../../src/bank/interfaces/cb/interface.ts';
+import { digestHeader, keySigner, signatureHeader } from '../../src/signature/http-signature.ts';
 
 // A second verifier, on Web Crypto. It shares no code with psd2 or the first verifier.
 

@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 /**
  * Starts a program in a separate process.
  *
- * @param program TypeScript source that imports from `../../src`, as a test in this folder does
+ * @param program TypeScript source that imports from `../../../src`, as a test in a folder below this one does
  * @param folder receives the built program
  * @param blocks the largest file that the process may write, in blocks of 1024 bytes
  */
@@ -18,7 +18,7 @@ export async function startProgram(
 ): Promise<{ process: ChildProcess; output: Promise<string> }> {
   const outfile = join(folder, `program-${process.hrtime.bigint()}.mjs`);
   await build({
-    stdin: { contents: program, resolveDir: import.meta.dirname, loader: 'ts' },
+    stdin: { contents: program, resolveDir: join(import.meta.dirname, 'files'), loader: 'ts' },
     outfile,
     bundle: true,
     platform: 'node',

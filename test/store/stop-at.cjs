@@ -25,7 +25,9 @@ function fileOf(target) {
   if (path === undefined) return undefined;
   const inside = relative(STOP_FOLDER, path);
   // A run touches its lock by the clock, so its points differ from run to run.
-  return inside.startsWith('..') || inside.endsWith('.lock') ? undefined : inside || '.';
+  if (inside.startsWith('..') || inside.endsWith('.lock')) return undefined;
+  // The random name of a file that is not finished.
+  return inside.replace(/(^|\/)\.[0-9a-f-]{36}$/, '$1.*') || '.';
 }
 
 for (const [key, original] of Object.entries(fs)) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { addDays, type IsoDate, parseDate } from '../../src/domain/calendar.ts';
-import { syncIntoFolder } from '../../src/store/files/sync/into-folder.ts';
+import { syncIntoFolder } from '../../src/store/files/sync/folder.ts';
 import type { Sync, SyncTarget } from '../../src/store/ports/sync.ts';
 import { syncIntoBoth } from '../../src/store/sync-into-both.ts';
 import { temporaryFolder } from './temporary-folder.ts';

@@ -1,4 +1,4 @@
-// Syncs one customer into a folder, with a list of rows in place of a bank. argv[2] is the folder. sync-stall.test.ts
+// Syncs one customer into a folder, with a list of rows in place of a bank. argv[2] is the folder. test/crash/stalled-sync.test.ts
 // bundles and starts this program.
 import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { Psd2Error } from '../../src/errors.ts';

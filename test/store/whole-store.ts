@@ -1,4 +1,5 @@
 import { parseDate } from '../../src/domain/calendar.ts';
+import type { KeptConsent, KeptCustomer } from '../../src/store/ports/customers.ts';
 import type { Store } from '../../src/store/ports/store.ts';
 import type { ReadTokens } from '../../src/store/ports/tokens.ts';
 import { TRANSFER_BEGIN } from './postgres/orders.ts';
@@ -14,14 +15,34 @@ export const login = {
 };
 export const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
+/** A consent that a customer granted in this minute. */
+export function granted(flow: string, minute = 0): KeptConsent {
+  return {
+    ...{ flow, consentId: `consent of ${flow}`, accounts: ['IT60X0542811101000000123456', 'acc-1'] },
+    ...{ reads: ['accounts', 'balances'], validUntil: parseDate('--until', '2027-05-01'), recurring: true },
+    ...{ frequencyPerDay: 4, grantedAt: new Date(Date.UTC(2026, 10, 21, 10, minute)).toISOString() },
+  };
+}
+
+/** A change that adds a consent of this flow. */
+export const granting =
+  (flow: string, minute?: number) =>
+  (before: KeptCustomer): KeptCustomer => ({
+    ...before,
+    consents: [...before.consents, granted(flow, minute)],
+  });
+
 /** Fills a store with data of each kind. @returns the flow that is under way */
 export async function fillStore(store: Store): Promise<string> {
-  const { tokens, flows, calls, notes, reads } = store.open('bank', BANK);
+  const { tokens, customers, flows, calls, notes, reads } = store.open('bank', BANK);
   await tokens.change('42', (slot) => slot.write(login));
   await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
   await tokens.change('43', (slot) => slot.write(login));
   await tokens.forget('43');
   await tokens.remember('42');
+  await customers.change('ada', granting('co-1'));
+  await customers.change('bob', granting('co-2'));
+  await customers.forget('bob');
   await flows.begin('transfer', TRANSFER_BEGIN('Rent'), async (open) => {
     await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
   });
@@ -36,7 +57,7 @@ export async function fillStore(store: Store): Promise<string> {
   return failing.catch((error: Error) => error.message);
 }
 
-/** The tokens and their generation, without what differs between homes. */
+/** The tokens and their generation, without what differs between backends. */
 function shown(tokens: ReadTokens | undefined) {
   if (!tokens) return undefined;
   const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =
@@ -47,7 +68,7 @@ function shown(tokens: ReadTokens | undefined) {
 
 /** What a worker of a store finds. */
 export async function foundIn(store: Store) {
-  const { tokens, flows, calls, notes, reads } = store.open('bank', BANK);
+  const { tokens, customers, flows, calls, notes, reads } = store.open('bank', BANK);
   const list = [];
   for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
   return {
@@ -56,6 +77,7 @@ export async function foundIn(store: Store) {
     loggedOut: shown(await tokens.read('43')),
     customers: await tokens.customers(),
     last: await tokens.last(),
+    kept: [await customers.list(), await customers.read('ada'), await customers.read('bob')],
     list,
     histories: await Promise.all(list.map(({ flow }) => flows.history(flow))),
     calls: await calls.on(DAY),

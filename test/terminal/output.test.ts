@@ -67,7 +67,7 @@ describe('a list', () => {
     expect(shown.written()).toBe(`${JSON.stringify(rows, null, 2)}\n`);
   });
 
-  it('a list as ndjson is one JSON document a line', async () => {
+  it('a list as ndjson is one JSON document per line', async () => {
     const { output, written } = open('ndjson', { columns: 80 });
     await output.table(rows, columns, 'None.');
     expect(written()).toBe('{"name":"Caffè","amount":"1.50"}\n{"name":"Rent","amount":null}\n');
@@ -131,7 +131,7 @@ describe('one object', () => {
     expect(written()).toBe('NAME\tRent\nAMOUNT\t\n');
   });
 
-  it('one object is its filled fields, one a line, on a terminal', () => {
+  it('one object is its filled fields, one per line, on a terminal', () => {
     const { output, written } = open('table', { columns: 80 });
     output.record(row, columns);
     expect(written()).toBe('NAME    Rent\n');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PEM_VARIABLES, TEXT_VARIABLES } from '../../src/store/machine/settings.ts';
+import { SETTINGS } from '../../src/store/machine/setting-table.ts';
 import { environmentFor, type ProgramKind } from '../../src/terminal/program-environment.ts';
 
 const KINDS: Record<ProgramKind, string[]> = {
@@ -28,8 +28,7 @@ afterEach(() => {
 it('this test knows all variables of settings, including secrets and commands', () => {
   expect([...OWN]).toEqual(
     expect.arrayContaining([
-      ...Object.values(TEXT_VARIABLES),
-      ...Object.values(PEM_VARIABLES),
+      ...Object.values(SETTINGS).flatMap(({ variable }) => variable ?? []),
       ...['PSD2_KEY_PASSPHRASE', 'PSD2_CONFIG_PASSPHRASE', 'PSD2_BROWSER', 'PSD2_PAGER'],
     ]),
   );

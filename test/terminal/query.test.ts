@@ -44,7 +44,7 @@ describe('a query', () => {
     );
   });
 
-  it('a query that does not fit the data is a usage error', () => {
+  it('a query that does not match the data is a usage error', () => {
     expect(() => compileQuery('length([0].nothing)')(data)).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining('length()') }),
     );

@@ -1,8 +1,8 @@
 import chalk from 'chalk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONSENT_COLUMNS } from '../../src/commands/consent/output.ts';
-import { OPERATION_COLUMNS } from '../../src/commands/operation/output.ts';
-import { TRANSFER_COLUMNS } from '../../src/commands/transfer/output.ts';
+import { CONSENTS } from '../../src/commands/consent/consents.ts';
+import { OPERATIONS } from '../../src/commands/operation/operations.ts';
+import { TRANSFERS } from '../../src/commands/transfer/transfers.ts';
 import { paintState } from '../../src/terminal/output/states.ts';
 import { drawColouredCells, drawTerminalTable } from '../../src/terminal/output/table.ts';
 
@@ -75,10 +75,11 @@ describe('states in a list', () => {
 });
 
 it.each([
-  ['transfers', TRANSFER_COLUMNS],
-  ['operations', OPERATION_COLUMNS],
-  ['consents', CONSENT_COLUMNS],
-])('the list of %s never leaves out flow, state, amount and IBAN', (_name, columns) => {
+  ['transfers', TRANSFERS],
+  ['operations', OPERATIONS],
+  ['consents', CONSENTS],
+])('the list of %s never leaves out flow, state, amount and IBAN', (_name, noun) => {
+  const columns: { title: string; dispensable?: number }[] = noun.columns(new Date());
   const kept = columns.filter(({ dispensable }) => dispensable === undefined).map(({ title }) => title);
   const needed = ['FLOW', 'STATE', 'AMOUNT', 'IBAN'];
   expect(kept).toEqual(

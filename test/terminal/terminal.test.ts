@@ -1,12 +1,8 @@
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { writeLocalTime } from '../../src/terminal/local-time.ts';
-import {
-  openTerminal,
-  type Streams,
-  type TerminalOptions,
-  writeTimeLeft,
-} from '../../src/terminal/terminal.ts';
+import type { Streams } from '../../src/terminal/prompts.ts';
+import { openTerminal, type TerminalOptions, writeTimeLeft } from '../../src/terminal/terminal.ts';
 import { openStream } from './stream.ts';
 
 it.each([

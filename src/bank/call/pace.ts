@@ -1,7 +1,4 @@
-import type { Turns } from './exchange.ts';
-
-/** The state of a pace. Threads can share it. */
-export type PaceState = SharedArrayBuffer;
+import type { OwnPace, PaceState } from '../ports/call.ts';
 
 function newPaceState(): PaceState {
   return new SharedArrayBuffer((1 + FIELDS) * Float64Array.BYTES_PER_ELEMENT);
@@ -15,7 +12,7 @@ const [NEXT_TURN, GAP, TURNS, HELD_UNTIL, HOLDS, FIELDS] = [0, 1, 2, 3, 4, 5];
  * calls together, so after one is refused all calls wait. Then they go one by one, with a gap that becomes shorter with each
  * accepted call. Threads that call the same bank share one state.
  */
-export class Pace implements Turns {
+export class Pace implements OwnPace {
   /** The state, to share with other threads. */
   readonly state: PaceState;
   readonly #clock: () => number;

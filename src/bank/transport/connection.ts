@@ -5,25 +5,17 @@ import type { KeyPair } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
 import { checkAddressSpace } from './answer-parser.ts';
 import { explainFailure, whyUnwritable } from './explain-failure.ts';
-import { Line, NotConnected, type OpenSocket } from './line.ts';
-import { secureSocketsTo, type TlsRules } from './open-socket.ts';
+import {
+  Line,
+  NotConnected,
+  type OpenSocket,
+  pathOf,
+  secureSocketsTo,
+  type TlsRules,
+  type WireAnswer,
+  type WireRequest,
+} from './line.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
-
-/** A request as it goes over the wire. */
-export interface WireRequest {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Path and query exactly as sent. */
-  target: string;
-  headers: Record<string, string>;
-  body: Buffer | undefined;
-}
-
-/** An answer as received. Header names are in lower case. Repeated headers are joined with `, `. */
-export interface WireAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
 
 /** A call failed without a complete answer. */
 export class CallFailed extends Error {
@@ -63,10 +55,11 @@ export interface Sending {
 /** A connection to a bank over mutual TLS. */
 export interface BankConnection {
   /**
-   * Sends one request and reads the whole answer. Does not follow redirects.
+   * Sends one request and reads the whole answer. Does not follow redirects. A request with an origin of its own goes there, with
+   * the same certificate: its sender trusts that host.
    *
    * @param timeoutMs the limit for the whole call
-   * @throws CallFailed if there is no complete answer, also if the signal aborts
+   * @throws CallFailed if there is no complete answer, for example because the signal aborts
    * @throws Psd2Error `bank_answer` if the answer is too large or encoded. `usage` if the request cannot be written as HTTP
    */
   send(request: WireRequest, timeoutMs: number, signal: AbortSignal, watch?: Sending): Promise<WireAnswer>;
@@ -97,6 +90,8 @@ class Connection implements BankConnection {
   readonly #lines = new Set<Line>();
   /** A stack. The last connection was used most recently, so the bank has probably not closed it. */
   readonly #idle: Line[] = [];
+  /** Connections to the bank's other hosts, by their origins. */
+  readonly #elsewhere = new Map<string, Connection>();
 
   constructor(origin: URL, rules: TlsRules) {
     this.#origin = origin;
@@ -109,6 +104,9 @@ class Connection implements BankConnection {
     signal: AbortSignal,
     watch: Sending = {},
   ): Promise<WireAnswer> {
+    const { origin } = request;
+    if (origin !== undefined && origin !== this.#origin.origin)
+      return this.#to(origin).send(request, timeoutMs, signal, watch);
     this.#route ??= routeTo(this.#origin, this.#rules);
     const { open, proxy } = await this.#route;
     const line = (watch.alone ? undefined : this.#idle.pop()) ?? new Line(this.#origin, open);
@@ -127,7 +125,14 @@ class Connection implements BankConnection {
   }
 
   async close(): Promise<void> {
+    await Promise.all([...this.#elsewhere.values()].map((connection) => connection.close()));
     await Promise.all([...this.#lines].map((line) => line.destroy()));
+  }
+
+  #to(origin: string): Connection {
+    const known = this.#elsewhere.get(origin) ?? new Connection(new URL(origin), this.#rules);
+    this.#elsewhere.set(origin, known);
+    return known;
   }
 
   #discard(line: Line): void {
@@ -159,7 +164,7 @@ class Attempt {
   async over(line: Line): Promise<WireAnswer> {
     let giveUp = () => {};
     const ended = new Promise<never>((_, reject) => {
-      giveUp = () => reject(new Error('the call was given up'));
+      giveUp = () => reject(new Error('psd2 gave up the call'));
     });
     // AbortSignal.any and AbortSignal.timeout would cost as much as everything else here.
     const timer = setTimeout(() => {
@@ -274,9 +279,4 @@ export async function proxyFor(origin: URL): Promise<URL | undefined> {
     });
   }
   return new URL(address);
-}
-
-/** A request's path without its query. The query may contain confidential data. */
-export function pathOf(request: Pick<WireRequest, 'target'>): string {
-  return request.target.split('?', 1)[0] ?? '';
 }

@@ -1,9 +1,31 @@
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { connect, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
 import { compileParserOnce } from './answer-parser.ts';
-import type { WireAnswer, WireRequest } from './connection.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
+
+/** A request as it goes over the wire. */
+export interface WireRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Scheme, host and port, if it does not go to the bank's own. */
+  origin?: string;
+  /** Path and query exactly as sent. */
+  target: string;
+  headers: Record<string, string>;
+  body: Buffer | undefined;
+}
+
+/** An answer as received. Header names are in lower case. Repeated headers are joined with `, `. */
+export interface WireAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** A request's path without its query. The query may contain confidential data. */
+export function pathOf(request: Pick<WireRequest, 'target'>): string {
+  return request.target.split('?', 1)[0] ?? '';
+}
 
 /**
  * Opens a socket that is ready for a request. Calls `opened` or `failed` once.
@@ -283,4 +305,64 @@ function withoutBlanksAfter(value: string): string {
   let end = value.length;
   while (end > 0 && ' \t'.includes(value.charAt(end - 1))) end -= 1;
   return value.slice(0, end);
+}
+
+/** Certificates and rules of a TLS connection. */
+export type TlsRules = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthorized' | 'minVersion'>;
+
+/** Opens plain connections to a server. */
+export function plainSocketsTo(server: URL): OpenSocket {
+  return (opened, failed) => {
+    const socket: Socket = connect({ ...placeOf(server), port: Number(server.port || 80), ...KEPT });
+    socket.once('connect', () => opened(socket)).once('error', failed);
+    return () => socket.destroy();
+  };
+}
+
+/**
+ * Opens TLS connections to a server. Later connections resume the TLS session.
+ *
+ * @param tunnels opens the tunnels for TLS. Default: direct connections
+ */
+export function secureSocketsTo(server: URL, rules: TlsRules, tunnels?: OpenSocket): OpenSocket {
+  const place = placeOf(server);
+  const port = Number(server.port || 443);
+  const servername = isIP(place.host) === 0 ? place.host : '';
+  let session: Buffer | undefined;
+  return (opened, failed) => {
+    let giveUp = () => {};
+    const secure = (through: { socket: Socket } | { port: number }) => {
+      const socket = connectTls({
+        ...rules,
+        ...place,
+        ...through,
+        servername,
+        ALPNProtocols: ['http/1.1'],
+        ...KEPT,
+        ...(session && { session }),
+      });
+      giveUp = () => socket.destroy();
+      const fail = (error: Error) => {
+        session = undefined;
+        failed(error);
+      };
+      socket
+        .on('session', (next) => (session = next))
+        .once('error', fail)
+        .once('secureConnect', () => {
+          // Later errors do not belong to the handshake.
+          socket.off('error', fail);
+          opened(socket);
+        });
+    };
+    if (tunnels) giveUp = tunnels((socket) => secure({ socket }), failed);
+    else secure({ port });
+    return () => giveUp();
+  };
+}
+
+const KEPT = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 } as const;
+
+function placeOf({ hostname }: URL): { host: string } {
+  return { host: hostname.replace(/^\[|\]$/g, '') };
 }

@@ -1,5 +1,4 @@
-import { Line, NotConnected, type OpenSocket } from './line.ts';
-import { plainSocketsTo, secureSocketsTo } from './open-socket.ts';
+import { Line, NotConnected, type OpenSocket, plainSocketsTo, secureSocketsTo } from './line.ts';
 import { ProxyRefused } from './proxy-refused.ts';
 
 /**

@@ -1,18 +1,34 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { shellWords } from '../../terminal/shell-words.ts';
+import { printAtOnce } from '../print-at-once.ts';
+import { buildProgram } from '../program.ts';
 import { TOPICS } from '../topics.ts';
-import { LocalValues, type Value } from './local-values.ts';
-import { argumentKind, optionKind, type ValueKind } from './value-kinds.ts';
+import { LocalValues, type Value, type ValueKind } from './local-values.ts';
+
+/**
+ * `psd2 __complete line <line>` and `psd2 __complete words <word>...`, for the scripts of `psd2 completion`:
+ * prints a first line `values`, `files` or `folders`, then each value on its own line, with a tab and its description.
+ */
+export async function answerShell(args: string[]): Promise<void> {
+  const [how, ...rest] = args;
+  const words = how === 'line' ? wordsOfLine(rest[0] ?? '') : rest;
+  const completion = await complete(await buildProgram('', { words }), words, process.env);
+  const lines =
+    'files' in completion
+      ? [completion.files]
+      : ['values', ...completion.values.map(([value, what]) => `${value}\t${what.replaceAll('\n', ' ')}`)];
+  printAtOnce(`${lines.join('\n')}\n`);
+}
 
 /** What may stand at the cursor. The shell itself completes files and folders. */
-export type Completion = { files: 'files' | 'folders' } | { values: Value[] };
+type Completion = { files: 'files' | 'folders' } | { values: Value[] };
 
 /**
  * Answers the shell scripts of `psd2 completion`, from the command tree and from local data only.
  *
  * @param words after `psd2`, up to the cursor; the last one is being typed and may be empty
  */
-export async function complete(
+async function complete(
   program: CommandUnknownOpts,
   words: string[],
   env: NodeJS.ProcessEnv,
@@ -56,7 +72,7 @@ function helpValues(program: CommandUnknownOpts, operands: string[]): Value[] {
 }
 
 /** Splits bash's line, up to the cursor, into the words after the first. */
-export function wordsOfLine(line: string): string[] {
+function wordsOfLine(line: string): string[] {
   // The mark keeps an empty last word and is removed again. The second and third try close an open quote.
   const mark = '\u0001';
   for (const end of ['', '"', "'"]) {
@@ -145,11 +161,44 @@ function argumentAt(command: CommandUnknownOpts, index: number): Argument | unde
   return registeredArguments[index] ?? (last?.variadic ? last : undefined);
 }
 
+/** By an option's whole flags, where the name of its value is not enough. */
+const OPTIONS: Record<string, ValueKind> = {
+  '--profile <name>': 'profile',
+  '--customer <id>': 'customer',
+  '--product <id>': 'product',
+  '--category <name>': 'category',
+  '--resource <id>': 'flow',
+  '--transaction <id>': 'anyFlow',
+  '-o, --output <format>': 'output',
+};
+
+/** By the name of an option's value. */
+const OPTION_VALUES: Record<string, ValueKind> = {
+  productId: 'product',
+  flow: 'flow',
+  file: 'files',
+  path: 'files',
+  folder: 'folders',
+  json: 'json',
+};
+
+/** By the name of a command's argument. */
+const ARGUMENTS: Record<string, ValueKind> = {
+  bank: 'bank',
+  productId: 'product',
+  flow: 'flow',
+  operationName: 'operation',
+  profile: 'profile',
+  file: 'files',
+};
+
+/** By the name of the value, if the whole flags (`-o, --output <format>`) don't say it. */
 function kindOfOption({ flags, argChoices }: Option): ValueKind | null {
-  return argChoices ? { choices: argChoices } : optionKind(flags);
+  if (argChoices) return { choices: argChoices };
+  return OPTIONS[flags] ?? OPTION_VALUES[/[<[](\w+)[\]>.]/.exec(flags)?.[1] ?? ''] ?? null;
 }
 
 function kindOfArgument(argument: Argument): ValueKind | null {
   const { argChoices } = argument;
-  return argChoices ? { choices: argChoices } : argumentKind(argument.name());
+  return argChoices ? { choices: argChoices } : (ARGUMENTS[argument.name()] ?? null);
 }

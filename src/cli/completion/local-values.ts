@@ -1,22 +1,36 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { CONSENT_CATEGORIES } from '../../domain/consent.ts';
+import { CONSENT_CATEGORIES } from '../../domain/consent-category.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
-import { type StoreFolder, storeFolder } from '../../store/machine/folder.ts';
-import { glanceAtProfiles } from '../../store/machine/glance.ts';
+import { glanceAtProfiles, type StoreFolder, storeFolder } from '../../store/machine/folder.ts';
 import { glanceAt } from '../../store/open.ts';
 import type { Kind } from '../../store/ports/flows.ts';
 import type { Glance } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { OUTPUT_FORMATS } from '../../terminal/output/output.ts';
-import type { ValueKind } from './value-kinds.ts';
+
+/** What kind of value to complete. `json` may be `@file`. */
+export type ValueKind =
+  | 'files'
+  | 'folders'
+  | 'bank'
+  | 'json'
+  | 'profile'
+  | 'customer'
+  | 'product'
+  | 'flow'
+  | 'anyFlow'
+  | 'operation'
+  | 'category'
+  | 'output'
+  | { choices: readonly string[] };
 
 /** A value and what it is. */
 export type Value = [value: string, description: string];
 
 /** Only this many flows are read, the newest first. */
-const MOST_FLOWS = 100;
+const MAX_FLOWS = 100;
 
 /** The kind of flow that each command works on. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -59,12 +73,16 @@ export class LocalValues {
         const about = kind === 'flow' ? KINDS[command.parent?.name() ?? ''] : undefined;
         return (await this.#begun(about)).map((flow): Value => [flow.flow, describe(flow)]);
       }
+      case 'bank':
+        return [...(await platforms()), ...filesAt(begun)];
       case 'category':
         return CONSENT_CATEGORIES.map(plain);
       case 'output':
         return OUTPUT_FORMATS.map(plain);
       case 'json':
-        return begun.startsWith('@') ? filesAt(begun) : [];
+        return begun.startsWith('@')
+          ? filesAt(begun.slice(1)).map(([path, what]): Value => [`@${path}`, what])
+          : [];
     }
   }
 
@@ -75,7 +93,7 @@ export class LocalValues {
 
   /** The first events of the profile's newest flows. */
   async #begun(kind: Kind | undefined): Promise<BegunFlow[]> {
-    return (await this.#glance()).begun(kind, MOST_FLOWS);
+    return (await this.#glance()).begun(kind, MAX_FLOWS);
   }
 }
 
@@ -100,11 +118,15 @@ function productsOf({ event }: BegunFlow): string[] {
   const from = text(object(event, 'order'), 'from');
   return [
     ...(from === undefined ? [] : [from]),
+    ...textsIn(member(object(object(event, 'terms'), 'access'), 'accounts')),
     ...categoriesOf(event).flatMap((category) => {
-      const products = member(category, 'products');
-      return Array.isArray(products) ? products.filter((product) => typeof product === 'string') : [];
+      return textsIn(member(category, 'products'));
     }),
   ];
+}
+
+function textsIn(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
 }
 
 function operationOf({ event }: BegunFlow): string[] {
@@ -116,15 +138,20 @@ function categoriesOf(event: object): object[] {
   return Array.isArray(categories) ? categories.filter((each) => typeof each === 'object' && each) : [];
 }
 
-/** The files in the folder of the path after the `@`. A folder ends with a slash. */
-function filesAt(begun: string): Value[] {
-  const path = begun.slice(1);
+/** The platforms that come with psd2. */
+async function platforms(): Promise<Value[]> {
+  const { PLATFORMS } = await import('../../bank-file/platforms.ts');
+  return Object.entries(PLATFORMS).map(([name, { name: bank = '' }]): Value => [name, bank]);
+}
+
+/** The files in the folder of a path. A folder ends with a slash. */
+function filesAt(path: string): Value[] {
   const folder = path.endsWith('/') ? path : path.includes('/') ? `${dirname(path)}/` : '';
   const hidden = basename(path).startsWith('.') && !path.endsWith('/');
   try {
     return readdirSync(folder || '.', { withFileTypes: true })
       .filter(({ name }) => hidden || !name.startsWith('.'))
-      .map((entry): Value => [`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, '']);
+      .map((entry): Value => [`${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`, '']);
   } catch {
     return [];
   }

@@ -1,11 +1,40 @@
-import { type Balance, fetchBalance } from '../../bank/endpoints/customers.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
+import * as z from 'zod/mini';
+import type { Balance } from '../../bank/ports/bank.ts';
 import type { Column } from '../../terminal/output/output.ts';
-import type { Context } from '../context.ts';
+import { verb } from '../declare.ts';
+import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
-import { balance } from './shape.ts';
+import { openAccount } from './account.ts';
 
-const BALANCE_FIELDS: Column<Balance>[] = [
+/** The balance at a bank that does not name its balances. */
+const oneBalance = () =>
+  z.object({
+    accountId: text("the bank's id of the account, card or deposit"),
+    productId: text('the same as accountId'),
+    accountBalance: orNull(money('booked balance')),
+    availableBalance: orNull(money('amount that the customer can spend')),
+    accountAvailability: orNull(money("the bank's accountAvailability")),
+    accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")),
+    asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')),
+  });
+
+const shape = () =>
+  z.extend(oneBalance(), {
+    balances: z.optional(
+      list(
+        z.object({
+          type: text("the bank's name for the balance"),
+          amount: decimal('exact'),
+          currency: text('ISO 4217 code'),
+          date: orNull(day('the day of the balance')),
+          at: orNull(text('when it last changed: ISO 8601 with zone')),
+        }),
+        'all balances in the words of the bank (NextGenPSD2)',
+      ),
+    ),
+  });
+
+const FIELDS: Column<Balance>[] = [
   { title: 'Product id', value: ({ productId }) => productId },
   { title: 'Account balance', value: ({ accountBalance }) => writeMoney(accountBalance) },
   { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
@@ -13,13 +42,24 @@ const BALANCE_FIELDS: Column<Balance>[] = [
   { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
   { title: 'As of', value: ({ asOf }) => asOf, kind: 'time' },
 ];
-/** `psd2 accounts balance <productId>` */
-export async function accountsBalance(context: Context, product: string): Promise<void> {
-  const productId = parseProductId(product);
-  const { bank, customerId } = await context.bank();
-  context.output.record(
-    await fetchBalance(bank, customerId, productId, context.world.newId()),
-    BALANCE_FIELDS,
-    balance,
-  );
-}
+
+export const balance = verb(
+  {
+    prints: { what: 'balances', shape },
+    help: '\nExample:\n  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount',
+    kind: 'inquiry',
+  },
+  (command) => command.argument('<productId>'),
+  async (context, product) => {
+    const productId = await openAccount(context, product);
+    const { bank, customerId } = await context.bank();
+    const read = await bank.accounts.balance(customerId, productId, context.world.newId());
+    const named = (read.balances ?? []).map(
+      ({ type, at, date, ...amount }): Column<Balance> => ({
+        title: type,
+        value: () => [writeMoney(amount), at ?? date].filter(Boolean).join('  '),
+      }),
+    );
+    context.output.record(read, [...FIELDS, ...named], read.balances ? shape : oneBalance);
+  },
+);

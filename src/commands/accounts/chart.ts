@@ -1,10 +1,35 @@
+import * as z from 'zod/mini';
 import { parseRange } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { chart } from './shape.ts';
+import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
+import { readAccount } from './account.ts';
 import { fetchStatement } from './statement.ts';
+
+/** The numbers of `--chart`. */
+export const chart = () =>
+  z.object({
+    productId: text("the bank's id of the account, card or deposit"),
+    currency: text('ISO 4217 code'),
+    from: day('the first day'),
+    to: day('the last day'),
+    opening: orNull(money('the balance before the first day')),
+    closing: orNull(money('the balance after the last day')),
+    balances: list(
+      z.object({ date: day('the day'), balance: decimal('at the end of the day') }),
+      'one for each day; empty if the bank gives no balance',
+    ),
+    months: list(
+      z.object({
+        month: text('2026-11'),
+        in: decimal('incoming money'),
+        out: decimal('outgoing money: negative or zero'),
+        net: decimal('the sum of both'),
+      }),
+      'one for each month, including months without transactions',
+    ),
+  });
 
 /**
  * `psd2 accounts transactions <productId> --chart`: the balance over time, and money in and out by month, from booked
@@ -22,7 +47,7 @@ export async function accountsChart(
     pending: boolean;
   },
 ): Promise<void> {
-  const productId = parseProductId(product);
+  const named = await readAccount(context, product);
   const range = parseRange(options);
   const { limit, export: document, file, pending } = options;
   if (limit !== undefined || document !== undefined || file !== undefined || pending || context.globals.raw) {
@@ -30,16 +55,25 @@ export async function accountsChart(
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
   }
-  const { currency, history } = await fetchStatement(context, productId, range);
+  const { productId, currency, history } = await fetchStatement(context, named, range);
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {
     const { drawAccountChart } = await import('../../terminal/output/chart.ts');
     context.output.lines(drawAccountChart(history, currency, readCanvas(context)));
     return;
   }
-  const money = (amount: Decimal | null) => amount && { amount, currency };
+  const inCurrency = (amount: Decimal | null) => amount && { amount, currency };
   context.output.record(
-    { productId, currency, from, to, opening: money(opening), closing: money(closing), balances, months },
+    {
+      productId,
+      currency,
+      from,
+      to,
+      opening: inCurrency(opening),
+      closing: inCurrency(closing),
+      balances,
+      months,
+    },
     [],
     chart,
   );

@@ -1,34 +1,45 @@
+import { Option } from '@commander-js/extra-typings';
 import { parseRange } from '../../domain/calendar.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Statement } from '../../statements/statement.ts';
-import type { Context } from '../context.ts';
-import { requireFile, saveResult } from '../shared/save-document.ts';
+import { verb } from '../declare.ts';
+import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
+import { readAccount } from './account.ts';
 import { fetchStatement } from './statement.ts';
 
-export type ExportFormat = 'csv' | 'ofx' | 'camt053';
+const FORMATS = ['csv', 'ofx', 'camt053'] as const;
+type ExportFormat = (typeof FORMATS)[number];
 
 /** `psd2 accounts export <productId>`: booked transactions for spreadsheets and accounting programs, without pending ones. */
-export async function accountsExport(
-  context: Context,
-  product: string,
-  options: {
-    format: ExportFormat;
-    from?: string | undefined;
-    to?: string | undefined;
-    file: string | undefined;
+export const exportBookings = verb(
+  {
+    prints: SAVED,
+    help: `
+A transaction has the same id in every export, so importing it twice makes no duplicate. Pending transactions are left out.
+
+Examples:
+  $ psd2 accounts export 0012345678 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml
+  $ psd2 accounts export 0012345678 --format csv --file - | head`,
   },
-): Promise<void> {
-  const productId = parseProductId(product);
-  const range = parseRange(options);
-  const file = requireFile(context, options.file, 'text');
-  const statement = await fetchStatement(context, productId, range);
-  const text = await writeStatement(statement, options.format);
-  await saveResult(context, file, Buffer.from(text, 'utf8'));
-  context.terminal.say(
-    `${statement.history.bookings.length} booked transactions from ${statement.history.from} to ${statement.history.to}`,
-  );
-}
+  (command) =>
+    command
+      .argument('<productId>')
+      .addOption(new Option('--format <format>', 'format of the file').choices(FORMATS).makeOptionMandatory())
+      .requiredOption('--file <path>', 'file to write; - for standard output')
+      .option('--from <date>', 'first day, YYYY-MM-DD')
+      .option('--to <date>', 'last day, YYYY-MM-DD'),
+  async (context, product, options) => {
+    const named = await readAccount(context, product);
+    const range = parseRange(options);
+    const file = requireFile(context, options.file, 'text');
+    const statement = await fetchStatement(context, named, range);
+    const text = await writeStatement(statement, options.format);
+    await saveResult(context, file, Buffer.from(text, 'utf8'));
+    context.terminal.say(
+      `${statement.history.bookings.length} booked transactions from ${statement.history.from} to ${statement.history.to}`,
+    );
+  },
+);
 
 async function writeStatement(statement: Statement, format: ExportFormat): Promise<string> {
   if (format === 'csv') return (await import('../../statements/csv.ts')).writeCsvStatement(statement);

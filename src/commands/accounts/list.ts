@@ -1,9 +1,24 @@
-import { type Account, fetchAccounts } from '../../bank/endpoints/customers.ts';
+import * as z from 'zod/mini';
+import type { Account } from '../../bank/ports/bank.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
-import { accounts } from './shape.ts';
+import { bareVerb } from '../declare.ts';
+import { list as listOf, orNull, text } from '../shared/fields.ts';
 
-const ACCOUNT_COLUMNS: Column<Account>[] = [
+const shape = () =>
+  listOf(
+    z.object({
+      accountId: text("the bank's id of the account, card or deposit"),
+      productId: text('the same as accountId'),
+      iban: orNull(text('two accounts can have the same IBAN')),
+      currency: text('ISO 4217 code'),
+      name: orNull(text("the customer's own name for the account")),
+      productCode: orNull(text("the bank's code for this kind of product")),
+      productDescription: orNull(text('meaning of that code')),
+    }),
+  );
+
+const COLUMNS: Column<Account>[] = [
   { title: 'PRODUCT ID', value: ({ productId }) => productId, whole: true },
   { title: 'IBAN', value: ({ iban }) => iban, whole: true },
   { title: 'CURRENCY', value: ({ currency }) => currency, whole: true, dispensable: 2 },
@@ -14,9 +29,16 @@ const ACCOUNT_COLUMNS: Column<Account>[] = [
     dispensable: 1,
   },
 ];
-/** `psd2 accounts list` */
-export async function accountsList(context: Context): Promise<void> {
+
+export const list = bareVerb(
+  { what: 'accounts', shape },
+  "\nExample:\n  $ psd2 accounts list --json | jq -r '.[].productId'",
+  listAccounts,
+  'inquiry',
+);
+
+async function listAccounts(context: Context): Promise<void> {
   const { bank, customerId } = await context.bank();
-  const found = await fetchAccounts(bank, customerId, context.world.newId());
-  await context.output.table(found, ACCOUNT_COLUMNS, 'The customer has no accounts.', accounts);
+  const found = await bank.accounts.list(customerId, context.world.newId());
+  await context.output.table(found, COLUMNS, 'The customer has no accounts.', shape);
 }

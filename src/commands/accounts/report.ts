@@ -1,19 +1,24 @@
 import { parseRange } from '../../domain/calendar.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
-import type { Context } from '../context.ts';
-import { requireFile, saveResult } from '../shared/save-document.ts';
+import { verb } from '../declare.ts';
+import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
+import { readAccount } from './account.ts';
 import { fetchStatement } from './statement.ts';
 
 /** `psd2 accounts report <productId> --file <path>`: one HTML page that works on its own. */
-export async function accountsReport(
-  context: Context,
-  product: string,
-  options: { from?: string | undefined; to?: string | undefined; file: string },
-): Promise<void> {
-  const productId = parseProductId(product);
-  const range = parseRange(options);
-  const file = requireFile(context, options.file, 'text');
-  const statement = await fetchStatement(context, productId, range);
-  const { writeReport } = await import('../../statements/report.ts');
-  await saveResult(context, file, Buffer.from(writeReport(statement), 'utf8'));
-}
+export const report = verb(
+  { prints: SAVED, help: '\nExample:\n  $ psd2 accounts report 0012345678 --file report.html' },
+  (command) =>
+    command
+      .argument('<productId>')
+      .requiredOption('--file <path>', 'HTML file to write; - for standard output')
+      .option('--from <date>', 'first day, YYYY-MM-DD')
+      .option('--to <date>', 'last day, YYYY-MM-DD'),
+  async (context, product, options) => {
+    const named = await readAccount(context, product);
+    const range = parseRange(options);
+    const file = requireFile(context, options.file, 'text');
+    const statement = await fetchStatement(context, named, range);
+    const { writeReport } = await import('../../statements/report.ts');
+    await saveResult(context, file, Buffer.from(writeReport(statement), 'utf8'));
+  },
+);

@@ -1,10 +1,12 @@
-import { productPath } from '../../bank/endpoints/customers.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
-import type { Context } from '../context.ts';
-import { showBankData } from '../shared/bank-data.ts';
+import { examples, verb } from '../declare.ts';
+import { BANK_DATA, showBankData } from '../shared/bank-data.ts';
+import { openAccount } from './account.ts';
 
-/** `psd2 accounts show <productId>` */
-export async function accountsShow(context: Context, product: string): Promise<void> {
-  const productId = parseProductId(product);
-  await showBankData(context, (customerId) => productPath(customerId, productId));
-}
+export const show = verb(
+  { prints: BANK_DATA, help: examples('psd2 accounts show 0012345678 --json'), kind: 'inquiry' },
+  (command) => command.argument('<productId>'),
+  async (context, product) => {
+    const productId = await openAccount(context, product);
+    await showBankData(context, (customerId) => ({ what: 'product', customerId, productId }));
+  },
+);

@@ -1,19 +1,21 @@
-import type { Bank } from '../../bank/call/bank.ts';
-import type { Transaction } from '../../bank/endpoints/customers.ts';
-import { collectTransactions, streamTransactions } from '../../bank/endpoints/transaction-reading.ts';
-import { fetchTransactionsDocument, type TransactionQuery } from '../../bank/endpoints/transactions.ts';
+import { Option } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import type { Accounts, Transaction, TransactionQuery } from '../../bank/ports/bank.ts';
 import { type IsoDate, parseRange } from '../../domain/calendar.ts';
 import { normalDecimal } from '../../domain/decimal.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
+import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
+import { verb } from '../declare.ts';
+import { day, decimal, flag, list, oneOf, orNull, text } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
-import { readLimit } from '../shared/read-limit.ts';
-import { requireFile, saveResult } from '../shared/save-document.ts';
-import { transactions } from './shape.ts';
+import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
+import { readLimit } from '../shared/whole-number.ts';
+import { openAccount, withinHistory } from './account.ts';
+import { chart } from './chart.ts';
 
-export interface TransactionsOptions {
+interface TransactionsOptions {
   from?: string | undefined;
   to?: string | undefined;
   limit?: string | undefined;
@@ -24,7 +26,40 @@ export interface TransactionsOptions {
   file?: string | undefined;
 }
 
-const TRANSACTION_COLUMNS: Column<Transaction>[] = [
+const row = () =>
+  z.object({
+    index: text("the bank's row number in this query; not an id"),
+    status: oneOf(['booked', 'pending'], 'whether the bank has booked it'),
+    bookingDate: orNull(day('null while it is pending')),
+    valueDate: orNull(day('day from which it counts for interest')),
+    amount: decimal('negative for outgoing money'),
+    currency: orNull(text('ISO 4217 code')),
+    description: text('short'),
+    details: text('long'),
+    code: orNull(text("the bank's code for this kind of transaction")),
+    transferReference: orNull(text("the bank's id of the transfer")),
+    feeCharge: orNull(flag('true for a fee')),
+  });
+
+/** The rows of the transaction list, at a bank that does not identify them. */
+const plainRows = () => list(row());
+
+const shape = () =>
+  list(
+    z.extend(row(), {
+      transactionId: z.optional(
+        orNull(text("the bank's id of it (NextGenPSD2, as the fields from here on)")),
+      ),
+      entryReference: z.optional(orNull(text("the bank's id of it for reading on from there"))),
+      endToEndId: z.optional(orNull(text('the reference that the payer gave'))),
+      counterpartyName: z.optional(orNull(text('name of the other side'))),
+      counterpartyIban: z.optional(orNull(text('IBAN of the other side'))),
+      remittance: z.optional(orNull(text('what it is for, in the words of the payer'))),
+      bankTransactionCode: z.optional(orNull(text('ISO 20022 code for this kind of transaction'))),
+    }),
+  );
+
+const COLUMNS: Column<Transaction>[] = [
   {
     title: 'BOOKED',
     value: ({ status, bookingDate }) => (status === 'pending' ? 'pending' : bookingDate),
@@ -36,40 +71,83 @@ const TRANSACTION_COLUMNS: Column<Transaction>[] = [
   { title: 'DESCRIPTION', value: ({ description }) => description },
   { title: 'DETAILS', value: ({ details }) => details, dispensable: 2 },
 ];
-/** `psd2 accounts transactions <productId>`: page by page, so that memory stays constant. */
-export async function accountsTransactions(
+
+export const transactions = verb(
+  {
+    prints: { what: 'transactions', shape },
+    printsWith: {
+      '--chart': { what: 'balances by day, money in and out by month', shape: chart },
+      '--export': SAVED,
+    },
+    help: `
+With -o ndjson, psd2 prints each transaction as soon as its page has arrived.
+
+Examples:
+  $ psd2 accounts transactions 0012345678 --from 2026-01-01 -o ndjson | jq -r .amount
+  $ psd2 accounts transactions 0012345678 --chart --from 2026-01-01
+  $ psd2 accounts transactions 0012345678 --export pdf --file transactions.pdf`,
+    kind: 'inquiry',
+  },
+  (command) =>
+    command
+      .argument('<productId>')
+      .option('--from <date>', 'first day, YYYY-MM-DD')
+      .option('--to <date>', 'last day, YYYY-MM-DD')
+      .option('--limit <n>', 'maximum number of transactions to show')
+      .option('--booked', 'show only booked transactions')
+      .option('--pending', 'show only pending transactions')
+      .addOption(
+        new Option('--export <format>', "save the bank's own document").choices(['xls', 'pdf'] as const),
+      )
+      .option('--file <path>', 'file to save the document in')
+      .option('--chart', 'draw the balance over time, and the money in and out by month'),
+  async (context, productId, { booked = false, pending = false, chart = false, ...options }) =>
+    chart
+      ? (await import('./chart.ts')).accountsChart(context, productId, { ...options, pending })
+      : listTransactions(context, productId, { ...options, booked, pending }),
+);
+
+/** Reads page by page, so that memory stays constant. */
+async function listTransactions(
   context: Context,
   product: string,
   options: TransactionsOptions,
 ): Promise<void> {
-  const productId = parseProductId(product);
-  const { from, to } = parseRange(options);
+  const asked = parseRange(options);
   refuseContradictions(options);
   const limit = readLimit(options.limit);
+  if (options.export !== undefined) await context.needs('documents');
   const file = options.export === undefined ? undefined : requireFile(context, options.file);
 
+  const productId = await openAccount(context, product);
   const { bank, customerId } = await context.bank();
+  const { from, to } = withinHistory(context, bank.accounts, asked);
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
-    return saveResult(context, file, await fetchTransactionsDocument(bank, query, options.export));
+    return saveResult(context, file, await bank.accounts.document(query, options.export));
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
   keepHeapSmall();
   const pages = context.output.collectsPages
-    ? inOnePage(bank, { ...query, status }, limit)
+    ? inOnePage(bank.accounts, { ...query, status }, limit)
     : streamTransactions(
-        bank,
+        bank.accounts,
         { ...query, status },
         { tell: context.terminal.warn, mayAskAgain: !context.globals.raw },
       );
-  await context.output.pages(atMost(limit, pages), TRANSACTION_COLUMNS, nothingIn(from, to), transactions);
+  await context.output.pages(
+    atMost(limit, pages),
+    COLUMNS,
+    nothingIn(from, to),
+    bank.accounts.identifiesRows ? shape : plainRows,
+  );
 }
 
-/** @throws Psd2Error `usage` for options that contradict each other */
+/** @throws Psd2Error `usage` for options that cannot be used together */
 function refuseContradictions(options: TransactionsOptions): void {
   const { booked, pending, limit, file, export: document } = options;
   if (booked && pending) {
-    throw new Psd2Error('usage', '--booked and --pending exclude each other', {
+    throw new Psd2Error('usage', '--booked and --pending cannot be used together', {
       hint: 'Leave out both to see both.',
     });
   }
@@ -84,8 +162,12 @@ function refuseContradictions(options: TransactionsOptions): void {
 }
 
 /** If psd2 prints all rows together, they are the list as of one moment. */
-async function* inOnePage(bank: Bank, query: TransactionQuery, limit: number): AsyncGenerator<Transaction[]> {
-  yield await collectTransactions(bank, query, (rows) => rows.length >= limit);
+async function* inOnePage(
+  accounts: Accounts,
+  query: TransactionQuery,
+  limit: number,
+): AsyncGenerator<Transaction[]> {
+  yield await collectTransactions(accounts, query, (rows) => rows.length >= limit);
 }
 
 async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenerator<T[]> {

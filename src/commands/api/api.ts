@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
-import { readAnswer } from '../../bank/call/answer.ts';
-import { jsonOf } from '../../bank/call/answer-json.ts';
-import type { Answer, BankCall } from '../../bank/call/exchange.ts';
-import { pathSegment } from '../../bank/endpoints/path-segment.ts';
-import { isMoneyTransfer } from '../../domain/transfer.ts';
+import type { BankInterface, ComposedRequest, FreeAnswer, FreeCall } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
+import type { PemSetting } from '../../store/machine/setting-table.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
-import type { Context } from '../context.ts';
+import type { ApplicationBank, Context } from '../context.ts';
+import { collect, verb } from '../declare.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { orNull, text } from '../shared/fields.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 
 export interface ApiOptions {
@@ -14,18 +15,65 @@ export interface ApiOptions {
   header: string[];
   token: boolean;
   transaction?: string | undefined;
+  /** The flow of a consent. */
+  consent?: string | undefined;
   dryRun: boolean;
   curl: boolean;
 }
 
+/** psd2 prints this in place of the token. */
+const TOKEN_PLACE = '<access token>';
+
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
+/** The bank's JSON, of any shape. */
+const bankAnswer = () => z.unknown().check(z.describe("the body of the bank's answer, unchanged"));
+
+/** A request that psd2 did not send, without secrets. */
+const composedRequest = () =>
+  z.object({
+    method: text('GET, POST, PUT or DELETE'),
+    url: text('complete URL'),
+    headers: z.record(z.string(), z.string()).check(z.describe('headers, in the order of sending')),
+    body: orNull(text('body, without secrets')),
+    signingString: text('exact string that was signed'),
+  });
+
+export const api = verb(
+  {
+    prints: { what: "the bank's answer", shape: bankAnswer },
+    printsWith: { '--dry-run': { what: 'a request that was not sent', shape: composedRequest } },
+    help: `
+psd2 replaces {customerId} in the path with the id of the customer who is logged in.
+
+Examples:
+  $ psd2 api GET /private/customers/customerid-info
+  $ psd2 api GET "/private/customers/{customerId}/accounts" --raw
+  $ psd2 api POST /private/customers/{customerId}/consent/request --data @consent.json --dry-run
+  $ psd2 api GET /v1/accounts --consent co-0mwq9zif7`,
+    kind: 'inquiry',
+  },
+  (command) =>
+    command
+      .argument('<method>', 'GET, POST, PUT or DELETE')
+      .argument('<path>', 'path below the base URL, percent-encoded, with its query')
+      .option('--data <json>', 'body: JSON, @file, or - for standard input')
+      .option('--header <name:value>', 'add a header; may be repeated', collect, [])
+      .option('--no-token', 'call without the access token')
+      .option('--transaction <uuid>', 'TPP-Transaction-ID; default: a new one')
+      .option('--consent <flow>', 'add the Consent-ID of this consent, at a bank that has one')
+      .option('--dry-run', 'print the request and its signing string instead of sending it')
+      .option('--curl', 'print a curl command for the call instead of sending it'),
+  (context, method, path, { dryRun = false, curl = false, ...options }) =>
+    makeCall(context, method, path, { ...options, dryRun, curl }),
+);
+
 /**
- * `psd2 api <METHOD> <path>`: makes any call of the interface as psd2 itself would. The bank's JSON goes to stdout,
+ * Makes any call of the interface as psd2 itself would. The bank's JSON goes to stdout,
  * whatever the status. Any status other than a success is also an error.
  */
-export async function api(
-  context: Context,
+export async function makeCall(
+  given: Context,
   methodName: string,
   path: string,
   options: ApiOptions,
@@ -37,110 +85,64 @@ export async function api(
       `The method ${JSON.stringify(methodName)} is not one of ${METHODS.join(', ')}`,
     );
   const isSent = !options.dryRun && !options.curl;
-  if (isSent) refuseExecution(method, path);
-  const call: BankCall = {
+  const known = await given.bankInterface();
+  const refuse = (asked: string) => {
+    const refusal = isSent ? known.refusalOf(method, asked) : null;
+    if (refusal) throw refusal;
+  };
+  refuse(path);
+  const { context, headers } = await withConsent(given, options.consent);
+  const call: FreeCall = {
     method,
     path: await readPath(context, path),
     transactionId: options.transaction === undefined ? context.world.newId() : readUuid(options.transaction),
-    headers: Object.fromEntries(options.header.map(readHeader)),
-    irrevocable: isIrrevocable(method, path),
+    headers: {
+      ...Object.fromEntries(options.header.map((text) => readHeader(text, known))),
+      ...headers,
+    },
+    returnAddress: () => redirectUriOf(context.profile()),
     ...(options.data !== undefined && { body: await readJsonOption(context, '--data', options.data) }),
   };
   // The path is complete now, with the customer's id.
-  if (isSent) refuseExecution(method, call.path);
-  if (options.dryRun && options.curl) throw new Psd2Error('usage', '--dry-run and --curl exclude each other');
+  refuse(call.path);
+  if (options.dryRun && options.curl)
+    throw new Psd2Error('usage', '--dry-run and --curl cannot be used together');
 
   if (!isSent) {
     const bank = await context.applicationBank();
-    const composed = await bank.compose({ ...call, ...(options.token && { bearer: TOKEN_PLACE }) });
-    const { printCurl, printRequest } = await import('./show-request.ts');
+    const composed = await bank.compose(call, options.token ? TOKEN_PLACE : undefined);
     if (options.curl) printCurl(context, bank, composed);
     else printRequest(context, bank.baseUrl, composed);
     return;
   }
 
   const bank = options.token ? (await context.bank()).bank : (await context.applicationBank()).connect();
-  const answer = await bank.exchange(call);
+  const answer = await bank.send(call);
   if (context.globals.raw) context.printBytes(answer.body);
-  else await printAnswer(context, answer);
-  await readAnswer(answer, z.unknown()).catch((error) => {
-    throw withWayOn(withWayToSca(error, redirectUriOf(context.profile())), call);
+  else printAnswer(context, answer);
+  if (answer.refusal) throw answer.refusal;
+}
+
+/** The `Consent-ID` of a consent, in the name of the customer who gave it. @throws Psd2Error `usage` */
+async function withConsent(
+  context: Context,
+  reference: string | undefined,
+): Promise<{ context: Context; headers: Record<string, string> }> {
+  if (reference === undefined) return { context, headers: {} };
+  await context.needs('Consent-ID');
+  const { flows } = await context.store();
+  const consent = await flows.find('consent', reference);
+  refuseOtherCustomer(context, consent);
+  const { resourceId } = consent;
+  if (resourceId !== null)
+    return { context: await forFlow(context, consent), headers: { 'consent-id': resourceId } };
+  throw new Psd2Error('usage', `The bank has given the consent ${consent.flow} no id`, {
+    flow: consent.flow,
   });
 }
 
-/**
- * Refuses to execute a bank transfer: only `psd2 transfer` does that (command contract, "One set of rules"). It reads the
- * path as a lenient server would.
- *
- * @throws Psd2Error `usage`
- */
-function refuseExecution(method: string, path: string): void {
-  if (method === 'GET' || !executesTransfer(path)) return;
-  throw new Psd2Error('usage', 'psd2 api does not execute a bank transfer', {
-    hint: 'Use psd2 transfer, which checks the payee, the amount and the reference. --dry-run and --curl show the request.',
-  });
-}
-
-function executesTransfer(path: string): boolean {
-  const names = namesIn(path);
-  return lastOf(names) === 'execute' && names.some(isMoneyTransfer);
-}
-
-/** Whether a call does something that cannot be taken back. */
-function isIrrevocable(method: string, path: string): boolean {
-  return method !== 'GET' && ['execute', 'confirm'].includes(lastOf(namesIn(path)) ?? '');
-}
-
-/** The names in a path, in lower case, as a lenient server would read them. */
-function namesIn(path: string): string[] {
-  let text = path.split(/[?#]/, 1)[0] ?? '';
-  // A proxy may decode the path before the bank does.
-  for (let before = ''; before !== text; ) {
-    before = text;
-    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
-  }
-  // Drop matrix parameters, an encoded query and invisible characters.
-  return text
-    .split(/[/\\]/)
-    .map((name) => (name.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase())
-    .filter((name) => name !== '' && name !== '.');
-}
-
-/** The last name, after each `..` has removed the name before it. */
-function lastOf(names: readonly string[]): string | undefined {
-  const parts: string[] = [];
-  for (const name of names) {
-    if (name === '..') parts.pop();
-    else parts.push(name);
-  }
-  return parts.at(-1);
-}
-
-/** psd2 sends only this one call, so the operator starts SCA, with the resource that the bank named. */
-function withWayToSca(error: unknown, redirectUri: string): unknown {
-  if (!(error instanceof Psd2Error) || error.code !== 'sca_required' || !error.resourceId) return error;
-  const path = `/private/auth/security/sca/${pathSegment(error.resourceId)}/approach`;
-  return error.with({
-    hint: 'The customer must authorise first and then returns to your callback. After that, make the call again. Start with:',
-    next: [['api', 'GET', path, '--header', `TPP-Redirect-URI: ${redirectUri}`]],
-  });
-}
-
-/** psd2 sends `execute` and `confirm` only once. With a wrong token, the operator looks at the status, and sends it again. */
-function withWayOn(error: unknown, { irrevocable }: BankCall): unknown {
-  if (!irrevocable || !(error instanceof Psd2Error) || error.code !== 'not_logged_in') return error;
-  return error.with({
-    hint: 'psd2 has not sent the call again, because a refusal is the word of one delivery. Look at the status of the resource first. Renew the token with:',
-    next: [['auth', 'refresh']],
-  });
-}
-
-/** psd2 prints this in place of the token. */
-const TOKEN_PLACE = '<access token>';
-
-async function printAnswer({ output }: Context, answer: Answer): Promise<void> {
-  const json = await jsonOf(answer);
-  const text = answer.body.toString('utf8');
+function printAnswer({ output }: Context, { json, body }: FreeAnswer): void {
+  const text = body.toString('utf8');
   if (json !== undefined) output.json(json);
   else if (output.format !== 'table') output.json(text);
   else if (text !== '') output.lines([text]);
@@ -180,30 +182,78 @@ function readUuid(text: string): string {
   throw new Psd2Error('usage', `--transaction ${JSON.stringify(text)} is not a UUID`);
 }
 
-/** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
-const OWN_HEADERS = [
-  'authorization',
-  'digest',
-  'signature',
-  'date',
-  'tpp-request-id',
-  'tpp-transaction-id',
-  'content-length',
-  'host',
-  'connection',
-  'transfer-encoding',
-  'expect',
-  'te',
-  'trailer',
-  'upgrade',
-];
-
-function readHeader(text: string): [string, string] {
+function readHeader(text: string, { ownHeaders }: BankInterface): [string, string] {
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\x20-\x7e]*)$/.exec(text);
   const [, name = '', value = ''] = match ?? [];
   if (!match) throw new Psd2Error('usage', `--header ${JSON.stringify(text)} is not of the form name:value`);
-  if (OWN_HEADERS.includes(name.toLowerCase())) {
+  if (ownHeaders.includes(name.toLowerCase())) {
     throw new Psd2Error('usage', `psd2 sets the header ${name} itself`, { hint: 'Leave it out.' });
   }
   return [name.toLowerCase(), value];
+}
+
+/** Prints the request that psd2 would send, without secrets, and the exact string that it signed. */
+function printRequest(
+  { output }: Context,
+  baseUrl: URL,
+  { method, target, headers, body, signingString }: ComposedRequest,
+): void {
+  const url = `${baseUrl.origin}${target}`;
+  if (output.format !== 'table') {
+    output.json({ method, url, headers, body, signingString });
+    return;
+  }
+  output.lines([
+    `${method} ${target} HTTP/1.1`,
+    `host: ${baseUrl.host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    ...(body === null ? [] : [body, '']),
+    'Signing string:',
+    ...signingString.split('\n'),
+  ]);
+}
+
+/**
+ * Prints a curl command that makes the call. The command does not contain the token: when it runs, the shell gets the
+ * token from `psd2 auth token`. curl reads it from standard input, because other users can see curl's arguments. The
+ * signature is valid for a few minutes.
+ *
+ * @throws Psd2Error `config` if the profile has no paths for curl to read
+ */
+function printCurl(context: Context, bank: ApplicationBank, request: ComposedRequest): void {
+  const { method, target, headers, body } = request;
+  const carrier = Object.entries(headers).find(([, value]) => value === `Bearer ${TOKEN_PLACE}`)?.[0];
+  const token = `printf '${carrier}: Bearer %s\\n' "$(${tokenCommand(context, bank)})"`;
+  const lines = [
+    ...(carrier === undefined ? [] : [`${token} |`]),
+    // curl must send exactly what psd2 signed, so it must not expand or shorten the URL.
+    `curl --globoff --path-as-is --request ${method} ${quoteForShell(`${bank.baseUrl.origin}${target}`)}`,
+    `--cert ${quoteForShell(pathOfPem(bank, 'qwacCertificate'))} --key ${quoteForShell(pathOfPem(bank, 'qwacKey'))}`,
+    ...(bank.profile.settings.ca ? [`--cacert ${quoteForShell(pathOfPem(bank, 'ca'))}`] : []),
+    ...Object.entries(headers).map(([name, value]) =>
+      name === carrier ? '--header @-' : `--header ${quoteForShell(`${name}: ${value}`)}`,
+    ),
+    ...(body === null ? [] : [`--data-binary ${quoteForShell(body)}`]),
+  ];
+  context.output.lines([lines.join(' \\\n  ')]);
+}
+
+/** The command that prints the token of the call. */
+function tokenCommand({ globals }: Context, { profile }: ApplicationBank): string {
+  const { grant, customer } = globals;
+  return [
+    `psd2 --profile ${quoteForShell(profile.name)}`,
+    ...(grant === 'client_credentials' ? [`--grant ${grant}`] : []),
+    ...(customer === undefined ? [] : [`--customer ${quoteForShell(customer)}`]),
+    'auth token',
+  ].join(' ');
+}
+
+function pathOfPem({ profile }: ApplicationBank, key: PemSetting): string {
+  const source = profile.settings[key];
+  if (source && 'path' in source) return source.path;
+  throw new Psd2Error('config', 'The profile contains its certificates, but curl needs files', {
+    hint: 'Add the profile with --reference, or set PSD2_QWAC_CERT and PSD2_QWAC_KEY.',
+  });
 }

@@ -1,15 +1,29 @@
 import type { Context } from '../context.ts';
+import { bareVerb, examples } from '../declare.ts';
 import { describeOtherLogins } from '../open/other-logins.ts';
-import { logins } from './shape.ts';
-import { describeLogin, type LoginStatus } from './stored-login.ts';
+import { list as listOf } from '../shared/fields.ts';
+import {
+  describeLogin,
+  knownCustomers,
+  LOGIN,
+  type LoginStatus,
+  NO_TOKENS,
+  writeConsent,
+} from './stored-login.ts';
 
-/** `psd2 auth list`: the customers with stored tokens. */
+const logins = () => listOf(LOGIN.shape());
+
+export const list = bareVerb({ what: 'logins', shape: logins }, examples('psd2 auth list'), authList);
+
+/** The customers with stored tokens or, at a bank where the operator names them, with a consent or a name. */
 export async function authList(context: Context): Promise<void> {
   const { tokens } = await context.store();
   const last = await tokens.last();
+  const loggedIn = new Set(await tokens.customers());
   const kept: LoginStatus[] = [];
-  for (const customerId of [...(await tokens.customers()), null]) {
-    const login = await tokens.login(customerId);
+  for (const customerId of [...(await knownCustomers(context)), null]) {
+    const isNoted = customerId !== null && !loggedIn.has(customerId);
+    const login = (await tokens.login(customerId)) ?? (isNoted ? NO_TOKENS : undefined);
     const grant = customerId === null ? 'client_credentials' : 'authorization_code';
     if (login) kept.push(await describeLogin(context, grant, customerId, login));
   }
@@ -21,13 +35,23 @@ export async function authList(context: Context): Promise<void> {
       { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
       { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
       { title: 'GRANT', value: ({ grantType }) => grantType, whole: true, dispensable: 2 },
-      { title: 'TOKEN', value: (login) => validityOf(login, context.world.now()), kind: 'state' },
+      {
+        title: 'TOKEN',
+        value: (login) =>
+          login.customerId !== null && !loggedIn.has(login.customerId)
+            ? 'none'
+            : validityOf(login, context.world.now()),
+        kind: 'state',
+      },
       {
         title: 'ACCESS TOKEN UNTIL',
         value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
         kind: 'time',
         dispensable: 1,
       },
+      ...(kept.some(({ consent }) => consent)
+        ? [{ title: 'CONSENT', value: writeConsent, dispensable: 1 as const }]
+        : []),
       {
         title: 'REFRESH TOKEN UNTIL',
         value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt,

@@ -1,36 +1,88 @@
 import { writeCommands } from '../../advice.ts';
-import { requestTokens } from '../../bank/endpoints/oauth.ts';
 import { Psd2Error } from '../../errors.ts';
 import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
-import { customerPortsOf } from '../flow/customer-ports.ts';
-import { openAccessNotes } from '../open/access-notes.ts';
-import { describeLogin, type LoginStatus, printLogin } from './stored-login.ts';
+import { verb } from '../declare.ts';
+import { customerPortsOf } from '../flow/ports.ts';
+import { customerOf } from '../open/bank.ts';
+import { openAccessNotes } from '../open/call-records.ts';
+import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
+import { describeLogin, LOGIN, type LoginStatus, NO_TOKENS, printLogin } from './stored-login.ts';
 
-export interface LoginOptions {
+interface LoginOptions extends PsuOptions {
   clientCredentials: boolean;
   /** Ask for the address that the browser ended at, instead of waiting for the callback. */
   paste: boolean;
 }
 
+export const login = verb(
+  {
+    prints: LOGIN,
+    help: `
+psd2 opens the system's browser, or runs the command in PSD2_BROWSER ("none" opens nothing, like --no-browser).
+
+Examples:
+  $ psd2 auth login
+  $ PSD2_BROWSER=firefox psd2 --profile mybank auth login
+  $ psd2 auth login --json | jq -r .customerId`,
+  },
+  (command) =>
+    withPsuOptions(command)
+      .option('--client-credentials', 'log in the client_credentials application instead; needs no customer')
+      .option(
+        '--paste',
+        "ask you for the address that the customer's browser ended at, instead of waiting for the callback",
+      ),
+  (context, { clientCredentials = false, paste = false, ...psu }) =>
+    authLogin(context, { clientCredentials, paste, ...psu }),
+);
+
 /** psd2 stores a granted login even if the operator interrupts. */
 const NEVER = new AbortController().signal;
 
-/** `psd2 auth login`: logs in a customer through the browser, or the application alone. */
+/** Logs in a customer through the browser, or the application alone. */
 export async function authLogin(context: Context, options: LoginOptions): Promise<void> {
-  printLogin(
-    context,
-    await (options.clientCredentials ? logApplicationIn(context) : logCustomerIn(context, options.paste)),
+  printLogin(context, await logInBy(context, options));
+  if (context.isForPerson) await sayNext(context, options);
+}
+
+/** Logs in who logs in at this bank. A bank without logins only learns nothing: psd2 notes the customer. */
+async function logInBy(context: Context, options: LoginOptions): Promise<LoginStatus> {
+  const { customers, logsIn } = await context.bankInterface();
+  const ofOperator = customers === 'named by the operator' ? await customerOf(context) : undefined;
+  if (ofOperator === undefined) refusePsu(options);
+  else await keepPsu(context, ofOperator, options);
+  if (options.clientCredentials || logsIn === 'application') {
+    const status = await logApplicationIn(context);
+    if (ofOperator !== undefined && !options.clientCredentials) await noteCustomer(context, ofOperator);
+    return status;
+  }
+  if (logsIn === 'customers') return logCustomerIn(context, options.paste, ofOperator);
+  return noteCustomer(context, ofOperator ?? (await customerOf(context)));
+}
+
+/** The customer is the current one from now on. */
+async function noteCustomer(context: Context, customer: string): Promise<LoginStatus> {
+  const { customers, tokens } = await context.store();
+  // Also a customer of whom nothing is known yet is in `auth list`.
+  await customers.change(customer, (before) => before);
+  await tokens.remember(customer);
+  context.terminal.say(
+    `This bank has no login: the customer authenticates when they consent. psd2 has noted the customer ${customer}.`,
   );
-  if (context.isForPerson) sayNext(context, options);
+  return describeLogin(context, 'authorization_code', customer, NO_TOKENS);
 }
 
 /** Prints the next commands, for a person only. */
-function sayNext(context: Context, { clientCredentials }: LoginOptions): void {
+async function sayNext(context: Context, { clientCredentials }: LoginOptions): Promise<void> {
+  const { customers } = await context.bankInterface();
   const next = [['accounts', 'list', ...(clientCredentials ? ['--grant', 'client_credentials'] : [])]];
   // Balances and transactions need the customer's consent, which only the customer's own login can ask for.
-  if (!clientCredentials) next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
+  const ofOperator = customers === 'named by the operator';
+  if (ofOperator) next.unshift(['consent', 'request']);
+  else if (!clientCredentials)
+    next.push(['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products']);
   // From now on the default is the customer who has just logged in.
   const { profile } = context.repeated;
   const commands = next.map((words) => `  ${writeCommands([words], { profile })}`);
@@ -44,12 +96,9 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
   const customerId = (await store.last()) ?? null;
   const tokens = await world.finish('The new login', async () => {
     const giveBack = await store.ready();
-    const granted = await requestTokens(
-      bank.connect(),
-      bank.client(),
-      { grant_type: 'client_credentials' },
-      world.newId(),
-    );
+    const granted = await bank
+      .connect()
+      .login.tokens(bank.client(), { grant_type: 'client_credentials' }, world.newId());
     await giveBack();
     const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
     await store.change(null, (slot) => slot.write(kept), NEVER);
@@ -59,8 +108,15 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
   return describeLogin(context, 'client_credentials', customerId, tokens);
 }
 
-/** @param paste whether the operator pastes the address that the browser ended at */
-async function logCustomerIn(context: Context, paste: boolean): Promise<LoginStatus> {
+/**
+ * @param paste whether the operator pastes the address that the browser ended at
+ * @param named the customer, at a bank that tells nobody whose a token is
+ */
+async function logCustomerIn(
+  context: Context,
+  paste: boolean,
+  named: string | undefined,
+): Promise<LoginStatus> {
   const { terminal, world } = context;
   const { tokens: store } = await context.store();
   if (paste && !terminal.canAsk) {
@@ -72,10 +128,11 @@ async function logCustomerIn(context: Context, paste: boolean): Promise<LoginSta
   // Check this first, so that no customer logs in for nothing.
   const giveBack = await store.ready();
   const { customerId, tokens } = await logIn({
-    bank: bank.connect(),
-    bankWith: (accessToken) =>
-      bank.connect({ current: async () => accessToken, renewed: async () => accessToken }),
+    login: bank.connect().login,
+    loginWith: (accessToken) =>
+      bank.connect({ current: async () => accessToken, renewed: async () => accessToken }).login,
     client: bank.client(),
+    ...(named !== undefined && { customerId: named }),
     customer: customerPortsOf(context, context.profile()),
     world,
     // The address carries the code, so psd2 does not show it.

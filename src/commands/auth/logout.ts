@@ -1,30 +1,71 @@
-import { revokeToken } from '../../bank/endpoints/oauth.ts';
+import * as z from 'zod/mini';
+import { writeCommands } from '../../advice.ts';
+import type { Holder } from '../../store/ports/tokens.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { logout } from './shape.ts';
-import { storedLogin } from './stored-login.ts';
+import { examples, verb } from '../declare.ts';
+import { list, text } from '../shared/fields.ts';
+import { holderOf, isNoted, storedLogin } from './stored-login.ts';
 
-/** `psd2 auth logout`: deletes the stored tokens. With `revoke`, first asks the bank to revoke them. */
-export async function authLogout(context: Context, options: { revoke: boolean }): Promise<void> {
-  const { world, output, terminal } = context;
-  const { tokens: store, holder } = await storedLogin(context);
-  const revoked: Printed<typeof logout>['revoked'] = [];
-  const bank = options.revoke ? await context.applicationBank() : undefined;
-  await store.forget(holder, async () => {
-    if (!bank) return;
-    const tokens = await store.read(holder);
-    const transactionId = world.newId();
-    const kinds = [
-      ['refresh_token', tokens?.refreshToken],
-      ['access_token', tokens?.accessToken],
-    ] as const;
-    for (const [kind, token] of kinds) {
-      if (!token) continue;
-      await revokeToken(bank.connect(), bank.client(), token, kind, transactionId);
-      revoked.push(kind);
-    }
+const shape = () =>
+  z.object({
+    profile: text('profile of the login'),
+    revoked: list(z.enum(['refresh_token', 'access_token']), 'the tokens that the bank has revoked'),
   });
-  if (output.format === 'table')
-    terminal.say(`Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`);
-  else output.record({ profile: context.profile().name, revoked }, [], logout);
+
+/** Deletes the stored tokens. With `revoke`, first asks the bank to revoke them. */
+export const logout = verb(
+  { prints: { what: 'what was revoked', shape }, help: examples('psd2 auth logout --revoke') },
+  (command) => command.option('--revoke', 'first ask the bank to revoke them'),
+  async (context, { revoke }) => {
+    const { world, output, terminal } = context;
+    const found = await holderOf(context);
+    const stays = await consentsThatStay(context, found);
+    const hasTokens = (await (await context.store()).tokens.login(found)) !== undefined;
+    if (!hasTokens && (await isNoted(context, found))) return sayNoTokens(context, stays);
+    const { tokens: store, holder } = await storedLogin(context);
+    const revoked: Printed<typeof shape>['revoked'] = [];
+    const bank = revoke ? await context.applicationBank() : undefined;
+    await store.forget(holder, async () => {
+      if (!bank) return;
+      const tokens = await store.read(holder);
+      const transactionId = world.newId();
+      const kinds = [
+        ['refresh_token', tokens?.refreshToken],
+        ['access_token', tokens?.accessToken],
+      ] as const;
+      for (const [kind, token] of kinds) {
+        if (!token) continue;
+        await bank.connect().login.revoke(bank.client(), token, kind, transactionId);
+        revoked.push(kind);
+      }
+    });
+    if (output.format === 'table')
+      terminal.say(
+        `Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`,
+      );
+    else output.record({ profile: context.profile().name, revoked }, [], shape);
+    sayWhatStays(context, stays);
+  },
+);
+
+/** The flows of the customer's consents: tokens end here, and a consent at the bank. */
+async function consentsThatStay(context: Context, holder: Holder): Promise<string[]> {
+  if (holder === null || !(await isNoted(context, holder))) return [];
+  const { customers } = await context.store();
+  return ((await customers.read(holder))?.consents ?? []).map(({ flow }) => flow);
+}
+
+/** A script that logs out serves a bank without logins too. */
+function sayNoTokens(context: Context, stays: string[]): void {
+  const { output, terminal } = context;
+  if (output.format === 'table') terminal.say('There are no tokens to forget.');
+  else output.record({ profile: context.profile().name, revoked: [] }, [], shape);
+  sayWhatStays(context, stays);
+}
+
+function sayWhatStays({ terminal, repeated }: Context, stays: string[]): void {
+  if (stays.length === 0) return;
+  const commands = stays.map((flow) => `  ${writeCommands([['consent', 'delete', flow]], repeated)}`);
+  terminal.say(['The consent stays in force at the bank. End it with:', ...commands].join('\n'));
 }

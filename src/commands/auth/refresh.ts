@@ -1,8 +1,11 @@
 import type { Context } from '../context.ts';
-import { printStoredLogin, storedLogin } from './stored-login.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { LOGIN, printStoredLogin, storedLogin } from './stored-login.ts';
 
 /** `psd2 auth refresh`: a new access token now, even if the old one is still valid. */
-export async function authRefresh(context: Context): Promise<void> {
+export const refresh = bareVerb(LOGIN, examples('psd2 auth refresh'), renewLogin);
+
+async function renewLogin(context: Context): Promise<void> {
   const { tokens: store, holder, login } = await storedLogin(context);
   const bank = await context.bank();
   const tokens = await store.read(holder);

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNote } from '../../store/ports/access.ts';
@@ -5,17 +6,61 @@ import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports/t
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { openAccessNotes } from '../open/access-notes.ts';
-import { customerOf, notLoggedIn } from '../open/store.ts';
-import { login } from './shape.ts';
+import { customerOf, notLoggedIn } from '../open/bank.ts';
+import { openAccessNotes } from '../open/call-records.ts';
+import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
+
+/** A login; never its tokens. */
+const login = () =>
+  z.object({
+    profile: text('profile of the login'),
+    grantType: oneOf(['authorization_code', 'client_credentials'], 'how the tokens were granted'),
+    customerId: orNull(text('customer of the calls; null if no customer has logged in yet')),
+    scope: orNull(text('scope that the bank granted')),
+    accessTokenExpiresAt: orNull(time('null if the bank did not say')),
+    refreshTokenExpiresAt: orNull(time('null if the bank did not say, or gave no refresh token')),
+    // Only at a bank where the operator names the customers.
+    consent: z.optional(
+      orNull(
+        z
+          .object({
+            flow: text('the flow that asked for it'),
+            validUntil: orNull(day('last day')),
+            recurring: flag('false for one reading'),
+            accounts: orNull(list(z.string(), 'the accounts that it names; null for all')),
+          })
+          .check(z.describe('the newest consent of the customer; null if there is none')),
+      ),
+    ),
+    refused: z.optional(
+      z
+        .object({
+          what: oneOf(
+            ['refresh', 'call'],
+            'the renewal of the login, or a call that the bank does not allow',
+          ),
+          at: time('when'),
+          message: text('in words'),
+        })
+        .check(z.describe('what the bank has refused since the login, if anything')),
+    ),
+    callsToday: z.optional(whole('calls made today; with client credentials only')),
+    dailyLimit: z.optional(
+      orNull(whole('calls a day that the profile allows; with client credentials only')),
+    ),
+  });
 
 /** A login as `auth login` and `auth status` print it. */
 export type LoginStatus = Printed<typeof login>;
+
+/** What `auth login`, `auth status` and `auth refresh` print. */
+export const LOGIN = { what: 'a login', shape: login };
 
 const LOGIN_FIELDS: Column<LoginStatus>[] = [
   { title: 'Profile', value: ({ profile }) => profile },
   { title: 'Grant', value: ({ grantType }) => grantType },
   { title: 'Customer', value: ({ customerId }) => customerId },
+  { title: 'Consent', value: (status) => writeConsent(status) },
   { title: 'Scope', value: ({ scope }) => scope },
   { title: 'Access token until', value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt, kind: 'time' },
   { title: 'Refresh token until', value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt, kind: 'time' },
@@ -29,6 +74,29 @@ const LOGIN_FIELDS: Column<LoginStatus>[] = [
       callsToday === undefined ? null : `${callsToday}${dailyLimit ? ` of ${dailyLimit}` : ''}`,
   },
 ];
+
+/** A customer without tokens. */
+export const NO_TOKENS: StoredLogin = {
+  scope: null,
+  accessTokenExpiresAt: null,
+  refreshTokenExpiresAt: null,
+};
+
+/** The consent of a login and its last day, in a few words. */
+export function writeConsent({ consent }: LoginStatus): string | null {
+  if (!consent) return null;
+  return consent.validUntil === null ? consent.flow : `${consent.flow} until ${consent.validUntil}`;
+}
+
+/** The newest consent of a customer. Undefined at a bank whose customers have ids. */
+async function consentOf(context: Context, customerId: string | null): Promise<Pick<LoginStatus, 'consent'>> {
+  if ((await context.bankInterface()).customers !== 'named by the operator') return {};
+  const { customers } = await context.store();
+  const [newest] = (customerId === null ? undefined : await customers.read(customerId))?.consents ?? [];
+  if (!newest) return { consent: null };
+  const { flow, validUntil, recurring, accounts } = newest;
+  return { consent: { flow, validUntil, recurring, accounts: accounts && [...accounts] } };
+}
 
 /** Describes a login, without its tokens. */
 export async function describeLogin(
@@ -45,6 +113,7 @@ export async function describeLogin(
     profile: profile.name,
     grantType,
     customerId,
+    ...(await consentOf(context, customerId)),
     scope,
     accessTokenExpiresAt,
     // A month of validity would be wrong.
@@ -80,10 +149,31 @@ export interface StoredHolder {
   login: StoredLogin;
 }
 
+/** The customers with a login or, at a bank where the operator names them, with a record. */
+export async function knownCustomers(context: Context): Promise<string[]> {
+  const { tokens, customers } = await context.store();
+  const loggedIn = await tokens.customers();
+  if ((await context.bankInterface()).customers !== 'named by the operator') return loggedIn;
+  return [...new Set([...loggedIn, ...(await customers.list())])].sort();
+}
+
+/** Whether the customer has a record: they have consented, or the operator has named them. No other bank has records. */
+export async function isNoted(context: Context, holder: Holder): Promise<boolean> {
+  const { customers: named } = await context.bankInterface();
+  if (holder === null || named !== 'named by the operator') return false;
+  const { customers } = await context.store();
+  return (await customers.list()).includes(holder);
+}
+
+/** Whose login this command is about. @throws Psd2Error `not_logged_in` if no customer is known */
+export async function holderOf(context: Context): Promise<Holder> {
+  return context.globals.grant === 'client_credentials' ? null : customerOf(context);
+}
+
 /** The login of this command. @throws Psd2Error `not_logged_in` */
 export async function storedLogin(context: Context): Promise<StoredHolder> {
   const { tokens } = await context.store();
-  const holder = context.globals.grant === 'client_credentials' ? null : await customerOf(context);
+  const holder = await holderOf(context);
   const login = await tokens.login(holder);
   if (!login) throw await notLoggedIn(context, holder);
   return { tokens, holder, login };

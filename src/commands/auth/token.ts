@@ -1,12 +1,26 @@
+import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
-import { accessToken } from './shape.ts';
+import { bareVerb } from '../declare.ts';
+import { orNull, text, time } from '../shared/fields.ts';
+
+const shape = () =>
+  z.object({
+    accessToken: text('a secret: anyone who has it can read the accounts'),
+    expiresAt: orNull(time('null if the bank did not say')),
+  });
 
 /** `psd2 auth token`: a valid access token. psd2 renews it first if it is about to end. */
-export async function authToken(context: Context): Promise<void> {
+export const token = bareVerb(
+  { what: 'an access token', shape },
+  '\nThe token is a secret: anyone who has it can read the accounts.\n\nExample:\n  $ TOKEN=$(psd2 auth token)',
+  printToken,
+);
+
+async function printToken(context: Context): Promise<void> {
   const bank = await context.bank();
-  const token = await bank.accessTokens.current();
+  const accessToken = await bank.accessTokens.current();
   const login = await bank.tokens.login(bank.holder);
   const expiresAt = login?.accessTokenExpiresAt ?? null;
-  if (context.output.format === 'table') context.output.text(token);
-  else context.output.record({ accessToken: token, expiresAt }, [], accessToken);
+  if (context.output.format === 'table') context.output.text(accessToken);
+  else context.output.record({ accessToken, expiresAt }, [], shape);
 }

@@ -1,12 +1,14 @@
 import type { X509Certificate } from 'node:crypto';
+import * as z from 'zod/mini';
 import { type EidasCertificate, readEidasCertificate } from '../../certificates/eidas.ts';
 import { readPrivateKey, WrongPassphrase } from '../../certificates/key-pair.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
-import type { Check } from '../shared/checks.ts';
+import { type Check, finding, printedCheck, type Unwritten } from '../shared/checks.ts';
+import { text, time, whole } from '../shared/fields.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What a certificate is used for, and whether its key fits. */
+/** What a certificate is used for, and whether its key matches. */
 export interface CertificateUse {
   /** Name of the check: `QWAC`, or the certificate's common name. */
   name: string;
@@ -14,18 +16,20 @@ export interface CertificateUse {
   qcType: QcType | undefined;
   /** Whether this use needs the roles of a TPP. */
   isTpp: boolean;
-  /** Whether its key fits; null if the key is not known. */
+  /** Whether its key matches; null if the key is not known. */
   keyMatches: boolean | null;
 }
 
-export interface CertificateCheck extends Check {
-  subject: string;
-  sha256: string;
-  /** ISO 8601. */
-  notAfter: string;
-  /** Whole days until then; negative if the certificate has expired. */
-  daysLeft: number;
-}
+/** The check of a certificate as psd2 prints it. */
+export const certificateCheck = () =>
+  z.extend(printedCheck(), {
+    subject: text('distinguished name'),
+    sha256: text('fingerprint, hexadecimal'),
+    notAfter: time('valid until'),
+    daysLeft: whole('whole days until notAfter; negative if it has passed'),
+  });
+
+export type CertificateCheck = Unwritten<z.output<ReturnType<typeof certificateCheck>>>;
 
 /** The roles that a TPP needs here, and what for (ETSI TS 119 495, section 5.1). */
 const NEEDED_ROLES = { PSP_AI: 'reading accounts', PSP_PI: 'making transfers' } as const;
@@ -91,27 +95,17 @@ function validity(
 ): Finding {
   const until = notAfter.toISOString().slice(0, 10);
   if (notAfter < now) {
-    return {
-      status: 'fail',
-      detail: `expired on ${until}`,
-      fix: { hint: 'Register a new certificate at the bank and store it in the profile.' },
-    };
+    const hint = 'Register a new certificate at the bank and store it in the profile.';
+    return finding('fail', `expired on ${until}`, { hint });
   }
   if (notBefore > now) {
-    return {
-      status: 'fail',
-      detail: `valid only from ${notBefore.toISOString()}`,
-      fix: { hint: "Check this computer's clock." },
-    };
+    const hint = "Check this computer's clock.";
+    return finding('fail', `valid only from ${notBefore.toISOString()}`, { hint });
   }
   const detail = `valid until ${until}, ${daysLeft} ${daysLeft === 1 ? 'day' : 'days'} left`;
   if (daysLeft < days)
-    return {
-      status: soon,
-      detail,
-      fix: { hint: 'Order a new certificate and register it at the bank in time.' },
-    };
-  return { status: 'ok', detail, fix: null };
+    return finding(soon, detail, { hint: 'Order a new certificate and register it at the bank in time.' });
+  return finding('ok', detail);
 }
 
 /** Without valid certificates, psd2 cannot use a consent. */
@@ -119,25 +113,22 @@ function endOfConsents({ notAfter }: EidasCertificate, { now, lastConsent }: Lim
   if (!lastConsent || notAfter < now || Date.parse(lastConsent.expiresAt) <= notAfter.getTime()) return [];
   const { customerId, expiresAt } = lastConsent;
   const whose = customerId === null ? '' : `customer ${customerId}, `;
-  return [
-    {
-      status: 'warn',
-      detail: `ends before a consent that depends on it (${whose}until ${expiresAt.slice(0, 10)})`,
-      fix: {
-        hint: 'Before that, register a new certificate at the bank and store it with:',
-        next: [['profile', 'set']],
-      },
-    },
-  ];
+  const detail = `ends before a consent that depends on it (${whose}until ${expiresAt.slice(0, 10)})`;
+  const hint = 'Before that, register a new certificate at the bank and store it with:';
+  return [finding('warn', detail, { hint, next: [['profile', 'set']] })];
 }
 
 function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: CertificateUse): Finding[] {
   const findings: Finding[] = [];
   const add = (status: Finding['status'], detail: string, hint?: string) =>
-    findings.push({ status, detail, fix: hint === undefined ? null : { hint } });
-  if (keyMatches === true) add('ok', 'its key fits');
+    findings.push(finding(status, detail, hint === undefined ? null : { hint }));
+  if (keyMatches === true) add('ok', 'the key matches');
   else if (keyMatches === false)
-    add('fail', 'the key does not belong to it', 'Use the key that the certificate was requested with.');
+    add(
+      'fail',
+      'the key does not match the certificate',
+      'Use the key that the certificate was requested with.',
+    );
   if (qcType === undefined) return findings;
 
   if (eidas.qcType === undefined)

@@ -1,12 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
+import type { QcType } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing } from '../../store/disk/system-error.ts';
-import type { Profile } from '../../store/machine/settings.ts';
-import type { Context } from '../context.ts';
-import { type KeyRing, openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
+import { readNamedFile } from '../../store/disk/files.ts';
+import { type Profile, readPem } from '../../store/machine/settings.ts';
+import type { Context, KeyRing } from '../context.ts';
+import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
 import { keyMatches } from './certificate-checks.ts';
 
 /** The pairs of a profile, with the kind of certificate that each needs. */
@@ -15,7 +15,7 @@ export const PAIRS = [
   ['QSealC', 'eseal'],
 ] as const;
 
-/** A certificate, and whether its key fits; null if the key is not known. */
+/** A certificate, and whether its key matches; null if the key is not known. */
 interface Found {
   certificate: X509Certificate;
   keyMatches: boolean | null;
@@ -51,6 +51,29 @@ export async function pairOf(
     certificate && (isOutside ? null : keyMatches(pair, certificate, key(), env.PSD2_KEY_PASSPHRASE));
   return certificate && { certificate, keyMatches: fits ?? null };
 }
+
+/**
+ * The certificates of a profile that have no key: the CA bundle and the bank's signing certificate. Of several in a file, the
+ * last one to expire decides: an old one beside a new one does no harm.
+ */
+export async function keylessOf(
+  profile: Profile,
+): Promise<{ name: string; certificate: X509Certificate; qcType: QcType | undefined }[]> {
+  const found = [];
+  for (const [setting, name, qcType] of KEYLESS) {
+    const pem = readPem(profile, setting);
+    if (pem === undefined) continue;
+    const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, name);
+    const [certificate] = certificates.sort((a, b) => Date.parse(b.validTo) - Date.parse(a.validTo));
+    if (certificate) found.push({ name, certificate, qcType });
+  }
+  return found;
+}
+
+const KEYLESS = [
+  ['ca', 'CA', undefined],
+  ['bankSigningCertificate', 'bank signing certificate', 'eseal'],
+] as const;
 
 /** The certificates of a file, each checked against its key, which is in the file, the option or the profile. */
 export async function certificatesOfFile(
@@ -92,15 +115,5 @@ async function keysOfProfile(context: Context): Promise<string[]> {
 }
 
 function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new Psd2Error(
-      'certificate',
-      `The file ${path} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
-      {
-        cause,
-      },
-    );
-  }
+  return readNamedFile(path, `The file ${path}`, 'certificate');
 }

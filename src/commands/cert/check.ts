@@ -1,21 +1,44 @@
 import type { X509Certificate } from 'node:crypto';
+import * as z from 'zod/mini';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
 import { printChecks } from '../shared/checks.ts';
+import { flag, list } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
-import { checkCertificate } from './certificate-checks.ts';
+import { certificateCheck, checkCertificate } from './certificate-checks.ts';
 import { certificatesOfFile } from './certificates.ts';
-import { lastConsentOf } from './last-consent.ts';
-import { checkProfileCertificates } from './profile-certificates.ts';
+import { checkProfileCertificates, lastConsentOf } from './profile-certificates.ts';
+
+const shape = () =>
+  z.object({
+    ok: flag('true if no check failed'),
+    checks: list(certificateCheck(), 'one for each certificate'),
+  });
 
 /**
  * `psd2 cert check [file]`: checks that certificates suit their use and do not expire soon; without a file, those of the
  * profile.
- *
- * @throws Psd2Error `certificate` if one is wrong, or expires within `days`
  */
-export async function certCheck(context: Context, file: string | undefined, days: string): Promise<void> {
+export const check = verb(
+  {
+    prints: { what: 'checks of certificates', shape },
+    help: examples(
+      'psd2 cert check',
+      'psd2 --profile mybank cert check --days 45 --quiet',
+      'psd2 cert check new-qwac.pem',
+    ),
+  },
+  (command) =>
+    command
+      .argument('[file]', 'PEM with one or several certificates, DER or PKCS#12')
+      .option('--days <n>', 'also fail if the certificate expires within this many days', '30'),
+  (context, file, { days }) => checkCertificates(context, file, days),
+);
+
+/** @throws Psd2Error `certificate` if one is wrong, or expires within `days` */
+async function checkCertificates(context: Context, file: string | undefined, days: string): Promise<void> {
   const limits = {
     now: context.world.now(),
     days: readWholeNumber('--days', days, 0, 9999),

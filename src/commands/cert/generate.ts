@@ -1,22 +1,32 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateRsaKeys, makeCertificateAuthority, type Validity } from '../../certificates/eidas.ts';
+import type { Command } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import {
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeTppCertificates,
+  type Validity,
+} from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
-import { makeTppCertificates } from '../../certificates/tpp-certificates.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Context } from '../context.ts';
+import { examples, type OptionsOf, verb } from '../declare.ts';
+import { list, text, time } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
-import { generated } from './shape.ts';
 
-export interface GenerateOptions {
-  /** The folder for the files. */
-  out: string;
-  /** For example `PSP_AI` or `AISP`; separated by commas. */
-  roles: string;
-  organizationIdentifier: string;
-  name: string;
-  days: string;
-}
+const generated = () =>
+  z.object({
+    organizationIdentifier: text('PSD<country>-<authority>-<number>'),
+    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
+    notAfter: time('valid until'),
+    files: z.object({
+      ca: text('certificate of the authority'),
+      qwacCertificate: text('QWAC, for mutual TLS'),
+      qwacKey: text('key of the QWAC'),
+      qsealCertificate: text('QSealC, for signatures'),
+      qsealKey: text('key of the QSealC'),
+    }),
+  });
 
 const ROLES: Readonly<Record<string, Psd2Role>> = {
   AISP: 'PSP_AI',
@@ -29,56 +39,81 @@ const ROLES: Readonly<Record<string, Psd2Role>> = {
   PSP_AS: 'PSP_AS',
 };
 
-/**
- * `psd2 cert generate`: makes a QWAC and a QSealC for tests, and the authority that issues them. psd2 does not keep the
- * authority's key, so the authority cannot issue more.
- */
-export async function certGenerate(context: Context, options: GenerateOptions): Promise<void> {
-  const roles = [...new Set(options.roles.split(',').map(parseRole))];
-  const { organizationIdentifier, days } = readIdentity(options);
-  const { out, name } = options;
-  const path = (file: string) => join(out, file);
-  const files = {
-    ca: path('ca.pem'),
-    qwacCertificate: path('qwac.pem'),
-    qwacKey: path('qwac-key.pem'),
-    qsealCertificate: path('qseal.pem'),
-    qsealKey: path('qseal-key.pem'),
-  };
-  const existing = Object.values(files).find((file) => existsSync(file));
-  if (existing !== undefined) {
-    throw new Psd2Error('usage', `${existing} already exists, and psd2 does not overwrite it`, {
-      hint: 'Choose another folder with --out.',
-    });
-  }
-
-  const validity = { from: context.world.now(), days };
-  const made = await makeTestCertificates(name, organizationIdentifier, roles, validity);
-  writeFiles(out, [
-    [files.ca, made.ca],
-    [files.qwacCertificate, made.qwac.certificate],
-    [files.qwacKey, made.qwac.key],
-    [files.qsealCertificate, made.qseal.certificate],
-    [files.qsealKey, made.qseal.key],
-  ]);
-
-  const notAfter = new Date(validity.from.getTime() + days * 24 * 60 * 60 * 1000).toISOString();
-  context.output.record(
-    { organizationIdentifier, roles, notAfter, files },
-    [
-      { title: 'Organization', value: (made) => made.organizationIdentifier },
-      { title: 'Roles', value: (made) => made.roles.join(' ') },
-      { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
-      { title: 'Authority', value: () => files.ca },
-      { title: 'QWAC', value: () => files.qwacCertificate },
-      { title: 'QWAC key', value: () => files.qwacKey },
-      { title: 'QSealC', value: () => files.qsealCertificate },
-      { title: 'QSealC key', value: () => files.qsealKey },
-    ],
-    generated,
-  );
-  context.terminal.say('These certificates are for tests. No bank accepts them in production.');
+function withOptions(command: Command) {
+  return command
+    .requiredOption('--out <folder>', 'folder for the files; psd2 overwrites none')
+    .option('--roles <list>', 'PSD2 roles, separated by commas', 'PSP_AI,PSP_PI,PSP_IC')
+    .option(
+      '--organization-identifier <id>',
+      'authorisation number, PSD<country>-<authority>-<number>',
+      'PSDIT-BI-00000',
+    )
+    .option('--name <text>', 'name of the organization', 'Test TPP')
+    .option('--days <n>', 'number of days the certificates are valid', '90');
 }
+
+type GenerateOptions = OptionsOf<typeof withOptions>;
+
+/**
+ * Makes a QWAC and a QSealC for tests, and the authority that issues them. psd2 does not keep the authority's key, so the
+ * authority cannot issue more.
+ */
+export const generate = verb(
+  {
+    prints: { what: 'the certificates that were made', shape: generated },
+    help: examples(
+      'psd2 cert generate --out test-certificates',
+      'psd2 cert generate --out aisp --roles AISP --organization-identifier PSDDE-BAFIN-123456',
+    ),
+  },
+  withOptions,
+  async (context, options) => {
+    const roles = [...new Set(options.roles.split(',').map(parseRole))];
+    const { organizationIdentifier, days } = readIdentity(options);
+    const { out, name } = options;
+    const path = (file: string) => join(out, file);
+    const files = {
+      ca: path('ca.pem'),
+      qwacCertificate: path('qwac.pem'),
+      qwacKey: path('qwac-key.pem'),
+      qsealCertificate: path('qseal.pem'),
+      qsealKey: path('qseal-key.pem'),
+    };
+    const existing = Object.values(files).find((file) => existsSync(file));
+    if (existing !== undefined) {
+      throw new Psd2Error('usage', `${existing} already exists, and psd2 does not overwrite it`, {
+        hint: 'Choose another folder with --out.',
+      });
+    }
+
+    const validity = { from: context.world.now(), days };
+    const made = await makeTestCertificates(name, organizationIdentifier, roles, validity);
+    writeFiles(out, [
+      [files.ca, made.ca],
+      [files.qwacCertificate, made.qwac.certificate],
+      [files.qwacKey, made.qwac.key],
+      [files.qsealCertificate, made.qseal.certificate],
+      [files.qsealKey, made.qseal.key],
+    ]);
+
+    const notAfter = new Date(validity.from.getTime() + days * 24 * 60 * 60 * 1000).toISOString();
+    context.output.record(
+      { organizationIdentifier, roles, notAfter, files },
+      [
+        { title: 'Organization', value: (made) => made.organizationIdentifier },
+        { title: 'Roles', value: (made) => made.roles.join(' ') },
+        { title: 'Valid until', value: (made) => made.notAfter, kind: 'time' },
+        { title: 'Authority', value: () => files.ca },
+        { title: 'QWAC', value: () => files.qwacCertificate },
+        { title: 'QWAC key', value: () => files.qwacKey },
+        { title: 'QSealC', value: () => files.qsealCertificate },
+        { title: 'QSealC key', value: () => files.qsealKey },
+      ],
+      generated,
+    );
+    context.terminal.say('These certificates are for tests. No bank accepts them in production.');
+  },
+);
 
 async function makeTestCertificates(
   name: string,

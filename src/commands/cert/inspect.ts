@@ -1,32 +1,31 @@
 import type { X509Certificate } from 'node:crypto';
+import * as z from 'zod/mini';
 import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
-import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
+import { flag, list, oneOf, orNull, text, time } from '../shared/fields.ts';
 import { certificatesOfFile, certificatesOfProfile } from './certificates.ts';
-import { certificate, certificates } from './shape.ts';
 
-/** What `cert inspect` shows of a certificate. */
+const certificate = () =>
+  z.object({
+    subject: text('distinguished name'),
+    issuer: text('distinguished name'),
+    serialNumber: text('hexadecimal'),
+    notBefore: time('valid from'),
+    notAfter: time('valid until'),
+    sha256: text('fingerprint, hexadecimal'),
+    organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
+    qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
+    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
+    ncaName: orNull(text('name of the competent authority')),
+    ncaId: orNull(text('id of the competent authority')),
+    keyMatches: orNull(flag('true if the key matches; null if the key is not known')),
+  });
+
+const certificates = () => list(certificate());
+
 type InspectedCertificate = Printed<typeof certificate>;
-
-/** `psd2 cert inspect [file]`: shows certificates, also expired ones; without a file, those of the profile. */
-export async function certInspect(
-  context: Context,
-  file: string | undefined,
-  keyFile: string | undefined,
-): Promise<void> {
-  const found =
-    file === undefined
-      ? await certificatesOfProfile(context)
-      : await certificatesOfFile(context, file, keyFile);
-  const inspected = found.map(({ certificate, keyMatches }) => inspect(certificate, keyMatches));
-  const { output } = context;
-  if (output.format !== 'table') return output.table(inspected, [], '', certificates);
-  for (const [index, each] of inspected.entries()) {
-    if (index > 0 && context.stdoutIsTerminal) output.text('');
-    output.record(each, FIELDS, certificate);
-  }
-}
 
 const QC_TYPES: Readonly<Record<string, string>> = { web: 'QWAC', eseal: 'QSealC', esign: 'signature' };
 
@@ -46,24 +45,50 @@ const FIELDS: Column<InspectedCertificate>[] = [
   },
   {
     title: 'Key',
-    value: (shown) => (shown.keyMatches === null ? 'not known' : shown.keyMatches ? 'fits' : 'does not fit'),
+    value: (shown) =>
+      shown.keyMatches === null ? 'not known' : shown.keyMatches ? 'matches' : 'does not match',
   },
 ];
 
-function inspect({ raw }: X509Certificate, keyMatches: boolean | null): InspectedCertificate {
-  const { organizationIdentifier, qcType, ncaName, ncaId, ...said } = readEidasCertificate(raw);
+/** `psd2 cert inspect [file]`: shows certificates, also expired ones; without a file, those of the profile. */
+export const inspect = verb(
+  {
+    prints: { what: 'certificates', shape: certificates },
+    help: examples(
+      'psd2 cert inspect',
+      'psd2 cert inspect qseal.p12',
+      'psd2 cert inspect qwac.pem --key qwac-key.pem --json',
+    ),
+  },
+  (command) =>
+    command
+      .argument('[file]', 'PEM with one or several certificates, DER or PKCS#12')
+      .option('--key <file>', 'private key: check that it belongs to the certificate'),
+  async (context, file, { key: keyFile }) => {
+    const found =
+      file === undefined
+        ? await certificatesOfProfile(context)
+        : await certificatesOfFile(context, file, keyFile);
+    const inspected = found.map(({ certificate, keyMatches }) => toInspected(certificate, keyMatches));
+    const { output } = context;
+    if (output.format !== 'table') return output.table(inspected, [], '', certificates);
+    for (const [index, each] of inspected.entries()) {
+      if (index > 0 && context.stdoutIsTerminal) output.text('');
+      output.record(each, FIELDS, certificate);
+    }
+  },
+);
+
+function toInspected({ raw }: X509Certificate, keyMatches: boolean | null): InspectedCertificate {
+  const { isForClients: _, ...said } = readEidasCertificate(raw);
   return {
-    subject: said.subject,
-    issuer: said.issuer,
-    serialNumber: said.serialNumber,
+    ...said,
     notBefore: said.notBefore.toISOString(),
     notAfter: said.notAfter.toISOString(),
-    sha256: said.sha256,
-    organizationIdentifier: organizationIdentifier ?? null,
-    qcType: qcType ?? null,
-    roles: said.roles,
-    ncaName: ncaName ?? null,
-    ncaId: ncaId ?? null,
+    organizationIdentifier: said.organizationIdentifier ?? null,
+    qcType: said.qcType ?? null,
+    ncaName: said.ncaName ?? null,
+    ncaId: said.ncaId ?? null,
     keyMatches,
   };
 }

@@ -1,9 +1,16 @@
-import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { type Profile, readPem } from '../../store/machine/settings.ts';
-import type { Context } from '../context.ts';
-import { type KeyRing, openKeyRing } from '../open/keys.ts';
-import { type CertificateCheck, checkCertificate, type Limits } from './certificate-checks.ts';
-import { PAIRS, pairOf } from './certificates.ts';
+import { type Consent, consentEnd } from '../../domain/consent.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Profile } from '../../store/machine/settings.ts';
+import type { Context, KeyRing } from '../context.ts';
+import { collect } from '../flow/list.ts';
+import { openKeyRing } from '../open/keys.ts';
+import {
+  type CertificateCheck,
+  checkCertificate,
+  type LastingConsent,
+  type Limits,
+} from './certificate-checks.ts';
+import { keylessOf, PAIRS, pairOf } from './certificates.ts';
 
 /** Checks the certificates of a profile: QWAC, QSealC, the bank's signing certificate and the CA bundle. */
 export async function checkProfileCertificates(
@@ -20,22 +27,27 @@ export async function checkProfileCertificates(
     checks.push(checkCertificate(found.certificate, use, limits));
   }
   if (checks.length === 0) await keys.read('QWAC');
-  for (const [setting, name] of OTHERS) {
-    const pem = readPem(profile, setting);
-    if (pem === undefined) continue;
-    const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, name);
-    const qcType = setting === 'ca' ? undefined : 'eseal';
-    const each = certificates.map((certificate) =>
-      checkCertificate(certificate, { name, qcType, isTpp: false, keyMatches: null }, limits),
-    );
-    // Of several certificates, the last one to expire decides: an old one beside a new one does no harm.
-    const [last] = each.sort((a, b) => b.daysLeft - a.daysLeft);
-    if (last) checks.push(last);
-  }
+  for (const { certificate, ...use } of await keylessOf(profile))
+    checks.push(checkCertificate(certificate, { ...use, isTpp: false, keyMatches: null }, limits));
   return checks;
 }
 
-const OTHERS = [
-  ['ca', 'CA'],
-  ['bankSigningCertificate', 'bank signing certificate'],
-] as const;
+/** The last consent of the profile to end; undefined if none is in force or psd2 cannot read the journals. */
+export async function lastConsentOf(context: Context): Promise<LastingConsent | undefined> {
+  try {
+    const { flows } = await context.store();
+    return lastToEnd(await collect(flows.list('consent')), context.world.now());
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    return undefined;
+  }
+}
+
+/** Of the consents in force at `now`, the last one to end. */
+export function lastToEnd(consents: Iterable<Consent>, now: Date): LastingConsent | undefined {
+  const inForce = [...consents].flatMap((consent): LastingConsent[] => {
+    const end = consentEnd(consent, now);
+    return end && end.daysLeft > 0 ? [{ customerId: consent.customerId, expiresAt: end.expiresAt }] : [];
+  });
+  return inForce.sort((a, b) => (a.expiresAt < b.expiresAt ? 1 : -1))[0];
+}

@@ -1,14 +1,20 @@
-import { fetchAccounts } from '../../bank/endpoints/customers.ts';
 import { didYouMean } from '../../did-you-mean.ts';
-import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent.ts';
-import { type ProductId, parseProductId } from '../../domain/identifiers.ts';
+import { CONSENT_CATEGORIES, type ConsentCategory } from '../../domain/consent-category.ts';
+import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Context } from '../context.ts';
-import { refuseClientCredentials } from '../flow/rules.ts';
-import type { CustomerBank } from '../open/bank.ts';
-import { driveConsent } from './drive.ts';
+import { runConsent } from '../../flows/consent.ts';
+import { runLinkedConsent } from '../../flows/linked-consent.ts';
+import type { Open } from '../../store/ports/flows.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { collect, type Verb } from '../declare.ts';
+import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
+import { customerOf } from '../open/bank.ts';
+import { keepPsu, withPsuOptions } from '../shared/psu.ts';
+import { CONSENTS } from './consents.ts';
+import { grantPortsOf } from './grant.ts';
+import { confirmReplacement, givenTerms, readTerms, type TermsOptions } from './linked-terms.ts';
 
-export interface ConsentOptions {
+interface ConsentOptions {
   category: string[];
   product: string[];
   allProducts: boolean;
@@ -16,10 +22,62 @@ export interface ConsentOptions {
   allowPartial: boolean;
 }
 
-/** `psd2 consent request`: one consent for each category, all for the same products. */
-export async function consentRequest(context: Context, options: ConsentOptions): Promise<void> {
+/** `psd2 consent request` */
+export const request: Verb = {
+  prints: CONSENTS.prints,
+  declare: (command, run) =>
+    withPsuOptions(command)
+      .option(
+        '--category <name>',
+        'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated',
+        collect,
+        [],
+      )
+      .option('--product <id>', 'product to ask for; may be repeated', collect, [])
+      .option('--all-products', 'ask for all products of the customer')
+      .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
+      .option('--account <iban>', 'account to ask for; may be repeated (NextGenPSD2)', collect, [])
+      .option('--all-accounts', 'ask for all accounts (NextGenPSD2)')
+      .option('--list-only', 'ask for the list of accounts alone (NextGenPSD2)')
+      .option('--balances', 'ask for balances alone, unless --transactions is there too (NextGenPSD2)')
+      .option('--transactions', 'ask for transactions alone, unless --balances is there too (NextGenPSD2)')
+      .option('--valid-until <date>', "last day, YYYY-MM-DD; default: the bank's maximum (NextGenPSD2)")
+      .option('--frequency <n>', 'readings a day while the customer is absent (NextGenPSD2)')
+      .option('--once', 'ask for one reading (NextGenPSD2)')
+      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .addHelpText(
+        'after',
+        `
+Examples:
+  $ psd2 consent request --category ACCOUNT_INFO --all-products
+  $ psd2 consent request --category ACCOUNT_INFO --category PAYMENTS --product 0012345678
+
+At a NextGenPSD2 bank, where an account has no category and no product id:
+  $ psd2 consent request
+  $ psd2 consent request --account DE89370400440532013000 --valid-until 2027-03-31`,
+      )
+      .action(({ category, product, allProducts = false, allowPartial = false, ...given }) => {
+        const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;
+        const { once = false, paste = false } = given;
+        const terms = { ...given, allAccounts, listOnly, balances, transactions, once, paste };
+        return run(async (context) =>
+          (await context.bankInterface()).customers === 'named by the operator'
+            ? requestLinked(context, { category, product, allProducts, allowPartial }, terms)
+            : requestConsent(context, { category, product, allProducts, allowPartial }, terms),
+        );
+      }),
+};
+
+/** One consent for each category, all for the same products. */
+async function requestConsent(context: Context, options: ConsentOptions, terms: TermsOptions): Promise<void> {
+  const [foreign] = [...givenTerms(terms), ...(terms.paste ? ['--paste'] : [])];
+  if (foreign !== undefined)
+    throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
+      hint: 'It is for NextGenPSD2 banks.',
+    });
+  const { readAccountId } = await context.bankInterface();
   const names = [...new Set(options.category.map(parseCategory))];
-  const given = [...new Set(options.product.map(parseProductId))];
+  const given = [...new Set(options.product.map((product) => readAccountId(product)))];
   if (names.length === 0) {
     throw new Psd2Error('usage', 'The category is missing', {
       hint: `Add --category with one of ${CONSENT_CATEGORIES.join(', ')}.`,
@@ -28,7 +86,7 @@ export async function consentRequest(context: Context, options: ConsentOptions):
   if (options.allProducts === given.length > 0) {
     throw new Psd2Error(
       'usage',
-      options.allProducts ? '--product and --all-products exclude each other' : 'The product is missing',
+      options.allProducts ? '--product and --all-products cannot be used together' : 'The product is missing',
       {
         hint: 'Add --product <id> for each product, or --all-products.',
       },
@@ -38,21 +96,93 @@ export async function consentRequest(context: Context, options: ConsentOptions):
 
   const opened = await context.bank();
   const transactionId = context.world.newId();
-  const products = options.allProducts ? await everyProduct(opened, transactionId) : given;
+  const products = options.allProducts ? await everyProduct(opened, readAccountId, transactionId) : given;
   const begin = {
     transactionId,
     customerId: opened.customerId,
     categories: names.map((name) => ({ name, products })),
   };
+  await opened.flows.begin('consent', begin, (open) => driveConsent(context, opened, open, options));
+}
+
+/** A consent at a bank where the operator chooses the terms, and the customer's SCA alone grants it. */
+async function requestLinked(
+  context: Context,
+  { category, product, allProducts }: ConsentOptions,
+  options: TermsOptions,
+): Promise<void> {
+  const other = category.map(parseCategory).find((name) => name !== 'ACCOUNT_INFO');
+  if (other !== undefined || product.length > 0 || allProducts) {
+    const what = other === undefined ? 'products in a consent' : `category ${other}`;
+    throw new Psd2Error('usage', `The interface of this bank has no ${what}`, {
+      hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
+    });
+  }
+  refuseClientCredentials(context);
+  const terms = readTerms(options);
+  if (options.paste) refusePasting(context);
+  const customerId = await customerOf(context);
+  await confirmReplacement(context, customerId, terms);
+  await keepPsu(context, customerId, options);
+  const opened = await context.bank();
+  const begin = {
+    transactionId: context.world.newId(),
+    customerId,
+    categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
+    terms,
+    returnState: context.world.newId(),
+  };
   await opened.flows.begin('consent', begin, (open) =>
-    driveConsent(context, opened, open, options.allowPartial),
+    driveConsent(context, opened, open, { allowPartial: true, paste: options.paste }),
   );
 }
 
-async function everyProduct({ bank, customerId }: CustomerBank, transactionId: string): Promise<ProductId[]> {
-  const accounts = await fetchAccounts(bank, customerId, transactionId);
+/** @throws Psd2Error `usage` without a terminal to ask at */
+export function refusePasting({ terminal }: Context): void {
+  if (terminal.canAsk) return;
+  throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
+    hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+  });
+}
+
+/**
+ * Continues a consent from its journal to its end, and prints the outcome.
+ *
+ * @param how `allowPartial`: succeed even if the bank grants only some of the categories
+ * @throws what {@link runConsent} throws, with the commands to run next; Psd2Error `bank_refused` if the bank grants only some
+ */
+export async function driveConsent(
+  context: Context,
+  opened: CustomerBank,
+  open: Open<'consent'>,
+  { allowPartial, paste = false }: { allowPartial: boolean; paste?: boolean },
+): Promise<void> {
+  if (open.current.terms) {
+    const grant = await grantPortsOf(context, opened, paste);
+    return driveFlow(context, CONSENTS, opened, open, (ports) => runLinkedConsent(open, ports, grant));
+  }
+  await driveFlow(context, CONSENTS, opened, open, (ports) => runConsent(open, ports));
+  const refused = open.current.categories.filter(({ outcome }) => outcome === false);
+  if (refused.length > 0 && !allowPartial) {
+    throw new Psd2Error(
+      'bank_refused',
+      `The bank did not grant ${refused.map(({ name }) => name).join(', ')}`,
+      {
+        hint: 'The other categories are confirmed. With --allow-partial, this counts as success.',
+        transactionId: open.current.transactionId,
+      },
+    );
+  }
+}
+
+async function everyProduct(
+  { bank, customerId }: CustomerBank,
+  readAccountId: (text: string) => AccountId,
+  transactionId: string,
+): Promise<AccountId[]> {
+  const accounts = await bank.accounts.list(customerId, transactionId);
   if (accounts.length === 0) throw new Psd2Error('usage', 'The customer has no products to give consent for');
-  return accounts.map(({ productId }) => parseProductId(productId));
+  return accounts.map(({ productId }) => readAccountId(productId));
 }
 
 function parseCategory(text: string): ConsentCategory {

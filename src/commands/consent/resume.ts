@@ -1,30 +1,43 @@
+import type { Consent } from '../../domain/consent.ts';
 import { isOver } from '../../domain/flow-states.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { refuseClientCredentials } from '../flow/rules.ts';
-import { unfinishedFlow } from '../flow/unfinished.ts';
-import { driveConsent } from './drive.ts';
+import { examples, type Verb } from '../declare.ts';
+import { refuseClientCredentials } from '../flow/drive.ts';
+import { resumeFlow } from '../flow/resume.ts';
+import { CONSENTS } from './consents.ts';
+import { driveConsent, refusePasting } from './request.ts';
 
-/** `psd2 consent resume <flow>` */
-export async function consentResume(
-  context: Context,
-  named: string | undefined,
-  options: { allowPartial: boolean },
-): Promise<void> {
-  const flow = named ?? (await unfinishedConsent(context));
-  const { flows } = await context.store(flow);
-  const current = await flows.find('consent', flow);
-  refuseOtherCustomer(context, current);
-  if (!isOver(current)) refuseClientCredentials(context);
-  const opened = await (await forFlow(context, current)).bank();
-  await opened.flows.resume('consent', current.flow, (open) =>
-    driveConsent(context, opened, open, options.allowPartial),
-  );
-}
+/** `psd2 consent resume [flow]` */
+export const resume: Verb = {
+  prints: CONSENTS.prints,
+  declare: (command, run) =>
+    command
+      .argument('[flow]', 'default: the only unfinished consent, or the one you choose')
+      .addHelpText('after', examples('psd2 consent resume co-0mwq9zif7'))
+      .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
+      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .action((flow, { allowPartial = false, paste = false }) =>
+        run((context) =>
+          resumeFlow(
+            context,
+            CONSENTS,
+            flow,
+            (current) => {
+              if (!isOver(current)) refuseClientCredentials(context);
+              if (paste) refusePaste(context, current);
+            },
+            (opened, open) => driveConsent(context, opened, open, { allowPartial, paste }),
+          ),
+        ),
+      ),
+};
 
-function unfinishedConsent(context: Context): Promise<string> {
-  return unfinishedFlow(context, 'consent', {
-    read: (flows, flow) => flows.find('consent', flow),
-    describe: ({ categories }) => categories.map(({ name }) => name).join(', '),
-  });
+/** @throws Psd2Error `usage` if nothing can be pasted */
+function refusePaste(context: Context, { terms }: Consent): void {
+  if (terms === null)
+    throw new Psd2Error('usage', 'The interface of this bank has no --paste', {
+      hint: 'It is for NextGenPSD2 banks.',
+    });
+  refusePasting(context);
 }

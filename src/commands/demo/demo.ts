@@ -4,28 +4,86 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
-import { demoTransfer } from './shape.ts';
+import { examples, verb } from '../declare.ts';
+import { DOOR_PROFILE, SANDBOX_PROFILE } from '../sandbox/profile.ts';
+import { money, orNull, text } from '../shared/fields.ts';
 
 const IBAN = 'DE89370400440532013000';
 /** Where the steps print if stdout is for one document. */
 const STDERR = 2;
 
+const demoTransfer = () =>
+  z.object({
+    state: text('state of the transfer: settled'),
+    cro: orNull(text("the bank's reference of the transfer")),
+    totalAmount: money('debited amount, including the commission'),
+  });
+
+/** The account of the demo at the second door. */
+const demoAccount = () =>
+  z.object({
+    accountId: text("the bank's id of the account that was read"),
+  });
+
+export const demo = verb(
+  {
+    prints: { what: 'the transfer of the demo', shape: demoTransfer },
+    printsWith: {
+      '--interface': { what: 'the account of the demo at the second door', shape: demoAccount },
+    },
+    help: examples('psd2 demo', 'psd2 demo --interface nextgenpsd2'),
+  },
+  (command) =>
+    command.addOption(
+      new Option(
+        '--interface <name>',
+        'bank of the demo: cb, or nextgenpsd2 of the Berlin Group, without a payment',
+      )
+        .choices(['cb', 'nextgenpsd2'] as const)
+        .default('cb' as const),
+    ),
+  (context, { interface: door }) => (door === 'cb' ? showDemo(context) : showReading(context)),
+);
+
 /**
- * `psd2 demo`: shows login, consent, accounts and a transfer against its own sandbox bank in a temporary folder. Each step
+ * Shows login, consent, accounts, a balance and transactions at the second door of a sandbox of its own (NextGenPSD2, section
+ * 5).
+ *
+ * @throws Psd2Error `sandbox` if a step fails
+ */
+async function showReading(context: Context): Promise<void> {
+  await withSteps(context, DOOR_PROFILE, async (steps) => {
+    await steps.show('sandbox', 'start', '--detach', '--port', '0');
+    await steps.show('auth', 'login');
+    await steps.show('consent', 'request', '--all-accounts');
+    await steps.show('accounts', 'list');
+    const [account] = await steps.read(z.array(z.object({ accountId: z.string() })), 'accounts', 'list');
+    if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
+    const { accountId } = account;
+    await steps.show('accounts', 'balance', accountId);
+    await steps.show('accounts', 'transactions', accountId, '--limit', '5');
+    context.terminal.warn(
+      '\npsd2 has read the accounts over NextGenPSD2. Payments over this interface come in a later version.',
+    );
+    if (context.output.format !== 'table') context.output.record({ accountId }, [], demoAccount);
+  });
+}
+
+/**
+ * Shows login, consent, accounts and a transfer against its own sandbox bank in a temporary folder. Each step
  * is the real command in its own process, shown with its output.
  *
  * @throws Psd2Error `sandbox` if a step fails
  */
-export async function demo(context: Context): Promise<void> {
+async function showDemo(context: Context): Promise<void> {
   const { terminal, output } = context;
-  const folder = mkdtempSync(join(tmpdir(), 'psd2-demo-'));
-  const steps = await openSteps(context, folder);
-  try {
+  await withSteps(context, SANDBOX_PROFILE, async (steps) => {
     await steps.show('sandbox', 'start', '--detach', '--port', '0');
     await steps.show('auth', 'login');
     const categories = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS'];
@@ -36,17 +94,30 @@ export async function demo(context: Context): Promise<void> {
     const transfer = await payInFull(steps, account.productId);
     terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
     if (output.format !== 'table') output.record(transfer, [], demoTransfer);
+  });
+}
+
+/** Runs steps in a temporary folder, and stops its sandbox after them. */
+async function withSteps(
+  context: Context,
+  profile: string,
+  work: (steps: Steps) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-demo-'));
+  const steps = await openSteps(context, folder, profile);
+  try {
+    await work(steps);
   } finally {
     await steps.stopSandbox();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const withBalance = z.object({ availableBalance: z.object({ amount: z.string() }) });
+const withBalance = () => z.object({ availableBalance: z.object({ amount: z.string() }) });
 
 /** Makes an instant transfer, and checks that the balance changed by its cost. */
 async function payInFull({ show, read }: Steps, productId: string) {
-  const before = await read(withBalance, 'accounts', 'balance', productId);
+  const before = await read(withBalance(), 'accounts', 'balance', productId);
   await show('accounts', 'balance', productId);
   await show('accounts', 'transactions', productId, '--limit', '5');
   await show(
@@ -55,7 +126,7 @@ async function payInFull({ show, read }: Steps, productId: string) {
   );
   const [transfer] = await read(z.array(demoTransfer()), 'transfer', 'list');
   await show('accounts', 'balance', productId);
-  const after = await read(withBalance, 'accounts', 'balance', productId);
+  const after = await read(withBalance(), 'accounts', 'balance', productId);
   if (transfer?.state !== 'settled' || !transfer.cro) {
     throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
   }
@@ -76,12 +147,16 @@ interface Steps {
   stopSandbox(): Promise<void>;
 }
 
-async function openSteps({ terminal, world, output }: Context, folder: string): Promise<Steps> {
+async function openSteps(
+  { terminal, world, output }: Context,
+  folder: string,
+  profile: string,
+): Promise<Steps> {
   const program = process.argv[1] ?? '';
   const env = {
     ...environmentFor('demo'),
     PSD2_CONFIG_DIR: folder,
-    PSD2_PROFILE: 'sandbox',
+    PSD2_PROFILE: profile,
     PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback`,
     PSD2_BROWSER: `"${process.execPath}" "${program}" sandbox customer`,
   };

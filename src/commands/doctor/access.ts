@@ -1,12 +1,13 @@
+import { addDays, bankDay } from '../../domain/calendar.ts';
 import { consentEnd, DAYS_OF_CONSENT } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
-import { allEndings } from '../expiring/endings.ts';
+import { allEndings, DAY_MS } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
-import { openAccessNotes } from '../open/access-notes.ts';
+import { customerOf } from '../open/bank.ts';
+import { openAccessNotes } from '../open/call-records.ts';
 import { describeOtherLogins } from '../open/other-logins.ts';
+import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
 export async function checkToken(context: Context): Promise<Finding> {
@@ -14,10 +15,13 @@ export async function checkToken(context: Context): Promise<Finding> {
   const { tokens } = await context.store();
   const customerId = globals.customer ?? (await tokens.last());
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
-  const fix = { next: [['auth', 'login']] };
+  const { logsIn } = await context.bankInterface();
+  const fix = { next: [logsIn === 'with a consent' ? ['consent', 'request'] : ['auth', 'login']] };
+  if (!kept && (logsIn === 'nobody' || logsIn === 'with a consent'))
+    return finding('skip', 'customers of this bank do not log in before they consent');
   if (!kept) {
     const elsewhere = await describeOtherLogins(tokens);
-    return { status: 'warn', detail: `nobody is logged in${elsewhere ? `; ${elsewhere}` : ''}`, fix };
+    return finding('warn', `nobody is logged in${elsewhere ? `; ${elsewhere}` : ''}`, fix);
   }
   const now = world.now().getTime();
   const holds = (until: string | null) => until === null || Date.parse(until) > now;
@@ -26,37 +30,65 @@ export async function checkToken(context: Context): Promise<Finding> {
   const refresh = kept.refreshToken !== null && holds(kept.refreshTokenExpiresAt);
   const who = `customer ${customerId}`;
   const { writeTime } = context.output;
-  const end = (until: string | null) => (until === null ? 'the bank says no' : writeTime(until));
-  const accessUntil = `access token until ${end(kept.accessTokenExpiresAt)}`;
+  const until = (token: string, end: string | null) =>
+    end === null ? `${token}: expiry unknown` : `${token} until ${writeTime(end)}`;
+  const accessUntil = until('access token', kept.accessTokenExpiresAt);
   if (refused.refresh) {
     const detail = `${who}: the bank refused to renew the login at ${writeTime(refused.refresh.at)}: ${refused.refresh.message}`;
     return { status: 'fail', code: 'not_logged_in', detail, fix };
   }
   if (refused.call) {
     const detail = `${who}: the bank did not allow a call at ${writeTime(refused.call.at)}: ${refused.call.message}`;
-    return { status: 'warn', detail, fix: { next: [['consent', 'request']] } };
+    return finding('warn', detail, { next: [['consent', 'request']] });
   }
   if (refresh) {
-    const until = kept.refreshTokenExpiresAt;
-    const detail = `${who}: ${accessUntil}, refresh token until ${end(until)}`;
-    const soon = until !== null && Date.parse(until) - now < SOON_DAYS * DAY_MS;
-    return soon ? { status: 'warn', detail, fix } : { status: 'ok', detail, fix: null };
+    const end = kept.refreshTokenExpiresAt;
+    const detail = `${who}: ${accessUntil}, ${until('refresh token', end)}`;
+    const soon = end !== null && Date.parse(end) - now < SOON_DAYS * DAY_MS;
+    return soon ? finding('warn', detail, fix) : finding('ok', detail);
   }
-  if (access) return { status: 'warn', detail: `${who}: ${accessUntil}, and no way to renew it`, fix };
+  if (access) return finding('warn', `${who}: ${accessUntil}, without a refresh token to renew it`, fix);
   return { status: 'fail', code: 'not_logged_in', detail: `${who}: the login has ended`, fix };
 }
 
-/** What of the profile ends soon, of whatever customer. */
+/** What ends soon in the profile, whoever the customer is. */
 export async function checkEndings(context: Context): Promise<Finding> {
   const endings = await allEndings(context);
   const soon = describeSoon(endings, context.world.now(), SOON_DAYS, context.output.writeTime);
   return soon
-    ? { status: 'warn', detail: soon, fix: { next: [['expiring']] } }
-    : { status: 'ok', detail: `nothing ends within ${SOON_DAYS} days`, fix: null };
+    ? finding('warn', soon, { next: [['expiring']] })
+    : finding('ok', `nothing ends within ${SOON_DAYS} days`);
+}
+
+/** How long the consent of the customer lasts. */
+export async function checkConsents(context: Context): Promise<Finding> {
+  const { customers } = await context.bankInterface();
+  return customers === 'named by the operator' ? checkKeptConsents(context) : checkGrantedConsents(context);
+}
+
+/** Until when the consents of the customer hold that readings use. */
+async function checkKeptConsents(context: Context): Promise<Finding> {
+  const { world } = context;
+  const customerId = await customerOf(context);
+  const { customers } = await context.store();
+  const kept = (await customers.read(customerId))?.consents ?? [];
+  const fix = { next: [['consent', 'request', '--customer', customerId]] };
+  if (kept.length === 0) return finding('warn', `customer ${customerId} has given no consent`, fix);
+  const today = bankDay(world.now());
+  const good = kept.filter(({ validUntil }) => validUntil === null || validUntil >= today);
+  if (good.length === 0) return finding('warn', `customer ${customerId}: the consent has ended`, fix);
+  const detail = good
+    .map(
+      ({ flow, validUntil }) => `${flow} ${validUntil === null ? 'without an end' : `until ${validUntil}`}`,
+    )
+    .join(', ');
+  const soon = addDays(today, SOON_DAYS);
+  const lasts = good.some(({ validUntil, recurring }) => recurring && (validUntil ?? soon) >= soon);
+  return lasts ? finding('ok', detail) : finding('warn', detail, fix);
 }
 
 /** How long ago the customer consented, as far as this profile's journal knows. */
-export async function checkConsents(context: Context): Promise<Finding> {
+async function checkGrantedConsents(context: Context): Promise<Finding> {
   const { globals, world } = context;
   const { tokens, flows } = await context.store();
   const customerId = globals.customer ?? (await tokens.last());
@@ -70,20 +102,13 @@ export async function checkConsents(context: Context): Promise<Finding> {
     }
   }
   if (daysLeft.size === 0)
-    return {
-      status: 'skip',
-      detail: 'no consent of this customer was requested with this profile',
-      fix: null,
-    };
+    return finding('skip', 'no consent of this customer was requested with this profile');
   const ending = [...daysLeft].filter(([, days]) => days <= SOON_DAYS).map(([name]) => ['--category', name]);
-  const detail = [...daysLeft].map(([name, days]) =>
+  const left = [...daysLeft].map(([name, days]) =>
     days > 0 ? `${name} for ${days} more days` : `${name} is older than ${DAYS_OF_CONSENT} days`,
   );
-  return ending.length === 0
-    ? { status: 'ok', detail: detail.join(', '), fix: null }
-    : {
-        status: 'warn',
-        detail: detail.join(', '),
-        fix: { next: [['consent', 'request', '--all-products', ...ending.flat()]] },
-      };
+  const fix = {
+    next: [['consent', 'request', '--all-products', ...ending.flat()]],
+  };
+  return ending.length === 0 ? finding('ok', left.join(', ')) : finding('warn', left.join(', '), fix);
 }

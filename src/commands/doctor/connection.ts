@@ -1,74 +1,89 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import * as z from 'zod/mini';
-import { readAnswer } from '../../bank/call/answer.ts';
-import type { Answer } from '../../bank/call/exchange.ts';
-import { authorizeCall } from '../../bank/endpoints/oauth.ts';
+import type { BankInterface } from '../../bank/ports/bank.ts';
+import type { LoginProbe } from '../../bank/ports/customer.ts';
 import { CallFailed, proxyFor } from '../../bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../bank/transport/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import { baseUrlOf, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import { finding } from '../shared/checks.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
 
-/** A bank takes a signature only so long before or after its `Date`; how long it does not say. */
+/** A bank accepts a signature only for some time before or after its `Date`, and does not say for how long. */
 const CLOCK_WARN_MS = 5_000;
 const CLOCK_FAIL_MS = 60_000;
 
-/** The names of the checks that {@link checkConnection} makes, in their order. */
-export const CONNECTION_CHECKS = ['proxy', 'DNS', 'TLS', 'clock', 'authorize'];
+/** The names of the checks that {@link checkConnection} makes, in their order. @param probes the last of them */
+export function connectionChecks(probes: BankInterface['probes']): string[] {
+  return ['proxy', 'DNS', 'TLS', 'clock', probes];
+}
 
 /**
- * Checks the way to the bank: proxy, DNS, mutual TLS, and whether it takes the authorize call that a login begins
- * with, which tells of the application, its signature and the redirect URI. One request is sent, once.
+ * Checks the path to the bank: proxy, DNS, mutual TLS, and whether it accepts one call that psd2 sends, once. At a bank where
+ * customers log in, a login begins with it. Elsewhere it is a reading with a consent that does not exist.
+ *
+ * @returns why the bank refused that call. Undefined if it did not, or if psd2 could not ask
  */
-export async function checkConnection(context: Context, diagnosis: Diagnosis): Promise<void> {
+export async function checkConnection(
+  context: Context,
+  diagnosis: Diagnosis,
+): Promise<Psd2Error | undefined> {
+  const { probes } = await context.bankInterface();
   const baseUrl = baseUrlOf(context.profile());
   const proxy = await diagnosis.make('proxy', async () => {
     const found = await proxyFor(baseUrl);
     const detail = found ? `the bank is reached through ${found.host}` : 'none: the bank is reached directly';
-    return { status: 'ok', detail, fix: null, ...(found && { value: found }) };
+    return { ...finding('ok', detail), ...(found && { value: found }) };
   });
   const { hostname } = proxy ?? baseUrl;
   const known = await diagnosis.make('DNS', () => checkDns(context, hostname.replace(/^\[|\]$/g, '')));
   if (!known) {
-    diagnosis.skip(['TLS', 'clock', 'authorize'], 'the host name is not known');
-    return;
+    diagnosis.skip(['TLS', 'clock', probes], 'the host name is not known');
+    return undefined;
   }
 
   const said = await checkTls(context, diagnosis, proxy !== undefined);
   if (!said) {
-    diagnosis.skip(['clock', 'authorize'], 'the bank did not answer');
-    return;
+    diagnosis.skip(['clock', probes], 'the bank did not answer');
+    return undefined;
   }
   const { answer } = said;
-  if (answer)
-    await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.headers.date));
+  if (answer) await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.date));
   else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
-  await diagnosis.make('authorize', () => judgeAuthorize(said));
+  let refusal: Psd2Error | undefined;
+  await diagnosis.make(probes, () =>
+    judge(said).catch((error: unknown) => {
+      if (error instanceof Psd2Error) refusal = error;
+      throw error;
+    }),
+  );
+  return refusal;
 }
 
-/** What the bank said to the authorize call: an answer, or one that can't be taken as such, and why. */
-type Said = { answer: Answer } | { answer?: never; refusal: Psd2Error };
+/** What the bank said to the call: a usable answer, or why there is none. */
+type Said = { answer: LoginProbe } | { answer?: never; refusal: Psd2Error };
 
-/** Makes the authorize call, once. @returns undefined when there was no answer */
+/** Makes the call, once. @returns undefined when there was no answer */
 function checkTls(context: Context, diagnosis: Diagnosis, hasProxy: boolean): Promise<Said | undefined> {
   return diagnosis.make('TLS', async (): Promise<Finding & { value: Said }> => {
     const bank = await context.applicationBank('authorization_code');
-    const call = authorizeCall({
-      clientId: bank.client().clientId,
+    const login = {
+      // Not every bank knows the application by an id.
+      get clientId() {
+        return bank.client().clientId;
+      },
       redirectUri: redirectUriOf(bank.profile),
       state: context.world.newId(),
       transactionId: context.world.newId(),
-    });
-    const detail = 'the handshake with the QWAC is done, the bank is trusted';
-    const done = { status: 'ok', detail, fix: null } as const;
+    };
+    const done = finding('ok', 'the handshake with the QWAC succeeded, and the bank is trusted');
     try {
-      return { ...done, value: { answer: await bank.connect().exchange({ ...call, once: true }) } };
+      return { ...done, value: { answer: await bank.connect().login.probe(login) } };
     } catch (error) {
       if (error instanceof Psd2Error && error.cause instanceof CallFailed)
         throw closedInHandshake(error, error.cause, hasProxy) ?? error;
-      // Whatever else is wrong with the answer, the handshake was right.
+      // Whatever else is wrong with the answer, the handshake succeeded.
       if (!(error instanceof Psd2Error) || error.code !== 'bank_answer') throw error;
       return { ...done, value: { refusal: error } };
     }
@@ -96,24 +111,16 @@ function closedInHandshake(
   });
 }
 
-/** Whether the bank sends the customer on to log in, as it does when it knows the application. */
-async function judgeAuthorize(said: Said): Promise<Finding> {
+/** Whether the bank accepts the call, as it does when it knows the application. */
+async function judge(said: Said): Promise<Finding> {
   if (!said.answer) throw said.refusal;
-  const { answer } = said;
-  if (answer.status < 300 || answer.status > 399) await readAnswer(answer, z.unknown());
-  if (!answer.headers.location) {
-    throw new Psd2Error('bank_answer', `The bank answered without a Location (HTTP ${answer.status})`, {
-      hint: 'Is the base URL that of the PSD2 interface?',
-    });
-  }
-  const detail = 'the bank takes the application, its signature and the redirect URI';
-  return { status: 'ok', detail, fix: null };
+  const { says, isUnsure } = await said.answer.judge();
+  return finding(isUnsure ? 'warn' : 'ok', says);
 }
 
 /** @returns true as its value when the name is known */
 async function checkDns({ globals }: Context, hostname: string): Promise<Finding & { value: true }> {
-  if (isIP(hostname) !== 0)
-    return { status: 'skip', detail: `${hostname} is an address`, fix: null, value: true };
+  if (isIP(hostname) !== 0) return { ...finding('skip', `${hostname} is an address`), value: true };
   const timeout = AbortSignal.timeout(globals.timeoutMs);
   const timedOut = new Promise<never>((_, reject) => {
     timeout.addEventListener('abort', () => reject(new Error('it took too long')));
@@ -121,7 +128,7 @@ async function checkDns({ globals }: Context, hostname: string): Promise<Finding
   try {
     const addresses = await Promise.race([lookup(hostname, { all: true }), timedOut]);
     const detail = `${hostname} is ${addresses.map(({ address }) => address).join(', ')}`;
-    return { status: 'ok', detail, fix: null, value: true };
+    return { ...finding('ok', detail), value: true };
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
     throw new Psd2Error('bank_unreachable', `The host name ${hostname} could not be looked up${why}`, {
@@ -134,18 +141,16 @@ async function checkDns({ globals }: Context, hostname: string): Promise<Finding
 /**
  * This computer's clock against the bank's (command contract, "doctor").
  *
- * @param date the bank's `Date` (RFC 9110, section 6.6.1), which is of whole seconds
+ * @param date the bank's `Date` (RFC 9110, section 6.6.1), in whole seconds
  */
 export function compareClocks(now: Date, date: string | undefined): Finding {
   const bankTime = Date.parse(date ?? '');
-  if (Number.isNaN(bankTime)) return { status: 'skip', detail: 'the bank sent no Date', fix: null };
-  // Cut to whole seconds it is half a second behind on average.
+  if (Number.isNaN(bankTime)) return finding('skip', 'the bank sent no Date');
+  // It is cut to whole seconds, so it is half a second behind on average.
   const ahead = now.getTime() - (bankTime + 500);
   const seconds = Math.round(Math.abs(ahead) / 1000);
   const detail = `${seconds} s ${ahead < 0 ? 'behind' : 'ahead of'} the bank`;
-  const fix = { hint: 'Set the clock, best by NTP: timedatectl set-ntp true' };
+  const fix = { hint: 'Set the clock, ideally with NTP: timedatectl set-ntp true' };
   if (Math.abs(ahead) > CLOCK_FAIL_MS) return { status: 'fail', code: 'config', detail, fix };
-  return Math.abs(ahead) > CLOCK_WARN_MS
-    ? { status: 'warn', detail, fix }
-    : { status: 'ok', detail, fix: null };
+  return Math.abs(ahead) > CLOCK_WARN_MS ? finding('warn', detail, fix) : finding('ok', detail);
 }

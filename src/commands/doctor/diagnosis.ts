@@ -1,15 +1,15 @@
 import { adviceIn, type ErrorCode, Psd2Error } from '../../errors.ts';
-import type { Check } from '../shared/checks.ts';
+import { type Check, finding } from '../shared/checks.ts';
 
 /** What a check found, with the kind of error that a failure is. */
 export type Finding = Omit<Check, 'name'> & { code?: ErrorCode };
 
-/** The checks that were made. None of them throws: an error of psd2's makes its check fail. */
+/** The checks that were made. None of them throws: if a check throws a Psd2Error, it has failed. */
 export class Diagnosis {
   readonly checks: Check[] = [];
   readonly #codes: ErrorCode[] = [];
 
-  /** Makes a check. A value that comes with `finding` is given on. @returns undefined when it failed */
+  /** Makes a check. Returns the value of a successful check. @returns undefined when it failed */
   async make<Value = undefined>(
     name: string,
     check: () => Promise<Finding & { value?: Value }>,
@@ -23,7 +23,7 @@ export class Diagnosis {
     return value;
   }
 
-  /** Makes a check that finds several things. @param name of the check that stands for all when it fails */
+  /** Makes a check that finds several things. @param name of the check that is reported if it throws */
   async add(name: string, check: () => Promise<(Finding & { name: string })[]>): Promise<void> {
     try {
       for (const { code, ...found } of await check()) {
@@ -32,13 +32,13 @@ export class Diagnosis {
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      this.checks.push({ name, status: 'fail', detail: error.message, fix: adviceIn(error) });
+      this.checks.push({ name, ...finding('fail', error.message, adviceIn(error)) });
       this.#codes.push(error.code);
     }
   }
 
   skip(names: string[], detail: string): void {
-    for (const name of names) this.checks.push({ name, status: 'skip', detail, fix: null });
+    for (const name of names) this.checks.push({ name, ...finding('skip', detail) });
   }
 
   get ok(): boolean {

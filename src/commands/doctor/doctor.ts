@@ -1,3 +1,8 @@
+import { existsSync } from 'node:fs';
+import type { BankInterface } from '../../bank/ports/bank.ts';
+import { adviceIn, Psd2Error } from '../../errors.ts';
+import { checkStore as checkFolder, inspectStore } from '../../store/machine/folder.ts';
+import { isNeeded, isPemSetting, isTextSetting, settingKeys } from '../../store/machine/setting-table.ts';
 import {
   baseUrlOf,
   dailyLimitOf,
@@ -8,33 +13,53 @@ import {
   requireSource,
 } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
-import { printChecks } from '../shared/checks.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { CHECKS, finding, printChecks } from '../shared/checks.ts';
 import { checkConsents, checkEndings, checkToken } from './access.ts';
-import { CONNECTION_CHECKS, checkConnection } from './connection.ts';
+import { checkConnection, connectionChecks } from './connection.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
-import { checkModes, isBelievable } from './folder.ts';
+import { checkKeyIds } from './key-id.ts';
 import { checkCertificates, checkChains, checkSigner } from './keys.ts';
 import { checkRedirectPort } from './redirect-port.ts';
 
 /** The checks of what is in the store. */
 const STORE_CHECKS = ['token', 'consents', 'expiring'];
 /** Those that need a profile, after its settings. */
-const PROFILE_CHECKS = ['QWAC', 'chain', 'signer', 'redirect port', ...CONNECTION_CHECKS, ...STORE_CHECKS];
+const profileChecks = (probes: BankInterface['probes'] = 'authorize') => [
+  'QWAC',
+  'chain',
+  'signer',
+  'redirect port',
+  ...connectionChecks(probes),
+  ...STORE_CHECKS,
+];
 const NO_PROFILE = 'there is no profile to check';
 
+export const doctor = bareVerb(
+  CHECKS,
+  `
+Each check is ok, warn, fail or skip, and says what to do. The command sends one request, the authorize call that begins
+a login, and uses no token. At a NextGenPSD2 bank, it is a reading with a consent that does not exist. If such a bank
+refuses the signature, psd2 asks whether to try other forms of keyId. The exit code is that of the first check that
+failed. A warning is not a failure.
+${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks[] | select(.status != "ok") | .name\'')}`,
+  diagnose,
+  'diagnosis',
+);
+
 /**
- * `psd2 doctor`: each thing that has to be right before a call can go well, one after the other. It sends one
- * request, the authorize call that a login begins with, and spends no token.
+ * Checks each thing that must be right before a call can succeed, in order. It sends one
+ * request, as {@link checkConnection} says, and uses no token.
  *
  * @throws Psd2Error of the first check that failed
  */
-export async function doctor(context: Context): Promise<void> {
+async function diagnose(context: Context): Promise<void> {
   const diagnosis = new Diagnosis();
-  if (!isBelievable(context)) {
+  if (!isTrusted(context)) {
     await diagnosis.make('file modes', async () => checkModes(context));
     diagnosis.skip(
-      ['configuration', 'settings', ...PROFILE_CHECKS],
-      'the configuration folder can not be trusted',
+      ['configuration', 'settings', ...profileChecks()],
+      'the configuration folder cannot be trusted',
     );
     await printChecks(context, diagnosis.checks);
     diagnosis.fail();
@@ -51,27 +76,31 @@ export async function doctor(context: Context): Promise<void> {
     await diagnosis.make('signer', () => checkSigner(context, profile, keys));
     await diagnosis.make('redirect port', () => checkRedirectPort(context, profile));
     if (diagnosis.checks.some(({ name, status }) => name === 'store' && status === 'fail'))
-      diagnosis.skip([...CONNECTION_CHECKS, ...STORE_CHECKS], 'the store can not be used');
+      diagnosis.skip(
+        [...connectionChecks((await context.bankInterface()).probes), ...STORE_CHECKS],
+        'the store cannot be used',
+      );
     else {
-      await checkConnection(context, diagnosis);
+      const refusal = await checkConnection(context, diagnosis);
+      await checkKeyIds(context, diagnosis, refusal, ['doctor', '--yes']);
       await diagnosis.make('token', () => checkToken(context));
       await diagnosis.make('consents', () => checkConsents(context));
       await diagnosis.make('expiring', () => checkEndings(context));
     }
   } else {
-    diagnosis.skip(PROFILE_CHECKS, NO_PROFILE);
+    diagnosis.skip(profileChecks(), NO_PROFILE);
   }
   if (await printChecks(context, diagnosis.checks)) return;
   diagnosis.fail();
 }
 
-/** What the store says of itself, and whether it is the one with the data of the profile. */
+/** What the store says about itself, and whether it is the one with the data of the profile. */
 async function checkStore(
   context: Context,
   profile: string | undefined,
 ): Promise<(Finding & { name: string })[]> {
   const found: (Finding & { name: string })[] = [];
-  for await (const check of (await context.home()).check(profile)) found.push(check);
+  for await (const check of (await context.wholeStore()).check(profile)) found.push(check);
   return found;
 }
 
@@ -81,20 +110,49 @@ async function openConfiguration(context: Context): Promise<Finding & { value: P
   const baseUrl = baseUrlOf(profile);
   const { environment } = profile.settings;
   const kind = environment === undefined ? '' : `, ${environment}`;
-  return {
-    status: 'ok',
-    detail: `profile ${profile.name}${kind}: ${baseUrl.href}`,
-    fix: null,
-    value: profile,
-  };
+  return { ...finding('ok', `profile ${profile.name}${kind}: ${baseUrl.href}`), value: profile };
 }
 
-/** Whether the profile has all that a login needs. */
+/** Whether the profile has everything that a login needs. */
 function checkSettings(profile: Profile): Finding {
-  for (const key of ['clientId', 'clientSecret', 'applicationName'] as const) requireSetting(profile, key);
-  requireSource(profile, 'qwacCertificate');
+  for (const key of settingKeys().filter((key) => isNeeded(key, profile.settings))) {
+    if (isTextSetting(key)) requireSetting(profile, key);
+    if (isPemSetting(key)) requireSource(profile, key);
+  }
   redirectUriOf(profile);
   dailyLimitOf(profile);
   maxAmountOf(profile);
-  return { status: 'ok', detail: 'all that a login needs is set', fix: null };
+  return finding('ok', 'everything that a login needs is set');
+}
+
+/** Whether psd2 may use the configuration folder. psd2 does not even read a folder that others can change. */
+function isTrusted({ folder }: Context): boolean {
+  try {
+    checkFolder(folder, () => {});
+    return true;
+  } catch (error) {
+    if (error instanceof Psd2Error) return false;
+    throw error;
+  }
+}
+
+/** Whether psd2 can trust the stored files and nobody else can read them: the check that every command makes. */
+function checkModes({ folder, terminal }: Context): Finding {
+  if (process.platform === 'win32') return finding('skip', 'file modes mean nothing on Windows');
+  checkFolder(folder, terminal.warn);
+  const { root } = folder;
+  if (!existsSync(root)) return finding('skip', `there is no folder ${root} yet`);
+  const { faults, listable } = inspectStore(folder);
+  const [first, ...more] = faults;
+  if (first && more.length === 0) return finding('fail', first.message, adviceIn(first));
+  if (first) {
+    const hint = `${first.hint} To fix all of them at once: chmod -R go= ${root}`;
+    return finding('fail', `${first.message}, and ${more.length} more like it`, { hint });
+  }
+  if (listable.length > 0) {
+    const others = listable.length > 3 ? ` and ${listable.length - 3} more` : '';
+    const detail = `others can list ${listable.slice(0, 3).join(', ')}${others}`;
+    return finding('warn', detail, { hint: `Run: chmod 700 ${listable.join(' ')}` });
+  }
+  return finding('ok', `${root} and its contents: only you can read and change them`);
 }

@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import type { Profile } from '../../store/machine/settings.ts';
-import { lastConsentOf } from '../cert/last-consent.ts';
-import { checkProfileCertificates } from '../cert/profile-certificates.ts';
-import type { Context } from '../context.ts';
-import type { KeyRing } from '../open/keys.ts';
+import { checkProfileCertificates, lastConsentOf } from '../cert/profile-certificates.ts';
+import type { Context, KeyRing } from '../context.ts';
+import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
 
 /** A certificate with fewer days left is worth a warning. */
@@ -20,7 +19,7 @@ export async function checkCertificates(context: Context, profile: Profile, keys
   }));
 }
 
-/** Whether each certificate that stands behind another in a file issued it. */
+/** Whether each certificate in a file was issued by the one after it. */
 export async function checkChains(profile: Profile, keys: KeyRing): Promise<Finding> {
   const lengths: string[] = [];
   for (const name of ['QWAC', 'QSealC'] as const) {
@@ -42,15 +41,14 @@ export async function checkChains(profile: Profile, keys: KeyRing): Promise<Find
     }
     lengths.push(`${name}: ${chain.length === 1 ? 'no issuers' : `${chain.length - 1} issuers`} in the file`);
   }
-  return { status: 'ok', detail: lengths.join('; '), fix: null };
+  return finding('ok', lengths.join('; '));
 }
 
-/** Whether the operator's signer makes signatures that fit the certificate. */
+/** Whether the operator's signer makes signatures that match the certificate. */
 export async function checkSigner(context: Context, { settings }: Profile, keys: KeyRing): Promise<Finding> {
-  if (settings.signer === undefined)
-    return { status: 'skip', detail: 'psd2 signs itself: no PSD2_SIGNER', fix: null };
+  if (settings.signer === undefined) return finding('skip', 'psd2 signs itself: no PSD2_SIGNER');
   const { outsideSigner } = await import('../open/outside-signer.ts');
   const certificate = await keys.certificate(settings.qsealCertificate ? 'QSealC' : 'QWAC');
   await outsideSigner(context, settings.signer, certificate)('psd2 doctor');
-  return { status: 'ok', detail: 'the signer command makes signatures that fit the certificate', fix: null };
+  return finding('ok', 'the signer command makes signatures that match the certificate');
 }

@@ -1,18 +1,13 @@
 import { isLoopback } from '../../domain/loopback.ts';
 import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
 
 /** Whether psd2 can listen where the customer's browser returns to. */
 export async function checkRedirectPort({ env }: Context, profile: Profile): Promise<Finding> {
   const uri = new URL(redirectUriOf(profile));
-  if (!isLoopback(uri)) {
-    return {
-      status: 'skip',
-      detail: `${uri.href} is not on this computer: log in with --paste`,
-      fix: null,
-    };
-  }
+  if (!isLoopback(uri)) return finding('skip', `${uri.href} is not on this computer: log in with --paste`);
   const { serveOnLoopback } = await import('../../callback/loopback-server.ts');
   const { makeLoopbackCertificate } = await import('../../certificates/loopback.ts');
   const stop = await serveOnLoopback(
@@ -22,11 +17,6 @@ export async function checkRedirectPort({ env }: Context, profile: Profile): Pro
   );
   await stop();
   const port = uri.port || (uri.protocol === 'https:' ? '443' : '80');
-  return {
-    status: 'ok',
-    detail: `psd2 can listen at ${uri.href}`,
-    fix: env.SSH_CONNECTION
-      ? { hint: `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>` }
-      : null,
-  };
+  const forward = `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`;
+  return finding('ok', `psd2 can listen at ${uri.href}`, env.SSH_CONNECTION ? { hint: forward } : null);
 }

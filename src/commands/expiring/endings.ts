@@ -1,14 +1,26 @@
 import type { X509Certificate } from 'node:crypto';
+import * as z from 'zod/mini';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { type Consent, consentEnd } from '../../domain/consent.ts';
+import { type Consent, consentEnd, endOfDay } from '../../domain/consent.ts';
+import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
-import { readPem } from '../../store/machine/settings.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
+import { keylessOf } from '../cert/certificates.ts';
 import type { Context } from '../context.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
-import type { ending } from './shape.ts';
+import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
 
 /** Something that ends, and the command that renews it. */
+export const ending = () =>
+  z.object({
+    kind: oneOf(['certificate', 'login', 'consent'], 'what ends'),
+    name: text('QWAC, QSealC, ...; refresh token; or the category of the consent'),
+    customerId: orNull(text('customer of the login or consent; null for a certificate')),
+    endsAt: time('its end; in the past if it has already ended'),
+    next: list(z.string(), 'words of the command that renews it'),
+  });
+
 export type Ending = Printed<typeof ending>;
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
@@ -30,6 +42,7 @@ export async function allEndings(context: Context): Promise<Ending[]> {
     ...(await certificateEndings(context)),
     ...(await loginEndings(context)),
     ...(await consentEndings(context)),
+    ...(await keptEndings(context)),
   ];
 }
 
@@ -37,46 +50,22 @@ export async function allEndings(context: Context): Promise<Ending[]> {
 export async function certificateEndings(context: Context): Promise<Ending[]> {
   const profile = await context.unsealed();
   const keys = await context.keys();
-  const found: [name: string, certificate: X509Certificate | undefined][] = [];
+  const found: { name: string; certificate: X509Certificate }[] = [];
   for (const name of ['QWAC', 'QSealC'] as const) {
     if (!profile.settings[PAIR_SETTINGS[name].certificate]) continue;
-    const { certificate } = await keys.read(name);
-    const [own] = (await readCertificateFile(Buffer.from(certificate), undefined, `The ${name} certificate`))
-      .certificates;
-    found.push([name, own]);
+    const pem = Buffer.from((await keys.read(name)).certificate);
+    const [certificate] = (await readCertificateFile(pem, undefined, `The ${name} certificate`)).certificates;
+    if (certificate) found.push({ name, certificate });
   }
-  for (const [setting, name] of OTHERS) {
-    const pem = readPem(profile, setting);
-    if (pem === undefined) continue;
-    const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, name);
-    found.push([name, certificates.sort((a, b) => endOf(b) - endOf(a))[0]]);
-  }
+  found.push(...(await keylessOf(profile)));
   const next =
     profile.name === ENVIRONMENT_PROFILE
       ? ['psd2', 'cert', 'check', '<new certificate>']
       : ['psd2', 'profile', 'edit', profile.name];
-  return found.flatMap(([name, certificate]) =>
-    certificate
-      ? [
-          {
-            kind: 'certificate',
-            name,
-            customerId: null,
-            endsAt: new Date(endOf(certificate)).toISOString(),
-            next,
-          },
-        ]
-      : [],
-  );
-}
-
-const OTHERS = [
-  ['ca', 'CA'],
-  ['bankSigningCertificate', 'bank signing certificate'],
-] as const;
-
-function endOf({ validTo }: X509Certificate): number {
-  return Date.parse(validTo);
+  return found.map(({ name, certificate }) => {
+    const endsAt = new Date(certificate.validTo).toISOString();
+    return { kind: 'certificate', name, customerId: null, endsAt, next };
+  });
 }
 
 /** The logins of all customers. psd2 renews the application's own login without help. */
@@ -101,7 +90,8 @@ async function consentEndings(context: Context): Promise<Ending[]> {
   const endings: Ending[] = [];
   for await (const consent of flows.list('consent')) {
     const end = consentEnd(consent, context.world.now());
-    if (!end || !customers.has(consent.customerId)) continue;
+    // What readings use of a consent with terms is in the record of its customer.
+    if (!end || consent.terms || !customers.has(consent.customerId)) continue;
     for (const { name, products, outcome } of consent.categories) {
       if (outcome === false) continue;
       const newest = products.filter((product) => isNew(known, consent, name, product));
@@ -112,6 +102,55 @@ async function consentEndings(context: Context): Promise<Ending[]> {
     }
   }
   return endings;
+}
+
+/** The consents of the customers whom the operator names: those that readings use, and that are meant to last. */
+async function keptEndings(context: Context): Promise<Ending[]> {
+  const { customers, flows } = await context.store();
+  const endings: Ending[] = [];
+  for (const customerId of await customers.list()) {
+    for (const kept of (await customers.read(customerId))?.consents ?? []) {
+      if (!kept.recurring || kept.validUntil === null) continue;
+      const access = await accessOf(flows, kept.flow);
+      const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...optionsOf(access)];
+      const endsAt = endOfDay(kept.validUntil);
+      endings.push({ kind: 'consent', name: 'ACCOUNT_INFO', customerId, endsAt, next });
+    }
+  }
+  return endings;
+}
+
+/** What a consent was asked for. Undefined if somebody has removed its journal. */
+async function accessOf(flows: Flows, flow: string): Promise<Access> {
+  try {
+    return (await flows.find('consent', flow)).terms?.access;
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
+    throw error;
+  }
+}
+
+type Access = NonNullable<Consent['terms']>['access'];
+
+/** The options that ask for the same access. */
+function optionsOf(access: Access): string[] {
+  switch (access?.type) {
+    case 'dedicated': {
+      const { accounts, balances, transactions } = access;
+      const isLess = balances.length === 0 || transactions.length === 0;
+      return [
+        ...accounts.flatMap((account) => ['--account', account]),
+        ...(isLess && balances.length > 0 ? ['--balances'] : []),
+        ...(isLess && transactions.length > 0 ? ['--transactions'] : []),
+      ];
+    }
+    case 'all-accounts':
+      return ['--all-accounts'];
+    case 'list-only':
+      return ['--list-only'];
+    default:
+      return [];
+  }
 }
 
 /** Consents come newest first, and a newer one replaces an older one for the same category and product. */

@@ -1,10 +1,13 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
 import { describeOtherLogins } from '../open/other-logins.ts';
-import { allEndings, DAY_MS, type Ending, endingBefore } from './endings.ts';
+import { list } from '../shared/fields.ts';
+import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
 import { notify } from './notify.ts';
-import { endings as endingsShape } from './shape.ts';
+
+const shape = () => list(ending());
 
 const COLUMNS: Column<Ending>[] = [
   { title: 'ENDS', value: ({ endsAt }) => endsAt, kind: 'time' },
@@ -14,12 +17,26 @@ const COLUMNS: Column<Ending>[] = [
   { title: 'RENEW WITH', value: ({ next }) => next.join(' ') },
 ];
 
-/**
- * `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it.
- *
- * @throws Psd2Error `ends_soon` if there are any
- */
-export async function expiring(context: Context, options: { within: string }): Promise<void> {
+/** `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it. */
+export const expiring = verb(
+  {
+    prints: { what: 'what ends soon', shape },
+    help: `
+The list has the certificates of the profile, the logins of all its customers, and the consents of customers who are logged
+in (a consent ends 180 days after its confirmation). The exit code is 0 if nothing ends within that time, and 12 if something
+does.
+
+PSD2_NOTIFY names a command that gets each item as JSON on its standard input: once, and again if its end changes. psd2
+splits the command as a shell splits words, and runs it without a shell.
+
+${examples('psd2 expiring', 'psd2 expiring --within 30d --json', 'PSD2_NOTIFY="mail-me --to ops" psd2 expiring').trimStart()}`,
+  },
+  (command) => command.option('--within <days>', 'how many days to look ahead', '14d'),
+  (context, options) => listEndings(context, options),
+);
+
+/** @throws Psd2Error `ends_soon` if anything ends soon */
+async function listEndings(context: Context, options: { within: string }): Promise<void> {
   const days = parseDays(options.within);
   const all = await allEndings(context);
   const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
@@ -29,7 +46,7 @@ export async function expiring(context: Context, options: { within: string }): P
     if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}. psd2 expiring leaves them out.`);
   }
   const span = `${days} day${days === 1 ? '' : 's'}`;
-  await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, endingsShape);
+  await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, shape);
   const [first] = soon;
   if (!first) return;
   throw new Psd2Error(

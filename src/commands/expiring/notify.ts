@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { makePrivateFolder, readJsonFile, writeJsonFile } from '../../store/disk/json-file.ts';
+import { makePrivateFolder, readJsonFile, writeJsonFile } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
 import type { Ending } from './endings.ts';
 
 /** The end of each item that the command has already got, by the key of the item. */
-const notified = z.record(z.string(), z.string());
+const notified = () => z.record(z.string(), z.string());
 
 /**
  * Gives each ending to the operator's command (`PSD2_NOTIFY`) as JSON on its standard input: once, and again if its end
@@ -27,7 +27,7 @@ export async function notify(
   const place = join(folder.root, 'notified');
   const path = join(place, `${profile}.json`);
   const keys = new Set(all.map(keyOf));
-  const before = Object.entries(readJsonFile(path, notified) ?? {});
+  const before = Object.entries(readJsonFile(path, notified()) ?? {});
   const known = new Map(before.filter(([key]) => keys.has(key)));
   for (const ending of soon) {
     if (known.get(keyOf(ending)) === ending.endsAt) continue;
@@ -40,7 +40,7 @@ export async function notify(
     }
     known.set(keyOf(ending), ending.endsAt);
     makePrivateFolder(place);
-    await writeJsonFile(path, Object.fromEntries(known), notified, terminal.warn);
+    await writeJsonFile(path, Object.fromEntries(known), notified(), terminal.warn);
   }
 }
 

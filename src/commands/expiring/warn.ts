@@ -6,7 +6,7 @@ import { allEndings, certificateEndings, DAY_MS, type Ending, endingBefore } fro
 /** With fewer days left, psd2 warns. */
 export const SOON_DAYS = 14;
 /** With more customers, psd2 checks only certificates: logins and consents are too many files. */
-export const MOST_CUSTOMERS = 100;
+export const MAX_CUSTOMERS = 100;
 
 /** Says what ends soon; undefined if nothing does. @param writeTime formats an ISO 8601 time */
 export function describeSoon(
@@ -32,12 +32,12 @@ function nameOf({ kind, name, customerId }: Ending): string {
 /**
  * Warns of what ends soon, in one line. If psd2 can't read something, it stays silent, since the command is about something else.
  *
- * @param customers of the command; `many` if there are more than {@link MOST_CUSTOMERS}
+ * @param customers of the command; `many` if there are more than {@link MAX_CUSTOMERS}
  */
 export async function warnOfEndings(context: Context, customers: readonly string[] | 'many'): Promise<void> {
   try {
     const endings =
-      customers === 'many' || customers.length > MOST_CUSTOMERS
+      customers === 'many' || customers.length > MAX_CUSTOMERS
         ? await certificateEndings(context)
         : (await allEndings(context)).filter(
             ({ customerId }) => customerId === null || customers.includes(customerId),

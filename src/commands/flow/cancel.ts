@@ -1,64 +1,74 @@
+import { writeCommands } from '../../advice.ts';
 import { isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
-import { findOut } from '../../flows/outcome/execute-outcome.ts';
-import type { FlowOf, Flows, Kind, OpenFlow } from '../../store/ports/flows.ts';
+import { findOut } from '../../flows/outcome.ts';
+import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
 import { refuseOtherCustomer } from './customer.ts';
-import { type Described, describeFlow } from './describe.ts';
-import { refuseUnconfirmable } from './rules.ts';
+import type { FlowNoun } from './describe.ts';
+import { refuseUnconfirmable } from './drive.ts';
+import { describeFlow } from './fields.ts';
 
-/** The differences between the kinds of flow. */
-export interface CancelKind<Flow> {
-  find(flows: Flows, reference: string): Promise<Flow>;
-  resume(
-    flows: Flows,
-    flow: string,
-    work: (open: OpenFlow<Flow, { type: 'cancelled' }>) => Promise<void>,
-  ): Promise<void>;
-  describe(flow: Flow): Described;
-  print(context: Context, flow: Flow): void;
-  /** The call after which it is too late. */
-  sent: 'execute' | 'confirm';
-  /** The operator's reference, which becomes free again. */
-  referenceOf(flow: Flow): string | null;
-}
+/** `psd2 <noun> cancel <flow>` */
+export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
+  prints: noun.prints,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .addHelpText(
+        'after',
+        `
+The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank. If psd2 has already sent
+\`${noun.sent}\`, the command refuses with exit code 2 and says what to do instead.
+${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
+      )
+      .action((flow) => run((context) => cancelFlow(context, flow, noun))),
+});
 
 /**
- * Gives up a flow that has sent neither `execute` nor `confirm`: writes the event `cancelled` after a confirmation. Sends
- * nothing to the bank. A psd2 that was stopped while it worked on the flow finds itself overtaken when it continues.
+ * Gives up a flow that has sent neither `execute` nor `confirm`, and whose payment cannot run without psd2: writes the event
+ * `cancelled` after a confirmation. Sends nothing to the bank. A psd2 that was stopped while it worked on the flow finds itself
+ * overtaken when it continues.
  *
  * @param reference local id, resource id, or an unambiguous prefix of either
  * @throws Psd2Error `usage` if it is too late, `confirmation_needed`, `cancelled` after a no, `config` while another psd2
  *   works on the flow
  */
-export async function cancelFlow<Flow extends FlowOf<Kind>>(
+async function cancelFlow<K extends Kind>(
   context: Context,
   reference: string,
-  kind: CancelKind<Flow>,
+  noun: FlowNoun<K>,
 ): Promise<void> {
   const { globals, terminal } = context;
   const { flows } = await context.store(reference);
-  const current = await kind.find(flows, reference);
+  const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  refuseUnlessOpen(current, kind.sent);
+  refuseUnlessOpen(current, noun.sent);
   refuseUnconfirmable(context, 'Cancelling');
 
-  await kind.resume(flows, current.flow, async (open) => {
-    refuseUnlessOpen(open.current, kind.sent);
-    const shown = describeFlow(open.current, kind.describe(open.current), terminal.writeTime);
+  await flows.resume(noun.kind, current.flow, async (open) => {
+    refuseUnlessOpen(open.current, noun.sent);
+    const shown = describeFlow(open.current, noun.describe(open.current), terminal.writeTime);
     terminal.warn(terminal.marked(shown));
-    if (!globals.yes && !(await terminal.confirm(`Cancel the ${current.kind} for good?`)))
-      throw new Psd2Error('cancelled', `The ${current.kind} ${current.flow} is unchanged`);
+    if (!globals.yes && !(await terminal.confirm(`Cancel the ${noun.kind} for good?`)))
+      throw new Psd2Error('cancelled', `The ${noun.kind} ${current.flow} is unchanged`);
     const wasAtBank = ['authorizing', 'authorized'].includes(open.current.state);
-    kind.print(context, await open.record({ type: 'cancelled' }));
-    if (wasAtBank)
+    noun.print(context, await open.record({ type: 'cancelled' }));
+    const left = noun.leftAtBank?.(open.current);
+    if (left) terminal.say(writeLeft(left, context.repeated));
+    else if (wasAtBank)
       terminal.say(
-        `The customer can still answer at the bank, but it has no effect: psd2 will not send ${kind.sent}.`,
+        `The customer can still answer at the bank, but it has no effect: psd2 will not send ${noun.sent}.`,
       );
-    const freed = kind.referenceOf(open.current);
+    const freed = noun.referenceOf(open.current);
     if (freed !== null) terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
+}
+
+function writeLeft({ why, end }: { why: string; end: string[] }, repeated: Context['repeated']): string {
+  return `${why}\n  ${writeCommands([end], repeated)}`;
 }
 
 /** @throws Psd2Error `usage` if the flow has ended, or if it is too late */
@@ -66,15 +76,15 @@ function refuseUnlessOpen(current: FlowOf<Kind>, sent: string): void {
   if (isOpen(current)) return;
   const { kind, flow, state, transactionId } = current;
   if (standingOf(current) === 'sent') {
+    const isCustomers = 'commits' in current && current.commits === 'by the customer';
+    const [why, never] = isCustomers
+      ? [`The bank may execute it without psd2`, 'pays twice']
+      : [`psd2 has sent ${sent}`, `sends ${sent} again`];
     throw new Psd2Error(
       'usage',
-      `The ${kind} ${flow} is ${state}. psd2 has sent ${sent}, so it can't cancel the ${kind} any more`,
+      `The ${kind} ${flow} is ${state}. ${why}, so ${isCustomers ? "psd2 can't cancel it" : `it can't cancel the ${kind}`} any more`,
       {
-        ...findOut(
-          kind,
-          flow,
-          `The first command asks the bank for the outcome, and never sends ${sent} again.`,
-        ),
+        ...findOut(kind, flow, `The first command asks the bank for the outcome, and never ${never}.`),
         transactionId,
       },
     );

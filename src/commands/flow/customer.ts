@@ -1,4 +1,3 @@
-import { parseCustomerId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
@@ -9,8 +8,9 @@ export function customerIdOf(flow: FlowOf<Kind>): string {
 }
 
 /** The customer whose flows or calls a list shows; undefined for those of all customers. @throws Psd2Error `usage` */
-export function chosenCustomer({ globals }: Pick<Context, 'globals'>): string | undefined {
-  return globals.customer === undefined ? undefined : parseCustomerId(globals.customer);
+export async function chosenCustomer(context: Context): Promise<string | undefined> {
+  const { customer } = context.globals;
+  return customer === undefined ? undefined : (await context.bankInterface()).readCustomerId(customer);
 }
 
 /**
@@ -46,7 +46,7 @@ export async function forFlow(context: Context, flow: FlowOf<Kind>): Promise<Con
   return context.forCustomer(own);
 }
 
-/** The customer who logged in last; undefined if nobody did, or if psd2 cannot tell. */
+/** The customer who logged in last; undefined if nobody did, or if psd2 cannot find out. */
 async function lastLogin(context: Context): Promise<string | undefined> {
   const { tokens } = await context.store();
   try {

@@ -1,30 +1,48 @@
-import { cleanText } from '../../terminal/clean.ts';
-
-/** The fields that every flow has. */
-export interface ShownFlow {
-  kind: string;
-  flow: string;
-  transactionId: string;
-  state: string;
-  createdAt: string;
-  updatedAt: string;
-}
+import type { Bank } from '../../bank/ports/bank.ts';
+import type { BankWord } from '../../flows/resolve.ts';
+import type { EventOf, FlowOf, Kind } from '../../store/ports/flows.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Shape } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import type { Printed } from '../declare.ts';
 
 /** What the operator must see of a flow before they confirm. Null and undefined are left out. */
 export type Described = [title: string, value: string | null | undefined][];
 
-/** Describes a flow for a question about it. @param writeTime turns ISO 8601 into the operator's local time */
-export function describeFlow(
-  flow: ShownFlow,
-  description: Described,
-  writeTime: (time: string) => string,
-): string {
-  const lines: Described = [
-    ...description,
-    ['Begun', writeTime(flow.createdAt)],
-    ['Last change', writeTime(flow.updatedAt)],
-  ];
-  return [`The ${flow.kind} ${flow.flow} is ${flow.state}:`]
-    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(18)} ${cleanText(value)}`] : [])))
-    .join('\n');
+/** A kind of flow, as the verbs of its noun need to know it. Each kind has one description. */
+export interface FlowNoun<K extends Kind> {
+  kind: K;
+  /** With its article: `a transfer`. */
+  one: string;
+  /** An id, for examples. */
+  example: string;
+  /** One flow, for programs. */
+  prints: Printed;
+  /** Prints one flow. */
+  print(context: Context, flow: FlowOf<K>): void;
+  /** The list for people. @param now the time for which it is right */
+  columns(now: Date): Column<FlowOf<K>>[];
+  /** A row of the list, for programs. */
+  row(flow: FlowOf<K>, now: Date): object;
+  rows: Shape<object[]>;
+  /** For a question about a flow. */
+  describe(flow: FlowOf<K>): Described;
+  /** In a few words, for a choice between flows. */
+  inShort(flow: FlowOf<K>): string;
+  /** The payment in a few words: `payment of 12.50 EUR to Ada Lovelace`. Absent: its flows pay nothing. */
+  payment?(flow: FlowOf<K>): string;
+  /** The operator's own reference, which becomes free again if the flow does nothing. */
+  referenceOf(flow: FlowOf<K>): string | null;
+  /** The call after which it is too late to cancel. */
+  sent: 'execute' | 'confirm';
+  /** The word for the outcome `executed`. */
+  done: 'executed' | 'confirmed';
+  /** What stays at the bank after the flow was cancelled here, and the command that ends it there. Absent: nothing. */
+  leftAtBank?(flow: FlowOf<K>): { why: string; end: string[] } | undefined;
+  /** Whether the outcome is unknown, so that a person may decide it. */
+  isUnknown(flow: FlowOf<K>): boolean;
+  isEnded(flow: FlowOf<K>): boolean;
+  askBank(bank: () => Promise<Bank>, flow: FlowOf<K>): Promise<BankWord<EventOf<K>>>;
+  /** The examples of `list`, and the help of `resolve`: its options, the text before the examples, the examples. */
+  help: { list: string[]; executed: string; notExecuted: string; resolve: string; resolveExamples: string[] };
 }

@@ -2,7 +2,7 @@ import { writeCommands } from '../../advice.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /**
  * Names the interrupted flows of the profile and the commands that continue them, in one line on stderr, for a person at a
@@ -16,7 +16,7 @@ export async function nameInterruptedFlows(
   own?: string,
 ): Promise<void> {
   if (!context.isForPerson) return;
-  const { flows: interrupted, more } = await flows.leftBehind(MOST_NAMED, own);
+  const { flows: interrupted, more } = await flows.leftBehind(MAX_NAMED, own);
   const [first] = interrupted;
   if (!first) return;
   const count = interrupted.length + more;

@@ -1,44 +1,40 @@
 import { hostname, userInfo } from 'node:os';
-import type { Bank } from '../../bank/call/bank.ts';
-import type { ResolvedEvent, ResolvedOutcome } from '../../domain/resolution.ts';
+import type { Bank } from '../../bank/ports/bank.ts';
+import type { ResolvedOutcome } from '../../domain/flow.ts';
 import { Psd2Error } from '../../errors.ts';
-import { type BankWord, resolveFlow } from '../../flows/resolve.ts';
-import type { FlowOf, Flows, Kind, OpenFlow } from '../../store/ports/flows.ts';
+import { resolveFlow } from '../../flows/resolve.ts';
+import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
-import { type Described, describeFlow } from './describe.ts';
-import { refuseUnconfirmable } from './rules.ts';
+import type { FlowNoun } from './describe.ts';
+import { refuseUnconfirmable } from './drive.ts';
+import { describeFlow } from './fields.ts';
 
-export interface ResolveOptions {
+interface ResolveOptions {
   executed: boolean;
   notExecuted: boolean;
   note: string | undefined;
 }
 
-const MOST_NOTE = 500;
+const MAX_NOTE = 500;
 
-/** The differences between the kinds of flow. */
-export interface Resolvable<Flow, Event> {
-  find(flows: Flows, reference: string): Promise<Flow>;
-  resume(
-    flows: Flows,
-    flow: string,
-    work: (open: OpenFlow<Flow, Event | ResolvedEvent>) => Promise<void>,
-  ): Promise<void>;
-  /** Its outcome is unknown, so a person may decide it. */
-  isOpen(flow: Flow): boolean;
-  isEnded(flow: Flow): boolean;
-  askBank(bank: () => Promise<Bank>, flow: Flow): Promise<BankWord<Event>>;
-  /** What the operator must see before they confirm. */
-  describe(flow: Flow): Described;
-  print(context: Context, flow: Flow): void;
-  /** What `--executed` means. */
-  done: 'executed' | 'confirmed';
-  /** The operator's reference, which becomes free again if the flow did nothing. */
-  referenceOf(flow: Flow): string | null;
-}
+/** `psd2 <noun> resolve <flow>` */
+export const resolveOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
+  prints: noun.prints,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .option('--executed', noun.help.executed)
+      .option('--not-executed', noun.help.notExecuted)
+      .option('--note <text>', 'how you know it, at most 500 characters; stored in the journal')
+      .addHelpText('after', `\n${noun.help.resolve}\n${examples(...noun.help.resolveExamples)}`)
+      .action((flow, { executed = false, notExecuted = false, note }) =>
+        run((context) => resolve(context, flow, { executed, notExecuted, note }, noun)),
+      ),
+});
 
 /**
  * Ends a flow with an unknown outcome by a person's decision (command contract, "A person can end an unknown"). psd2 first
@@ -47,42 +43,42 @@ export interface Resolvable<Flow, Event> {
  * @param reference local id, resource id, or an unambiguous prefix of either
  * @throws Psd2Error `usage`, `confirmation_needed`, and what `resolveFlow` throws
  */
-export async function resolve<Flow extends FlowOf<Kind>, Event extends { type: string }>(
+async function resolve<K extends Kind>(
   context: Context,
   reference: string,
   options: ResolveOptions,
-  kind: Resolvable<Flow, Event>,
+  noun: FlowNoun<K>,
 ): Promise<void> {
   const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
   const { flows } = await context.store(reference);
-  const current = await kind.find(flows, reference);
+  const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  refuseUnlessOpen(kind, current, context.terminal);
+  refuseUnlessUnknown(noun, current, context.terminal);
   refuseUnconfirmable(context, 'The outcome');
 
   const { terminal, globals } = context;
-  await kind.resume(flows, current.flow, async (open) => {
-    refuseUnlessOpen(kind, open.current, terminal);
+  await flows.resume(noun.kind, current.flow, async (open) => {
+    refuseUnlessUnknown(noun, open.current, terminal);
     const before = open.current;
     try {
       await resolveFlow(open, said, {
-        executedMeans: kind.done,
+        executedMeans: noun.done,
         askBank: (flow) =>
           terminal.whileWaiting(
-            `Asking the bank for the outcome of the ${flow.kind}`,
-            kind.askBank(() => openBank(context, flow), flow),
+            `Asking the bank for the outcome of the ${noun.kind}`,
+            noun.askBank(() => openBank(context, flow), flow),
           ),
         tell: (sentences) => terminal.warn(sentences.map(cleanText).join('\n')),
-        isOpen: kind.isOpen,
+        isOpen: noun.isUnknown,
         confirm: async (flow) => {
-          terminal.warn(terminal.marked(describeFlow(flow, kind.describe(flow), terminal.writeTime)));
-          return globals.yes || terminal.confirm(question(said.outcome, kind, flow));
+          terminal.warn(terminal.marked(describeFlow(flow, noun.describe(flow), terminal.writeTime)));
+          return globals.yes || terminal.confirm(question(said.outcome, noun, flow));
         },
       });
     } finally {
-      if (open.current !== before) kind.print(context, open.current);
+      if (open.current !== before) noun.print(context, open.current);
     }
-    const freed = kind.referenceOf(open.current);
+    const freed = noun.referenceOf(open.current);
     if (open.current.state === 'failed' && freed !== null)
       terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
@@ -96,7 +92,9 @@ async function openBank(context: Context, flow: FlowOf<Kind>): Promise<Bank> {
 /** @throws Psd2Error `usage` */
 function readOutcome({ executed, notExecuted }: ResolveOptions): ResolvedOutcome {
   if (executed !== notExecuted) return executed ? 'executed' : 'not-executed';
-  const message = executed ? '--executed and --not-executed exclude each other' : 'The outcome is missing';
+  const message = executed
+    ? '--executed and --not-executed cannot be used together'
+    : 'The outcome is missing';
   throw new Psd2Error('usage', message, { hint: 'Add --executed or --not-executed.' });
 }
 
@@ -106,8 +104,8 @@ function readNote(text: string | undefined): string | null {
   const note = cleanText(text).trim();
   if (note === '') throw new Psd2Error('invalid_text', '--note is empty', { hint: 'Leave it out.' });
   const { length } = [...note];
-  if (length <= MOST_NOTE) return note;
-  throw new Psd2Error('invalid_text', `--note has ${length} characters; the maximum is ${MOST_NOTE}`);
+  if (length <= MAX_NOTE) return note;
+  throw new Psd2Error('invalid_text', `--note has ${length} characters; the maximum is ${MAX_NOTE}`);
 }
 
 /** The operating system's user and the host's name: `ada@pisp-1`. */
@@ -123,35 +121,32 @@ function operatorOf(): string {
 }
 
 /** @throws Psd2Error `usage` if the outcome of the flow is known */
-function refuseUnlessOpen<Flow extends FlowOf<Kind>, Event>(
-  kind: Resolvable<Flow, Event>,
-  current: Flow,
+function refuseUnlessUnknown<K extends Kind>(
+  noun: FlowNoun<K>,
+  current: FlowOf<K>,
   { writeTime }: Pick<Terminal, 'writeTime'>,
 ): void {
-  if (kind.isOpen(current)) return;
-  const { kind: name, flow, state, resolution, transactionId } = current;
-  const see = { hint: 'See it with:', next: [[name, 'show', flow]], flow };
+  if (noun.isUnknown(current)) return;
+  const { kind, done } = noun;
+  const { flow, state, resolution, transactionId } = current;
+  const see = { hint: 'See it with:', next: [[kind, 'show', flow]], flow };
   if (resolution) {
-    const was = resolution.outcome === 'executed' ? kind.done : `not ${kind.done}`;
+    const was = resolution.outcome === 'executed' ? done : `not ${done}`;
     const time = writeTime(resolution.at);
     throw new Psd2Error(
       'usage',
-      `The ${name} ${flow} has already ended: ${resolution.by} recorded on ${time} that it was ${was}`,
+      `The ${kind} ${flow} has already ended: ${resolution.by} recorded on ${time} that it was ${was}`,
       { ...see, transactionId },
     );
   }
-  throw new Psd2Error('usage', `The ${name} ${flow} is ${state}, so its outcome is not unknown`, {
-    ...(kind.isEnded(current) ? see : { hint: 'Continue with:', next: [[name, 'resume', flow]], flow }),
+  throw new Psd2Error('usage', `The ${kind} ${flow} is ${state}, so its outcome is not unknown`, {
+    ...(noun.isEnded(current) ? see : { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow }),
     transactionId,
   });
 }
 
-function question<Flow extends FlowOf<Kind>, Event>(
-  outcome: ResolvedOutcome,
-  kind: Resolvable<Flow, Event>,
-  flow: Flow,
-): string {
-  const what = `Record for good that the ${flow.kind} was ${outcome === 'executed' ? '' : 'not '}${kind.done}?`;
-  const reference = outcome === 'not-executed' ? kind.referenceOf(flow) : null;
+function question<K extends Kind>(outcome: ResolvedOutcome, noun: FlowNoun<K>, flow: FlowOf<K>): string {
+  const what = `Record for good that the ${noun.kind} was ${outcome === 'executed' ? '' : 'not '}${noun.done}?`;
+  const reference = outcome === 'not-executed' ? noun.referenceOf(flow) : null;
   return reference === null ? what : `${what} You can then pay its reference ${reference} again`;
 }

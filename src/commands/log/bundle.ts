@@ -1,12 +1,22 @@
 import { arch, platform } from 'node:process';
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { LoggedCall } from '../../store/machine/call-log.ts';
-import { readCalls } from '../../store/machine/read-call-log.ts';
+import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { text, time, whole } from '../shared/fields.ts';
 import { saveDocument } from '../shared/save-document.ts';
 import { Pseudonyms } from './pseudonyms.ts';
-import { type LogOptions, selectCalls } from './select-calls.ts';
-import { bundle } from './shape.ts';
+import { type LogOptions, selectCalls, withSelection } from './select-calls.ts';
+
+/** What `log bundle` reports about its file. */
+const bundled = () =>
+  z.object({
+    file: text('path of the file'),
+    calls: whole('number of calls in the file'),
+    from: time('time of the first call'),
+    to: time('time of the last call'),
+  });
 
 const ABOUT =
   "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace " +
@@ -15,18 +25,30 @@ const ABOUT =
   "TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is " +
   'cb-apitrack-id. Times are UTC.';
 
-/**
- * `psd2 log bundle`: saves calls in a file for the bank's support. A person can read the file before sending it.
- *
- * @throws Psd2Error `usage` if no call matches, `config` if psd2 cannot write the file
- */
-export async function logBundle(
+/** `psd2 log bundle`: saves calls in a file for the bank's support. A person can read the file before sending it. */
+export const bundle: Verb = {
+  prints: { what: 'what is in the file', shape: bundled },
+  declare: (command, run, { version }) =>
+    withSelection(command)
+      .option('--file <path>', 'file to save the calls in; default: psd2-log-<time>.json here')
+      .addHelpText(
+        'after',
+        `
+psd2 replaces customers, products and IBANs with names (customer-1, product-1, ...). The ids that the bank's support
+asks for stay. The file is JSON: read it before you send it.
+${examples('psd2 log bundle --transaction tr-0mh8k2x7vq3ab', 'psd2 log bundle --failed --since 2h --file for-the-bank.json')}`,
+      )
+      .action((options) => run((context) => saveCalls(context, options, version))),
+};
+
+/** @throws Psd2Error `usage` if no call matches, `config` if psd2 cannot write the file */
+async function saveCalls(
   context: Context,
   options: LogOptions & { file?: string | undefined },
   version: string,
 ): Promise<void> {
   const { output, terminal, world } = context;
-  const calls = [...selectCalls(context, options)].reverse();
+  const calls = [...(await selectCalls(context, options))].reverse();
   const [first] = calls;
   const last = calls.at(-1);
   if (!first || !last) {
@@ -62,7 +84,7 @@ export async function logBundle(
     ].join('\n'),
   );
   if (output.format !== 'table' && file !== '-')
-    output.record({ file, calls: calls.length, from: first.at, to: last.at }, [], bundle);
+    output.record({ file, calls: calls.length, from: first.at, to: last.at }, [], bundled);
 }
 
 /** The texts of a call that may contain ids of customers. */

@@ -1,8 +1,28 @@
+import * as z from 'zod/mini';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import type { Column } from '../../terminal/output/output.ts';
-import type { Context } from '../context.ts';
-import { type LogOptions, nameOf, selectCalls } from './select-calls.ts';
-import { loggedCalls } from './shape.ts';
+import { examples, verb } from '../declare.ts';
+import { list as listOf, orNull, text, time, whole } from '../shared/fields.ts';
+import { nameOf, selectCalls, withSelection } from './select-calls.ts';
+
+const loggedCall = () =>
+  z.object({
+    at: time('when psd2 sent it'),
+    profile: text('profile of the call'),
+    host: text("host and port of the bank's interface"),
+    method: text('GET, POST, PUT or DELETE'),
+    path: text('path as sent, without the query'),
+    status: orNull(whole('HTTP status; null if there was no usable answer')),
+    failure: orNull(text('why there was no usable answer')),
+    milliseconds: whole('time from the first attempt to send to the end of the answer'),
+    tppRequestId: text('TPP-Request-ID'),
+    transactionId: text('TPP-Transaction-ID'),
+    requestId: orNull(text("result.requestId of the bank's answer, every digit")),
+    apiTrackId: orNull(text('cb-apitrack-id')),
+    flow: orNull(text('the flow that the call belongs to')),
+  });
+
+const loggedCalls = () => listOf(loggedCall());
 
 const COLUMNS: Column<LoggedCall>[] = [
   { title: 'TIME', value: ({ at }) => at, whole: true },
@@ -34,20 +54,36 @@ const NARROW_COLUMNS: Column<LoggedCall>[] = [
 /** Number of rows that psd2 prints at a time. */
 const PAGE = 100;
 
-/** `psd2 log`: lists the calls to the bank, newest first. With `--transaction`, the table is a timeline. */
-export async function logList(context: Context, options: LogOptions): Promise<void> {
-  const { output, stdoutIsTerminal } = context;
-  if (options.transaction !== undefined && output.format === 'table') {
-    return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
-  }
-  const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
-  await output.pages(
-    pagesOf(selectCalls(context, options)),
-    columns,
-    'No call in the log matches.',
-    loggedCalls,
-  );
-}
+/** `psd2 log list`: the calls to the bank, newest first. With `--transaction`, the table is a timeline. */
+export const list = verb(
+  {
+    prints: { what: 'calls to the bank', shape: loggedCalls },
+    help: `
+The log has one entry for each attempt, also for retries and for calls that got no answer. It has no queries, headers
+or bodies. With --profile, psd2 shows only the calls of that profile. With --customer, it shows the calls whose path names that
+customer, and the other calls of the same transactions. With --transaction, the table becomes a timeline from the beginning,
+with the events of the flow between its calls.
+${examples(
+  'psd2 log --failed --since 1d',
+  'psd2 log --transaction 6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44',
+  "psd2 log --json | jq -r '.[] | select(.milliseconds > 2000) | .path'",
+)}`,
+  },
+  withSelection,
+  async (context, options) => {
+    const { output, stdoutIsTerminal } = context;
+    if (options.transaction !== undefined && output.format === 'table') {
+      return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
+    }
+    const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
+    await output.pages(
+      pagesOf(await selectCalls(context, options)),
+      columns,
+      'No call in the log matches.',
+      loggedCalls,
+    );
+  },
+);
 
 async function* pagesOf<T>(rows: Iterable<T>): AsyncGenerator<T[]> {
   let page: T[] = [];

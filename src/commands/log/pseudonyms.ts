@@ -87,7 +87,7 @@ function patternOf(ids: string[]): RegExp {
   return new RegExp(texts.join('|'), 'gi');
 }
 
-/** Percent-decodes a text until nothing is encoded any more. Leaves what is no encoding of UTF-8. */
+/** Percent-decodes a text until nothing is encoded any more. Leaves what is not UTF-8. */
 function decode(text: string): string {
   const decoded = text.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
     try {
@@ -101,7 +101,7 @@ function decode(text: string): string {
   return decoded === text ? text : decode(decoded);
 }
 
-/** Where the valid IBANs in a text begin and end. An IBAN may have blanks, and may be a part of a longer word. */
+/** Where the valid IBANs in a text begin and end. An IBAN may have spaces, and may be a part of a longer word. */
 function ibansIn(text: string): [from: number, end: number][] {
   const found: [number, number][] = [];
   let after = 0;

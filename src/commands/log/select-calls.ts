@@ -1,17 +1,26 @@
+import type { Command } from '@commander-js/extra-typings';
 import { Psd2Error } from '../../errors.ts';
-import type { LoggedCall } from '../../store/machine/call-log.ts';
-import { readCalls } from '../../store/machine/read-call-log.ts';
+import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
 import type { Context } from '../context.ts';
+import type { OptionsOf } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
-import { readLimit } from '../shared/read-limit.ts';
+import { UNITS } from '../shared/duration.ts';
+import { readLimit } from '../shared/whole-number.ts';
 
-export interface LogOptions {
-  transaction?: string | undefined;
-  request?: string | undefined;
-  since?: string | undefined;
-  failed: boolean;
-  limit?: string | undefined;
+/** Adds the options that select calls. */
+export function withSelection(command: Command) {
+  return command
+    .option('--transaction <id>', 'show calls of this transaction or flow: its id or the beginning of it')
+    .option('--request <id>', "show this request: psd2's id or the bank's, or the beginning of either")
+    .option(
+      '--since <time>',
+      'show calls since this time: 2026-11-21, 2026-11-21T09:30:00Z, or 2h, 30m, 1d ago',
+    )
+    .option('--failed', 'show calls that the bank refused or did not answer')
+    .option('--limit <n>', 'maximum number of calls to show');
 }
+
+export type LogOptions = OptionsOf<typeof withSelection>;
 
 /** The limit if there is no filter. */
 const USUAL_LIMIT = 100;
@@ -21,12 +30,19 @@ const SLACK_MS = 60_000;
 /**
  * The calls that match the options, newest first. It reads the log only as far as the caller does.
  *
- * @throws Psd2Error `usage`; `config` if psd2 cannot read the log
+ * @throws Psd2Error `usage`; `config` if psd2 cannot read the log. Most only when the caller reads
  */
-export function* selectCalls(context: Context, options: LogOptions): Generator<LoggedCall> {
+export async function selectCalls(context: Context, options: LogOptions): Promise<Iterable<LoggedCall>> {
+  return callsFor(await chosenCustomer(context), context, options);
+}
+
+function* callsFor(
+  customer: string | undefined,
+  context: Context,
+  options: LogOptions,
+): Generator<LoggedCall> {
   const { folder, globals, world } = context;
-  const { transaction, request, failed } = options;
-  const customer = chosenCustomer(context);
+  const { transaction, request, failed = false } = options;
   const since = options.since === undefined ? null : readSince(options.since, world.now());
   const filtered = [transaction, request, options.since].some((filter) => filter !== undefined) || failed;
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
@@ -51,7 +67,7 @@ export function* selectCalls(context: Context, options: LogOptions): Generator<L
       continue;
     if (request !== undefined && !begins(call.tppRequestId, request) && !begins(call.requestId, request))
       continue;
-    // Only `resume` needs these (commands/flow/evidence.ts).
+    // Only `resume` needs these (commands/flow/ports.ts).
     const { neverLeft: _neverLeft, irrevocable: _irrevocable, ...shown } = call;
     yield shown;
     found += 1;
@@ -76,8 +92,6 @@ function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
 function customerIn(path: string): string | undefined {
   return /\/customers\/(\d+)(?=\/|$)/.exec(path)?.[1];
 }
-
-const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Reads a time, a day (from local midnight), or an age: `2h`, `30m`, `1d`. @throws Psd2Error `usage` */
 function readSince(text: string, now: Date): number {

@@ -39,7 +39,7 @@ const COLUMNS: Column<Moment>[] = [
  */
 export async function printTimeline(context: Context, options: LogOptions, reference: string): Promise<void> {
   const { output, stdoutIsTerminal } = context;
-  const calls = [...selectCalls(context, options)];
+  const calls = [...(await selectCalls(context, options))];
   const transactions = [...new Set(calls.map(({ transactionId }) => transactionId))];
   if (transactions.length > 1) {
     throw new Psd2Error(
@@ -77,7 +77,7 @@ async function historyOf(context: Context, newest: LoggedCall | undefined, refer
   if (newest?.flow === null) return null;
   const { globals, profiles } = context;
   const profile = newest?.profile ?? globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
-  const { flows } = (await context.forProfile(profile).home()).open(profile);
+  const { flows } = (await context.forProfile(profile).wholeStore()).open(profile);
   return flows.history(newest?.flow ?? reference);
 }
 

@@ -1,78 +1,44 @@
-import { answerCheck } from '../../bank/call/answer-check.ts';
-import { type Bank, openBank, type TokenSource } from '../../bank/call/bank.ts';
-import {
-  type ComposedRequest,
-  type ComposeSettings,
-  composeRequest,
-  type Identity,
-} from '../../bank/call/compose.ts';
-import { type Answer, type BankCall, type ExchangeSettings, openExchange } from '../../bank/call/exchange.ts';
+import type {
+  BankCall,
+  Caller,
+  Exchange,
+  KnownInterface,
+  Notice,
+  OpenInterface,
+  Said,
+  WireSettings,
+  Wrapper,
+} from '../../bank/call/call.ts';
+import { openCaller, openExchange, withTokens } from '../../bank/call/call.ts';
 import { Pace } from '../../bank/call/pace.ts';
-import type { ClientCredentials } from '../../bank/endpoints/oauth.ts';
-import { type BankConnection, connectToBank } from '../../bank/transport/connection.ts';
-import { withScaForInquiries } from '../../flows/inquiry.ts';
+import type { Bank, BankInterface } from '../../bank/ports/bank.ts';
+import type { TokenSource } from '../../bank/ports/call.ts';
+import type { ClientCredentials } from '../../bank/ports/customer.ts';
+import { CallFailed, connectToBank } from '../../bank/transport/connection.ts';
+import { Psd2Error } from '../../errors.ts';
+import { type InquiryPorts, withSca } from '../../flows/sca.ts';
 import { openSession } from '../../flows/session.ts';
+import { DEFAULT_TPP_CERTIFICATE } from '../../store/machine/setting-table.ts';
 import {
   applicationNameOf,
   baseUrlOf,
-  DEFAULT_TPP_CERTIFICATE,
   type Profile,
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
-import type { Turns } from '../../store/ports/calls.ts';
-import type { ProfileData } from '../../store/ports/store.ts';
 import type { GrantType, Holder } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Context, ProfileContext } from '../context.ts';
-import { customerPortsOf } from '../flow/customer-ports.ts';
-import { notingCalls, notingRefreshes } from './access-notes.ts';
-import { type AccountReads, countingReads } from './account-reads.ts';
-import { callRecorder } from './call-records.ts';
-import { CallTally } from './call-tally.ts';
+import type { ApplicationBank, Context, CustomerBank, ProfileContext, Transport } from '../context.ts';
+import { customerPortsOf } from '../flow/ports.ts';
+import { isOwnSandbox } from '../sandbox/profile.ts';
+import { CallTally, callRecorder, countingReads, notingCalls, notingRefreshes } from './call-records.ts';
+import { countingByConsent } from './consent-reads.ts';
+import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
-import { namingSandbox } from './sandbox-down.ts';
-import { customerOf, notLoggedIn } from './store.ts';
+import { describeOtherLogins } from './other-logins.ts';
 
-/** What all calls of an application share, for any customer. */
-export interface Transport {
-  grant: GrantType;
-  connection: BankConnection;
-  /** The pace that all workers of the store share. */
-  pace: Turns;
-  /** The pace of this process. */
-  ownPace: Pace;
-  tally: CallTally;
-  identity: Identity;
-  /** The application's id and secret. @throws Psd2Error `config` if one is not set */
-  client(): ClientCredentials;
-  checkAnswer: ExchangeSettings['checkAnswer'];
-  observe: ExchangeSettings['observe'];
-}
-
-/** The bank of a profile, for the calls of an application. */
-export interface ApplicationBank {
-  profile: Profile;
-  baseUrl: URL;
-  /** The bank's session id, once an answer has contained one. */
-  session: { apiTrackId: string | undefined };
-  /** OAuth calls need no tokens. Private calls need a source of tokens. */
-  connect(tokens?: TokenSource): Bank;
-  client(): ClientCredentials;
-  /** The request that psd2 would send for a call. */
-  compose(call: BankCall): Promise<ComposedRequest>;
-}
-
-/** The bank of a profile, for calls about one customer. */
-export interface CustomerBank extends ApplicationBank, Pick<ProfileData, 'tokens' | 'flows'> {
-  bank: Bank;
-  accessTokens: TokenSource;
-  customerId: string;
-  /** The owner of the tokens that the calls use: the customer, or null for the application. */
-  holder: Holder;
-  /** Counts the reads of accounts while the customer is absent. */
-  reads: AccountReads;
-}
+/** Finds the interface of a profile's bank. It opens the profile only if it needs to. */
+export type FindInterface = (profile: () => Profile) => Promise<KnownInterface>;
 
 /**
  * Opens the bank for calls on a customer's behalf, with the grant that the operator chose. If an inquiry needs SCA, psd2
@@ -80,39 +46,55 @@ export interface CustomerBank extends ApplicationBank, Pick<ProfileData, 'tokens
  *
  * @throws Psd2Error `not_logged_in` if no customer is known, and what {@link openTransport} throws
  */
-export async function openCustomerBank(context: Context): Promise<CustomerBank> {
+export async function openCustomerBank(context: Context, find: FindInterface): Promise<CustomerBank> {
   // From Node.js 24 on, this starts a thread that reads the authorities that Node trusts. The first connection waits for
   // that thread, so start it first.
   process.getBuiltinModule('node:tls');
-  const { globals, terminal, world } = context;
   const customerId = await customerOf(context);
-  await context.transport();
+  const grant = await grantOf(context);
+  await context.transport(grant);
+  const { logsIn } = await context.bankInterface();
   const { tokens } = await context.store();
-  if (globals.grant !== 'client_credentials' && !(await tokens.login(customerId)))
+  if (logsIn === 'customers' && grant !== 'client_credentials' && !(await tokens.login(customerId)))
     throw await notLoggedIn(context, customerId);
-  const unattended = await context.unattendedBank();
-  const bank = withScaForInquiries(unattended.bank, {
-    customer: customerPortsOf(context, unattended.profile),
-    world,
-    get maySendCustomer() {
-      return globals.yes || terminal.canAsk;
-    },
-    say: terminal.say,
-  });
-  return { ...unattended, bank };
+  return openBankFor(context, customerId, find, true);
 }
 
 /** Opens the bank for calls on a customer's behalf, while the customer is absent. */
-export async function openUnattendedBank(context: Context): Promise<CustomerBank> {
-  const customerId = await customerOf(context);
-  const transport = await context.transport();
-  const { tokens, flows } = await context.store();
+export async function openUnattendedBank(context: Context, find: FindInterface): Promise<CustomerBank> {
+  return openBankFor(context, await customerOf(context), find, false);
+}
+
+/** The grant whose tokens the calls carry: the operator's choice, unless the bank leaves none. */
+export async function grantOf({ globals, bankInterface }: ProfileContext): Promise<GrantType> {
+  return (await bankInterface()).logsIn === 'application' ? 'client_credentials' : globals.grant;
+}
+
+/** Whether a call carries a token. A bank where customers log in with a consent wants none before. */
+function carriesToken({ facts }: BankCall, logsIn: BankInterface['logsIn']): boolean {
+  if (logsIn === 'with a consent') return facts.needsConsent;
+  return logsIn === 'customers' || (logsIn === 'application' && !facts.login);
+}
+
+async function openBankFor(
+  context: Context,
+  customerId: string,
+  find: FindInterface,
+  isPresent: boolean,
+): Promise<CustomerBank> {
+  const transport = await context.transport(await grantOf(context));
+  const { tokens, flows, customers } = await context.store();
   const { grant } = transport;
   const holder = grant === 'client_credentials' ? null : customerId;
   const login = await tokens.login(holder);
-  const application = openApplicationBank(context, transport, login?.apiTrackId);
+  const { customers: named, logsIn } = await context.bankInterface();
+  const kept = named === 'named by the operator' ? await readKept(context, customers, customerId) : undefined;
+  const application = await openApplicationBank(context, transport, find, {
+    apiTrackId: login?.apiTrackId,
+    ...kept,
+  });
   const session = openSession({
-    bank: application.connect(),
+    login: application.connect().login,
     grantType: grant,
     holder,
     client: application.client,
@@ -124,50 +106,139 @@ export async function openUnattendedBank(context: Context): Promise<CustomerBank
     },
     world: context.world,
   });
-  const accessTokens = notingRefreshes(session, context, holder, () => tokens.login(holder));
-  const reads = await context.reads();
-  const noting = notingCalls(application.connect(accessTokens), context, holder);
-  const bank = countingReads(noting, reads, customerId);
+  const noting = notingRefreshes(session, context, holder, () => tokens.login(holder));
+  const accessTokens = logsIn === 'with a consent' ? askingForConsent(noting, customerId) : noting;
+  const counted = await context.reads();
+  const reads = kept ? countingByConsent(counted, kept.consents) : counted;
+  const bank = application.connectWith(accessTokens, {
+    own: (calls) => countingReads(notingCalls(calls, context, holder), reads, customerId),
+    ...(isPresent && {
+      around: (plain) => scaForInquiries(inquiryPorts(context, application.profile, plain)),
+    }),
+  });
   return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
 }
 
-/** @param apiTrackId the bank's session id from earlier calls */
-export function openApplicationBank(
+/** Where the customer logs in with a consent, only another consent gives new tokens. */
+function askingForConsent(tokens: TokenSource, customerId: string): TokenSource {
+  const advised = (error: unknown) => {
+    const isLogin = error instanceof Psd2Error && error.next?.some(([noun]) => noun === 'auth');
+    throw isLogin ? error.with({ next: [['consent', 'request', '--customer', customerId]] }) : error;
+  };
+  return {
+    current: () => tokens.current().catch(advised),
+    renewed: (refused) => tokens.renewed(refused).catch(advised),
+  };
+}
+
+function inquiryPorts(context: Context, profile: Profile, bank: Bank): InquiryPorts {
+  const { globals, terminal, world } = context;
+  return {
+    bank,
+    customer: customerPortsOf(context, profile),
+    world,
+    get maySendCustomer() {
+      return globals.yes || terminal.canAsk;
+    },
+    say: terminal.say,
+  };
+}
+
+/** A bank whose calls can be wrapped further. */
+interface WrappableBank extends ApplicationBank {
+  connectWith(
+    tokens: TokenSource | undefined,
+    wrappers: { own?: Wrapper; around?: (bank: Bank) => Wrapper },
+  ): Bank;
+}
+
+/** What the calls for one customer have besides. */
+interface OfCustomer extends Partial<Pick<WireSettings, 'psu' | 'consents'>> {
+  /** The bank's session id from earlier calls. */
+  apiTrackId?: string | undefined;
+}
+
+export async function openApplicationBank(
   context: ProfileContext,
   transport: Transport,
-  apiTrackId?: string,
-): ApplicationBank {
-  const { globals, terminal, world } = context;
+  find: FindInterface,
+  { apiTrackId, psu, consents }: OfCustomer = {},
+): Promise<WrappableBank> {
+  const { globals, world } = context;
   const profile = context.profile();
   const baseUrl = baseUrlOf(profile);
   const session = { apiTrackId };
-  const composing: ComposeSettings = {
+  const bank = await find(() => profile);
+  const opened = bank.open({
     pathPrefix: baseUrl.pathname === '/' ? '' : baseUrl.pathname,
+    origin: baseUrl.origin,
     identity: transport.identity,
+    bankSigningCertificate: readPem(profile, 'bankSigningCertificate'),
     psuIpAddress: globals.psuIpAddress,
     language: globals.language,
     traceComponent: globals.traceComponent,
+    psu,
+    consents,
+    ownAddress: async () => (await import('../../bank/transport/own-address.ts')).ownAddressTowards(baseUrl),
     session,
     ...world,
-  };
-  const calls = openExchange({ ...composing, ...world, ...transport, timeoutMs: globals.timeoutMs });
-  const exchange = namingSandbox(context, profile, calls);
-  const notice = (message: { text: string; code: string | null }) => {
-    terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
-  };
+  });
+  const connectWith: WrappableBank['connectWith'] = (tokens, { own, around }) =>
+    opened.connect((wire) => {
+      const { connection, pace, observe } = transport;
+      const timing = { timeoutMs: globals.timeoutMs, ...world };
+      const exchange = openExchange({ connection, wire, session, pace, observe, ...timing });
+      return wrap(exchange, context, tokens, (call) => carriesToken(call, bank.logsIn), own);
+    }, around);
   return {
     profile,
     baseUrl,
     session,
-    compose: (call) => composeRequest(call, composing),
-    connect: (tokens) => openBank(exchange, notice, tokens, tokens && printIfRaw(context)),
-    client: transport.client,
+    compose: opened.compose,
+    connect: (tokens) => connectWith(tokens, {}),
+    connectWith,
+    client: () => clientOf(profile, opened) ?? transport.client(),
   };
 }
 
-/** With `--raw`, the command's output is the bank's answers. */
-function printIfRaw({ globals, printBytes }: ProfileContext): ((answer: Answer) => void) | undefined {
-  return globals.raw ? ({ body }) => printBytes(body) : undefined;
+/**
+ * How a call is wrapped, from the wire to the command. Each wrapper sees the calls of those below it, and what it adds:
+ *
+ * 1. `exchange`: signs each attempt, sends it in its turn, checks and parses the answer, logs it, retries
+ * 2. `namingSandbox`: says that the sandbox is down, instead of that the bank cannot be reached
+ * 3. `withTokens`: adds the access token to the calls that carry one, and renews it if the bank refuses it
+ * 4. `openCaller`: reads the answer, prints it with `--raw`, shows the bank's notices
+ * 5. `notingCalls`: remembers that the bank does not allow a call, for `doctor` and `auth status`
+ * 6. `countingReads`: takes a read of the day before a call, because PSD2 limits them while the customer is absent
+ * 7. `scaForInquiries`: sends the customer to SCA if the bank asks for it, and makes the call again
+ *
+ * Calls without a customer have the first four only, and `--raw` prints only calls with tokens.
+ */
+function wrap<What extends Said>(
+  exchange: Exchange<What>,
+  context: ProfileContext,
+  tokens: TokenSource | undefined,
+  hasToken: (call: BankCall) => boolean,
+  own: Wrapper = (calls) => calls,
+): Caller<What> {
+  const { globals, printBytes, terminal } = context;
+  const named = namingSandbox(context, context.profile(), exchange);
+  const withToken = tokens && withTokens(named, tokens);
+  const authenticated: Exchange<What> = (call) =>
+    withToken && hasToken(call) ? withToken(call) : named(call);
+  const notice = (message: Notice) => {
+    terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
+  };
+  const print = tokens && globals.raw ? ({ body }: { body: Buffer }) => printBytes(body) : undefined;
+  return own(openCaller(authenticated, notice, print));
+}
+
+/** The OAuth client that the bank knows the application as. Undefined: the one in the profile. @throws Psd2Error `config` */
+function clientOf(profile: Profile, opened: OpenInterface): ClientCredentials | undefined {
+  const client = opened.client();
+  if (!client) return undefined;
+  const clientSecret = client.needsSecret ? requireSetting(profile, 'clientSecret') : '';
+  return { clientId: client.clientId, clientSecret };
 }
 
 const CODE_KEYS = {
@@ -204,10 +275,12 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
     pace: tally.timing(turns(ownPace), () => performance.now()),
     ownPace,
     tally,
-    checkAnswer: answerCheck(readPem(profile, 'bankSigningCertificate')),
     identity: {
-      applicationName: applicationNameOf(profile, applicationName),
+      get applicationName() {
+        return applicationNameOf(profile, applicationName);
+      },
       ...signing,
+      qwacCertificate: qwac.certificate,
       tppCertificate: profile.settings.tppCertificate ?? DEFAULT_TPP_CERTIFICATE,
     },
     client: () => ({
@@ -224,4 +297,99 @@ function openPace({ world, pace }: ProfileContext): Pace {
     return seconds * 1e3 + nanoseconds / 1e6;
   };
   return new Pace({ ...world, clock }, pace);
+}
+
+/** The customer at a bank without ids of customers, if the operator names none. */
+export const DEFAULT_CUSTOMER = 'default';
+
+/** The named customer, or the one who logged in last. @throws Psd2Error `not_logged_in` */
+export async function customerOf(context: Context): Promise<string> {
+  const { globals } = context;
+  const { tokens } = await context.store();
+  if (globals.customer !== undefined) return (await context.bankInterface()).readCustomerId(globals.customer);
+  const customerId = await tokens.last();
+  if (customerId !== undefined) return customerId;
+  if ((await context.bankInterface()).customers === 'named by the operator') return DEFAULT_CUSTOMER;
+  if (globals.grant === 'client_credentials' && (await tokens.login(null))) {
+    throw new Psd2Error('not_logged_in', 'No customer has logged in yet', {
+      hint: 'Name one with --customer <id>.',
+    });
+  }
+  throw await notLoggedIn(context, undefined);
+}
+
+/**
+ * The error that there is no login. It names who is logged in.
+ *
+ * @param holder the customer whose login was wanted; null for the application's own, undefined for anybody's
+ */
+export async function notLoggedIn(context: ProfileContext, holder: Holder | undefined): Promise<Psd2Error> {
+  const { name } = context.profile();
+  const { tokens } = await context.store();
+  const isWithConsent = holder !== null && (await context.bankInterface()).logsIn === 'with a consent';
+  const verb = isWithConsent ? ['consent', 'request'] : ['auth', 'login'];
+  const login = ['--profile', name, ...verb, ...(holder === null ? ['--client-credentials'] : [])];
+  const others: string[] = [];
+  for (const customerId of holder ? await tokens.customers() : [])
+    if (await tokens.login(customerId)) others.push(customerId);
+  const elsewhere = others.length === 0 ? await describeOtherLogins(tokens) : undefined;
+  const hint =
+    others.length > 0
+      ? `Logged in: ${writeSome(others)}. Or run:`
+      : elsewhere && `${elsewhere}. Set that base URL again, or log in at this one:`;
+  const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
+  return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
+    ...(hint !== undefined && { hint }),
+    next: [login],
+  });
+}
+
+/** The first few, and how many more there are. */
+function writeSome(names: readonly string[]): string {
+  const more = names.length - 5;
+  return `${names.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/**
+ * Wraps the calls of the sandbox's profile: if the sandbox is not running, the error says so. Other profiles' calls stay
+ * as they are.
+ */
+export function namingSandbox<What extends Said>(
+  context: Pick<ProfileContext, 'folder'>,
+  { settings }: Profile,
+  exchange: Exchange<What>,
+): Exchange<What> {
+  if (!isOwnSandbox(settings, context)) return exchange;
+  return async (call) => {
+    try {
+      return await exchange(call);
+    } catch (error) {
+      if (!isUnreachable(error) || (await isRunning(context))) throw error;
+      throw new Psd2Error(error.code, 'The sandbox is not running', {
+        ...error.context,
+        hint: 'Start it with:',
+        next: [['sandbox', 'start', '--detach']],
+      });
+    }
+  };
+}
+
+function isUnreachable(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.cause instanceof CallFailed && error.cause.neverSent;
+}
+
+async function isRunning({ folder }: Pick<ProfileContext, 'folder'>): Promise<boolean> {
+  const { runningSandbox } = await import('../../sandbox/folder/running.ts');
+  return (await runningSandbox(folder.sandbox)) !== undefined;
+}
+
+/** Sends the customer to SCA if the bank asks for it, and makes the call again. A PUT is not repeated: its SCA is done. */
+export function scaForInquiries(ports: InquiryPorts): Wrapper {
+  return (bank) => ({
+    send: bank.send,
+    ask: (call, read) =>
+      call.method === 'PUT'
+        ? bank.ask(call, read)
+        : withSca(() => bank.ask(call, read), call.transactionId, ports),
+  });
 }

@@ -1,11 +1,14 @@
-import type { Observation } from '../../bank/call/exchange.ts';
+import type { BankCall, Caller, Said } from '../../bank/call/call.ts';
+import type { Observation, TokenSource } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
-import { Psd2Error } from '../../errors.ts';
+import { minuteOfDay, readsBy } from '../../domain/read-turns.ts';
+import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { CallLog } from '../../store/machine/call-log.ts';
 import { baseUrlOf, dailyLimitOf } from '../../store/machine/settings.ts';
-import type { GrantType } from '../../store/ports/tokens.ts';
+import type { AccessNotes, AccountRead, ReadLimit, Turns } from '../../store/ports/access.ts';
+import type { GrantType, StoredLogin, TokenSlot } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { ProfileContext } from '../context.ts';
+import type { AccountReads, Allowance, ProfileContext } from '../context.ts';
 
 /**
  * Records the calls of an application: in the log, in the count of calls with client credentials, and with `--verbose` on
@@ -75,7 +78,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
 async function callCounter(context: ProfileContext): Promise<() => Promise<void>> {
   const { terminal, world } = context;
   const profile = context.profile();
-  const { calls: counted } = (await context.home()).open(profile.name, baseUrlOf(profile));
+  const { calls: counted } = (await context.wholeStore()).open(profile.name, baseUrlOf(profile));
   const limit = dailyLimitOf(profile);
   const calls = await counted.on(bankDay(world.now()));
   if (limit !== null && calls >= limit * 0.8)
@@ -89,5 +92,267 @@ async function callCounter(context: ProfileContext): Promise<() => Promise<void>
       if (!failed) terminal.warn(error.message);
       failed = true;
     }
+  };
+}
+
+/** Counts what the calls of an application do. Threads share the counters. */
+export class CallTally {
+  /** The counters, for other threads. */
+  readonly state: SharedArrayBuffer;
+  readonly #counts: BigInt64Array<SharedArrayBuffer>;
+
+  constructor(state = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.state = state;
+    this.#counts = new BigInt64Array(state);
+  }
+
+  /** How often tokens were renewed. */
+  get renewals(): number {
+    return Number(Atomics.load(this.#counts, RENEWALS));
+  }
+
+  /** The total time that calls have waited for their turn, in seconds. */
+  get secondsWaited(): number {
+    return Number(Atomics.load(this.#counts, WAITED)) / 1e6;
+  }
+
+  /** Wraps a slot: counts the renewed tokens that it stores. */
+  countingRenewals(slot: TokenSlot): TokenSlot {
+    return {
+      takenOverFrom: slot.takenOverFrom,
+      read: () => slot.read(),
+      isOurs: (read) => slot.isOurs(read),
+      write: (tokens) => slot.write(tokens),
+      replace: async (spent, tokens) => {
+        const stored = await slot.replace(spent, tokens);
+        Atomics.add(this.#counts, RENEWALS, 1n);
+        return stored;
+      },
+      refuse: (tokens) => slot.refuse(tokens),
+      prove: (tokens, isOwn) => slot.prove(tokens, isOwn),
+    };
+  }
+
+  /** Wraps turns: counts the time that calls wait for them. @param clock gives milliseconds */
+  timing(turns: Turns, clock: () => number): Turns {
+    return {
+      turn: async () => {
+        const begun = clock();
+        try {
+          await turns.turn();
+        } finally {
+          Atomics.add(this.#counts, WAITED, BigInt(Math.round((clock() - begun) * 1000)));
+        }
+      },
+      slowDown: (asked) => turns.slowDown(asked),
+      goOn: () => turns.goOn(),
+    };
+  }
+}
+
+/** The indexes of the counters. `WAITED` is in microseconds. */
+const [RENEWALS, WAITED] = [0, 1];
+
+/** A read that this run has taken, and that has brought no data yet. */
+interface OwnRead {
+  read: AccountRead;
+  /** Its calls that have not ended. */
+  calls: number;
+}
+
+/** The failures after which psd2 pauses. After 420 all calls wait already. */
+const PAUSED_AFTER: readonly ErrorCode[] = [
+  ...(['not_logged_in', 'forbidden', 'sca_required', 'bank_refused'] as const),
+  ...(['bank_answer', 'list_changed', 'bank_unreachable', 'bank_failing', 'reads_used_up'] as const),
+];
+
+/** Whether it was useless to ask the bank, and would be again. Without a login, psd2 asks it only for a new token. */
+function pausesAfter(error: unknown): boolean {
+  if (!(error instanceof Psd2Error) || !PAUSED_AFTER.includes(error.code)) return false;
+  return error.code !== 'not_logged_in' || error.httpStatus !== undefined;
+}
+
+/**
+ * With `--psu-ip` the customer is present, so psd2 counts nothing. If it cannot count, it warns once and reads anyway.
+ */
+export async function openAccountReads(context: ProfileContext): Promise<AccountReads> {
+  const { globals, terminal, world } = context;
+  const { reads } = (await context.wholeStore()).open(context.profile().name);
+  const taken = new Map<string, OwnRead>();
+  const unlessItFails = warningOnce(terminal);
+  const free = (name: string, own: OwnRead, error?: unknown) => {
+    const { read } = own;
+    if (taken.get(name) === own) taken.delete(name);
+    const failedAt = pausesAfter(error) ? minuteOfDay(world.now()) : undefined;
+    return unlessItFails(() => reads.giveBack(read, failedAt));
+  };
+  const take: AccountReads['take'] = async (customerId, productId, allowance) => {
+    if (globals.psuIpAddress !== undefined) return 'taken';
+    const now = world.now();
+    const read = { day: bankDay(now), customerId, productId };
+    const outcome = await unlessItFails(() => reads.take(read, allowance && limitAt(now, allowance)));
+    const name = nameOf(customerId, productId);
+    if (outcome === 'taken' && taken.get(name)?.read.day !== read.day) taken.set(name, { read, calls: 0 });
+    return outcome ?? 'taken';
+  };
+  return {
+    take,
+    begin() {
+      reads.begin();
+      taken.clear();
+    },
+    async during({ customerId, productId, call, hasData }) {
+      const name = nameOf(customerId, productId);
+      await take(customerId, productId);
+      const own = taken.get(name);
+      if (!own) return call();
+      own.calls += 1;
+      const end = async (brought: boolean, error?: unknown) => {
+        own.calls -= 1;
+        if (brought) {
+          taken.delete(name);
+          await unlessItFails(() => reads.succeeded(own.read));
+        } else if (own.calls === 0) await free(name, own, error);
+      };
+      let answer: Awaited<ReturnType<typeof call>>;
+      try {
+        answer = await call();
+      } catch (error) {
+        await end(false, error);
+        throw error;
+      }
+      await end(hasData(answer));
+      return answer;
+    },
+    async giveBack(customerId) {
+      for (const [name, own] of taken)
+        if (own.read.customerId === customerId && own.calls === 0) await free(name, own);
+    },
+  };
+}
+
+/** @returns a function that warns of the first failure to count, and returns undefined then */
+function warningOnce({ warn }: ProfileContext['terminal']) {
+  let hasFailed = false;
+  return async <T>(count: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await count();
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      if (!hasFailed) warn(error.message);
+      hasFailed = true;
+      return undefined;
+    }
+  };
+}
+
+function limitAt(now: Date, { budget, isSpread }: Allowance): ReadLimit {
+  return isSpread ? { budget: readsBy(now, budget), minute: minuteOfDay(now) } : { budget };
+}
+
+function nameOf(customerId: string, productId: string | null): string {
+  return `${customerId} ${productId ?? '*'}`;
+}
+
+/** Counts the calls that read an account. */
+export function countingReads<What extends Said>(
+  bank: Caller<What>,
+  reads: AccountReads,
+  customerId: string,
+): Caller<What> {
+  const counted = <T>({ facts }: BankCall, call: () => Promise<T>, hasData: (answer: T) => boolean) => {
+    if (facts.reads === null) return call();
+    const productId = facts.reads === 'list' ? null : facts.reads.account;
+    return reads.during({ customerId, productId, call, hasData });
+  };
+  return {
+    // If the answer has no data, the call throws.
+    ask: (call, read) =>
+      counted(
+        call,
+        () => bank.ask(call, read),
+        () => true,
+      ),
+    send: (call) =>
+      counted(
+        call,
+        () => bank.send(call),
+        ({ status }) => status >= 200 && status < 300 && status !== 204,
+      ),
+  };
+}
+
+/** Notes of what the bank refused to the profile's logins. */
+export async function openAccessNotes({ wholeStore, profile }: ProfileContext): Promise<AccessNotes> {
+  return (await wholeStore()).open(profile().name).notes;
+}
+
+/** Writes a note. A failure to write must not hide the error that is being reported. */
+async function unlessItFails(write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+  }
+}
+
+/** Notes when the bank refuses to renew these tokens. */
+export function notingRefreshes(
+  tokens: TokenSource,
+  context: ProfileContext,
+  holder: string | null,
+  loginNow: () => Promise<StoredLogin | undefined>,
+): TokenSource {
+  const noting = async (get: () => Promise<string>) => {
+    try {
+      return await get();
+    } catch (error) {
+      const login = await loginNow();
+      // Without a status, psd2 has not asked the bank.
+      if (error instanceof Psd2Error && error.code === 'not_logged_in' && error.httpStatus && login) {
+        const refused = { at: context.world.now().toISOString(), message: error.message };
+        await unlessItFails(async () =>
+          (await openAccessNotes(context)).refreshRefused(holder, login, refused),
+        );
+      }
+      throw error;
+    }
+  };
+  return {
+    current: () => noting(() => tokens.current()),
+    renewed: (old) => noting(() => tokens.renewed(old)),
+  };
+}
+
+/** Notes a call that the bank does not allow (HTTP 403), until it allows one. */
+export function notingCalls<What extends Said>(
+  bank: Caller<What>,
+  context: ProfileContext,
+  holder: string | null,
+): Caller<What> {
+  let isRefused: boolean | undefined;
+  const noteCall = (message: string | undefined) =>
+    unlessItFails(async () => {
+      const notes = await openAccessNotes(context);
+      isRefused ??= await notes.hasRefusedCall(holder);
+      if (isRefused === (message !== undefined)) return;
+      isRefused = message !== undefined;
+      await notes.callRefused(
+        holder,
+        message === undefined ? undefined : { at: context.world.now().toISOString(), message },
+      );
+    });
+  return {
+    send: bank.send,
+    async ask(call, read) {
+      try {
+        const reading = await bank.ask(call, read);
+        if (call.facts.needsConsent) await noteCall(undefined);
+        return reading;
+      } catch (error) {
+        if (error instanceof Psd2Error && error.code === 'forbidden') await noteCall(error.message);
+        throw error;
+      }
+    },
   };
 }

@@ -1,5 +1,4 @@
-import type { X509Certificate } from 'node:crypto';
-import type { Identity } from '../../bank/call/compose.ts';
+import type { Identity } from '../../bank/ports/bank.ts';
 import {
   isPkcs12,
   type KeyPair,
@@ -19,7 +18,7 @@ import {
   readSource,
   requireSource,
 } from '../../store/machine/settings.ts';
-import type { Surroundings } from '../context.ts';
+import type { KeyRing, Surroundings } from '../context.ts';
 
 /** The settings of each pair. */
 export const PAIR_SETTINGS = {
@@ -29,23 +28,6 @@ export const PAIR_SETTINGS = {
 
 /** How often psd2 asks for a passphrase. */
 const TRIES = 3;
-
-/**
- * The certificates and keys of a profile. If a passphrase is not in the environment, psd2 asks for it at a terminal, once
- * for both pairs if it opens both.
- *
- * All methods throw Psd2Error `config` or `certificate`.
- */
-export interface KeyRing {
-  /** A certificate and its key, checked. */
-  pair(name: PairName): Promise<KeyPair>;
-  /** A certificate alone, checked. */
-  certificate(name: PairName): Promise<X509Certificate>;
-  /** Certificates and key as PEM, unchecked. The key is undefined if there is none. */
-  read(name: PairName): Promise<{ certificate: string; key: () => string | undefined }>;
-  /** Runs `open` with the known passphrase. If `open` throws WrongPassphrase, asks for the passphrase. */
-  opening<T>(what: string, open: (passphrase: string | undefined) => T | Promise<T>): Promise<T>;
-}
 
 /** The certificates and keys of a profile. It reads each on demand. */
 export function openKeyRing(surroundings: Surroundings, profile: Profile): KeyRing {
@@ -117,7 +99,7 @@ async function readPkcs12Pair(
     readPkcs12(content, given, { name, path }),
   );
   if (opened.certificates.length === 0)
-    throw new Psd2Error('certificate', `The PKCS#12 file ${name} holds no certificate`);
+    throw new Psd2Error('certificate', `The PKCS#12 file ${name} contains no certificate`);
   return opened;
 }
 

@@ -10,14 +10,20 @@ import { runOutsideCommand } from '../shared/outside-command.ts';
  * RSASSA-PKCS1-v1_5 SHA-256 signature. psd2 verifies the signature before it uses it.
  *
  * @param certificate the certificate of the key that the command signs with
- * @returns a signer that throws Psd2Error `config` if the command fails or its signature is wrong
+ * @returns a signer that throws Psd2Error `config` if the command fails or its signature is wrong, and for another hash than
+ *   SHA-256
  */
 export function outsideSigner(
   context: Pick<Context, 'globals' | 'world'>,
   command: string,
   certificate: X509Certificate,
 ): Signer {
-  return async (signingString) => {
+  return async (signingString, hash = 'sha256') => {
+    if (hash !== 'sha256') {
+      throw new Psd2Error('config', 'The signer command signs with SHA-256, but this bank wants SHA-512', {
+        hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
+      });
+    }
     const printed = await runOutsideCommand(context, 'signer', command, signingString);
     const signature = printed.replace(/\s+/g, '');
     if (!/^[A-Za-z0-9+/]+={0,2}$/.test(signature)) {

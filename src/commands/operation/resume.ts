@@ -4,31 +4,45 @@ import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
-import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
-import { unfinishedFlow } from '../flow/unfinished.ts';
+import { collect, examples, type Verb } from '../declare.ts';
+import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { resumeFlow } from '../flow/resume.ts';
 import { readFurtherData } from '../shared/read-data.ts';
-import { requireFile } from '../shared/save-document.ts';
-import { driveOperation } from './drive.ts';
-import type { RunOptions } from './run.ts';
+import { driveOperation, readReceipt } from './drive.ts';
+import { OPERATIONS } from './operations.ts';
 
-/** `psd2 operation resume <flow>`: continues from the journal; never executes twice. */
-export async function operationResume(
+/** `psd2 operation resume [flow]`: continues from the journal; never executes twice. */
+export const resume: Verb = {
+  prints: OPERATIONS.prints,
+  declare: (command, run) =>
+    command
+      .argument('[flow]', 'default: the only unfinished operation, or the one you choose')
+      .addHelpText('after', examples('psd2 operation resume op-0mwq9zj41'))
+      .option(
+        '--verify-data <json>',
+        'data for a further verify step, in order; may be repeated',
+        collect,
+        [],
+      )
+      .option('--receipt <path>', "after execution, save the bank's document in this file")
+      .action((flow, options) => run((context) => resumeOperation(context, flow, options))),
+};
+
+function resumeOperation(
   context: Context,
   named: string | undefined,
-  options: RunOptions,
+  options: { verifyData: string[]; receipt?: string | undefined },
 ): Promise<void> {
-  const flow = named ?? (await unfinishedOperation(context));
-  const { flows } = await context.store(flow);
-  const current = await flows.find('operation', flow);
-  refuseOtherCustomer(context, current);
-  const furtherData = await readFurtherData(context, options.verifyData);
-  const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
-  refuseMoneyTransfer(current);
-  if (maySend(current)) refuseClientCredentials(context);
-  if (!current.accepted) refuseUnconfirmable(context, 'An operation');
-  const opened = await (await forFlow(context, current)).bank();
-  await opened.flows.resume('operation', current.flow, async (open) => {
+  const check = async (current: GenericOperation) => {
+    const furtherData = await readFurtherData(context, options.verifyData);
+    const receipt = await readReceipt(context, options.receipt);
+    await context.needs('operations');
+    refuseMoneyTransfer(current);
+    if (maySend(current)) refuseClientCredentials(context);
+    if (!current.accepted) refuseUnconfirmable(context, 'An operation');
+    return { furtherData, receipt };
+  };
+  return resumeFlow(context, OPERATIONS, named, check, async (opened, open, { furtherData, receipt }) => {
     refuseMoneyTransfer(open.current);
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
     await driveOperation(context, opened, open, { receipt });
@@ -54,11 +68,4 @@ function refuseMoneyTransfer(operation: GenericOperation): void {
       flow,
     },
   );
-}
-
-function unfinishedOperation(context: Context): Promise<string> {
-  return unfinishedFlow(context, 'operation', {
-    read: (flows, flow) => flows.find('operation', flow),
-    describe: ({ order }) => `${order.operation} of ${order.from}`,
-  });
 }

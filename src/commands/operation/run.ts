@@ -1,34 +1,59 @@
-import { parseProductId } from '../../domain/identifiers.ts';
 import type { Context } from '../context.ts';
-import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
+import { collect, examples, type Verb } from '../declare.ts';
+import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { readFurtherData, readJsonOption } from '../shared/read-data.ts';
-import { requireFile } from '../shared/save-document.ts';
-import { driveOperation } from './drive.ts';
+import { driveOperation, readReceipt } from './drive.ts';
 import { parseOperationName } from './name.ts';
+import { OPERATIONS } from './operations.ts';
 
-export interface RunOptions {
-  verifyData: string[];
-  /** The file for the bank's document after execution. */
-  receipt?: string | undefined;
-}
+/** `psd2 operation run <operationName>`: the whole generic operation flow. */
+export const run: Verb = {
+  prints: OPERATIONS.prints,
+  declare: (command, runs) =>
+    command
+      .argument('<operationName>')
+      .addHelpText(
+        'after',
+        examples(
+          'psd2 operation run standingOrder --product 0012345678 --data @order.json',
+          'psd2 operation run standingOrder --product 0012345678 --data @order.json --verify-data @more.json --yes --json',
+        ),
+      )
+      .requiredOption('--product <id>', 'product of the operation')
+      .option('--data <json>', 'data of the operation: JSON, @file, or - for standard input', '{}')
+      .option(
+        '--verify-data <json>',
+        'data for a further verify step, in order; may be repeated',
+        collect,
+        [],
+      )
+      .option('--receipt <path>', "after execution, save the bank's document in this file")
+      .action((name, options) => runs((context) => runWhole(context, name, options))),
+};
 
-/** `psd2 operation run <name>`: the whole generic operation flow. */
-export async function operationRun(
+async function runWhole(
   context: Context,
   name: string,
-  options: RunOptions & { product: string; data: string },
+  options: { product: string; data: string; verifyData: string[]; receipt?: string | undefined },
 ): Promise<void> {
   const operation = parseOperationName(name);
-  const from = parseProductId(options.product);
+  const { readAccountId } = await context.bankInterface();
+  const from = readAccountId(options.product);
   const data = await readJsonOption(context, '--data', options.data);
   const furtherData = await readFurtherData(context, options.verifyData);
-  const receipt = options.receipt === undefined ? undefined : requireFile(context, options.receipt);
+  const receipt = await readReceipt(context, options.receipt);
+  await context.needs('operations');
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'An operation');
 
   const opened = await context.bank();
   const { customerId, flows } = opened;
   const order = { customerId, from, operation, data };
-  const begin = { transactionId: context.world.newId(), order, furtherData };
+  const begin = {
+    transactionId: context.world.newId(),
+    commits: opened.bank.payments.commits,
+    order,
+    furtherData,
+  };
   await flows.begin('operation', begin, (open) => driveOperation(context, opened, open, { receipt }));
 }

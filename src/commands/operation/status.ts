@@ -1,30 +1,54 @@
-import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
+import { orNull, text } from '../shared/fields.ts';
 import { knownOperation, parseOperationName } from './name.ts';
-import { operationStatus as statusShape } from './shape.ts';
 
-/** `psd2 operation status <name>` */
-export async function operationStatus(
-  context: Context,
-  name: string,
-  options: { product: string; resource: string },
-): Promise<void> {
+/** The bank's status of an operation. */
+const shape = () =>
+  z.object({
+    operation: text('name of the operation'),
+    resourceId: text("the bank's id"),
+    authorizationStatus: text("the bank's word: AUTHORIZED, NOT_AUTHORIZED, EXPIRED, or a pending value"),
+    executionStatus: orNull(text("the bank's word")),
+  });
+
+/** `psd2 operation status <operationName>` */
+export const status: Verb = {
+  prints: { what: "the bank's status of an operation", shape },
+  declare: (command, run) =>
+    command
+      .argument('<operationName>')
+      .addHelpText(
+        'after',
+        examples('psd2 operation status standingOrder --product 0012345678 --resource op-0mwq9zj41'),
+      )
+      .requiredOption('--product <id>', 'product of the operation')
+      .requiredOption('--resource <id>', 'flow or resource id')
+      .action((name, { resource }) => run((context) => showStatus(context, name, resource), 'inquiry')),
+};
+
+async function showStatus(context: Context, name: string, resource: string): Promise<void> {
   const operation = parseOperationName(name);
-  const known = await knownOperation(context, options.resource);
-  const resourceId = known ? resourceIdOf(known) : options.resource;
+  await context.needs('operations');
+  const known = await knownOperation(context, resource);
+  const resourceId = known ? resourceIdOf(known) : resource;
   const { bank } = await (known ? await forFlow(context, known) : context).bank();
-  const status = await fetchOperationStatus(bank, resourceId, known?.transactionId ?? context.world.newId());
+  const { authorizationStatus, executionStatus } = await bank.sca.status(
+    resourceId,
+    known?.transactionId ?? context.world.newId(),
+  );
   context.output.record(
-    { operation, resourceId, ...status },
+    { operation, resourceId, authorizationStatus, executionStatus },
     [
       { title: 'Resource', value: (data) => data.resourceId },
       { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
       { title: 'Execution', value: ({ executionStatus }) => executionStatus },
     ],
-    statusShape,
+    shape,
   );
 }
 

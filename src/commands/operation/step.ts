@@ -1,30 +1,73 @@
 import { maySend } from '../../domain/flow-states.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
 import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
 import { forFlow } from '../flow/customer.ts';
-import { refuseClientCredentials } from '../flow/rules.ts';
+import { refuseClientCredentials } from '../flow/drive.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 import { driveOperation } from './drive.ts';
 import { findOperation, parseOperationName } from './name.ts';
+import { OPERATIONS } from './operations.ts';
 
-/** `psd2 operation verify <name>`: the first step, or with a resource a further one that the bank asked for. */
-export async function operationVerify(
+/** `psd2 operation verify <operationName>`: the first step, or with a resource a further one that the bank asked for. */
+export const verify: Verb = {
+  prints: OPERATIONS.prints,
+  declare: (command, run) =>
+    command
+      .argument('<operationName>')
+      .addHelpText(
+        'after',
+        examples(
+          'psd2 operation verify standingOrder --product 0012345678 --data @order.json',
+          'psd2 operation verify standingOrder --product 0012345678 --resource op-0mwq9zj41 --data @more.json',
+        ),
+      )
+      .requiredOption('--product <id>', 'product of the operation')
+      .option('--data <json>', 'data of the operation: JSON, @file, or - for standard input', '{}')
+      .option('--resource <id>', 'flow or resource id of a verified operation')
+      .action((name, options) => run((context) => verifyOrder(context, name, options))),
+};
+
+/** `psd2 operation sca <operationName>` */
+export const sca = stepVerb('sca');
+
+/** `psd2 operation execute <operationName>` */
+export const execute = stepVerb('execute');
+
+function stepVerb(step: Step): Verb {
+  return {
+    prints: OPERATIONS.prints,
+    declare: (command, run) =>
+      command
+        .argument('<operationName>')
+        .addHelpText(
+          'after',
+          examples(`psd2 operation ${step} standingOrder --product 0012345678 --resource op-0mwq9zj41`),
+        )
+        .requiredOption('--product <id>', 'product of the operation')
+        .requiredOption('--resource <id>', 'flow or resource id')
+        .action((name, options) => run((context) => takeStep(context, step, name, options))),
+  };
+}
+
+async function verifyOrder(
   context: Context,
   name: string,
   options: { product: string; data: string; resource?: string | undefined },
 ): Promise<void> {
   const operation = parseOperationName(name);
-  const from = parseProductId(options.product);
+  const { readAccountId } = await context.bankInterface();
+  const from = readAccountId(options.product);
   const data = await readJsonOption(context, '--data', options.data);
+  await context.needs('operations');
   refuseClientCredentials(context);
   if (options.resource === undefined) {
     const opened = await context.bank();
     const { customerId, flows } = opened;
     const order = { customerId, from, operation, data };
-    const begin = { transactionId: context.world.newId(), order };
+    const begin = { transactionId: context.world.newId(), commits: opened.bank.payments.commits, order };
     return flows.begin('operation', begin, (open) =>
       driveOperation(context, opened, open, { until: ['verify-further', 'accept'] }),
     );
@@ -45,19 +88,18 @@ export async function operationVerify(
   });
 }
 
-/** `psd2 operation sca|execute <name>`: a single step. */
-export async function operationStep(
+/** A single step after `verify`. */
+async function takeStep(
   context: Context,
-  step: 'sca' | 'execute',
+  step: Step,
   name: string,
   options: { product: string; resource: string },
 ): Promise<void> {
-  const current = await findOperation(
-    context,
-    parseOperationName(name),
-    parseProductId(options.product),
-    options.resource,
-  );
+  const { readAccountId } = await context.bankInterface();
+  const operation = parseOperationName(name);
+  const from = readAccountId(options.product);
+  await context.needs('operations');
+  const current = await findOperation(context, operation, from, options.resource);
   const assertFollows = (operation: GenericOperation) => {
     if (!BEGINS_WITH[step].includes(nextOperationStep(operation, false))) throw notAt(operation, step);
   };
@@ -74,8 +116,10 @@ export async function operationStep(
   });
 }
 
+type Step = 'sca' | 'execute';
+
 /** The state that each step needs. */
-const BEGINS_WITH: Record<'sca' | 'execute', OperationStep[]> = {
+const BEGINS_WITH: Record<Step, OperationStep[]> = {
   sca: ['accept', 'authorize', 'await-authorization'],
   execute: ['await-authorization', 'execute', 'ask-outcome'],
 };

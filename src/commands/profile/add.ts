@@ -1,17 +1,59 @@
 import { Psd2Error } from '../../errors.ts';
 import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
+import {
+  isNeeded,
+  isTextSetting,
+  optionsFor,
+  SETTINGS,
+  type SettingOptions,
+  settingKeys,
+  settingOptions,
+  type TextSetting,
+} from '../../store/machine/setting-table.ts';
 import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import { verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { confirmOtherBank } from './confirm-bank.ts';
-import { checkSettings } from './settings/check-settings.ts';
-import { keepFiles, keeping, type PemSourceOf } from './settings/kept-files.ts';
-import { readSettingOptions, requireSecret } from './settings/read-options.ts';
-import type { SettingOptions } from './settings/setting-options.ts';
-import { profile } from './shape.ts';
+import { confirmOtherBank } from './change.ts';
+import {
+  checkKeys,
+  checkTexts,
+  keepFiles,
+  keeping,
+  type PemSourceOf,
+  readSettingOptions,
+  requireSecret,
+  withSettingOptions,
+} from './given-settings.ts';
+import { PROFILE } from './list.ts';
+
+export const add = verb(
+  {
+    prints: PROFILE,
+    help: `
+Without options, psd2 asks you for every setting. A secret is never the value of an option, because the list of
+processes would show it. The profile stores the content of a bank file: a later change of the file changes nothing.
+
+Examples:
+  $ psd2 profile add myothers --bank mybank.json --qwac-cert qwac.pem --qwac-key qwac.key
+  $ psd2 profile add mybank --base-url https://psd2.bank.example/api \\
+      --client-id 3f6c... --client-secret-file secret.txt --app-name my-app \\
+      --qwac-cert qwac.pem --qwac-key qwac.key --qseal-cert qseal.pem --qseal-key qseal.key`,
+  },
+  (command) =>
+    withSettingOptions(command.argument('[name]'), settingOptions())
+      .option('--reference', 'store the paths of certificates and keys instead of their contents')
+      .option('--protect', 'encrypt the stored profile from the start: see psd2 profile protect'),
+  (context, name, { reference, protect, ...settings }) =>
+    profileAdd(context, name, {
+      ...settings,
+      reference: reference === true,
+      protect: protect === true,
+    }),
+);
 
 /** The options of `profile add` that are not settings. */
-export interface AddOptions {
+interface AddOptions {
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
   /** Encrypt the profile from the start. psd2 writes no secret before it can encrypt it. */
@@ -19,7 +61,7 @@ export interface AddOptions {
 }
 
 /**
- * `psd2 profile add <name>`: takes settings from options, then from the environment, and asks for the rest. At a terminal
+ * Takes settings from options, then from the environment, and asks for the rest. At a terminal
  * and without options, it asks for all of them. psd2 checks the settings before it stores anything.
  */
 export async function profileAdd(
@@ -40,7 +82,7 @@ export async function profileAdd(
   const keep = keeping(reference);
   const settings =
     terminal.canAsk && Object.keys(options).length === 0
-      ? await (await import('./wizard/wizard.ts')).askForProfile(context, name, keep)
+      ? await (await import('./wizard.ts')).askForProfile(context, name, keep)
       : await readSettings(context, name, options, keep);
 
   const before = readable(context, name);
@@ -51,12 +93,17 @@ export async function profileAdd(
   if (protect) {
     // A replaced profile may have left tokens.
     const baseUrl = new URL(settings.baseUrl);
-    await (await context.forProfile(name).home()).open(name, baseUrl).tokens.rewrite();
+    await (await context.forProfile(name).wholeStore()).open(name, baseUrl).tokens.rewrite();
   }
   if (first) await profiles.use(name);
   if (output.format === 'table')
     terminal.say(`The profile ${name} is stored. Log in with: psd2 --profile ${name} auth login`);
-  else output.record({ name, baseUrl: settings.baseUrl, current: profiles.current() === name }, [], profile);
+  else
+    output.record(
+      { name, baseUrl: settings.baseUrl, current: profiles.current() === name },
+      [],
+      PROFILE.shape,
+    );
 }
 
 /** The profile that is replaced. A damaged one may be replaced too. */
@@ -81,7 +128,7 @@ async function askName({ terminal }: Context): Promise<string> {
 
 /** Makes and stores the key, before psd2 writes the first secret. */
 async function protectNew(context: Context, name: string): Promise<void> {
-  const { chooseProtector } = await import('./protector.ts');
+  const { chooseProtector } = await import('./protect.ts');
   const vault = context.profiles.vault(name);
   const protector = await chooseProtector(context, name, {
     keyring: false,
@@ -98,33 +145,37 @@ async function readSettings(
   options: SettingOptions,
   keep: PemSourceOf,
 ): Promise<ProfileSettings> {
-  const { env, terminal } = context;
-  const found = { ...environmentSettings(env), ...(await readSettingOptions(context, options)) };
-  const required = async (value: string | undefined, question: string, option: string) => {
-    if (value !== undefined && value !== '') return value;
-    if (terminal.canAsk) return terminal.ask(question);
-    throw new Psd2Error('usage', `${option} is missing, and psd2 cannot ask for it`, {
-      hint: `Add ${option}, or set it in the environment.`,
-    });
+  const found = { ...environmentSettings(context.env), ...(await readSettingOptions(context, options)) };
+  const { contentOfBank, needsClientSecret } = await import('../open/bank-file.ts');
+  const bank = found.bank === undefined ? undefined : await contentOfBank(found.bank);
+  const baseUrl = parseBaseUrl(
+    found.baseUrl || bank?.description.api.baseUrl || (await askFor(context, 'baseUrl')),
+  ).href;
+  const settings: ProfileSettings = {
+    ...keepFiles(found, keep),
+    ...(bank && { bank: bank.content }),
+    baseUrl,
   };
-  const needed = {
-    baseUrl: parseBaseUrl(await required(found.baseUrl, 'Base URL of the bank', '--base-url')).href,
-    clientId: await required(found.clientId, 'Client id', '--client-id'),
-    clientSecret: found.clientSecret ?? (await askSecret(context)),
-    applicationName: await required(
-      found.applicationName,
-      'Application name (the keyId of signatures)',
-      '--app-name',
-    ),
-  };
-  const settings = { ...keepFiles(found, keep), ...needed };
-  await checkSettings(context, { name, settings });
+  for (const key of settingKeys().filter(isTextSetting))
+    if (isNeeded(key, settings)) settings[key] ||= await askFor(context, key);
+  if (bank && needsClientSecret(bank.description))
+    settings.clientSecret ||= await askFor(context, 'clientSecret');
+  checkTexts({ name, settings });
+  await checkKeys(context, { name, settings });
   return settings;
 }
 
-async function askSecret({ terminal }: Context): Promise<string> {
-  if (terminal.canAsk) return requireSecret(await terminal.askSecret('Client secret'), 'the prompt');
-  throw new Psd2Error('usage', 'The client secret is missing, and psd2 cannot ask for it', {
-    hint: 'Use --client-secret-stdin, --client-secret-file <file> or PSD2_CLIENT_SECRET.',
+/** Asks for a required setting that is missing. @throws Psd2Error `usage` if psd2 cannot ask */
+async function askFor({ terminal }: Context, key: TextSetting): Promise<string> {
+  const { kind, prompt, option, label, variable } = SETTINGS[key];
+  const isSecret = kind === 'secret';
+  if (terminal.canAsk && prompt !== undefined)
+    return isSecret ? requireSecret(await terminal.askSecret(prompt), 'the prompt') : terminal.ask(prompt);
+  const missing = isSecret ? `The ${label}` : `--${option}`;
+  const ways = optionsFor(key).map(({ flags }) => flags);
+  throw new Psd2Error('usage', `${missing} is missing, and psd2 cannot ask for it`, {
+    hint: isSecret
+      ? `Use ${ways.join(', ')} or ${variable}.`
+      : `Add --${option}, or set it in the environment.`,
   });
 }

@@ -1,47 +1,53 @@
 import { Psd2Error } from '../../errors.ts';
 import { parseProfileName } from '../../store/machine/profiles.ts';
-import type { Context } from '../context.ts';
-import { readStored, storeChange } from './change-profile.ts';
-import { keeping } from './settings/kept-files.ts';
+import { examples, verb } from '../declare.ts';
+import { readStored, storeChange } from './change.ts';
+import { keeping } from './given-settings.ts';
+import { SETTINGS_OF_PROFILE } from './show.ts';
 
 /**
- * `psd2 profile edit [name]`: asks the questions of `profile add`, with the present settings as default answers. Without a
+ * Asks the questions of `profile add`, with the current settings as default answers. Without a
  * name, it edits the profile in use. Secrets stay unless the operator enters new ones.
  *
  * @throws Psd2Error `usage` without a terminal, `no_profile`, `config`, `cancelled`
  */
-export async function profileEdit(
-  context: Context,
-  givenName: string | undefined,
-  { reference }: { reference: boolean },
-): Promise<void> {
-  const { profiles, globals, terminal } = context;
-  if (!terminal.canAsk) {
+export const edit = verb(
+  { prints: SETTINGS_OF_PROFILE, help: examples('psd2 profile edit', 'psd2 profile edit mybank') },
+  (command) =>
+    command
+      .argument('[profile]')
+      .option('--reference', 'store the paths of new certificates and keys instead of their contents'),
+  async (context, givenName, { reference = false }) => {
+    const { profiles, globals, terminal } = context;
+    if (!terminal.canAsk) {
+      throw new Psd2Error(
+        'usage',
+        'psd2 profile edit asks for each setting, and there is no terminal to ask at',
+        {
+          hint: 'Change single settings instead:',
+          next: [
+            ['profile', 'set', ...(givenName === undefined ? [] : [givenName]), '--max-amount', '500.00'],
+          ],
+        },
+      );
+    }
+    const name = parseProfileName(
+      givenName ?? globals.profile ?? profiles.current() ?? noProfile(profiles.list()),
+    );
+    const before = await readStored(context, name);
+    const { askForChanges } = await import('./wizard.ts');
+    const settings = await askForChanges(context, name, keeping(reference), before.settings);
+    if (await storeChange(context, name, before, settings)) return;
     throw new Psd2Error(
-      'usage',
-      'psd2 profile edit asks for each setting, and there is no terminal to ask at',
+      'config',
+      `Another psd2 has changed the profile ${name} meanwhile, so nothing was stored`,
       {
-        hint: 'Change single settings instead:',
-        next: [['profile', 'set', ...(givenName === undefined ? [] : [givenName]), '--max-amount', '500.00']],
+        hint: 'Look at the profile, then edit it again:',
+        next: [['profile', 'show', name]],
       },
     );
-  }
-  const name = parseProfileName(
-    givenName ?? globals.profile ?? profiles.current() ?? noProfile(profiles.list()),
-  );
-  const before = await readStored(context, name);
-  const { askForChanges } = await import('./wizard/wizard.ts');
-  const settings = await askForChanges(context, name, keeping(reference), before.settings);
-  if (await storeChange(context, name, before, settings)) return;
-  throw new Psd2Error(
-    'config',
-    `Another psd2 has changed the profile ${name} meanwhile, so nothing was stored`,
-    {
-      hint: 'Look at the profile, then edit it again:',
-      next: [['profile', 'show', name]],
-    },
-  );
-}
+  },
+);
 
 function noProfile(known: string[]): never {
   throw new Psd2Error('no_profile', 'No profile is chosen', {

@@ -1,11 +1,27 @@
+import * as z from 'zod/mini';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { type profile, profiles } from './shape.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { flag, list as listOf, text } from '../shared/fields.ts';
 
-type ListedProfile = Printed<typeof profile>;
+/** A profile in a few words. */
+const profile = () =>
+  z.object({
+    name: text('name of the profile'),
+    baseUrl: text("base URL of the bank's interface"),
+    current: flag('true if psd2 uses it without --profile'),
+  });
 
-/** `psd2 profile list` */
-export async function profileList({ profiles: store, output }: Context): Promise<void> {
+/** What `profile add` and `profile use` print. */
+export const PROFILE = { what: 'a profile', shape: profile };
+
+const shape = () => listOf(PROFILE.shape());
+
+type ListedProfile = Printed<typeof shape>[number];
+
+export const list = bareVerb({ what: 'profiles', shape }, examples('psd2 profile list'), listProfiles);
+
+async function listProfiles({ profiles: store, output }: Context): Promise<void> {
   const current = store.current();
   const listed = store.list().map(
     (name): ListedProfile => ({
@@ -22,6 +38,6 @@ export async function profileList({ profiles: store, output }: Context): Promise
       { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
     ],
     'There are no profiles. Run psd2 profile add <name>, or psd2 sandbox start to try the sandbox.',
-    profiles,
+    shape,
   );
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { isOpen } from '../../domain/flow-states.ts';
 import { isOutcomeOpen } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
@@ -5,22 +6,38 @@ import { Psd2Error } from '../../errors.ts';
 import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
-import { collect } from '../flow/rules.ts';
+import { examples, verb } from '../declare.ts';
+import { collect } from '../flow/list.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { noSuchProfile } from './no-such-profile.ts';
-import { removed } from './shape.ts';
+import { text } from '../shared/fields.ts';
+import { noSuchProfile } from './change.ts';
 
-/** `psd2 profile remove <name>`: removes settings and tokens after a confirmation. The record of payments stays. */
+const shape = () => z.object({ name: text('name of the profile'), removed: z.literal(true) });
+
+export const remove = verb(
+  {
+    prints: { what: 'what was removed', shape },
+    help: `
+psd2 refuses while another psd2 works on one of the profile's flows, and while a payment is authorised but not executed,
+or has an unknown outcome: psd2 transfer resume <flow> ends such a payment. It also refuses if a journal is damaged,
+because the journal may belong to such a payment. It names other unfinished flows; their journals stay.
+${examples('psd2 profile remove mybank')}`,
+  },
+  (command) => command.argument('<profile>'),
+  (context, name) => profileRemove(context, name),
+);
+
+/** Removes settings and tokens after a confirmation. The record of payments stays. */
 export async function profileRemove(context: Context, name: string): Promise<void> {
   const { profiles, terminal, output } = context;
   if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
-  const { flows, tokens } = (await context.forProfile(name).home()).open(name);
+  const { flows, tokens, customers } = (await context.forProfile(name).wholeStore()).open(name);
   // No new transfer can begin between the check and the removal.
   await flows.exclusively(async () => {
     const [working] = await flows.atWork();
     if (working) {
       const { flow, holder } = working;
-      throw new Psd2Error('config', `Another psd2 works on ${flow} of the profile ${name}: ${holder}`, {
+      throw new Psd2Error('config', `Another psd2 is working on ${flow} of the profile ${name}: ${holder}`, {
         hint: 'Wait for it to end, or interrupt it. Nothing was removed.',
       });
     }
@@ -31,6 +48,7 @@ export async function profileRemove(context: Context, name: string): Promise<voi
     ];
     refuseInDoubt(operations, name);
     await confirmRemoval(context, operations, name);
+    await customers.forgetAll();
     await tokens.forgetAll();
     profiles.remove(name);
     await forgetKey(context, name);
@@ -42,7 +60,7 @@ export async function profileRemove(context: Context, name: string): Promise<voi
         ? `The profile ${name} is removed. The record of its flows stays in ${recorded}.`
         : `The profile ${name} is removed.`,
     );
-  else output.record({ name, removed: true }, [], removed);
+  else output.record({ name, removed: true }, [], shape);
 }
 
 /** Removes the key. The profile is gone by now, so a failure is only a warning. */

@@ -4,18 +4,24 @@ import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE, parseProfileName } from '../../store/machine/profiles.ts';
 import { openProfile } from '../../store/machine/settings.ts';
-import { chooseStore, isDatabaseAddress, refusePassword } from '../../store/machine/store-choice.ts';
-import { type RememberedStore, StoreMemory } from '../../store/machine/store-memory.ts';
+import {
+  chooseStore,
+  isDatabaseAddress,
+  type RememberedStore,
+  refusePassword,
+  StoreMemory,
+} from '../../store/machine/store-choice.ts';
 import { findDatabase, openRemembered } from '../../store/open.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { type Context, storeSettingsOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { storeSettingsOf } from '../open/context.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { noSuchProfile } from './no-such-profile.ts';
+import { noSuchProfile } from './change.ts';
 import { profileShow } from './show.ts';
 
 /**
  * `psd2 profile set <name> --store`: says which store the profile uses on this machine from now on, and that its data is
- * there. It asks first if payments stay behind in the present store.
+ * there. It asks first if payments stay behind in the current store.
  *
  * @param name of a stored profile, or `env`
  * @param given `files`, or the address of a database without a password
@@ -88,7 +94,7 @@ async function describePayments(
   }
   const { all, unfinished, working } = found;
   if (working !== undefined) {
-    throw new Psd2Error('config', `Another psd2 works on ${working} of the profile ${name}`, {
+    throw new Psd2Error('config', `Another psd2 is working on ${working} of the profile ${name}`, {
       hint: 'Wait until it has ended, or interrupt it. Nothing was changed.',
     });
   }

@@ -1,42 +1,79 @@
+import { Option } from '@commander-js/extra-typings';
 import { isPkcs12 } from '../../certificates/key-pair.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
+import {
+  isOptional,
+  type OptionalSetting,
+  removableOptions,
+  SETTINGS,
+  type SettingOptions,
+  secretVariableOptions,
+  settingKeys,
+  settingOptions,
+  settingsOf,
+  shownSettings,
+} from '../../store/machine/setting-table.ts';
 import { parseBaseUrl, readSource } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import { collect, examples, verb } from '../declare.ts';
 import { PAIR_SETTINGS } from '../open/keys.ts';
-import { readStored, storeChange } from './change-profile.ts';
-import { checkKeys, checkTexts } from './settings/check-settings.ts';
-import { keepFiles, keeping } from './settings/kept-files.ts';
-import { readSettingOptions } from './settings/read-options.ts';
+import { readStored, storeChange } from './change.ts';
 import {
-  isRemovable,
-  type Removable,
-  SETTING_OPTIONS,
-  type SettingOptions,
-  UNSETTABLE,
-} from './settings/setting-options.ts';
-import { SHOWN_SETTINGS } from './show.ts';
+  checkKeys,
+  checkTexts,
+  keepFiles,
+  keeping,
+  readSettingOptions,
+  withSettingOptions,
+} from './given-settings.ts';
+import { SETTINGS_OF_PROFILE } from './show.ts';
+
+export const set = verb(
+  {
+    prints: SETTINGS_OF_PROFILE,
+    help: `
+psd2 checks the settings as psd2 profile add does. It stores all of them or none.
+
+Set --store in a command of its own. It also takes the profile env, whose settings come from the environment. psd2 asks
+first if payments stay behind in the current store. Set the password of a database in PGPASSWORD or PGPASSFILE, not here.
+${examples(
+  'psd2 profile set mybank --max-amount 500.00',
+  'psd2 profile set mybank --qwac-cert qwac-2027.pem --qwac-key qwac-2027.key',
+  'psd2 profile set mybank --client-secret-file secret.txt --unset payee-check',
+  'psd2 profile set mybank --store postgres://worker@db.example:5432/bank',
+)}`,
+  },
+  (command) =>
+    withSettingOptions(command.argument('<profile>'), [...settingOptions(), ...secretVariableOptions()])
+      .addOption(
+        new Option('--unset <setting>', 'remove a setting, named like its option; may be repeated')
+          .choices(removableOptions())
+          .argParser(collect)
+          .default<string[]>([]),
+      )
+      .option('--reference', 'store the paths of certificates and keys instead of their contents')
+      .option(
+        '--store <store>',
+        'store that the profile uses on this machine: files, or postgres://user@host:5432/database',
+      ),
+  (context, name, { reference, ...options }) =>
+    profileSet(context, name, { ...options, reference: reference === true }),
+);
 
 /** The options of `profile set` that `profile add` does not have. */
-export interface SetOptions {
+interface SetOptions {
   /** Store paths instead of the contents of certificates and keys. */
   reference: boolean;
   /** The store of the profile on this machine: `files`, or the address of a database. */
   store?: string | undefined;
   /** Settings to remove, by the names of their options. */
   unset: string[];
-  /** Read the client secret from `PSD2_CLIENT_SECRET`. */
-  clientSecretEnv: boolean;
-  /** Read the secret of the client_credentials application from `PSD2_CC_CLIENT_SECRET`. */
-  ccClientSecretEnv: boolean;
 }
 
-/** The settings for TLS and signatures. If one changes, psd2 opens all certificates and keys again. */
-const OF_KEYS = ['qwacCertificate', 'qwacKey', 'qsealCertificate', 'qsealKey', 'signer'] as const;
-
 /**
- * `psd2 profile set <name>`: changes single settings of a stored profile. psd2 checks them as `profile add` does, and
+ * Changes single settings of a stored profile. psd2 checks them as `profile add` does, and
  * stores all of them or none.
  *
  * @throws Psd2Error `usage` if no setting is given or one is invalid, `no_profile`, `config`, `certificate`
@@ -47,9 +84,8 @@ export async function profileSet(
   { store, ...options }: SetOptions & SettingOptions,
 ): Promise<void> {
   if (store === undefined) return setSettings(context, name, options);
-  const { reference, unset, clientSecretEnv, ccClientSecretEnv, ...settings } = options;
-  const isAlone = !reference && !clientSecretEnv && !ccClientSecretEnv && unset.length === 0;
-  if (!isAlone || Object.keys(settings).length > 0) {
+  const { reference, unset, ...settings } = options;
+  if (reference || unset.length > 0 || Object.keys(settings).length > 0) {
     throw new Psd2Error('usage', '--store cannot be combined with other settings', {
       hint: 'Set the store in a command of its own.',
     });
@@ -60,21 +96,21 @@ export async function profileSet(
 async function setSettings(
   context: Context,
   name: string,
-  { reference, unset, clientSecretEnv, ccClientSecretEnv, ...options }: SetOptions & SettingOptions,
+  { reference, unset, ...options }: SetOptions & SettingOptions,
 ): Promise<void> {
   parseProfileName(name);
   await readStored(context, name);
-  const named = {
-    ...(await readSettingOptions(context, options)),
-    ...(clientSecretEnv && { clientSecret: secretIn(context, 'PSD2_CLIENT_SECRET') }),
-    ...(ccClientSecretEnv && { ccClientSecret: secretIn(context, 'PSD2_CC_CLIENT_SECRET') }),
-  };
+  const named = await readSettingOptions(context, options);
   const removed = new Set(unset.flatMap(parseUnset));
   refuseUnclear(name, named, removed);
   if (named.baseUrl !== undefined) named.baseUrl = parseBaseUrl(named.baseUrl).href;
+  if (named.bank !== undefined)
+    named.bank = (await (await import('../open/bank-file.ts')).contentOfBank(named.bank)).content;
   const given = keepFiles(named, keeping(reference));
   for (const key of replacedKeys(given)) removed.add(key);
-  const touchesKeys = OF_KEYS.some((key) => key in given || [...removed].some((each) => each === key));
+  // If a setting for TLS or signatures changes, psd2 opens all certificates and keys again.
+  const changed = [...Object.keys(given), ...removed];
+  const touchesKeys = settingsOf('pairs', 'signer').some((key) => changed.includes(key));
   for (;;) {
     const before = await readStored(context, name);
     const settings = { ...before.settings, ...given };
@@ -85,22 +121,17 @@ async function setSettings(
   }
 }
 
-function secretIn({ env }: Context, variable: string): string {
-  const secret = env[variable]?.trim();
-  if (secret) return secret;
-  throw new Psd2Error('usage', `${variable} is not set, so psd2 cannot read the secret from it`);
-}
-
 /** The settings that `--unset <name>` removes: a certificate and its key go together. @throws Psd2Error `usage` */
-function parseUnset(name: string): Removable[] {
-  const setting = SHOWN_SETTINGS.find((key) => SETTING_OPTIONS[key] === name || key === name);
+function parseUnset(name: string): OptionalSetting[] {
+  const setting = settingKeys().find((key) => SETTINGS[key].option === name || key === name);
   if (setting === undefined) {
+    const known = removableOptions();
     throw new Psd2Error('usage', `Unknown setting ${JSON.stringify(name)}`, {
-      hint: `${didYouMean(name, UNSETTABLE)}Settings that can be removed: ${UNSETTABLE.join(', ')}.`,
+      hint: `${didYouMean(name, known)}Settings that can be removed: ${known.join(', ')}.`,
     });
   }
-  if (!isRemovable(setting)) {
-    throw new Psd2Error('usage', `A profile needs the setting ${SETTING_OPTIONS[setting]}`, {
+  if (!isOptional(setting)) {
+    throw new Psd2Error('usage', `A profile needs the setting ${SETTINGS[setting].option}`, {
       hint: 'Give it another value, or remove the whole profile with psd2 profile remove.',
     });
   }
@@ -108,8 +139,12 @@ function parseUnset(name: string): Removable[] {
 }
 
 /** @throws Psd2Error `usage` if no setting is given, a value is empty, or a setting is both given and removed */
-function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: ReadonlySet<Removable>): void {
-  const keys = SHOWN_SETTINGS.filter((key) => key in given);
+function refuseUnclear(
+  name: string,
+  given: Partial<ProfileSettings>,
+  removed: ReadonlySet<OptionalSetting>,
+): void {
+  const keys = shownSettings().filter((key) => key in given);
   if (keys.length === 0 && removed.size === 0) {
     throw new Psd2Error('usage', 'No setting is given', {
       hint: 'Give at least one, or let psd2 ask for each:',
@@ -120,19 +155,19 @@ function refuseUnclear(name: string, given: Partial<ProfileSettings>, removed: R
     });
   }
   for (const key of keys) {
-    const option = SETTING_OPTIONS[key];
-    if (isRemovable(key) && removed.has(key))
-      throw new Psd2Error('usage', `--${option} and --unset ${option} exclude each other`);
+    const { option } = SETTINGS[key];
+    if (isOptional(key) && removed.has(key))
+      throw new Psd2Error('usage', `--${option} and --unset ${option} cannot be used together`);
     if (given[key] === '') {
       throw new Psd2Error('usage', `The value of --${option} is empty`, {
-        ...(isRemovable(key) && { hint: `To remove the setting: --unset ${option}.` }),
+        ...(isOptional(key) && { hint: `To remove the setting: --unset ${option}.` }),
       });
     }
   }
 }
 
 /** The stored keys to remove, because the new certificate's file has its own key. */
-function replacedKeys(given: Partial<ProfileSettings>): Removable[] {
+function replacedKeys(given: Partial<ProfileSettings>): OptionalSetting[] {
   return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
     const source = given[certificate];
     if (!source || given[key]) return [];

@@ -1,23 +1,40 @@
+import * as z from 'zod/mini';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
-import {
-  DEFAULT_REDIRECT_URI,
-  DEFAULT_TPP_CERTIFICATE,
-  environmentSettings,
-  openProfile,
-} from '../../store/machine/settings.ts';
-import { chooseStore, hidePassword } from '../../store/machine/store-choice.ts';
-import { StoreMemory } from '../../store/machine/store-memory.ts';
-import type { Context, Source } from '../context.ts';
-import { profileSettings } from './shape.ts';
+import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
+import { environmentSettings, openProfile } from '../../store/machine/settings.ts';
+import { chooseStore, hidePassword, StoreMemory } from '../../store/machine/store-choice.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
+import { oneOf, text } from '../shared/fields.ts';
 
-/** A value that a command would use, and where it comes from. */
-interface ShownValue {
-  value: string;
-  source: Source;
-}
+const SOURCES = ['option', 'environment', 'profile', 'default'] as const;
+
+/** The settings that a command would use, without secrets. */
+const profileSettings = () =>
+  z.object({
+    name: text('name of the profile'),
+    source: oneOf(SOURCES, 'what chose this profile'),
+    protected: text('where the key of a protected profile comes from; no if it is not protected'),
+    settings: z
+      .record(
+        z.string(),
+        z.object({ value: text('value that psd2 would use'), source: oneOf(SOURCES, 'where it comes from') }),
+      )
+      .check(z.describe('settings that have a value, by name')),
+  });
+
+/** What `profile show`, `profile set` and `profile edit` print. */
+export const SETTINGS_OF_PROFILE = { what: 'the settings of a profile', shape: profileSettings };
+
+export const show = verb(
+  { prints: SETTINGS_OF_PROFILE, help: examples('psd2 profile show', 'psd2 profile show mybank') },
+  (command) => command.argument('[profile]'),
+  (context, name) => profileShow(context, name),
+);
 
 /**
- * `psd2 profile show [name]`: shows every value that a command would use, with its source: option, environment, profile
+ * Shows every value that a command would use, with its source: option, environment, profile
  * or default. It shows no secrets and no keys.
  */
 export async function profileShow(context: Context, name: string | undefined): Promise<void> {
@@ -25,20 +42,15 @@ export async function profileShow(context: Context, name: string | undefined): P
   const profile = openProfile(profiles, name ?? globals.profile, env);
   const given = environmentSettings(env);
   const sealed = profile.settings.sealed?.names ?? [];
-  const settings: Record<string, ShownValue> = {};
-  for (const key of SHOWN_SETTINGS) {
+  const settings: Printed<typeof profileSettings>['settings'] = {};
+  for (const key of shownSettings()) {
     const value = profile.settings[key];
     const isSealed = value === undefined && sealed.includes(key);
-    const shown = isSealed ? 'encrypted' : value === undefined ? DEFAULTS[key] : describeSetting(key, value);
+    const byDefault = isSealed ? 'encrypted' : SETTINGS[key].default;
+    const shown = value === undefined ? byDefault : describeSetting(key, value);
     if (shown === undefined) continue;
-    const source = isSealed
-      ? 'profile'
-      : value === undefined
-        ? 'default'
-        : key in given
-          ? 'environment'
-          : 'profile';
-    settings[key] = { value: shown, source };
+    const source = value !== undefined && key in given ? 'environment' : 'profile';
+    settings[key] = { value: shown, source: value === undefined && !isSealed ? 'default' : source };
   }
   const chosen = chooseStore(env, new StoreMemory(folder, profile.name).read());
   settings.store = {
@@ -73,46 +85,23 @@ export async function profileShow(context: Context, name: string | undefined): P
   );
 }
 
-/** All settings, in the order of display. */
-export const SHOWN_SETTINGS = [
-  'baseUrl',
-  'clientId',
-  'clientSecret',
-  'applicationName',
-  'ccClientId',
-  'ccClientSecret',
-  'ccApplicationName',
-  'ccDailyLimit',
-  'environment',
-  'redirectUri',
-  'maxAmount',
-  'payeeCheck',
-  'signer',
-  'tppCertificate',
-  'qwacCertificate',
-  'qwacKey',
-  'qsealCertificate',
-  'qsealKey',
-  'ca',
-  'bankSigningCertificate',
-] as const satisfies (keyof ProfileSettings)[];
-
-/** The values of settings that are not set. */
-const DEFAULTS: Partial<Record<(typeof SHOWN_SETTINGS)[number], string>> = {
-  redirectUri: DEFAULT_REDIRECT_URI,
-  tppCertificate: DEFAULT_TPP_CERTIFICATE,
-  qsealCertificate: 'none: the QWAC signs',
-  ca: "the system's",
-};
-
 /** Writes a setting for display. For a secret it says only that it is set. */
-export function describeSetting(
-  key: (typeof SHOWN_SETTINGS)[number],
-  value: NonNullable<ProfileSettings[keyof ProfileSettings]>,
-): string {
-  if (key === 'clientSecret' || key === 'ccClientSecret') return 'set';
-  // A command's arguments may hold secrets.
-  if (key === 'signer' || key === 'payeeCheck') return String(value).trim().replace(/\s.*$/s, ' …');
-  if (typeof value === 'string') return value;
-  return 'path' in value ? value.path : 'stored in the profile';
+export function describeSetting(key: SettingKey, value: NonNullable<ProfileSettings[SettingKey]>): string {
+  const { kind } = SETTINGS[key];
+  if (kind === 'secret') return 'set';
+  // A command's arguments may contain secrets.
+  if (kind === 'program') return String(value).trim().replace(/\s.*$/s, ' …');
+  if (typeof value !== 'string') return 'path' in value ? value.path : 'stored in the profile';
+  return kind === 'bank' ? nameOfBank(value) : value;
+}
+
+/** A stored bank file has a name, or stands for one that has none. */
+function nameOfBank(setting: string): string {
+  if (!setting.startsWith('{')) return setting;
+  try {
+    const { name } = z.object({ name: z.string() }).parse(JSON.parse(setting));
+    return `${name}, stored in the profile`;
+  } catch {
+    return 'stored in the profile';
+  }
 }

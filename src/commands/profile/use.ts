@@ -1,12 +1,15 @@
-import type { Context } from '../context.ts';
-import { noSuchProfile } from './no-such-profile.ts';
-import { profile } from './shape.ts';
+import { examples, verb } from '../declare.ts';
+import { noSuchProfile } from './change.ts';
+import { PROFILE } from './list.ts';
 
-/** `psd2 profile use <name>` */
-export async function profileUse({ profiles, terminal, output }: Context, name: string): Promise<void> {
-  const chosen = profiles.read(name);
-  if (!chosen) throw noSuchProfile(name, profiles.list());
-  await profiles.use(name);
-  if (output.format === 'table') terminal.say(`psd2 now uses the profile ${name} by default.`);
-  else output.record({ name, baseUrl: chosen.baseUrl, current: true }, [], profile);
-}
+export const use = verb(
+  { prints: PROFILE, help: examples('psd2 profile use mybank') },
+  (command) => command.argument('<profile>'),
+  async ({ profiles, terminal, output }, name) => {
+    const chosen = profiles.read(name);
+    if (!chosen) throw noSuchProfile(name, profiles.list());
+    await profiles.use(name);
+    if (output.format === 'table') terminal.say(`psd2 now uses the profile ${name} by default.`);
+    else output.record({ name, baseUrl: chosen.baseUrl, current: true }, [], PROFILE.shape);
+  },
+);

@@ -1,37 +1,68 @@
+import { Option } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
 import { quoteForShell } from '../../quote-for-shell.ts';
-import type { Context } from '../context.ts';
-import { sandboxFolderOf } from './folder.ts';
-import { requireRunning } from './running.ts';
-import { variables as variablesShape } from './shape.ts';
+import { doorBankFile } from '../../sandbox/folder/door-bank-file.ts';
+import { DOOR_PATH } from '../../sandbox/nextgenpsd2/operations.ts';
+import type { ProfileSettings } from '../../store/machine/profiles.ts';
+import { SETTINGS, settingKeys } from '../../store/machine/setting-table.ts';
+import { verb } from '../declare.ts';
+import { sandboxSettings } from './profile.ts';
+import { requireRunning, sandboxFolderOf } from './running.ts';
+
+const shape = () =>
+  z
+    .record(z.string(), z.string())
+    .check(z.describe('environment variables by name; their secrets are valid for this sandbox only'));
 
 /**
  * `psd2 sandbox env`: prints export lines for `eval`, or the variables as one object. Their secrets are valid for this
- * sandbox only.
- *
- * @throws Psd2Error `sandbox` if it is not running
+ * sandbox only. It throws Psd2Error `sandbox` if the sandbox is not running.
  */
-export async function sandboxEnv(context: Context): Promise<void> {
-  const { baseUrl } = await requireRunning(context);
-  const { loadOrCreateRegistration } = await import('../../sandbox/folder/registration.ts');
-  const registration = await loadOrCreateRegistration(sandboxFolderOf(context));
-  const { authorizationCode, clientCredentials } = registration.applications;
-  const variables = {
-    PSD2_BASE_URL: baseUrl,
-    PSD2_CLIENT_ID: authorizationCode.clientId,
-    PSD2_CLIENT_SECRET: authorizationCode.clientSecret,
-    PSD2_APP_NAME: authorizationCode.applicationName,
-    PSD2_CC_CLIENT_ID: clientCredentials.clientId,
-    PSD2_CC_CLIENT_SECRET: clientCredentials.clientSecret,
-    PSD2_CC_APP_NAME: clientCredentials.applicationName,
-    PSD2_QWAC_CERT: registration.qwacCertFile,
-    PSD2_QWAC_KEY: registration.qwacKeyFile,
-    PSD2_QSEAL_CERT: registration.qsealCertFile,
-    PSD2_QSEAL_KEY: registration.qsealKeyFile,
-    PSD2_CA: registration.caFile,
-    PSD2_BANK_SIGNING_CERT: registration.bankSigningCertFile,
+export const env = verb(
+  {
+    prints: { what: 'environment variables', shape },
+    help: '\nExamples:\n  $ eval "$(psd2 sandbox env)"\n  $ eval "$(psd2 sandbox env --interface nextgenpsd2)"',
+  },
+  (command) =>
+    command.addOption(
+      new Option('--interface <name>', 'door of the sandbox: cb, or nextgenpsd2 of the Berlin Group')
+        .choices(['cb', 'nextgenpsd2'] as const)
+        .default('cb' as const),
+    ),
+  async (context, { interface: door }) => {
+    const { baseUrl } = await requireRunning(context);
+    const { loadOrCreateRegistration } = await import('../../sandbox/folder/registration.ts');
+    const folder = sandboxFolderOf(context);
+    const settings = sandboxSettings(baseUrl, await loadOrCreateRegistration(folder));
+    const variables = variablesOf(door === 'cb' ? settings : settingsOfDoor(settings, folder));
+    if (context.output.format !== 'table') return context.output.record(variables, [], shape);
+    for (const [name, value] of Object.entries(variables))
+      context.output.text(`export ${name}=${quoteForShell(value)}`);
+  },
+);
+
+function variablesOf(settings: ProfileSettings): Record<string, string> {
+  return Object.fromEntries(
+    settingKeys().flatMap((key) => {
+      const { variable } = SETTINGS[key];
+      const value = settings[key];
+      const text = typeof value === 'object' ? 'path' in value && value.path : value;
+      return variable && text ? [[variable, text]] : [];
+    }),
+  );
+}
+
+/** The client secret counts only for banks whose bank file says so. */
+function settingsOfDoor(settings: ProfileSettings, folder: string): ProfileSettings {
+  const { baseUrl, clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = settings;
+  return {
+    bank: doorBankFile(folder),
+    baseUrl: `${baseUrl}${DOOR_PATH}`,
+    clientSecret,
+    qwacCertificate,
+    qwacKey,
+    qsealCertificate,
+    qsealKey,
+    ca,
   };
-  if (context.output.format !== 'table') return context.output.record(variables, [], variablesShape);
-  for (const [name, value] of Object.entries(variables)) {
-    context.output.text(`export ${name}=${quoteForShell(value)}`);
-  }
 }

@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { control } from '../../sandbox/control/control-client.ts';
@@ -6,18 +7,25 @@ import { type FaultOrder, type FaultRecord, faultRecord } from '../../sandbox/fa
 import { parseTarget } from '../../sandbox/faults/target.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
+import { bareVerb, examples, type Noun, type OptionsOf, verb } from '../declare.ts';
+import { list as listOf, orNull, text, whole } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { requireRunning } from './running.ts';
-import { cleared as clearedShape, fault as faultShape } from './shape.ts';
 
-/** The options as typed. */
-export interface FaultOptions {
-  on?: string | undefined;
-  times?: string | undefined;
-  after?: string | undefined;
-  probability?: string | undefined;
-  seed?: string | undefined;
-}
+const printedFault = () =>
+  z.object({
+    id: whole('id for fault clear'),
+    fault: text('for example status=503'),
+    on: orNull(text('calls that the fault matches; null: every call')),
+    times: orNull(whole('number of calls that it changes; null: all')),
+    after: whole('number of calls that succeed first'),
+    probability: z.number().check(z.describe('share of the calls that it changes, 0 to 1')),
+    seed: text('seed of the random choice'),
+    seen: whole('number of calls that it matched'),
+    fired: whole('number of calls that it changed'),
+  });
+
+const cleared = () => z.object({ cleared: whole('number of removed faults') });
 
 const COLUMNS: Column<FaultRecord>[] = [
   { title: 'Id', value: ({ id }) => String(id), right: true },
@@ -28,35 +36,82 @@ const COLUMNS: Column<FaultRecord>[] = [
   { title: 'Applied', value: ({ fired }) => String(fired), right: true },
 ];
 
-/** `psd2 sandbox fault add`. @throws Psd2Error `usage`, `sandbox` if it is not running */
-export async function addFault(context: Context, fault: string, options: FaultOptions): Promise<void> {
-  const order = readOrder(fault, options);
-  const running = await requireRunning(context);
-  const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
-  context.output.record(added, COLUMNS, faultShape);
-  context.terminal.say('Calls succeed again after: psd2 sandbox fault clear');
+function withOptions(command: Command) {
+  return command
+    .argument('<fault>', 'for example cut-after-effect, delay=500, status=503, clock=-7')
+    .option('--on <call>', 'calls that fail: execute, token, ..., or "GET /private/*"; default: all')
+    .option('--times <n>', 'number of calls that fail; default: all')
+    .option('--after <n>', 'number of calls that succeed first')
+    .option('--probability <p>', 'share of the calls that fail, for example 0.25')
+    .option('--seed <text>', 'with --probability: choose the same calls in every run');
 }
 
-/** `psd2 sandbox fault list`. @throws Psd2Error `sandbox` if it is not running */
-export async function listFaults(context: Context): Promise<void> {
+type FaultOptions = OptionsOf<typeof withOptions>;
+
+/** @throws Psd2Error `usage`, `sandbox` if it is not running */
+const add = verb(
+  {
+    prints: { what: 'a fault', shape: printedFault },
+    help: `
+docs/sandbox.md, "Faults", lists all faults and calls. So does the error for an unknown one.
+${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1')}`,
+  },
+  withOptions,
+  async (context, fault, options) => {
+    const order = readOrder(fault, options);
+    const running = await requireRunning(context);
+    const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
+    context.output.record(added, COLUMNS, printedFault);
+    context.terminal.say('Calls succeed again after: psd2 sandbox fault clear');
+  },
+);
+
+const list = bareVerb(
+  { what: 'faults', shape: () => listOf(printedFault()) },
+  examples('psd2 sandbox fault list'),
+  listFaults,
+);
+
+/** @throws Psd2Error `usage`, `sandbox` if it is not running */
+const clear = verb(
+  {
+    prints: { what: 'number of removed faults', shape: cleared },
+    help: examples('psd2 sandbox fault clear'),
+  },
+  (command) => command.argument('[id]', 'id of a fault; default: all'),
+  async (context, id) => {
+    const path = id === undefined ? '/faults' : `/faults/${readWholeNumber('The id', id, 1)}`;
+    const running = await requireRunning(context);
+    const removed = await control(running, { method: 'DELETE', path }, cleared());
+    if (id !== undefined && removed.cleared === 0) {
+      throw new Psd2Error('usage', `There is no fault ${id}`, {
+        hint: 'See the faults with:',
+        next: [['sandbox', 'fault', 'list']],
+      });
+    }
+    if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${removed.cleared}.`);
+    else context.output.record(removed, [], cleared);
+  },
+);
+
+export const fault: Noun = {
+  declare: (command) =>
+    command.addHelpText('after', examples('psd2 sandbox fault list', 'psd2 sandbox fault clear')),
+  commands: {
+    add: { description: 'make calls fail from now on', load: async () => add },
+    list: {
+      description: 'show the faults, and how many calls each matched and changed',
+      load: async () => list,
+    },
+    clear: { description: 'remove faults', load: async () => clear },
+  },
+};
+
+/** @throws Psd2Error `sandbox` if it is not running */
+async function listFaults(context: Context): Promise<void> {
   const running = await requireRunning(context);
   const faults = await control(running, { method: 'GET', path: '/faults' }, z.array(faultRecord));
   await context.output.table(faults, COLUMNS, 'There are no faults.');
-}
-
-/** `psd2 sandbox fault clear [id]`. @throws Psd2Error `usage`, `sandbox` if it is not running */
-export async function clearFaults(context: Context, id: string | undefined): Promise<void> {
-  const path = id === undefined ? '/faults' : `/faults/${readWholeNumber('The id', id, 1)}`;
-  const running = await requireRunning(context);
-  const { cleared } = await control(running, { method: 'DELETE', path }, z.object({ cleared: z.int() }));
-  if (id !== undefined && cleared === 0) {
-    throw new Psd2Error('usage', `There is no fault ${id}`, {
-      hint: 'See the faults with:',
-      next: [['sandbox', 'fault', 'list']],
-    });
-  }
-  if (context.output.format === 'table') context.terminal.say(`Faults cleared: ${cleared}.`);
-  else context.output.record({ cleared }, [], clearedShape);
 }
 
 function readOrder(fault: string, { on, times, after, probability, seed }: FaultOptions): FaultOrder {

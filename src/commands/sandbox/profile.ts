@@ -5,6 +5,8 @@ import type { Context } from '../context.ts';
 
 /** The profile that `sandbox start` stores. */
 export const SANDBOX_PROFILE = 'sandbox';
+/** The profile for the second door of the sandbox (NextGenPSD2, section 5). */
+export const DOOR_PROFILE = 'sandbox-nextgen';
 
 /** Whether a profile belongs to the sandbox of this configuration: its certificates are in the sandbox's folder. */
 export function isOwnSandbox(
@@ -19,21 +21,31 @@ export function isOwnSandbox(
 }
 
 /**
- * Stores the sandbox's profile, unless the user has another bank under that name. If no profile is chosen, it chooses this
- * one.
+ * Stores the sandbox's profiles, one for each door, unless the user has another bank under that name. If no profile is chosen,
+ * it chooses that of the first door.
  */
 export async function storeProfile(
   context: Context,
   baseUrl: string,
   registration: Registration,
+  folder: string,
 ): Promise<void> {
   const { profiles } = context;
-  const known = profiles.read(SANDBOX_PROFILE);
-  if (known && !isOwnSandbox(known, context)) return;
-  const profile = sandboxSettings(baseUrl, registration);
+  const first = sandboxSettings(baseUrl, registration);
+  if (await storeOne(context, SANDBOX_PROFILE, first))
+    if (profiles.current() === undefined) await profiles.use(SANDBOX_PROFILE);
+  const { doorSettings } = await import('./door-profile.ts');
+  await storeOne(context, DOOR_PROFILE, await doorSettings(first, folder));
+}
+
+/** @returns false if the user has another bank under that name */
+async function storeOne(context: Context, name: string, profile: ProfileSettings): Promise<boolean> {
+  const { profiles } = context;
+  const known = profiles.read(name);
+  if (known && !isOwnSandbox(known, context)) return false;
   // Writing is the slowest step here, and usually nothing has changed.
-  if (!isDeepStrictEqual(known, profile)) await profiles.write(SANDBOX_PROFILE, profile);
-  if (profiles.current() === undefined) await profiles.use(SANDBOX_PROFILE);
+  if (!isDeepStrictEqual(known, profile)) await profiles.write(name, profile);
+  return true;
 }
 
 /** The settings of the sandbox's profile. */

@@ -1,20 +1,27 @@
+import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
-import { sandboxFolderOf } from './folder.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { flag } from '../shared/fields.ts';
 import { SANDBOX_PROFILE } from './profile.ts';
-import { reset } from './shape.ts';
+import { sandboxFolderOf } from './running.ts';
 
-/**
- * `psd2 sandbox reset`: resets the bank to its start. It is not an error if the bank does not run: there is nothing to
- * reset.
- */
-export async function sandboxReset(context: Context): Promise<void> {
+const shape = () => z.object({ reset: flag('false if no sandbox was running') });
+
+export const reset = bareVerb(
+  { what: 'whether the sandbox was running', shape },
+  examples('psd2 sandbox reset'),
+  resetBank,
+);
+
+/** Resets the bank to its start. It is not an error if the bank does not run: there is nothing to reset. */
+async function resetBank(context: Context): Promise<void> {
   const { terminal, output } = context;
   const { runningSandbox } = await import('../../sandbox/folder/running.ts');
   const running = await runningSandbox(sandboxFolderOf(context));
   if (running) {
     await (await import('../../sandbox/control/control-client.ts')).resetSandbox(running);
   }
-  if (output.format !== 'table') output.record({ reset: running !== undefined }, [], reset);
+  if (output.format !== 'table') output.record({ reset: running !== undefined }, [], shape);
   else if (!running) terminal.say('The sandbox is not running.');
   else {
     terminal.say(

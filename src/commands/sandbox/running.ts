@@ -1,7 +1,51 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { RunningSandbox } from '../../sandbox/folder/running.ts';
+import { refuseUnsafeFilesIn } from '../../store/disk/permissions.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed as DataOf } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { sandboxFolderOf } from './folder.ts';
+import type { Printed } from '../declare.ts';
+import { text, whole } from '../shared/fields.ts';
+import { SANDBOX_PROFILE } from './profile.ts';
+
+export const addresses = () =>
+  z.object({
+    baseUrl: text("base URL of the bank's interface"),
+    customerSiteUrl: text('site where the customers log in'),
+    consoleUrl: text('console that shows the calls'),
+    pid: whole('process id'),
+    profile: text('profile that psd2 stores for the sandbox'),
+  });
+
+export const ADDRESSES: Printed = { what: 'addresses of the sandbox', shape: addresses };
+
+export const ADDRESS_FIELDS: Column<DataOf<typeof addresses>>[] = [
+  { title: 'Interface', value: ({ baseUrl }) => baseUrl },
+  { title: 'Customer site', value: ({ customerSiteUrl }) => customerSiteUrl },
+  { title: 'Console', value: ({ consoleUrl }) => consoleUrl },
+  { title: 'Process', value: ({ pid }) => String(pid) },
+  { title: 'Profile', value: ({ profile }) => profile },
+];
+
+/** The addresses of a running sandbox. */
+export function addressesOf({ baseUrl, customerSiteUrl, pid }: RunningSandbox): DataOf<typeof addresses> {
+  const consoleUrl = `${customerSiteUrl}/console`;
+  return { baseUrl, customerSiteUrl, consoleUrl, pid, profile: SANDBOX_PROFILE };
+}
+
+/**
+ * The folder of the sandbox's registration, certificates and addresses. This function checks the files, because the
+ * sandbox itself does not.
+ *
+ * @throws Psd2Error `config` if a file in it belongs to another user, or others can read or change it
+ */
+export function sandboxFolderOf({ folder }: Pick<Context, 'folder'>): string {
+  refuseUnsafeFilesIn(folder.sandbox);
+  refuseUnsafeFilesIn(join(folder.sandbox, 'certificates'));
+  return folder.sandbox;
+}
 
 /** @throws Psd2Error `sandbox` if it is not running */
 export async function requireRunning(context: Context): Promise<RunningSandbox> {

@@ -1,39 +1,92 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Command, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
+import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
-import { makePrivateFolder } from '../../store/disk/json-file.ts';
+import type { DoorRules } from '../../sandbox/nextgenpsd2/door-rules.ts';
+import { VARIATIONS, type Variation } from '../../sandbox/nextgenpsd2/variations.ts';
+import { makePrivateFolder } from '../../store/disk/files.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
-import { addressesOf, SANDBOX_FIELDS, type SandboxAddresses } from './addresses.ts';
-import { sandboxFolderOf } from './folder.ts';
+import { examples, type OptionsOf, verb } from '../declare.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
 import { isOwnSandbox, SANDBOX_PROFILE, storeProfile } from './profile.ts';
-import { parsePort, readRules, type SandboxStartOptions } from './start-options.ts';
+import { ADDRESS_FIELDS, ADDRESSES, addresses, addressesOf, sandboxFolderOf } from './running.ts';
 
-/** `psd2 sandbox start`: runs the bank in the foreground until it is interrupted, or in the background. */
-export async function sandboxStart(context: Context, options: SandboxStartOptions): Promise<void> {
-  const port = parsePort(options.port);
-  const rules = readRules(options);
-  if (options.detach) return startDetached(context);
+/** Runs the bank in the foreground until it is interrupted, or in the background. */
+export const start = verb(
+  {
+    prints: ADDRESSES,
+    help: `
+The payee's name can choose how a transfer ends: docs/sandbox.md, "Magic values".
+${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
+  },
+  withOptions,
+  async (context, options) => {
+    const port = parsePort(options.port);
+    const rules = { ...readRules(options), ...(await readDoorRules(options)) };
+    if (options.detach) return startDetached(context);
 
-  const { output, terminal, world, profiles } = context;
-  const { startSandbox } = await import('../../sandbox/server/server.ts');
-  const chosen = profiles.current();
-  const sandbox = await startSandbox({ folder: sandboxFolderOf(context), port, ...rules });
-  try {
-    await storeProfile(context, sandbox.baseUrl, sandbox.registration);
-    output.record(addressesOf(sandbox.running), SANDBOX_FIELDS);
-    sayReady(context, chosen, 'Stop it with Ctrl-C.');
-    await new Promise<void>((resolve) => {
-      if (world.signal.aborted) resolve();
-      world.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    terminal.say('The sandbox has stopped.');
-  } finally {
-    await sandbox.close();
-  }
+    const { output, terminal, world, profiles } = context;
+    const { startSandbox } = await import('../../sandbox/server/server.ts');
+    const chosen = profiles.current();
+    const sandbox = await startSandbox({ folder: sandboxFolderOf(context), port, ...rules });
+    try {
+      await storeProfile(context, sandbox.baseUrl, sandbox.registration, sandboxFolderOf(context));
+      output.record(addressesOf(sandbox.running), ADDRESS_FIELDS);
+      sayReady(context, chosen, 'Stop it with Ctrl-C.');
+      await new Promise<void>((resolve) => {
+        if (world.signal.aborted) resolve();
+        world.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      terminal.say('The sandbox has stopped.');
+    } finally {
+      await sandbox.close();
+    }
+  },
+);
+
+function withOptions(command: Command) {
+  return command
+    .option('--port <n>', 'port of the interface; 0 for any free port', '8443')
+    .option('--detach', 'leave the bank running in the background, and return when it is ready')
+    .option(
+      '--no-enforce-consents',
+      'answer calls even if the customer gave no consent for the product or category',
+    )
+    .option('--roles <list>', 'check the PSD2 roles of the TPP: AISP, PISP, PIISP, separated by commas')
+    .option('--token-ttl <seconds>', 'lifetime of access tokens (default: 3500)')
+    .option('--no-rotation', 'keep the same refresh token when an access token is refreshed')
+    .option('--rate-limit <n>', 'maximum number of calls of an application a minute')
+    .option('--daily-limit <n>', 'maximum number of calls with client credentials a day')
+    .option('--customers <n>', 'number of generated customers, in addition to anna, bruno and carla')
+    .option(
+      '--transactions <n>',
+      "number of booked transactions of anna's account and of each generated account",
+    )
+    .option('--page-size <n>', 'number of transactions on a page (default: 10)')
+    .option(
+      '--bank <name|file>',
+      'platform or bank file that the door /nextgenpsd2 plays (default: the standard)',
+    )
+    .option(
+      '--variation <list>',
+      `what a bank file cannot say of that door: ${VARIATIONS.join(', ')}, separated by commas`,
+    )
+    .addOption(
+      new Option(
+        '--persona <name>',
+        'answer as specified (clean), or with all oddities of the real bank (lived-in)',
+      )
+        .choices(['clean', 'lived-in'] as const)
+        .default('clean' as const),
+    );
 }
+
+type StartOptions = OptionsOf<typeof withOptions>;
 
 /** Starts this same command in the background and waits until it answers. */
 async function startDetached(context: Context): Promise<void> {
@@ -58,7 +111,7 @@ async function startDetached(context: Context): Promise<void> {
     const started = readStarted(logPath);
     if (started) {
       child.unref();
-      output.record(started, SANDBOX_FIELDS);
+      output.record(started, ADDRESS_FIELDS);
       sayReady(context, chosen, 'Stop it with: psd2 sandbox stop');
       return;
     }
@@ -98,20 +151,12 @@ function sayReady(context: Context, chosenBefore: string | undefined, howToStop:
   terminal.say(`The sandbox is ready. Try: ${login}. ${howToStop}`);
 }
 
-const sandboxAddresses = z.object({
-  baseUrl: z.string(),
-  customerSiteUrl: z.string(),
-  consoleUrl: z.string(),
-  pid: z.number(),
-  profile: z.string(),
-});
-
 /** What the sandbox in the background prints when it is ready; undefined until then. */
-function readStarted(logPath: string): SandboxAddresses | undefined {
+function readStarted(logPath: string): Printed<typeof addresses> | undefined {
   // The text after the last line end may be half a line.
   const lines = readFileSync(logPath, 'utf8').split('\n').slice(0, -1);
   for (const line of lines.filter((text) => text.startsWith('{'))) {
-    const { data } = sandboxAddresses.safeParse(JSON.parse(line));
+    const { data } = addresses().safeParse(JSON.parse(line));
     if (data) return data;
   }
   return undefined;
@@ -124,4 +169,64 @@ function lastLine(logPath: string): string {
   } catch {
     return last || 'it printed nothing';
   }
+}
+
+const ROLES = ['AISP', 'PISP', 'PIISP'] as const;
+
+/** The rules of the bank. @throws Psd2Error `usage` */
+function readRules(options: StartOptions) {
+  const { enforceConsents, roles, tokenTtl, rotation, rateLimit, dailyLimit, persona } = options;
+  const { customers, transactions, pageSize } = options;
+  return {
+    persona,
+    consents: enforceConsents ? 'enforced' : 'recorded',
+    rotateRefreshTokens: rotation,
+    ...(roles !== undefined && { roles: roles.split(',').map(parseRole) }),
+    ...(tokenTtl !== undefined && { tokenTtlSeconds: readWholeNumber('--token-ttl', tokenTtl, 1) }),
+    ...(rateLimit !== undefined && { callsPerMinute: readWholeNumber('--rate-limit', rateLimit, 1) }),
+    ...(dailyLimit !== undefined && {
+      clientCredentialsCallsPerDay: readWholeNumber('--daily-limit', dailyLimit, 1),
+    }),
+    ...(customers !== undefined && { customers: readWholeNumber('--customers', customers, 1, 999_999) }),
+    ...(transactions !== undefined && {
+      transactions: readWholeNumber('--transactions', transactions, 1, 10_000_000),
+    }),
+    ...(pageSize !== undefined && { rowsAPage: readWholeNumber('--page-size', pageSize, 1, 10_000) }),
+  } as const;
+}
+
+/** The rules of the second door. @throws Psd2Error `usage`, `config` */
+async function readDoorRules({ bank, variation }: StartOptions): Promise<Partial<DoorRules>> {
+  const variations = variation === undefined ? {} : { variations: variation.split(',').map(parseVariation) };
+  if (bank === undefined) return variations;
+  const { readBankFile } = await import('../../bank-file/bank-file.ts');
+  return { ...variations, description: (await readBankFile(bank)).description };
+}
+
+function parseVariation(text: string): Variation {
+  const found = VARIATIONS.find((known) => known === text.trim());
+  if (found) return found;
+  throw new Psd2Error('usage', `Unknown variation ${JSON.stringify(text)}`, {
+    hint: `Use one or more of ${VARIATIONS.join(',')}.`,
+  });
+}
+
+function parseRole(text: string): (typeof ROLES)[number] {
+  const role = ROLES.find((known) => known === text.trim().toUpperCase());
+  if (role) return role;
+  throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
+    hint: `Use one or more of ${ROLES.join(',')}.`,
+  });
+}
+
+/** @throws Psd2Error `usage` */
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (port !== 0 && isBlockedPort(port)) {
+    throw new Psd2Error('usage', `--port ${port} is a port that browsers and fetch refuse to open`, {
+      hint: 'Choose another port, or 0 for any free port.',
+    });
+  }
+  if (port <= 65_535) return port;
+  throw new Psd2Error('usage', `--port ${JSON.stringify(text)} is not a port from 0 to 65535`);
 }

@@ -1,8 +1,6 @@
-import type { Context } from '../context.ts';
-import { addressesOf, SANDBOX_FIELDS } from './addresses.ts';
-import { requireRunning } from './running.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { ADDRESS_FIELDS, ADDRESSES, addressesOf, requireRunning } from './running.ts';
 
-/** `psd2 sandbox status`. @throws Psd2Error `sandbox` if it is not running */
-export async function sandboxStatus(context: Context): Promise<void> {
-  context.output.record(addressesOf(await requireRunning(context)), SANDBOX_FIELDS);
-}
+export const status = bareVerb(ADDRESSES, examples('psd2 sandbox status'), async (context) =>
+  context.output.record(addressesOf(await requireRunning(context)), ADDRESS_FIELDS),
+);

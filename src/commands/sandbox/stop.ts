@@ -1,8 +1,20 @@
+import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
-import { sandboxFolderOf } from './folder.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { flag } from '../shared/fields.ts';
+import { sandboxFolderOf } from './running.ts';
 
-/** `psd2 sandbox stop`: it is not an error if the bank does not run. */
-export async function sandboxStop(context: Context): Promise<void> {
+export const stop = bareVerb(
+  {
+    what: 'whether the sandbox was running',
+    shape: () => z.object({ stopped: flag('false if no sandbox was running') }),
+  },
+  examples('psd2 sandbox stop'),
+  stopBank,
+);
+
+/** It is not an error if the bank does not run. */
+async function stopBank(context: Context): Promise<void> {
   const { terminal, output } = context;
   const { stopSandbox } = await import('../../sandbox/folder/running.ts');
   const stopped = await stopSandbox(sandboxFolderOf(context));

@@ -1,15 +1,24 @@
 import * as z from 'zod/mini';
+import type { Details } from '../../bank/ports/bank.ts';
+import type { Shape } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { bankData } from './shapes.ts';
+import type { Printed } from '../declare.ts';
 
 // The specification does not show the shapes of these answers, so psd2 prints the bank's own data unread.
 
-/** Prints the bank's answer to a GET of a customer's path. */
-export async function showBankData(context: Context, pathOf: (customerId: string) => string): Promise<void> {
+/** The bank's own data, of an unknown shape. */
+export const bankData: Shape<object> = () =>
+  z.record(z.string(), z.unknown()).check(z.describe("the bank's own data, unchanged"));
+
+export const BANK_DATA: Printed = { what: "the bank's own data", shape: bankData };
+
+/** Prints what the bank itself says of a customer or of products. */
+export async function showBankData(
+  context: Context,
+  detailsOf: (customerId: string) => Details,
+): Promise<void> {
   const { bank, customerId } = await context.bank();
-  const call = { method: 'GET', path: pathOf(customerId), transactionId: context.world.newId() } as const;
-  const { data } = await bank.call(call, z.record(z.string(), z.unknown()));
-  printBankData(context, data);
+  printBankData(context, await bank.accounts.details(detailsOf(customerId), context.world.newId()));
 }
 
 /** Prints data of an unknown shape: as JSON, or one line for each value with its path. */

@@ -1,15 +1,33 @@
+import * as z from 'zod/mini';
 import { adviceOf } from '../../advice.ts';
 import type { Advice } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { checks as checksShape } from './shapes.ts';
+import type { Printed } from '../declare.ts';
+import { flag, list, oneOf, orNull, text } from './fields.ts';
 
-/** The result of one check. */
-export interface Check {
-  name: string;
-  status: 'ok' | 'warn' | 'fail' | 'skip';
-  detail: string;
-  /** What to do; null if there is nothing to do. */
-  fix: Advice | null;
+/** A check as psd2 prints it. */
+export const printedCheck = () =>
+  z.object({
+    name: text('name of the check'),
+    status: oneOf(['ok', 'warn', 'fail', 'skip'], 'result of the check'),
+    detail: text('the result in words'),
+    fix: orNull(text('what to do; null if there is nothing to do')),
+  });
+
+const checksShape = () =>
+  z.object({ ok: flag('true if no check failed'), checks: list(printedCheck(), 'in order') });
+
+export const CHECKS: Printed = { what: 'checks', shape: checksShape };
+
+/** The result of one check: as it is printed, but the advice is not written out yet. */
+export type Check = Unwritten<z.output<ReturnType<typeof printedCheck>>>;
+
+/** A printed check before its advice is written out. */
+export type Unwritten<Written extends { fix: string | null }> = Omit<Written, 'fix'> & { fix: Advice | null };
+
+/** What a check has found. @param fix what to do; null if there is nothing to do */
+export function finding(status: Check['status'], detail: string, fix: Advice | null = null) {
+  return { status, detail, fix };
 }
 
 /**
@@ -27,7 +45,7 @@ export async function printChecks<Kind extends Check>(context: Context, checks: 
     const columns = stdoutColumns || 80;
     const beside = STATUS_WIDTH + Math.max(...checks.map(({ name }) => widthOf(name))) + 2;
     // If the line has no room, the detail goes below the name.
-    const isNarrow = columns - beside < LEAST_WIDTH;
+    const isNarrow = columns - beside < MIN_WIDTH;
     const indent = isNarrow ? STATUS_WIDTH : beside;
     output.lines(
       written.flatMap(({ name, status, detail, fix }) => {
@@ -65,4 +83,4 @@ export function writeFix(
 
 const STATUS_WIDTH = 6;
 /** The least width of a detail beside its name. */
-const LEAST_WIDTH = 48;
+const MIN_WIDTH = 48;

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { Psd2Error } from '../../errors.ts';
-import { SETTING_NAMES, TEXT_VARIABLES } from '../../store/machine/settings.ts';
+import { SETTINGS } from '../../store/machine/setting-table.ts';
 import { reason } from '../../terminal/browser.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
@@ -82,7 +82,7 @@ function collectOutput(child: ChildProcessWithoutNullStreams, onTooMuch: () => v
 function nameOf(setting: OutsideSetting): { variable: string; name: string } {
   return setting === 'notify'
     ? { variable: 'PSD2_NOTIFY', name: 'notify' }
-    : { variable: TEXT_VARIABLES[setting], name: SETTING_NAMES[setting] };
+    : { variable: SETTINGS[setting].variable, name: SETTINGS[setting].label };
 }
 
 function failed(setting: OutsideSetting, program: string, what: string, stderr = ''): Psd2Error {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing } from '../../store/disk/system-error.ts';
+import { readNamedFile } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
 
 /**
@@ -14,7 +13,7 @@ export async function readJsonOption(context: Context, option: string, value: st
   try {
     JSON.parse(text);
   } catch (cause) {
-    // The parser quotes the text, which may hold a secret.
+    // The parser quotes the text, which may contain a secret.
     const why =
       cause instanceof Error
         ? `: ${cause.message.replace(/, (\.\.\.)?".*"(\.\.\.)? is not valid JSON$/s, '')}`
@@ -29,15 +28,8 @@ export async function readJsonOption(context: Context, option: string, value: st
 async function readText(context: Context, option: string, value: string): Promise<string> {
   if (value === '-') return context.readStdin();
   if (!value.startsWith('@')) return value;
-  try {
-    return await readFile(value.slice(1), 'utf8');
-  } catch (cause) {
-    throw new Psd2Error(
-      'usage',
-      `The file ${value.slice(1)} of ${option} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
-      { cause },
-    );
-  }
+  const path = value.slice(1);
+  return readNamedFile(path, `The file ${path} of ${option}`, 'usage').toString('utf8');
 }
 
 /** Reads the data of further steps, each an object. @throws Psd2Error `usage` */

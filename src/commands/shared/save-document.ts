@@ -1,9 +1,15 @@
 import { type Stats, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { systemCode } from '../../store/disk/system-error.ts';
+import { systemCode } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
-import { saved } from './shapes.ts';
+import type { Printed } from '../declare.ts';
+import { text, whole } from './fields.ts';
+
+const saved = () => z.object({ file: text('its path'), bytes: whole('its size') });
+
+export const SAVED: Printed = { what: 'the file that was saved', shape: saved };
 
 /** Checks where a document goes, before psd2 asks the bank for it. Binary data never goes to a terminal. @throws Psd2Error `usage` */
 export function requireFile(

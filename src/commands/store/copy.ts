@@ -1,50 +1,85 @@
-import { StoreMemory } from '../../store/machine/store-memory.ts';
+import * as z from 'zod/mini';
+import { StoreMemory } from '../../store/machine/store-choice.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { type OpenedSide, openSide } from './homes.ts';
-import { storeCopied } from './shape.ts';
+import { examples, verb } from '../declare.ts';
+import { text, whole } from '../shared/fields.ts';
+import { type OpenedSide, openSide } from './sides.ts';
 
-export interface StoreCopyOptions {
-  from: string;
-  to: string;
-}
+const storeCopied = () =>
+  z.object({
+    from: text('store that was copied: a folder; or host, port and database'),
+    to: text('store that it was copied to'),
+    profiles: whole('profiles with data'),
+    logins: whole('logins of customers and applications'),
+    flows: whole('payments, operations and consents'),
+    events: whole('events of all flows'),
+    others: whole('counts of calls and reads, notes of refusals, who logged in last'),
+    written: whole('records that this copy wrote; 0 if the destination had all of them'),
+    newer: whole('records that are newer in the destination, because it was used after an earlier copy'),
+    isSame: z.literal(true).check(z.describe('all records were read again on both sides and compared')),
+  });
 
-/** `psd2 store copy`: copies a store to another home, and compares both (store page, "Commands"). */
-export async function storeCopy(context: Context, options: StoreCopyOptions): Promise<void> {
-  const { output, terminal, world } = context;
-  const source = await openSide(context, '--from', options.from);
-  const target = await openSide(context, '--to', options.to);
-  const [from, to] = [source.side, target.side];
-  const { copyStore } = await import('../../store/copy/copy.ts');
-  let looked = 0;
-  const copied = await terminal.whileWaiting(
-    () => `${looked} records`,
-    copyStore(from, to, {
-      signal: world.signal,
-      sleep: world.sleep,
-      say: terminal.say,
-      onRecord: (count) => {
-        looked = count;
-      },
-    }),
-  );
-  await follow(context, source, target);
-  output.record<Printed<typeof storeCopied>>(
-    { from: from.place, to: to.place, ...copied, isSame: true },
-    [
-      { title: 'From', value: (copy) => copy.from },
-      { title: 'To', value: (copy) => copy.to },
-      { title: 'Profiles', value: ({ profiles }) => `${profiles}` },
-      { title: 'Logins', value: ({ logins }) => `${logins}` },
-      { title: 'Flows', value: ({ flows, events }) => `${flows}, with ${events} events` },
-      { title: 'Counts and notes', value: ({ others }) => `${others}` },
-      { title: 'Written now', value: ({ written }) => `${written}` },
-      { title: 'Compared', value: ({ newer }) => writeCompared(newer) },
-    ],
-    storeCopied,
-  );
-  terminal.say(`Use ${to.place} from now on. ${from.place} is unchanged, and refuses workers.`);
-}
+/** `psd2 store copy`: copies a store to another one, and compares both (store page, "Commands"). */
+export const copy = verb(
+  {
+    prints: { what: 'what was copied and compared', shape: storeCopied },
+    help: `
+Name a store with one of these:
+  files                                 the configuration folder
+  /srv/psd2                             another configuration folder
+  postgres                              the database of PSD2_STORE, or of the profile's setting
+  postgres://user@host:5432/database    a database; set its password in PGPASSWORD or PGPASSFILE, not here
+
+psd2 copies tokens, flows with their events, references, counts and notes. It encrypts the tokens for the new store.
+Profiles, certificates and keys stay on their machine. The next psd2 sync fetches synced data again.
+
+During the copy, no worker can use either store: psd2 waits for the workers that are busy, and refuses new ones. After
+that, workers can use the new store. The old one stays unchanged and refuses workers. If the copy is interrupted, run
+the same command again: it continues. To go back, copy in the other direction.
+A database needs its tables (psd2 store init), and the copy needs the rights of its owner.
+${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from postgres --to files')}`,
+  },
+  (command) =>
+    command
+      .requiredOption('--from <home>', 'store to copy: files, a folder, postgres, or an address')
+      .requiredOption('--to <home>', 'destination: files, a folder, postgres, or an address'),
+  async (context, options) => {
+    const { output, terminal, world } = context;
+    const source = await openSide(context, '--from', options.from);
+    const target = await openSide(context, '--to', options.to);
+    const [from, to] = [source.side, target.side];
+    const { copyStore } = await import('../../store/copy/copy.ts');
+    let looked = 0;
+    const copied = await terminal.whileWaiting(
+      () => `${looked} records`,
+      copyStore(from, to, {
+        signal: world.signal,
+        sleep: world.sleep,
+        say: terminal.say,
+        onRecord: (count) => {
+          looked = count;
+        },
+      }),
+    );
+    await follow(context, source, target);
+    output.record<Printed<typeof storeCopied>>(
+      { from: from.place, to: to.place, ...copied, isSame: true },
+      [
+        { title: 'From', value: (copy) => copy.from },
+        { title: 'To', value: (copy) => copy.to },
+        { title: 'Profiles', value: ({ profiles }) => `${profiles}` },
+        { title: 'Logins', value: ({ logins }) => `${logins}` },
+        { title: 'Flows', value: ({ flows, events }) => `${flows}, with ${events} events` },
+        { title: 'Counts and notes', value: ({ others }) => `${others}` },
+        { title: 'Written now', value: ({ written }) => `${written}` },
+        { title: 'Compared', value: ({ newer }) => writeCompared(newer) },
+      ],
+      storeCopied,
+    );
+    terminal.say(`Use ${to.place} from now on. ${from.place} is unchanged, and refuses workers.`);
+  },
+);
 
 /**
  * Remembers the destination as the store of each copied profile, if this machine had its data in the source. A setting of

@@ -1,13 +1,66 @@
+import * as z from 'zod/mini';
 import type { StoreStatus } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
-import { storeStatus as shape } from './shape.ts';
+import { bareVerb, examples } from '../declare.ts';
+import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 
-/** `psd2 store status`: shows the home, what it contains and which workers use it (store page, "Commands"). */
-export async function storeStatus(context: Context): Promise<void> {
-  const home = await context.home();
-  const status = { ...(await home.status()), source: home.source };
+/** What the store contains, and which workers use it. */
+const storeStatus = () =>
+  z.object({
+    home: oneOf(['files', 'postgres'] as const, 'kind of store'),
+    place: text('the folder; or host, port and database'),
+    source: oneOf(
+      ['environment', 'profile', 'default'] as const,
+      'where the choice of this store comes from',
+    ),
+    schema: orNull(
+      z
+        .object({
+          version: whole('version of the tables; 0 if there are none'),
+          needed: whole('version that this psd2 needs'),
+        })
+        .check(z.describe('schema of a database; null for files')),
+    ),
+    profiles: list(
+      z.object({
+        profile: text('its name'),
+        customers: whole('customers who are logged in'),
+        flows: list(
+          z.object({
+            kind: text('transfer, operation or consent'),
+            state: text('its state'),
+            count: whole('number of flows'),
+          }),
+          'number of flows of each kind in each state',
+        ),
+      }),
+      'data of each profile',
+    ),
+    claims: list(
+      z.object({
+        profile: text('its name'),
+        kind: text('what is claimed: tokens, flow, sync or begin'),
+        name: text('the customer or the flow'),
+        worker: text('worker that holds the claim'),
+        until: orNull(text('ISO 8601 with zone; null if the claim does not expire')),
+      }),
+      'claims that workers hold now',
+    ),
+    bytes: whole('size on the disk'),
+  });
+
+/** `psd2 store status`: shows where the store is, what it contains and which workers use it (store page, "Commands"). */
+export const status = bareVerb(
+  { what: 'contents of the store', shape: storeStatus },
+  examples('psd2 store status', "psd2 store status --json --query 'claims[].worker'"),
+  showStatus,
+);
+
+async function showStatus(context: Context): Promise<void> {
+  const store = await context.wholeStore();
+  const found = { ...(await store.status()), source: store.source };
   context.output.record(
-    status,
+    found,
     [
       { title: 'Store', value: ({ home }) => (home === 'files' ? 'files' : 'PostgreSQL') },
       { title: 'Place', value: ({ place }) => place },
@@ -15,12 +68,16 @@ export async function storeStatus(context: Context): Promise<void> {
       { title: 'Schema', value: ({ schema }) => schema && writeSchema(schema) },
       { title: 'Size', value: ({ bytes }) => writeBytes(bytes) },
       { title: 'Profiles', value: ({ profiles }) => profiles.map(writeProfile).join('\n') },
-      { title: 'At work', value: ({ claims }) => claims.map(writeClaim).join('\n') },
+      {
+        title: 'At work',
+        value: ({ claims }) =>
+          claims.map(({ kind, name, worker }) => `${kind} ${name}: ${worker}`).join('\n'),
+      },
     ],
-    shape,
+    storeStatus,
   );
   // The data of the profile may be elsewhere. Other commands refuse this store then.
-  for await (const place of home.check(context.profileName())) {
+  for await (const place of store.check(context.profileName())) {
     if (place.status === 'fail') context.terminal.warn(place.detail);
     break;
   }
@@ -36,10 +93,6 @@ function writeSchema({ version, needed }: NonNullable<StoreStatus['schema']>): s
 function writeProfile({ profile, customers, flows }: StoreStatus['profiles'][number]): string {
   const counts = flows.map(({ kind, state, count }) => `${count} ${kind} ${state}`);
   return [`${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`, ...counts].join(', ');
-}
-
-function writeClaim({ kind, name, worker }: StoreStatus['claims'][number]): string {
-  return `${kind} ${name}: ${worker}`;
 }
 
 function writeBytes(bytes: number): string {

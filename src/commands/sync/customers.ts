@@ -1,24 +1,38 @@
+import type { Worker } from 'node:worker_threads';
+import * as z from 'zod/mini';
+import type { PaceState } from '../../bank/ports/call.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
-import { Psd2Error } from '../../errors.ts';
+import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
 import { syncCustomer } from '../../flows/sync.ts';
-import type { Dealt, Round } from '../../store/ports/rounds.ts';
-import type { SyncRun } from '../../store/ports/sync.ts';
-import type { Context } from '../context.ts';
-import type { Allowance } from '../open/account-reads.ts';
+import type { Dealt, Round, RoundShare, SyncRun } from '../../store/ports/sync.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Allowance, Context, Globals } from '../context.ts';
+import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 
 /** What a sync did for one customer. */
-export interface CustomerReport {
-  customerId: string;
-  /** `waiting`: psd2 may not read the customer's accounts now. */
-  status: 'synced' | 'partly' | 'waiting' | 'failed';
-  accounts: number;
-  newTransactions: number;
-  pending: number;
-  /** Products that psd2 may not read now. */
-  skipped: string[];
-  /** With `productId` null, psd2 could not sync the customer at all. */
-  errors: { productId: string | null; code: string; message: string }[];
-}
+export const customerReport = () =>
+  z.object({
+    customerId: text('id of the customer'),
+    status: oneOf(
+      ['synced', 'partly', 'waiting', 'failed'],
+      'result for the customer; waiting: psd2 may not read their accounts now (--unattended-reads)',
+    ),
+    accounts: whole('number of accounts'),
+    newTransactions: whole('number of transactions that were added'),
+    pending: whole('number of pending transactions now'),
+    skipped: list(z.string(), 'productId of each account that psd2 may not read now'),
+    errors: list(
+      z.object({
+        productId: orNull(text('null if the customer could not be synced at all')),
+        code: text('error code'),
+        message: text('error message'),
+      }),
+      'failures',
+    ),
+  });
+
+export type CustomerReport = Printed<typeof customerReport>;
 
 /** A thread's part of a round. */
 export interface SyncJob {
@@ -36,7 +50,7 @@ export interface SyncJob {
 /** Called after each customer's turn, with the customer's first failure. */
 export type OnReport = (report: CustomerReport, failure: Psd2Error | undefined) => void;
 
-/** Tells all threads to begin no further customer. */
+/** Makes all threads begin no other customer. */
 export class SharedStop {
   readonly state: Int32Array<SharedArrayBuffer>;
 
@@ -55,13 +69,13 @@ export class SharedStop {
 
 /** The pause before psd2 asks again for the rest of a round, which other workers have. */
 const PAUSE_MS = 250;
-/** The pause before psd2 tries again to reach the store. The home itself has already tried for some seconds. */
+/** The pause before psd2 tries again to reach the store. The store itself has already tried for some seconds. */
 const AWAY_MS = 1_000;
-const MOST_REFUSALS = 3;
+const MAX_REFUSALS = 3;
 
 /**
  * Syncs customers until the round is over. A failure of one customer does not stop the others. If the operator
- * interrupts, psd2 begins no further customer, and stores what it has read before this returns. While the store cannot be
+ * interrupts, psd2 begins no other customer, and stores what it has read before this returns. While the store cannot be
  * reached, psd2 begins no customer, and those in progress get another turn.
  */
 export async function syncCustomers(
@@ -144,7 +158,7 @@ function customerSync(
         return;
       }
       const refused = turnedAway.get(customerId) ?? 0;
-      if (error.code === 'too_many_calls' && refused < MOST_REFUSALS) {
+      if (error.code === 'too_many_calls' && refused < MAX_REFUSALS) {
         turnedAway.set(customerId, refused + 1);
         dealt.again();
         return;
@@ -175,6 +189,10 @@ async function syncWhole(
     const errors = failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
     const status = errors.length > 0 || counts.skipped.length > 0 ? 'partly' : 'synced';
     return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
+  } catch (error) {
+    // The bank has counted more reads than psd2 knows of.
+    if (!(error instanceof Psd2Error) || error.code !== 'reads_used_up') throw error;
+    return { report: { customerId, status: 'waiting', ...NOTHING, errors: [] }, failure: undefined };
   } finally {
     // If it failed before the first call, nothing was read.
     await reads.giveBack(customerId);
@@ -205,4 +223,120 @@ const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
 
 function describe({ code, message }: Psd2Error) {
   return { code, message };
+}
+
+declare const PSD2_VERSION: string;
+
+/** What another thread of `psd2 sync` starts with. */
+export interface ThreadStart {
+  /** The version of the program that starts the thread. After an upgrade, the file of the thread is of another one. */
+  version: string;
+  globals: Globals;
+  sources: Record<Parameters<Context['sourceOf']>[0], ReturnType<Context['sourceOf']>>;
+  job: Omit<SyncJob, 'stop'>;
+  round: RoundShare;
+  stop: SharedStop['state'];
+  pace: PaceState;
+  tally: SharedArrayBuffer;
+}
+
+/** A message from another thread to the one that started it. */
+export type ThreadMessage =
+  | { say: string }
+  | { warn: string }
+  /** The thread makes a token call. The command must not end before it has finished. */
+  | { begun: string; atStake: string }
+  | { finished: string }
+  /** The thread could not start, and has taken no customer. */
+  | { unable: string }
+  | { report: CustomerReport; failure: ThreadFailure | undefined };
+
+/** A Psd2Error in a form that a thread can send to another one. */
+export interface ThreadFailure {
+  code: ErrorCode;
+  message: string;
+  context: Omit<ErrorContext, 'cause'>;
+}
+
+/** The message to another thread: the operator has interrupted. */
+export const STOP = 'stop';
+
+export function toThreadFailure({ code, message, context }: Psd2Error): ThreadFailure {
+  const { cause: _cause, ...rest } = context;
+  return { code, message, context: rest };
+}
+
+/** What the threads of a sync share. */
+export interface Shared {
+  round: RoundShare;
+  pace: PaceState;
+  tally: SharedArrayBuffer;
+}
+
+/**
+ * Starts another thread, which syncs customers that no other thread has begun, over its own connections. Resolves when
+ * the thread has ended, also after an interruption.
+ *
+ * @throws Error if the thread ended with a bug of psd2
+ */
+export async function syncInThread(
+  context: Context,
+  { stop, ...job }: SyncJob,
+  shared: Shared,
+  onReport: OnReport,
+): Promise<void> {
+  const { Worker } = await import('node:worker_threads');
+  const start: ThreadStart = {
+    version: PSD2_VERSION,
+    globals: context.globals,
+    sources: {
+      customer: context.sourceOf('customer'),
+      profile: context.sourceOf('profile'),
+      timeout: context.sourceOf('timeout'),
+      scaTimeout: context.sourceOf('scaTimeout'),
+      psuIp: context.sourceOf('psuIp'),
+      lang: context.sourceOf('lang'),
+      trace: context.sourceOf('trace'),
+    },
+    job,
+    stop: stop.state,
+    ...shared,
+  };
+  const worker = new Worker(new URL('../sync-thread.js', import.meta.url), { workerData: start });
+  const { signal } = context.world;
+  const interrupt = () => worker.postMessage(STOP);
+  signal.addEventListener('abort', interrupt);
+  try {
+    await endOf(worker, context, onReport);
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+  }
+}
+
+function endOf(worker: Worker, { terminal, world }: Context, onReport: OnReport): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const unfinished = new Map<string, () => void>();
+    const begin = (id: string, atStake: string) => {
+      const work = () => new Promise<void>((finished) => unfinished.set(id, finished));
+      // Nobody uses the result, so an interruption does not matter here.
+      world.finish(atStake, work).catch(() => {});
+    };
+    worker.on('message', (message: ThreadMessage) => {
+      if ('say' in message) terminal.say(message.say);
+      else if ('warn' in message) terminal.warn(message.warn);
+      else if ('begun' in message) begin(message.begun, message.atStake);
+      else if ('finished' in message) unfinished.get(message.finished)?.();
+      else if ('unable' in message)
+        terminal.warn(cleanText(`Another core could not be used: ${message.unable}`));
+      else {
+        const { report, failure } = message;
+        onReport(report, failure && new Psd2Error(failure.code, failure.message, failure.context));
+      }
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => {
+      for (const finished of unfinished.values()) finished();
+      resolve();
+    });
+  });
 }

@@ -6,11 +6,10 @@ import { Psd2Error } from '../../errors.ts';
 export interface SyncMetrics {
   profile: string;
   calls: number;
-  /** The number of errors by error code. */
   errors: ReadonlyMap<string, number>;
-  /** The number of customers who had their turn, by result. */
+  /** The number of customers processed, by result. */
   done: Readonly<Record<string, number>>;
-  /** Customers of the round who had no turn yet. Null if psd2 has not counted them yet. */
+  /** Customers of the round not processed yet. Null if psd2 has not counted them yet. */
   due: number | null;
   secondsWaited: number;
   renewals: number;
@@ -24,66 +23,38 @@ type Sample = [labels: Record<string, string>, value: number];
 /** Prometheus' text format, version 0.0.4. */
 export function writeMetrics(metrics: SyncMetrics): string {
   const { profile, errors, done, due, startedAt, roundEndedAt } = metrics;
-  const one = (value: number): Sample[] => [[{ profile }, value]];
+  const one = (value: number | null): Sample[] => (value === null ? [] : [[{ profile }, value]]);
+  const at = (time: Date | null) => one(time && time.getTime() / 1000);
   const by = (label: string, values: Iterable<[string, number]>): Sample[] =>
     [...values].map(([name, value]) => [{ profile, [label]: name }, value]);
   return [
+    family('calls_total', 'Calls that this sync has made to the bank.', one(metrics.calls)),
     family(
-      'psd2_sync_calls_total',
-      'counter',
-      'Calls that this sync has made to the bank.',
-      one(metrics.calls),
-    ),
-    family(
-      'psd2_sync_errors_total',
-      'counter',
+      'errors_total',
       'Customers and accounts that could not be synced, by error code.',
       by('code', errors),
     ),
+    family('customers_done_total', 'Customers processed, by result.', by('status', Object.entries(done))),
+    family('customers_due', 'Customers of the round not processed yet.', one(due)),
     family(
-      'psd2_sync_customers_done_total',
-      'counter',
-      'Customers who had their turn, by result.',
-      by('status', Object.entries(done)),
-    ),
-    family(
-      'psd2_sync_customers_due',
-      'gauge',
-      'Customers of the round who had no turn yet.',
-      due === null ? [] : one(due),
-    ),
-    family(
-      'psd2_sync_pace_wait_seconds_total',
-      'counter',
-      'Seconds that calls have waited for their turn.',
+      'pace_wait_seconds_total',
+      'Seconds that calls waited because the bank limits their rate.',
       one(metrics.secondsWaited),
     ),
-    family(
-      'psd2_sync_token_renewals_total',
-      'counter',
-      'Access tokens that were renewed.',
-      one(metrics.renewals),
-    ),
-    family(
-      'psd2_sync_start_time_seconds',
-      'gauge',
-      'When this sync started, in seconds since 1970.',
-      one(startedAt.getTime() / 1000),
-    ),
-    family(
-      'psd2_sync_round_end_time_seconds',
-      'gauge',
-      'When the last round ended, in seconds since 1970.',
-      roundEndedAt ? one(roundEndedAt.getTime() / 1000) : [],
-    ),
+    family('token_renewals_total', 'Access tokens that were renewed.', one(metrics.renewals)),
+    family('start_time_seconds', 'When this sync started, in seconds since 1970.', at(startedAt)),
+    family('round_end_time_seconds', 'When the last round ended, in seconds since 1970.', at(roundEndedAt)),
   ].join('');
 }
 
-function family(name: string, type: 'counter' | 'gauge', help: string, samples: readonly Sample[]): string {
+/** A metric with its samples. The name of a counter ends with `_total`; any other metric is a gauge. */
+function family(end: string, help: string, samples: readonly Sample[]): string {
+  const name = `psd2_sync_${end}`;
   const lines = samples.map(([labels, value]) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
     return `${name}{${pairs.join(',')}} ${value}`;
   });
+  const type = end.endsWith('_total') ? 'counter' : 'gauge';
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n');
 }
 

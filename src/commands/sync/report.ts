@@ -1,23 +1,36 @@
+import * as z from 'zod/mini';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { nextTurn } from '../../domain/read-turns.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { CustomerEnd } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import type { CustomerReport } from './customers.ts';
-import { syncReport } from './shape.ts';
-import type { SyncTally } from './tally.ts';
+import { day, list, orNull, text, time, whole } from '../shared/fields.ts';
+import { type CustomerReport, customerReport } from './customers.ts';
 
 /** The result of a sync. */
-interface SyncReport {
-  /** Null if the rows are only in the database. */
-  out: string | null;
-  since: IsoDate;
-  /** ISO 8601; null if psd2 skipped nothing. */
-  nextReadsAt: string | null;
-  totals: SyncTally['totals'] & { calls: number };
-  customers: CustomerReport[];
-}
+export const syncReport = () =>
+  z.object({
+    out: orNull(text('the folder; null if the rows are only in the database')),
+    since: day('first day that psd2 asked for'),
+    customers: list(
+      customerReport(),
+      'one for each customer. With --every, or with PostgreSQL and --all-customers: only those of the last round that were not synced completely, at most 1000',
+    ),
+    nextReadsAt: orNull(time('when psd2 may read again what it skipped; null if it skipped nothing')),
+    totals: z.object({
+      customers: whole('customers processed; with --every, all totals are those of the last round'),
+      synced: whole('customers who were synced completely'),
+      accounts: whole('accounts of all customers'),
+      newTransactions: whole('new transactions of all customers'),
+      pending: whole('pending transactions of all customers'),
+      calls: whole('calls to the bank'),
+    }),
+  });
+
+type SyncReport = Printed<typeof syncReport>;
 
 const TOTAL_FIELDS: Column<SyncReport>[] = [
   { title: 'Folder', value: ({ out }) => out },
@@ -62,6 +75,8 @@ export function warnOfErrors({ terminal }: Context, customers: readonly Customer
 /** How often psd2 may read, and whether the reads are spread over the day. */
 interface Allowed {
   unattendedReads: number;
+  /** Each consent says how often psd2 may read. */
+  isByConsent: boolean;
   /** Undefined without `--every`. */
   every: number | undefined;
 }
@@ -74,21 +89,22 @@ export function tellOfSkipped(
 ): void {
   if (customers + accounts === 0) return;
   const { terminal } = context;
-  const { unattendedReads: budget, every } = allowed;
+  const { unattendedReads: budget, isByConsent, every } = allowed;
   const at = terminal.writeTime(nextReads(context, allowed));
   const skipped = [
     ...(customers > 0 ? [`${customers} customer${customers === 1 ? '' : 's'}`] : []),
     ...(accounts > 0 ? [`${accounts} account${accounts === 1 ? '' : 's'}`] : []),
   ].join(' and ');
-  const times = `${budget} time${budget === 1 ? '' : 's'}`;
+  const times = isByConsent ? 'as often as the consent allows' : `${budget} time${budget === 1 ? '' : 's'}`;
+  const option = isByConsent ? '' : ' (--unattended-reads)';
   if (every === undefined) {
     terminal.warn(
-      `Skipped: ${skipped}, read ${times} today without the customer (--unattended-reads). They may be read again from ${at}.`,
+      `Skipped: ${skipped}, read ${times} today without the customer${option}. They may be read again from ${at}.`,
     );
     return;
   }
   terminal.say(
-    `Skipped: ${skipped}. Without the customer, psd2 reads an account ${times} a day (--unattended-reads), spread over the day, and pauses after failed reads. The next turn begins at ${at}.`,
+    `Skipped: ${skipped}. Without the customer, psd2 reads an account ${times} a day${option}, spread over the day, and pauses after failed reads. The next turn begins at ${at}.`,
   );
 }
 
@@ -107,7 +123,7 @@ export function incomplete(tally: SyncTally): Psd2Error | undefined {
   if (hasReadNothing) {
     return new Psd2Error(
       'reads_used_up',
-      'Nothing was read: the reads without the customer are used up today',
+      "Nothing was read: today's reads without the customer are used up",
       {
         hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.',
       },
@@ -144,4 +160,78 @@ export function progressLine(all: number, done: number, calls: number, milliseco
 function writeDuration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** The maximum number of incomplete customers to report, if psd2 does not report all customers. */
+const MAX_INCOMPLETE = 1_000;
+
+const NO_TOTALS = { customers: 0, synced: 0, accounts: 0, newTransactions: 0, pending: 0 };
+
+/** The result of a round, over all threads. The counts by status and by code are of all rounds. */
+export class SyncTally {
+  /** The reports of all customers, or only of the first ones that were not synced completely. */
+  readonly reports: CustomerReport[] = [];
+  readonly totals = { ...NO_TOTALS };
+  /** Of all rounds. */
+  readonly byStatus = { synced: 0, partly: 0, waiting: 0, failed: 0 };
+  /** The number of errors by error code, of all rounds. */
+  readonly byCode = new Map<string, number>();
+  /** The number of customers with an error. */
+  incomplete = 0;
+  /** Customers and accounts that psd2 may not read now. */
+  readonly skipped = { customers: 0, accounts: 0 };
+  firstFailure: Psd2Error | undefined;
+  /** Whether the operator has seen the failures of the round. */
+  isTold = false;
+  #hasRead = false;
+  readonly #keepsAll: boolean;
+  #ends: (CustomerEnd & { customerId: string })[] = [];
+
+  /** @param keepsAll whether to keep the reports of all customers, which takes memory */
+  constructor(keepsAll: boolean) {
+    this.#keepsAll = keepsAll;
+  }
+
+  add(report: CustomerReport, failure: Psd2Error | undefined): void {
+    const { customerId, status, errors, skipped } = report;
+    const [first] = errors;
+    this.firstFailure ??= failure;
+    this.totals.customers += 1;
+    this.totals.synced += status === 'synced' ? 1 : 0;
+    this.totals.accounts += report.accounts;
+    this.totals.newTransactions += report.newTransactions;
+    this.totals.pending += report.pending;
+    this.byStatus[status] += 1;
+    this.incomplete += first ? 1 : 0;
+    this.skipped.customers += status === 'waiting' ? 1 : 0;
+    this.skipped.accounts += skipped.length;
+    this.#hasRead ||= status !== 'waiting' && (report.accounts === 0 || skipped.length < report.accounts);
+    for (const { code } of errors) this.byCode.set(code, (this.byCode.get(code) ?? 0) + 1);
+    if (this.#keepsAll || (status !== 'synced' && this.reports.length < MAX_INCOMPLETE))
+      this.reports.push(report);
+    this.#ends.push({ customerId, status, code: first?.code ?? null, message: first?.message ?? null });
+  }
+
+  /** Whether the round had customers, and psd2 could read no account because it may not read them now. */
+  get hasReadNothing(): boolean {
+    return this.skipped.customers + this.skipped.accounts > 0 && !this.#hasRead;
+  }
+
+  /** Forgets the round before. */
+  beginRound(): void {
+    this.reports.length = 0;
+    Object.assign(this.totals, NO_TOTALS);
+    Object.assign(this.skipped, { customers: 0, accounts: 0 });
+    this.incomplete = 0;
+    this.firstFailure = undefined;
+    this.isTold = false;
+    this.#hasRead = false;
+  }
+
+  /** The results of customers since the last call. */
+  takeEnds(): (CustomerEnd & { customerId: string })[] {
+    const ends = this.#ends;
+    this.#ends = [];
+    return ends;
+  }
 }

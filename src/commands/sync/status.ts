@@ -1,16 +1,68 @@
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { RoundStatus } from '../../store/ports/rounds.ts';
+import type { RoundStatus } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { syncStatus as shape } from './shape.ts';
+import { bareVerb } from '../declare.ts';
+import { list, number, orNull, text, time, whole } from '../shared/fields.ts';
 
-type SyncStatus = RoundStatus & { doneAt: string | null };
+/** The progress of the round over all customers. */
+const shape = () =>
+  z.object({
+    begunAt: time('when the round began'),
+    endedAt: orNull(time('when the last customer was processed; null while the round is open')),
+    due: whole('customers not processed yet'),
+    atWork: whole('customers that workers are processing'),
+    done: z.object({
+      synced: whole('customers who were synced completely'),
+      partly: whole('customers with accounts that were not synced'),
+      waiting: whole('customers whose accounts psd2 may not read now'),
+      failed: whole('customers who could not be synced'),
+    }),
+    failures: list(
+      z.object({
+        code: text('error code'),
+        customers: whole('number of customers with this failure'),
+        customerId: text('one of these customers'),
+        message: text('error message for that customer'),
+      }),
+      'failures, the most frequent first',
+    ),
+    needSca: list(z.string(), 'customerId of customers whose SCA the bank requires, at most 100'),
+    workers: list(
+      z.object({
+        worker: text('process and machine'),
+        customers: whole('number of customers that it is processing'),
+      }),
+      'workers that take part in the round now',
+    ),
+    callsPerSecond: orNull(number('calls of all workers, over the last minutes; null after the end')),
+    customersPerSecond: orNull(
+      number('customers processed per second, over the last minutes; null after the end'),
+    ),
+    doneAt: orNull(time('estimated end of the round at the current rate')),
+  });
+
+type SyncStatus = Printed<typeof shape>;
 
 const count = (of: (status: SyncStatus) => number) => (status: SyncStatus) => String(of(status));
 
 /** `psd2 sync status`: shows the progress of the round over all customers (store page, "Commands"). */
-export async function syncStatus(context: Context): Promise<void> {
+export const status = bareVerb(
+  { what: 'progress of a round over all customers', shape },
+  `
+With PostgreSQL it shows all workers, on any machine. With files it shows the last sync of this configuration folder.
+It makes no call to the bank.
+
+Examples:
+  $ psd2 sync status
+  $ psd2 sync status --json --query doneAt -r`,
+  showStatus,
+);
+
+async function showStatus(context: Context): Promise<void> {
   const { output, terminal, world } = context;
   const status = await (await (await context.store()).rounds()).status();
   if (!status) {
@@ -29,7 +81,10 @@ export async function syncStatus(context: Context): Promise<void> {
     { title: 'Failed', value: count(({ done }) => done.failed) },
     { title: 'Why', value: ({ failures }) => failures.map(writeFailure).join('\n') },
     { title: "Needing the customer's SCA", value: ({ needSca }) => needSca.join(' ') },
-    { title: 'Workers', value: ({ workers }) => workers.map(writeWorker).join('\n') },
+    {
+      title: 'Workers',
+      value: ({ workers }) => workers.map(({ worker, customers }) => `${worker}: ${customers}`).join('\n'),
+    },
     { title: 'Calls a second', value: ({ callsPerSecond }) => callsPerSecond?.toFixed(1) ?? null },
     { title: 'Done at', value: ({ doneAt }) => doneAt && terminal.writeTime(doneAt) },
   ];
@@ -52,8 +107,4 @@ export function doneAt(
 
 function writeFailure({ code, customers, customerId, message }: RoundStatus['failures'][number]): string {
   return cleanText(`${customers} ${code}, for example customer ${customerId}: ${message}`);
-}
-
-function writeWorker({ worker, customers }: RoundStatus['workers'][number]): string {
-  return `${worker}: ${customers}`;
 }

@@ -1,9 +1,9 @@
-import type { Pace } from '../../bank/call/pace.ts';
+import type { OwnPace } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Round } from '../../store/ports/rounds.ts';
-import type { CallTally } from '../open/call-tally.ts';
+import type { Round } from '../../store/ports/sync.ts';
+import type { Tally } from '../context.ts';
 import { replaceMetricsFile, writeMetrics } from './metrics.ts';
-import type { SyncTally } from './tally.ts';
+import type { SyncTally } from './report.ts';
 
 /** How often psd2 writes the metrics and notes the progress. */
 const TICK_MS = 5_000;
@@ -17,10 +17,9 @@ interface Watched {
   world: { now(): Date };
 }
 
-/** The calls of a sync. */
 interface Calls {
-  pace: Pick<Pace, 'turns'>;
-  tally: Pick<CallTally, 'secondsWaited' | 'renewals'>;
+  pace: Pick<OwnPace, 'turns'>;
+  tally: Pick<Tally, 'secondsWaited' | 'renewals'>;
 }
 
 /** Keeps the metrics file and the data of `psd2 sync status` up to date while a sync runs. */
@@ -47,7 +46,7 @@ export class SyncWatch {
     this.#startedAt = context.world.now();
   }
 
-  /** Customers of the round who had no turn yet, at the last count. */
+  /** Customers of the round not processed yet, at the last count. */
   get due(): number | null {
     return this.#due;
   }

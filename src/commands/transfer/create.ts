@@ -1,16 +1,45 @@
-import { prepareTransfer } from '../../bank/endpoints/transfers.ts';
-import type { TransferOrder } from '../../domain/transfer.ts';
+import { Option } from '@commander-js/extra-typings';
+import { spacedIban } from '../../domain/order/iban.ts';
+import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
+import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Context } from '../context.ts';
-import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
-import type { CustomerBank } from '../open/bank.ts';
+import { runOperation } from '../../flows/operation.ts';
+import type { Open } from '../../store/ports/flows.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { collect, type Verb } from '../declare.ts';
+import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
-import { driveTransfer } from './drive.ts';
-import { askForMissing } from './order/ask.ts';
-import { type OrderOptions, readOrder } from './order/order.ts';
-import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
+import {
+  askForMissing,
+  type OrderOptions,
+  readOrder,
+  refuseAboveLimit,
+  refuseUncheckedPayee,
+} from './order.ts';
+import { TRANSFERS, writeDebited } from './transfers.ts';
 
-export interface TransferOptions extends OrderOptions {
+const CREATE_NOTE = `
+On a terminal, the command asks for what is missing: the account (from a list with balances), the payee, the IBAN and the
+amount. It checks each as you type. Elsewhere, and with --no-input, it names everything that is missing at once.
+
+The bank verifies the transfer first. Then the command shows the result and asks you, before it sends the customer to
+authorise. In a pipeline, --yes confirms in advance.
+
+A --reference is refused if an earlier transfer already used it, unless that transfer definitely failed. The error says what is
+different in the two. A reference stays taken if its journal is missing. If a damaged journal does not show its reference, every
+--reference is refused.
+
+Exit codes that matter to a script: 6 the customer did not authorise, 8 the payment failed, 9 the outcome is not known yet
+("psd2 transfer resume <flow>" finds out and never pays again).
+
+Examples:
+  $ psd2 transfer --from 0012345678 --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50
+  $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
+      --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`;
+
+interface TransferOptions extends OrderOptions {
   /** The operator has verified the payee by other means. */
   payeeVerified: boolean;
   /** Ask for the bank's dates first, and refuse a date outside them. */
@@ -19,13 +48,51 @@ export interface TransferOptions extends OrderOptions {
   verifyData: string[];
 }
 
-/**
- * `psd2 transfer create`: reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and
- * execute.
- */
-export async function transferCreate(context: Context, given: TransferOptions): Promise<void> {
+/** `psd2 transfer create` */
+export const create: Verb = {
+  prints: TRANSFERS.prints,
+  declare: (command, run) =>
+    command
+      .option('--from <productId>', 'account to debit (required; psd2 asks on a terminal)')
+      .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+      .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+      .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
+      .option('--currency <code>', 'currency of the amount', 'EUR')
+      .option('--description <text>', 'remittance information, at most 140 characters')
+      .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
+      .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
+      .option('--urgent', 'ask for urgent execution')
+      .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
+      .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
+      .option(
+        '--payee-verified',
+        'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
+      )
+      .addOption(
+        new Option(
+          '--payee-source <who>',
+          "who gave the payee's name and IBAN; decides who must check the payee, stored in the journal",
+        ).choices(PAYEE_SOURCES),
+      )
+      .option(
+        '--verify-data <json>',
+        'data for a further verify step, in order: JSON, @file or -; may be repeated',
+        collect,
+        [],
+      )
+      .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
+      .addHelpText('after', CREATE_NOTE)
+      .action(({ instant = false, urgent = false, payeeVerified = false, prepare = false, ...given }) =>
+        run((context) => makeTransfer(context, { ...given, instant, urgent, payeeVerified, prepare })),
+      ),
+};
+
+/** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
+async function makeTransfer(context: Context, given: TransferOptions): Promise<void> {
+  await context.needs('payments');
   const options = await askForMissing(context, given);
-  const order = readOrder(options, context.world.now());
+  const order = readOrder(options, context.world.now(), await context.bankInterface());
+  if (options.prepare) await context.needs('terms');
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'A transfer');
   await context.store();
@@ -38,6 +105,7 @@ export async function transferCreate(context: Context, given: TransferOptions): 
   const opened = await context.bank();
   const begin = {
     transactionId: context.world.newId(),
+    commits: opened.bank.payments.commits,
     order: { ...order, customerId: opened.customerId },
     furtherData,
   };
@@ -53,12 +121,118 @@ async function checkTerms(
   { bank }: CustomerBank,
   { order, transactionId }: { order: TransferOrder; transactionId: string },
 ): Promise<void> {
-  const terms = await prepareTransfer(bank, order, transactionId);
-  const [earliest, latest] = [terms.executionDateMinimumWireTransferAtBank, terms.executionDateLimit];
+  const { earliestDate: earliest, latestDate: latest } = await bank.payments.terms(order, transactionId);
   const day = order.executionDate;
   if ((earliest === null || day >= earliest) && (latest === null || day <= latest)) return;
   throw new Psd2Error('invalid_date', `The bank does not execute transfers on ${day}`, {
     hint: `It accepts ${earliest ?? 'any day'} to ${latest ?? 'any day'}.`,
     transactionId,
   });
+}
+
+/**
+ * Continues a transfer from its journal to its end, and prints the outcome.
+ *
+ * @param payeeVerified the operator has verified the payee by other means
+ * @throws what {@link runOperation} throws, with the commands to run next
+ */
+export async function driveTransfer(
+  context: Context,
+  opened: CustomerBank,
+  open: Open<'transfer'>,
+  payeeVerified: boolean,
+): Promise<void> {
+  const { terminal, globals, output } = context;
+  await driveFlow(
+    context,
+    TRANSFERS,
+    opened,
+    open,
+    (ports) =>
+      runOperation(open, opened.bank.payments.transfer(open.current), {
+        ...ports,
+        accept: () => accept(context, opened, open, payeeVerified),
+      }),
+    [...(payeeVerified ? ['--payee-verified'] : []), ...(globals.yes ? ['--yes'] : [])],
+  );
+  if (output.format === 'table') terminal.say(cleanText(sayPaid(open.current)));
+}
+
+/** The outcome of an executed transfer, in one sentence. */
+function sayPaid({ order, state, cro }: Transfer): string {
+  const what = `${order.futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
+  const when = order.futureDated ? ` for ${order.executionDate}` : '';
+  const facts = [state, cro && `CRO ${cro}`, order.reference && `reference ${order.reference}`];
+  return `${[`${what}${when}`, ...facts].filter(Boolean).join(', ')}.`;
+}
+
+/** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */
+async function accept(
+  context: Context,
+  { profile }: CustomerBank,
+  open: Open<'transfer'>,
+  payeeVerified: boolean,
+): Promise<boolean> {
+  const { globals, terminal } = context;
+  const { order } = open.current;
+  const command = profile.settings.payeeCheck;
+  if (command !== undefined && !payeeVerified) {
+    const { checkPayee } = await import('./payee-check.ts');
+    const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
+    await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
+  }
+  const summary = terminal.marked(showVerified(open.current));
+  // The person who confirms must see it.
+  if (globals.yes) terminal.say(summary);
+  else terminal.warn(summary);
+  if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
+  return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
+}
+
+/**
+ * Whether the payee check found a match or the operator confirms the payee. A transfer that is not instant needs no check.
+ * If there was one, anything but a match needs a person's confirmation.
+ *
+ * @throws Psd2Error `confirmation_needed` if psd2 cannot ask
+ */
+async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: Transfer): Promise<boolean> {
+  if (payeeCheck ? payeeCheck.result === 'match' : !order.instant) return true;
+  const said = payeeCheck && describePayeeCheck(payeeCheck);
+  if (said !== null && !terminal.canAsk) {
+    throw new Psd2Error(
+      'confirmation_needed',
+      `The payee check of ${order.name} and ${order.to} says: ${said}`,
+      {
+        hint: 'psd2 has not asked the customer yet. If the payee is right after all:',
+        next: [['transfer', 'resume', flow, '--payee-verified', '--yes']],
+        flow,
+      },
+    );
+  }
+  const question =
+    said === null
+      ? `Is ${order.name} verified as the payee behind ${order.to}?`
+      : `The payee check says: ${said}. Is ${order.name} the right payee after all?`;
+  return terminal.confirm(`${question}${order.instant ? " You can't call back an instant transfer" : ''}`);
+}
+
+/** What the bank verified and the operator must confirm. */
+function showVerified({ order, verification, payeeCheck }: Transfer): string {
+  const lines: [string, string | null][] = [
+    ['From', writeDebited({ order })],
+    ['Payee', order.name],
+    ['IBAN', spacedIban(order.to)],
+    ['Name given by', order.payeeSource ? `the ${order.payeeSource}` : null],
+    ['Payee check', payeeCheck && describePayeeCheck(payeeCheck)],
+    ['Bank', verification?.bankName ?? null],
+    ['Amount', writeMoney(order)],
+    ['Commission', writeMoney(verification?.commissions ?? null)],
+    ['Total', writeMoney(verification?.totalAmount ?? null)],
+    ['Description', order.description || null],
+    ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
+    ['Reference', order.reference],
+  ];
+  return ['The bank has verified this transfer:']
+    .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(13)} ${cleanText(value)}`] : [])))
+    .join('\n');
 }

@@ -3,10 +3,10 @@ import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { isChosen, listedFlows } from '../flow/listed.ts';
-import { readLimit } from '../shared/read-limit.ts';
-import { TRANSFER_COLUMNS, toTransferData } from './output.ts';
-import { transfers } from './shape.ts';
+import { collect, examples, type Verb } from '../declare.ts';
+import { ATTENTION_NOTE, listedFlows, whenEmpty } from '../flow/list.ts';
+import { readLimit } from '../shared/whole-number.ts';
+import { TRANSFERS } from './transfers.ts';
 
 export interface TransferListOptions {
   /** Maximum number of transfers; without it, a table on a terminal is short and all other output is complete. */
@@ -22,9 +22,36 @@ export interface TransferListOptions {
 /** As many as fit a terminal. */
 const TABLE_LIMIT = 30;
 
-/** `psd2 transfer list`: newest first. psd2 reads each transfer only when it prints it. */
+/** `psd2 transfer list`: newest first. */
+export const list: Verb = {
+  prints: { what: 'transfers', shape: TRANSFERS.rows },
+  declare: (command, run) =>
+    command
+      .option(
+        '--limit <n>',
+        'maximum number of transfers to show; default: 30 in a table on a terminal, otherwise all',
+      )
+      .option('--state <state>', 'show only transfers in this state; may be repeated', collect, [])
+      .option('--attention', 'show only what a person must look at')
+      .option(
+        '--since <date>',
+        "show only transfers created on this day or later (bank's time zone), YYYY-MM-DD",
+      )
+      .addHelpText(
+        'after',
+        `${ATTENTION_NOTE}
+
+If a transfer's journal is damaged, psd2 names its file and line on stderr and lists the others.`,
+      )
+      .addHelpText('after', examples(...TRANSFERS.help.list))
+      .action(({ limit, state, since, attention = false }) =>
+        run((context) => transferList(context, { limit, state, since, attention })),
+      ),
+};
+
+/** psd2 reads each transfer only when it prints it. */
 export async function transferList(context: Context, options: TransferListOptions): Promise<void> {
-  const { output, stdoutIsTerminal, terminal } = context;
+  const { output, stdoutIsTerminal, terminal, world } = context;
   const states = options.state.map(parseState);
   const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
@@ -43,12 +70,16 @@ export async function transferList(context: Context, options: TransferListOption
       yield [transfer];
     }
   };
-  const whenEmpty =
-    states.length > 0 || isChosen(context, chosen)
-      ? 'No transfer matches.'
-      : 'This profile has no transfers.';
-  if (output.format === 'table') await output.pages(pages(), TRANSFER_COLUMNS, whenEmpty);
-  else await output.pages(mapPages(pages(), toTransferData), [], '', transfers);
+  const none = whenEmpty(context, 'transfer', chosen, states.length > 0);
+  const now = world.now();
+  if (output.format === 'table') await output.pages(pages(), TRANSFERS.columns(now), none);
+  else
+    await output.pages(
+      mapPages(pages(), (transfer) => TRANSFERS.row(transfer, now)),
+      [],
+      '',
+      TRANSFERS.rows,
+    );
   if (isShort && isCut)
     terminal.say(
       `These are the newest ${shown}. --limit <n> shows more; --attention, --state and --since filter.`,

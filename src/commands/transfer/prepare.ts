@@ -1,15 +1,52 @@
-import { prepareTransfer, type TransferTerms } from '../../bank/endpoints/transfers.ts';
-import { parseProductId } from '../../domain/identifiers.ts';
+import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
-import { terms as termsShape } from './shape.ts';
+import { examples, type Verb } from '../declare.ts';
+import { day, flag, list, orNull, text } from '../shared/fields.ts';
 
-/** `psd2 transfer prepare <productId>`: what the bank allows for a transfer. */
-export async function transferPrepare(context: Context, product: string): Promise<void> {
-  const productId = parseProductId(product);
+/** What the bank allows for a transfer. */
+const shape = () =>
+  z.object({
+    bankCode: orNull(text('ABI code')),
+    sepa: orNull(flag('SEPA transfers can be made')),
+    swift: orNull(flag('SWIFT transfers can be made')),
+    urgent: orNull(flag('urgent transfers can be made')),
+    today: orNull(day('today at the bank')),
+    earliestDate: orNull(day('earliest day for a transfer to another bank')),
+    earliestDateInternal: orNull(day('earliest day for a transfer within the bank')),
+    latestDate: orNull(day('latest day of execution')),
+    holidays: list(z.iso.date(), "the bank's holidays"),
+    currency: orNull(text('suggested currency')),
+    currencies: list(
+      z.object({
+        code: text('ISO 4217 code'),
+        label: orNull(text('its name')),
+        rate: orNull(text('its rate to the euro')),
+      }),
+      'allowed currencies',
+    ),
+    countries: list(
+      z.object({ code: text('code of the country'), label: orNull(text('its name')) }),
+      'allowed countries',
+    ),
+  });
+
+/** `psd2 transfer prepare <productId>` */
+export const prepare: Verb = {
+  prints: { what: 'what the bank allows', shape },
+  declare: (command, run) =>
+    command
+      .argument('<productId>')
+      .addHelpText('after', examples('psd2 transfer prepare 0012345678'))
+      .action((product) => run((context) => showTerms(context, product), 'inquiry')),
+};
+
+async function showTerms(context: Context, product: string): Promise<void> {
+  const productId = (await context.bankInterface()).readAccountId(product);
+  await context.needs('terms');
   const { bank, customerId } = await context.bank();
-  const terms = await prepareTransfer(bank, { customerId, from: productId }, context.world.newId());
+  const terms = await bank.payments.terms({ customerId, from: productId }, context.world.newId());
   context.output.record(
-    toTerms(terms),
+    terms,
     [
       { title: 'Today at the bank', value: ({ today }) => today },
       { title: 'Earliest date', value: ({ earliestDate }) => earliestDate },
@@ -19,27 +56,6 @@ export async function transferPrepare(context: Context, product: string): Promis
       { title: 'Countries', value: ({ countries }) => countries.map(({ code }) => code).join(' ') },
       { title: 'Urgent transfers', value: ({ urgent }) => (urgent === null ? null : urgent ? 'yes' : 'no') },
     ],
-    termsShape,
+    shape,
   );
-}
-
-function toTerms(terms: TransferTerms) {
-  return {
-    bankCode: terms.abi ?? terms.ABI,
-    sepa: terms.sepa ?? terms.SEPA,
-    swift: terms.swift ?? terms.SWIFT,
-    urgent: terms.flagUrgency,
-    today: terms.today,
-    earliestDate: terms.executionDateMinimumWireTransferAtBank,
-    earliestDateInternal: terms.executionDateMinimumWireTransferInternal,
-    latestDate: terms.executionDateLimit,
-    holidays: terms.holidays.filter((day) => day !== null).sort(),
-    currency: terms.currency?.selected ?? null,
-    currencies: (terms.currency?.currencyList ?? []).map(({ value, label, rate }) => ({
-      code: value,
-      label,
-      rate: rate || null,
-    })),
-    countries: terms.countries.map(({ value, label }) => ({ code: value, label })),
-  };
 }

@@ -1,17 +1,24 @@
-import { fetchReceipt } from '../../bank/endpoints/operations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { requireFile, saveResult } from '../shared/save-document.ts';
+import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 
 /** `psd2 transfer receipt <flow>`: the bank's printable document. */
-export async function transferReceipt(
-  context: Context,
-  flow: string,
-  fileOption: string | undefined,
-): Promise<void> {
+export const receipt: Verb = {
+  prints: SAVED,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .addHelpText('after', examples('psd2 transfer receipt tr-0mwq9zj41 --file receipt.pdf'))
+      .option('--file <path>', 'file to save the document in')
+      .action((flow, { file }) => run((context) => saveReceipt(context, flow, file))),
+};
+
+async function saveReceipt(context: Context, flow: string, fileOption: string | undefined): Promise<void> {
   const file = requireFile(context, fileOption);
+  await context.needs('receipts');
   const { flows } = await context.store();
   const current = await flows.find('transfer', flow);
   refuseOtherCustomer(context, current);
@@ -20,5 +27,5 @@ export async function transferReceipt(
     throw new Psd2Error('usage', `Transfer ${current.flow} is ${state}, so it has no receipt`);
   }
   const { bank } = await (await forFlow(context, current)).bank();
-  await saveResult(context, file, await fetchReceipt(bank, order, verification.resourceId, transactionId));
+  await saveResult(context, file, await bank.payments.receipt(order, verification.resourceId, transactionId));
 }

@@ -1,42 +1,51 @@
 import { isOpen, maySend } from '../../domain/flow-states.ts';
+import type { Transfer } from '../../domain/transfer.ts';
 import type { Context } from '../context.ts';
-import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { refuseClientCredentials, refuseUnconfirmable } from '../flow/rules.ts';
-import { unfinishedFlow } from '../flow/unfinished.ts';
-import { writeMoney } from '../shared/money.ts';
+import { collect, examples, type Verb } from '../declare.ts';
+import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { resumeFlow } from '../flow/resume.ts';
 import { readFurtherData } from '../shared/read-data.ts';
-import { driveTransfer } from './drive.ts';
-import { refuseAboveLimit, refuseUncheckedPayee } from './rules.ts';
+import { driveTransfer } from './create.ts';
+import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
+import { TRANSFERS } from './transfers.ts';
 
-/** `psd2 transfer resume <flow>`: continues from the journal; never pays twice. */
-export async function transferResume(
+/** `psd2 transfer resume [flow]`: continues from the journal; never pays twice. */
+export const resume: Verb = {
+  prints: TRANSFERS.prints,
+  declare: (command, run) =>
+    command
+      .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
+      .addHelpText('after', examples('psd2 transfer resume tr-0mwq9zj41'))
+      .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
+      .option(
+        '--verify-data <json>',
+        'data for a further verify step, in order: JSON, @file or -; may be repeated',
+        collect,
+        [],
+      )
+      .action((flow, { payeeVerified = false, verifyData }) =>
+        run((context) => resumeTransfer(context, flow, { payeeVerified, verifyData })),
+      ),
+};
+
+function resumeTransfer(
   context: Context,
   named: string | undefined,
-  options: { payeeVerified: boolean; verifyData: string[] },
+  { payeeVerified, verifyData }: { payeeVerified: boolean; verifyData: string[] },
 ): Promise<void> {
-  const flow = named ?? (await unfinishedTransfer(context));
-  const { flows } = await context.store(flow);
-  const profile = context.profile();
-  const current = await flows.find('transfer', flow);
-  refuseOtherCustomer(context, current);
-  const { order } = current;
-  if (maySend(current)) refuseClientCredentials(context);
-  if (isOpen(current) && !current.accepted) {
-    refuseUnconfirmable(context, 'A transfer');
-    refuseUncheckedPayee(context, profile, { ...options, instant: order.instant });
-    refuseAboveLimit(profile, order);
-  }
-  const furtherData = await readFurtherData(context, options.verifyData);
-  const opened = await (await forFlow(context, current)).bank();
-  await opened.flows.resume('transfer', current.flow, async (open) => {
+  const check = (current: Transfer) => {
+    const profile = context.profile();
+    const { order } = current;
+    if (maySend(current)) refuseClientCredentials(context);
+    if (isOpen(current) && !current.accepted) {
+      refuseUnconfirmable(context, 'A transfer');
+      refuseUncheckedPayee(context, profile, { payeeVerified, instant: order.instant });
+      refuseAboveLimit(profile, order);
+    }
+    return readFurtherData(context, verifyData);
+  };
+  return resumeFlow(context, TRANSFERS, named, check, async (opened, open, furtherData) => {
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
-    await driveTransfer(context, opened, open, options.payeeVerified);
-  });
-}
-
-function unfinishedTransfer(context: Context): Promise<string> {
-  return unfinishedFlow(context, 'transfer', {
-    read: (flows, flow) => flows.find('transfer', flow),
-    describe: ({ order }) => `${writeMoney(order)} to ${order.name}`,
+    await driveTransfer(context, opened, open, payeeVerified);
   });
 }

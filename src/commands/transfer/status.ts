@@ -1,43 +1,55 @@
 import { writeCommands } from '../../advice.ts';
-import { isInterruption, isRefusal } from '../../bank/call/failure.ts';
-import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import { isOutcomeOpen, nextOperationStep } from '../../domain/operation.ts';
+import { asksForOutcome, nextOperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { transferCalls } from '../../flows/transfer.ts';
+import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
-import { printTransfer } from './output.ts';
+import { TRANSFERS } from './transfers.ts';
 
-/**
- * `psd2 transfer status <flow>`: the bank's status of the transfer; changes nothing.
- *
- * @param options `watch`: ask again until the transfer has ended
- */
-export async function transferStatus(
-  context: Context,
-  flow: string,
-  { watch }: { watch: boolean },
-): Promise<void> {
+/** `psd2 transfer status <flow>` */
+export const status: Verb = {
+  prints: TRANSFERS.prints,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .option('--watch', 'ask again until the transfer has ended or needs you')
+      .addHelpText(
+        'after',
+        `
+--watch asks the bank for the customer's decision, first every 3 seconds and later every 30. It asks for the settlement of an
+instant transfer until 15 seconds after execute. If the transfer is still PENDING then, the exit code is 9. While another
+psd2 works on the transfer, the command follows its journal. Ctrl-C ends the command with exit code 130 and changes nothing.
+${examples(
+  'psd2 transfer status tr-0mwq9zj41 --json | jq -r .authorizationStatus',
+  'psd2 transfer status tr-0mwq9zj41 --watch',
+)}`,
+      )
+      .action((flow, { watch = false }) => run((context) => showStatus(context, flow, watch))),
+};
+
+/** The bank's status of the transfer; changes nothing. @param watch ask again until the transfer has ended */
+async function showStatus(context: Context, flow: string, watch: boolean): Promise<void> {
   const { flows } = await context.store(flow);
   const current = await flows.find('transfer', flow);
   refuseOtherCustomer(context, current);
   const resourceId = current.verification?.resourceId ?? null;
-  if (resourceId === null) return printTransfer(context, current);
+  if (resourceId === null) return TRANSFERS.print(context, current);
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
   const { bank } = await acting.bank();
-  const { executionStatus } = transferCalls(bank, current);
+  const { executionStatus } = bank.payments.transfer(current);
   try {
-    const status = await fetchOperationStatus(bank, resourceId, current.transactionId);
-    printTransfer(context, {
+    const status = await bank.sca.status(resourceId, current.transactionId);
+    TRANSFERS.print(context, {
       ...current,
       authorizationStatus: status.authorizationStatus,
       executionStatus: current.executionStatus ?? status.executionStatus,
-      ...(executionStatus && isOutcomeOpen(current, true) && (await executionStatus(resourceId))),
+      ...(executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId))),
     });
   } catch (error) {
     // The bank keeps a resource only until its operation has ended.
@@ -45,7 +57,7 @@ export async function transferStatus(
     context.terminal.warn(
       `The bank has no further status. Showing the local record. ${cleanText(error.message)}`,
     );
-    printTransfer(context, current);
+    TRANSFERS.print(context, current);
   }
 }
 
@@ -72,7 +84,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   try {
     last = await terminal.whileWaiting(() => `Watching the transfer ${flow}, which is ${seen}`, watching);
   } catch (error) {
-    printTransfer(context, await flows.find('transfer', flow));
+    TRANSFERS.print(context, await flows.find('transfer', flow));
     throw isInterruption(error) && error instanceof Psd2Error
       ? error.with({
           hint: 'psd2 has changed nothing. Watch it again with:',
@@ -80,7 +92,7 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
         })
       : error;
   }
-  printTransfer(context, last);
+  TRANSFERS.print(context, last);
   if (nextOperationStep(last, needsSettlement(order)) !== 'done')
     terminal.say(
       `psd2 has not recorded this yet. Continue with: ${writeCommands([['transfer', 'resume', flow]], context.repeated)}`,

@@ -1,18 +1,8 @@
-import type { Bank } from '../../bank/call/bank.ts';
-import { fetchOperationStatus } from '../../bank/endpoints/operations.ts';
-import {
-  isOutcomeOpen,
-  isPending,
-  nextOperationStep,
-  type OperationStep,
-  readAuthorization,
-} from '../../domain/operation.ts';
+import type { Bank } from '../../bank/ports/bank.ts';
+import { asksForOutcome, isPending, nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { whatHappened } from '../../flows/outcome/ask-operation.ts';
-import { outcomeUnknown } from '../../flows/outcome/execute-outcome.ts';
-import { pollSettlement } from '../../flows/outcome/settlement.ts';
+import { outcomeUnknown, pollSettlement, whatHappened } from '../../flows/outcome.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
-import { transferCalls } from '../../flows/transfer.ts';
 
 /** The first and the longest pause between two questions. Each pause is half as long again as the one before. */
 const FIRST_PAUSE_MS = 3_000;
@@ -51,17 +41,17 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
       if (OPERATORS_TURN.includes(nextOperationStep(transfer, settles))) return transfer;
       const bank = await ports.bank();
       const { resourceId } = transfer.verification;
-      if (settles && isOutcomeOpen(transfer, settles))
+      if (settles && asksForOutcome(transfer, settles))
         return await watchSettlement(ports, bank, transfer, resourceId);
-      const status = await fetchOperationStatus(bank, resourceId, transfer.transactionId);
+      const status = await bank.sca.status(resourceId, transfer.transactionId);
       const now = {
         ...transfer,
         ...status,
         executionStatus: status.executionStatus ?? transfer.executionStatus,
       };
-      const isDecided = !isPending(readAuthorization(status.authorizationStatus));
+      const isDecided = !isPending(status.authorization);
       // AUTHORIZED says nothing about an `execute` that was sent.
-      const isOver = isOutcomeOpen(transfer, settles)
+      const isOver = asksForOutcome(transfer, settles)
         ? whatHappened(status).type !== 'authorization'
         : isDecided;
       if (isOver) return now;
@@ -76,7 +66,7 @@ async function watchSettlement(
   transfer: Transfer,
   resourceId: string,
 ): Promise<Transfer> {
-  const { executionStatus: ask } = transferCalls(bank, transfer);
+  const { executionStatus: ask } = bank.payments.transfer(transfer);
   if (!ask) throw new TypeError(`The bank has no execution status for ${transfer.flow}`);
   const { status, description } = await pollSettlement(
     world,

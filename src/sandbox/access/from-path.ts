@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { ConsentResource, OperationResource, Resource } from '../operations/resource.ts';
@@ -15,19 +15,11 @@ import { type Category, requireAnyConsent, requireConsent, requireRole } from '.
 export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
   const id = c.req.param('customerId') ?? '';
   if (!/^\d{7}$/.test(id)) {
-    throw new Refusal(
-      'FIELD_INVALID',
-      'The customerId of the path is not valid',
-      expectedAndReceived('7 digits', id),
-    );
+    throw wrongValue('FIELD_INVALID', 'The customerId of the path is not valid', '7 digits', id);
   }
   const { customerId } = c.var.caller;
   if (customerId !== undefined && customerId !== id) {
-    throw new Refusal(
-      'NOT_ALLOWED',
-      "The access token is another customer's",
-      expectedAndReceived(`customerId ${customerId}`, id),
-    );
+    throw wrongValue('NOT_ALLOWED', "The access token is another customer's", `customerId ${customerId}`, id);
   }
   const customer = bank.customers.find(id);
   if (!customer) throw new Refusal('CUSTOMER_UNKNOWN', `The bank has no customer ${id}`);
@@ -52,10 +44,11 @@ function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; produ
  */
 export function findProduct(customer: Customer, productId: string): Product {
   if (!/^[0-9A-Za-z]{10}$/.test(productId)) {
-    throw new Refusal(
+    throw wrongValue(
       'FIELD_INVALID',
       'The productId is not valid',
-      expectedAndReceived('10 letters and digits', `"${productId}"`),
+      '10 letters and digits',
+      `"${productId}"`,
     );
   }
   const product = customer.products.find((candidate) => candidate.productId === productId);
@@ -71,11 +64,7 @@ export function findProduct(customer: Customer, productId: string): Product {
 export function resourceOf(c: Context<BankEnv>, bank: Bank): Resource {
   const id = c.req.param('resourceId') ?? '';
   if (!isUuid(id)) {
-    throw new Refusal(
-      'FIELD_INVALID',
-      'The resourceId of the path is not valid',
-      expectedAndReceived('a UUID', id),
-    );
+    throw wrongValue('FIELD_INVALID', 'The resourceId of the path is not valid', 'a UUID', id);
   }
   const resource = bank.resources.find(id);
   const { customerId } = c.var.caller;

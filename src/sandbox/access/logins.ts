@@ -7,7 +7,7 @@ const LOGIN_MS = 10 * 60 * 1000;
 const CODE_MS = 5 * 60 * 1000;
 
 /** A login that the authorize call started and the customer has not decided yet. */
-export interface PendingLogin {
+interface PendingLogin {
   application: Application;
   /** Exactly as the TPP wrote it. The token call must repeat it. */
   redirectUri: string;

@@ -1,4 +1,4 @@
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { TppRole } from '../rules.ts';
@@ -21,10 +21,11 @@ const rolesOf: Record<Category, readonly TppRole[]> = {
 export function requireRole({ rules: { roles } }: Bank, category: Category): void {
   const needed = rolesOf[category];
   if (!roles || needed.some((role) => roles.includes(role))) return;
-  throw new Refusal(
+  throw wrongValue(
     'ROLE_MISSING',
     `The TPP does not have the role for ${category}`,
-    expectedAndReceived(needed.join(' or '), roles.join(', ') || 'no role'),
+    needed.join(' or '),
+    roles.join(', ') || 'no role',
   );
 }
 

@@ -24,7 +24,7 @@ interface Token {
   expiresAt: Date;
 }
 
-export type TokenKind = 'access_token' | 'refresh_token';
+type TokenKind = 'access_token' | 'refresh_token';
 
 /** The issued tokens. They are UUIDs, and are removed when they expire, are used up or are revoked. */
 export class Tokens {

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import type { Bank } from '../bank.ts';
 
 /** A HAL link of the interface specification ("Response envelope"). */
 export interface Link {
@@ -47,7 +46,7 @@ export interface Answer {
 }
 
 /** The envelope of an answer to a request that succeeded. */
-export function successEnvelope({ baseUrl }: Bank, answer: Answer): Record<string, unknown> {
+export function successEnvelope({ baseUrl }: { baseUrl: string }, answer: Answer): Record<string, unknown> {
   const { data, resourceId, place, embedded, messages = [], resultExtras } = answer;
   return {
     result: { outcome: 'SUCCESS', requestId: newRequestId(), flushMessages: true, messages, ...resultExtras },

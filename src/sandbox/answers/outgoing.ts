@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { BankEnv } from '../server/bank-env.ts';
+import { type Answer, successEnvelope } from './envelope.ts';
 
 /** An answer as it goes over the wire. The API does not change it any more. */
 export interface OutgoingAnswer {
@@ -13,15 +13,15 @@ export interface OutgoingAnswer {
 /** The bodies of answers made here. Reading one from a `Response` costs as much as making the answer. */
 const texts = new WeakMap<Response, string>();
 
-/** Answers with JSON. */
-export function answerJson(
+/** Answers a request that succeeded, in the envelope. */
+export function answerSuccess(
   c: Context<BankEnv>,
-  content: object,
-  status: ContentfulStatusCode = 200,
-  headers: Record<string, string> = {},
+  bank: { baseUrl: string },
+  answer: Answer,
+  headers?: Record<string, string>,
 ): Response {
-  const text = JSON.stringify(content);
-  const response = c.body(text, status, { ...headers, 'Content-Type': 'application/json' });
+  const text = JSON.stringify(successEnvelope(bank, answer));
+  const response = c.body(text, 200, { ...headers, 'Content-Type': 'application/json' });
   texts.set(response, text);
   return response;
 }
@@ -37,7 +37,7 @@ export async function readOutgoing(response: Response): Promise<OutgoingAnswer> 
 }
 
 /** Sends an answer. A 204 has no body and no length. */
-export function send(c: Context<BankEnv>, { status, headers, body }: OutgoingAnswer): Response {
+export function send(c: Pick<Context<BankEnv>, 'env'>, { status, headers, body }: OutgoingAnswer): Response {
   // Hono makes its own answer to a HEAD request.
   if (c.env.incoming.method === 'HEAD') return new Response(null, { status, headers });
   const { outgoing } = c.env;
@@ -45,4 +45,16 @@ export function send(c: Context<BankEnv>, { status, headers, body }: OutgoingAns
   outgoing.writeHead(status, { ...Object.fromEntries(headers), ...length });
   outgoing.end(status === 204 ? undefined : body);
   return RESPONSE_ALREADY_SENT;
+}
+
+const types = { pdf: 'application/pdf', xls: 'application/vnd.ms-excel' } as const;
+
+/** Answers with a document. It has no envelope. */
+export function sendDocument(type: keyof typeof types, name: string, bytes: Buffer): Response {
+  return new Response(Uint8Array.from(bytes), {
+    headers: {
+      'Content-Type': types[type],
+      'Content-Disposition': `attachment; filename="${name}.${type}"`,
+    },
+  });
 }

@@ -61,8 +61,8 @@ const statuses = {
   PLANNED_FAILURE: 500,
 } as const;
 
-export type RefusalCode = keyof typeof statuses;
-export type RefusalStatus = (typeof statuses)[RefusalCode];
+type RefusalCode = keyof typeof statuses;
+type RefusalStatus = (typeof statuses)[RefusalCode];
 
 /** All codes, for the documentation. */
 export const refusalCodes: ReadonlyMap<string, RefusalStatus> = new Map(Object.entries(statuses));
@@ -88,7 +88,7 @@ export class Refusal extends Error {
 }
 
 /** Fields that only some refusals have. */
-export interface RefusalExtras {
+interface RefusalExtras {
   /** Sent as `Retry-After`. */
   retryAfterSeconds?: number;
   /** The resource that the customer has to authorise. After that the client repeats the call. */
@@ -98,4 +98,9 @@ export interface RefusalExtras {
 /** The `detail` of a refusal because of a wrong value. */
 export function expectedAndReceived(expected: string, received: string): string {
   return `Expected: ${expected}. Received: ${received}.`;
+}
+
+/** The refusal of a value because another one was expected. */
+export function wrongValue(code: RefusalCode, message: string, expected: string, received: string): Refusal {
+  return new Refusal(code, message, expectedAndReceived(expected, received));
 }

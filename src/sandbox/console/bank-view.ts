@@ -1,15 +1,18 @@
 import type { Bank } from '../bank.ts';
+import type { AccessSide } from '../customer-site/access-side.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
+import { consentStatus } from '../nextgenpsd2/door-state.ts';
+import { customerPage } from '../nextgenpsd2/links.ts';
 import type { Resource } from '../operations/resource.ts';
 
 /** The maximum numbers of flows and transactions that the console shows. */
-const MOST_FLOWS = 100;
-const MOST_ENTRIES = 50;
+const MAX_FLOWS = 100;
+const MAX_ENTRIES = 50;
 
 /** The pending logins, and the resources of all flows, newest first. */
-export function flowsOf(bank: Bank) {
+export function flowsOf(bank: Bank, access: AccessSide) {
   return {
     logins: bank.logins.open().map(({ id, login }) => ({
       id,
@@ -21,7 +24,7 @@ export function flowsOf(bank: Bank) {
     users: bank.customers.seeded.map(({ user }) => user),
     resources: bank.resources
       .list()
-      .slice(-MOST_FLOWS)
+      .slice(-MAX_FLOWS)
       .toReversed()
       .map((resource) => ({
         id: resource.id,
@@ -34,6 +37,21 @@ export function flowsOf(bank: Bank) {
         open: resource.sca !== undefined && bank.resources.scaState(resource) === 'PENDING',
         execution: executionOf(bank, resource),
       })),
+    door: {
+      requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
+      consents: bank.door.consents
+        .list()
+        .slice(-MAX_FLOWS)
+        .toReversed()
+        .map((consent) => ({
+          id: consent.id,
+          type: consent.type,
+          status: consentStatus(bank.door, consent),
+          customer: bank.customers.find(consent.customerId ?? '')?.user ?? '',
+          until: consent.validUntil,
+          accounts: consent.grants.size,
+        })),
+    },
     consents: bank.consents.inForce().map(({ customerId, category, productId, givenAt, endsAt }) => ({
       customer: bank.customers.find(customerId)?.user ?? customerId,
       category,
@@ -113,8 +131,8 @@ export function ledgerOf(bank: Bank, productId: string) {
     productId,
     count: booked.count + pending.length,
     entries: [
-      ...pending.slice(0, MOST_ENTRIES).map(view('pending')),
-      ...booked.slice(0, MOST_ENTRIES).map(view('booked')),
+      ...pending.slice(0, MAX_ENTRIES).map(view('pending')),
+      ...booked.slice(0, MAX_ENTRIES).map(view('booked')),
     ],
   };
 }

@@ -5,8 +5,8 @@ import type { Fault } from '../faults/fault.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 
 /** The maximum number of stored calls, and of stored bytes of each body. */
-const MOST_CALLS = 500;
-const MOST_BYTES = 16_384;
+const MAX_CALLS = 500;
+const MAX_BYTES = 16_384;
 
 /** A body as the log stores it. */
 export interface KeptBody {
@@ -31,10 +31,12 @@ export interface SeenCall {
   /** The application of the token, and its customer if it has one. */
   caller: string | undefined;
   answer: { status: number; headers: readonly (readonly [string, string])[]; body: KeptBody };
+  /** At the second door: the operation. */
+  title?: string;
 }
 
 /** A failed TLS handshake. */
-export interface SeenHandshake {
+interface SeenHandshake {
   id: number;
   at: Date;
   reason: string;
@@ -56,6 +58,7 @@ export class CallLog {
     refusal: Error | undefined;
     caller: string | undefined;
     answer: OutgoingAnswer;
+    title?: string;
   }): void {
     const { request, answer } = call;
     const body = { ...keep(request.body), ...request.oversized };
@@ -99,7 +102,7 @@ export class CallLog {
 
   #add(seen: Seen): void {
     this.#seen.push(seen);
-    if (this.#seen.length > MOST_CALLS) this.#seen.shift();
+    if (this.#seen.length > MAX_CALLS) this.#seen.shift();
     for (const watcher of this.#watchers) watcher(seen);
   }
 
@@ -119,7 +122,7 @@ const nothing: KeptBody = {
 function keep(body: Buffer): KeptBody {
   if (body.length === 0) return nothing;
   return {
-    bytes: Buffer.from(body.subarray(0, MOST_BYTES)),
+    bytes: Buffer.from(body.subarray(0, MAX_BYTES)),
     length: body.length,
     sha256: createHash('sha256').update(body).digest(),
   };

@@ -1,14 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import { Refusal } from '../answers/refusal.ts';
 import { faultText } from '../faults/fault.ts';
+import { endpointOf } from '../faults/target.ts';
+import { DoorRefusal } from '../nextgenpsd2/refusal.ts';
 import { explainSignature, type SignatureFinding } from '../strict/explain-signature.ts';
 import { header } from '../strict/headers.ts';
 import { readTppCertificate, type TppCertificates } from '../strict/signature.ts';
 import type { KeptBody, Seen, SeenCall } from './call-log.ts';
-import { titleOf } from './call-title.ts';
 
 /** A line of the console's list of calls. */
-export interface CallLine {
+interface CallLine {
   id: number;
   /** ISO 8601 */
   at: string;
@@ -23,7 +24,7 @@ export interface CallLine {
 }
 
 /** Everything that the console shows about a call. */
-export interface CallDetail extends CallLine {
+interface CallDetail extends CallLine {
   milliseconds: number;
   explanation: string;
   faults: string[];
@@ -64,7 +65,7 @@ export function lineOf(seen: Seen, rowsAPage: number): CallLine {
   return {
     id,
     at,
-    title: hideSecrets(titleOf(seen, rowsAPage)),
+    title: hideSecrets(seen.title ?? titleOf(seen, rowsAPage)),
     method: request.method,
     target: hideSecrets(request.target),
     status: cut ? 0 : answer.status,
@@ -74,7 +75,8 @@ export function lineOf(seen: Seen, rowsAPage: number): CallLine {
 }
 
 function decisionOf({ refusal, faults, answer }: SeenCall): string {
-  if (refusal) return refusal instanceof Refusal ? refusal.code : 'INTERNAL_ERROR';
+  if (refusal)
+    return refusal instanceof Refusal || refusal instanceof DoorRefusal ? refusal.code : 'INTERNAL_ERROR';
   if (faults.length > 0) return faults.map(faultText).join(', ');
   return answer.status >= 400 ? 'refused' : 'served';
 }
@@ -97,9 +99,10 @@ export async function detailOf(
       body: bodyText(body),
     },
     answer: { head: headText(`HTTP/1.1 ${answer.status}`, answer.headers), body: bodyText(answer.body) },
-    signature: explainSignature(request, body.sha256, registered),
+    // The refusal of the second door has the signing string that the bank expected.
+    signature: seen.title === undefined ? explainSignature(request, body.sha256, registered) : undefined,
     digest:
-      body.length > 0 || header(request, 'digest') !== undefined
+      seen.title === undefined && (body.length > 0 || header(request, 'digest') !== undefined)
         ? {
             computed: `SHA-256=${body.sha256.toString('base64')}`,
             received: header(request, 'digest'),
@@ -112,7 +115,8 @@ export async function detailOf(
 function explain(refusal: Error): string {
   const { message } = refusal;
   // The console shows the signing string separately.
-  const detail = refusal instanceof Refusal && refusal.code !== 'SIGNATURE_INVALID' ? refusal.detail : '';
+  const isShown = refusal instanceof Refusal && refusal.code !== 'SIGNATURE_INVALID';
+  const detail = isShown || refusal instanceof DoorRefusal ? refusal.detail : '';
   return [`${message}.`, detail].join(' ').trim();
 }
 
@@ -184,4 +188,42 @@ function hideSecrets(text: string): string {
   return text
     .replace(new RegExp(`("(?:${SECRETS})"\\s*:\\s*"[\\w-]{6})[\\w-]{10,}(")`, 'g'), '$1…$2')
     .replace(new RegExp(`((?:^|[?&])(?:${SECRETS})=[\\w-]{6})[\\w-]{10,}`, 'g'), '$1…');
+}
+
+/** Calls whose title differs from the endpoint name that faults use. */
+const WORDS = new Map([
+  ['authorize', 'authorise'],
+  ['customerid', 'customer id'],
+]);
+
+/**
+ * A call's title: `authorise`, `token refresh_token`, `transactions page 31`, `verify moneyTransfer`. For an unknown
+ * endpoint it is the path.
+ *
+ * @param rowsAPage transactions per page
+ */
+function titleOf({ request, body }: Pick<SeenCall, 'request' | 'body'>, rowsAPage: number): string {
+  const [path = '', query = ''] = request.target.split('?', 2);
+  const endpoint = endpointOf(request);
+  if (endpoint === undefined) return path;
+  const words = WORDS.get(endpoint) ?? endpoint.replaceAll('-', ' ');
+  const more = moreOf(endpoint, path, new URLSearchParams(query), body.bytes, rowsAPage);
+  return more === undefined ? words : `${words} ${more}`;
+}
+
+function moreOf(
+  endpoint: string,
+  path: string,
+  query: URLSearchParams,
+  body: Buffer,
+  rowsAPage: number,
+): string | undefined {
+  if (endpoint === 'token') return /grant_type"?\s*[=:]\s*"?([a-z_]+)/.exec(body.toString('latin1'))?.[1];
+  if (endpoint === 'transactions') {
+    const first = Math.max(...['nextAccounting', 'nextNotAccounting'].map((name) => Number(query.get(name))));
+    return first > 1 ? `page ${Math.ceil(first / rowsAPage)}` : undefined;
+  }
+  // The steps of an operation have the operation's name after the product.
+  const step = /^(?:prepare|verify2?|execute|execution-status)$/.test(endpoint);
+  return step ? /\/products\/[^/]+\/(\w+)\//.exec(path)?.[1] : undefined;
 }

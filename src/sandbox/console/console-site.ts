@@ -1,15 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Hono } from 'hono';
+import { type Handler, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
+import { streamSSE } from 'hono/streaming';
+import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import { answerError, MAX_BODY_BYTES, refuse, sameOriginOnly } from '../control/json-site.ts';
-import { orderRoutes } from '../control/order-routes.ts';
+import { accessOrders } from '../control/access-orders.ts';
+import { orderRoutes } from '../control/control-site.ts';
+import {
+  answerError,
+  bodyOf,
+  invalidFields,
+  MAX_BODY_BYTES,
+  refuse,
+  sameOriginOnly,
+} from '../control/json-site.ts';
+import type { AccessSide } from '../customer-site/access-side.ts';
+import { faultKinds } from '../faults/fault.ts';
+import { endpointNames } from '../faults/target.ts';
+import { doorUrl } from '../nextgenpsd2/links.ts';
+import { servedCalls } from '../nextgenpsd2/served-calls.ts';
 import { accountsOf, flowsOf, ledgerOf } from './bank-view.ts';
 import { detailOf, lineOf } from './call-view.ts';
-import { eventStream } from './event-stream.ts';
-import { playerRoutes } from './player-routes.ts';
 
 /** The page's files. Their folder is next to this module in the source, and next to the bundle in the package. */
 const FILES = new Map([
@@ -36,7 +49,7 @@ const safePage = createMiddleware(async (c, next) => {
  * The console, under `/console`: shows live what the bank received and decided, and has buttons to act on the bank. The data
  * comes from outside, so the page inserts it only as text. Each action needs a token that only the page receives.
  */
-export function consoleSite(bank: Bank): Hono {
+export function consoleSite(bank: Bank, access: AccessSide): Hono {
   const pageToken = randomBytes(24).toString('base64url');
   const site = new Hono();
   site.use(sameOriginOnly);
@@ -59,7 +72,7 @@ export function consoleSite(bank: Bank): Hono {
         : await detailOf(seen, tppCertificates, rules.rowsAPage),
     );
   });
-  site.get('/flows', (c) => c.json(flowsOf(bank)));
+  site.get('/flows', (c) => c.json(flowsOf(bank, access)));
   site.get('/accounts', (c) => c.json(accountsOf(bank, c.req.query('user'))));
   site.get('/accounts/:productId', (c) => {
     const ledger = ledgerOf(bank, c.req.param('productId'));
@@ -75,8 +88,84 @@ export function consoleSite(bank: Bank): Hono {
   site.on(['POST', 'DELETE'], '*', bodyLimit({ maxSize: MAX_BODY_BYTES }), orderedByPage);
   site.route('/', playerRoutes(bank));
   site.route('/', orderRoutes(bank));
+  site.route('/nextgenpsd2', accessOrders(bank, access));
 
   site.notFound((c) => refuse(c, 404, 'Page not found'));
   site.onError(answerError);
   return site;
+}
+
+const decision = z.strictObject({
+  resourceId: z.string(),
+  decision: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED']),
+});
+
+const loginOrder = z.strictObject({
+  id: z.string(),
+  /** The user that logs in. Null: the customer refuses. */
+  user: z.nullable(z.string()),
+});
+
+/** The buttons that play the customer: they decide SCA and logins without the customer site. */
+function playerRoutes(bank: Bank): Hono {
+  const routes = new Hono();
+  routes.post('/decide', async (c) => {
+    const order = decision.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, invalidFields('decision', order.error));
+    const { resourceId } = order.data;
+    if (!bank.resources.find(resourceId)?.sca) return refuse(c, 404, 'There is nothing to decide');
+    return c.json({ returnTo: bank.resources.decide(resourceId, order.data.decision).href });
+  });
+  routes.post('/login', async (c) => {
+    const order = loginOrder.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, invalidFields('login', order.error));
+    const { id, user } = order.data;
+    if (!bank.logins.find(id)) return refuse(c, 404, 'This login is no longer pending');
+    if (user === null) return c.json({ returnTo: bank.logins.refuse(id).href });
+    const customer = bank.customers.byUser(user);
+    if (!customer) return refuse(c, 404, `There is no customer ${user}`);
+    return c.json({ returnTo: bank.logins.allow(id, customer.customerId).href });
+  });
+  return routes;
+}
+
+const HEARTBEAT_MS = 15_000;
+const MAX_WATCHERS = 16;
+
+/**
+ * Sends the page events about the bank: `hello` with the calls so far, `call` for each new call, `change` for anything else.
+ *
+ * @param pageToken the token that the page's actions need
+ */
+function eventStream(bank: Bank, pageToken: string): Handler {
+  const { rowsAPage } = bank.rules;
+  let watchers = 0;
+  return (c) => {
+    if (watchers >= MAX_WATCHERS) return refuse(c, 400, 'The console is open in too many windows');
+    return streamSSE(c, async (stream) => {
+      watchers += 1;
+      const send = (event: string, data: unknown) =>
+        void stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => undefined);
+      send('hello', {
+        token: pageToken,
+        baseUrl: bank.baseUrl,
+        doorUrl: doorUrl(bank),
+        calls: bank.calls.list().map((seen) => lineOf(seen, rowsAPage)),
+        faults: [...faultKinds].map(([kind, { says, value }]) => ({ kind, says, value })),
+        endpoints: [...endpointNames, ...servedCalls.keys()],
+      });
+      const end = bank.calls.watch((seen) =>
+        seen ? send('call', lineOf(seen, rowsAPage)) : send('change', {}),
+      );
+      await new Promise<void>((resolve) => {
+        const heartbeat = setInterval(() => send('alive', {}), HEARTBEAT_MS).unref();
+        stream.onAbort(() => {
+          clearInterval(heartbeat);
+          end();
+          watchers -= 1;
+          resolve();
+        });
+      });
+    });
+  };
 }

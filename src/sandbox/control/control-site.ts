@@ -3,9 +3,11 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import * as z from 'zod/mini';
 import { REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
-import type { Bank } from '../bank.ts';
-import { answerError, bodyOf, MAX_BODY_BYTES, refuse, sameOriginOnly } from './json-site.ts';
-import { orderRoutes } from './order-routes.ts';
+import { type Bank, resetBank } from '../bank.ts';
+import type { AccessSide } from '../customer-site/access-side.ts';
+import { faultOrder } from '../faults/fault-book.ts';
+import { accessOrders } from './access-orders.ts';
+import { answerError, bodyOf, invalidFields, MAX_BODY_BYTES, refuse, sameOriginOnly } from './json-site.ts';
 
 const tokenOrder = z.strictObject({ customerId: z.string() });
 
@@ -14,7 +16,7 @@ const tokenOrder = z.strictObject({ customerId: z.string() });
  * with the control token from `running.json`. Web pages cannot use it: they do not have the token, and only the sandbox's
  * own `Host` and `Origin` are accepted.
  */
-export function controlSite(bank: Bank, controlToken: string): Hono {
+export function controlSite(bank: Bank, access: AccessSide, controlToken: string): Hono {
   const control = new Hono();
   control.use(sameOriginOnly);
   control.use(async (c, next) => {
@@ -28,6 +30,7 @@ export function controlSite(bank: Bank, controlToken: string): Hono {
   );
 
   control.route('/', orderRoutes(bank));
+  control.route('/nextgenpsd2', accessOrders(bank, access));
   /** Issues tokens without a login, for benchmarks that need many customers. */
   control.post('/tokens', async (c) => {
     const order = tokenOrder.safeParse(await bodyOf(c));
@@ -46,4 +49,24 @@ export function controlSite(bank: Bank, controlToken: string): Hono {
   control.notFound((c) => refuse(c, 404, 'The sandbox control has no such endpoint'));
   control.onError(answerError);
   return control;
+}
+
+/** Faults and reset, for the commands (under `/control`) and for the console's buttons (under `/console`). */
+export function orderRoutes(bank: Bank): Hono {
+  const routes = new Hono();
+  routes.get('/faults', (c) => c.json(bank.faults.list()));
+  routes.post('/faults', async (c) => {
+    const order = faultOrder.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, invalidFields('fault', order.error));
+    return c.json(bank.faults.add(order.data), 201);
+  });
+  routes.delete('/faults', (c) => c.json({ cleared: bank.faults.clear() }));
+  routes.delete('/faults/:id{\\d+}', (c) =>
+    c.json({ cleared: bank.faults.clear(Number(c.req.param('id'))) }),
+  );
+  routes.post('/reset', (c) => {
+    resetBank(bank);
+    return c.json({ reset: true });
+  });
+  return routes;
 }

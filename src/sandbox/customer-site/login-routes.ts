@@ -1,10 +1,10 @@
 import { type Context, Hono } from 'hono';
+import { html } from 'hono/html';
 import * as z from 'zod/mini';
-import type { BankSide } from './bank-side.ts';
-import { formOf, goTo, sendProblem } from './forms.ts';
-import { accessPage, loginPage } from './login-pages.ts';
-import { sendPage } from './page.ts';
-import { type FormTokens, sessionOf } from './session.ts';
+import type { BankSide, LoginRequest, SandboxLogin } from './bank-side.ts';
+import { loginPage } from './login-page.ts';
+import { type Html, sendPage } from './page.ts';
+import { type FormTokens, formOf, goTo, sendProblem, sessionOf } from './session.ts';
 import { SignedIn } from './signed-in.ts';
 
 const loginForm = z.discriminatedUnion('decision', [
@@ -76,9 +76,36 @@ export function loginRoutes(bank: BankSide, tokens: FormTokens): Hono {
   function sendLogin(c: Context, id: string, session: string, refused?: string) {
     const request = bank.loginRequest(id);
     if (!request) return sendProblem(c, 'unknownLogin');
-    const page = { request, token: tokens.issue(session, `login ${id}`), logins: bank.logins() };
+    const token = tokens.issue(session, `login ${id}`);
+    const page = { action: '/login', id, tppName: request.tppName, token, logins: bank.logins() };
     const body = loginPage(refused === undefined ? page : { ...page, refused });
     const title = refused === undefined ? 'Log in' : 'Error: log in';
     return sendPage(c, refused === undefined ? 200 : 422, { title, forms: 'decision', body });
   }
+}
+
+/** The page after the login: the customer allows or refuses the TPP's access. */
+function accessPage(page: { request: LoginRequest; token: string; login: SandboxLogin }): Html {
+  const { request, token, login } = page;
+  return html`
+<section class="card" aria-labelledby="title">
+<h1 id="title"><bdi>${request.tppName}</bdi> asks for access to your accounts</h1>
+<p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
+<ul class="grants">
+<li><h2>It asks to see</h2>
+<p>Your customer number and the list of your accounts. For balances and transactions it needs your consent for each account.</p></li>
+<li><h2>It asks to act</h2>
+<p>It may prepare payments for you. A payment is made only after you approve it here.</p></li>
+<li><h2>It never gets</h2>
+<p>Your user name and your password.</p></li>
+</ul>
+<form method="post" action="/login/access">
+<input type="hidden" name="request" value="${request.id}"><input type="hidden" name="token" value="${token}">
+<div class="actions">
+<button class="primary" name="decision" value="allow">Allow access</button>
+<button name="decision" value="refuse">Refuse</button>
+</div>
+</form>
+<p class="note after">Application: <bdi>${request.applicationName}</bdi></p>
+</section>`;
 }

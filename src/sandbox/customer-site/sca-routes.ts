@@ -1,11 +1,9 @@
 import { Hono } from 'hono';
+import { html } from 'hono/html';
 import * as z from 'zod/mini';
-import type { BankSide, ScaState } from './bank-side.ts';
-import { formOf, goTo, sendProblem } from './forms.ts';
-import { sendPage } from './page.ts';
-import type { Problem } from './problem-page.ts';
-import { scaPage } from './sca-page.ts';
-import { type FormTokens, sessionOf } from './session.ts';
+import type { BankSide, Money, ScaRequest, ScaState } from './bank-side.ts';
+import { type Html, sendPage } from './page.ts';
+import { type FormTokens, formOf, goTo, type Problem, sendProblem, sessionOf } from './session.ts';
 
 const scaForm = z.object({
   decision: z.enum(['approve', 'refuse']),
@@ -42,4 +40,156 @@ export function scaRoutes(bank: BankSide, tokens: FormTokens): Hono {
 function closedSca(state: Exclude<ScaState, 'PENDING'> | undefined): Problem {
   if (state === undefined) return 'unknownSca';
   return state === 'EXPIRED' ? 'expiredSca' : 'decidedSca';
+}
+
+type Payment = Extract<ScaRequest, { kind: 'payment' }>;
+type Consent = Extract<ScaRequest, { kind: 'consent' }>;
+type Inquiry = Extract<ScaRequest, { kind: 'inquiry' }>;
+
+/** Shows the whole request, with buttons to approve and refuse it (dynamic linking: RTS (EU) 2018/389, article 5). */
+function scaPage(request: ScaRequest, token: string): { title: string; body: Html } {
+  const { title, details, approve } = contentOf(request);
+  const body = html`
+<section class="card" aria-labelledby="title">
+<h1 id="title">${title}</h1>
+<p class="lead"><bdi><strong>${request.tppName}</strong></bdi> asks <strong>${request.customerName}</strong> to authorise this.</p>
+${details}
+<form method="post" action="/sca-authorize/">
+<input type="hidden" name="resourceId" value="${request.resourceId}"><input type="hidden" name="token" value="${token}">
+<div class="actions">
+<button class="primary" name="decision" value="approve">${approve}</button>
+<button name="decision" value="refuse">Refuse</button>
+</div>
+</form>
+<p class="note after">If you did not ask for this, refuse it.</p>
+</section>`;
+  return { title, body };
+}
+
+interface Content {
+  title: string;
+  details: Html;
+  approve: string;
+}
+
+function contentOf(request: ScaRequest): Content {
+  switch (request.kind) {
+    case 'payment':
+      return payment(request);
+    case 'consent':
+      return consent(request);
+    case 'inquiry':
+      return inquiry(request);
+  }
+}
+
+function payment(request: Payment): Content {
+  const transfer = request.operation === 'moneyTransfer';
+  const kind = transfer ? (request.instant ? 'Instant bank transfer' : 'Bank transfer') : request.operation;
+  const once = request.instant ? 'Authorise an instant payment' : 'Authorise a payment';
+  return {
+    title: request.schedule === undefined ? once : 'Authorise a standing order',
+    approve: 'Approve payment',
+    details: html`
+<p class="sum"><strong>${moneyText(request.amount)}</strong> <span>to <bdi>${request.beneficiaryName}</bdi></span></p>
+<dl>
+${row('Payee', html`<bdi>${request.beneficiaryName}</bdi>`)}
+${row('IBAN', html`<span class="digits">${ibanText(request.beneficiaryIban)}</span>`)}
+${row('Amount', moneyText(request.amount))}
+${row('Fee', moneyText(request.commissions))}
+<div class="total"><dt>Total</dt><dd>${moneyText(request.total)}</dd></div>
+${row('Type', html`<bdi>${kind}</bdi>`)}
+${row('Date', request.instant ? `${dateText(request.executionDate)}, immediately` : dateText(request.executionDate))}
+${request.schedule === undefined ? '' : row('Schedule', request.schedule)}
+${row('Description', request.description === '' ? 'None' : html`<bdi>${request.description}</bdi>`)}
+${row('From your account', html`<span class="digits">${ibanText(request.debitAccount.iban)}</span><br>${request.debitAccount.productId}`)}
+</dl>
+${request.instant ? html`<p class="note after">An instant payment arrives within seconds and can’t be reversed.</p>` : ''}`,
+  };
+}
+
+function row(term: string, value: Html | string): Html {
+  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
+}
+
+function inquiry({ product, from }: Inquiry): Content {
+  return {
+    title: 'Confirm that it is you',
+    approve: 'Show older transactions',
+    details: html`
+<p>The bank shows transactions older than 90 days only after this confirmation.</p>
+<dl>
+${row('Account', html`<bdi>${product.description}</bdi> · ${product.productId}<br><span class="digits">${ibanText(product.iban)}</span>`)}
+${row('Transactions from', dateText(from))}
+</dl>
+<p class="note after">It applies to this login, and to all accounts that you gave consent for.</p>`,
+  };
+}
+
+function consent(request: Consent): Content {
+  return {
+    title: 'Give your consent',
+    approve: 'Approve consent',
+    details: html`
+<ul class="grants">${request.categories.map(({ name, products }) => {
+      const { title, text } = categoryText(name);
+      return html`
+<li><h2>${title}</h2>
+<p>${text}</p>
+<ul>${products.map(
+        ({ productId, description, iban }) => html`
+<li><bdi>${description}</bdi> · ${productId}<span class="digits">${ibanText(iban)}</span></li>`,
+      )}
+</ul></li>`;
+    })}
+</ul>
+<p class="note after">Your consent is valid for 180 days, until ${dateText(request.until)}. After that the bank asks you again.</p>`,
+  };
+}
+
+/** `1,250.00 EUR`: the exact digits, in groups of three. */
+function moneyText({ amount, currency }: Money): string {
+  const [whole = '', ...decimals] = amount.split('.');
+  return `${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...decimals].join('.')} ${currency}`;
+}
+
+/** An IBAN in groups of four, as ISO 13616 prints it. */
+function ibanText(iban: string): string {
+  return iban.replace(/(.{4})(?=.)/g, '$1 ');
+}
+
+const LONG_DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** `21 November 2026` for `2026-11-21`. */
+function dateText(isoDate: string): string {
+  return LONG_DATE.format(new Date(isoDate));
+}
+
+const CATEGORIES = new Map([
+  [
+    'ACCOUNT_INFO',
+    {
+      title: 'See your accounts',
+      text: 'Details, balances and transactions. Nothing can be changed or paid with this.',
+    },
+  ],
+  [
+    'FUNDS_AVAILABILITY',
+    {
+      title: 'Ask whether an amount is available',
+      text: 'The answer is only yes or no. It does not show your balance.',
+    },
+  ],
+  [
+    'PAYMENTS',
+    {
+      title: 'Prepare payments from your accounts',
+      text: 'You see each payment here. It is made only if you approve it.',
+    },
+  ],
+]);
+
+/** A consent category (interface specification, "Consent request") in plain words. */
+function categoryText(name: string): { title: string; text: string } {
+  return CATEGORIES.get(name) ?? { title: name, text: 'The bank has no description of this category.' };
 }

@@ -1,6 +1,6 @@
 import type { BankRules } from '../rules.ts';
-import { accountOfIban } from './account-iban.ts';
 import { generateCustomer, numberOfId, numberOfProduct, numberOfUser } from './generated-customers.ts';
+import { accountOfIban } from './italian-iban.ts';
 import { type Customer, type Product, seedCustomers } from './seed-customers.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { seededRandom } from '../seeded-random.ts';
-import { accountIban } from './account-iban.ts';
-import type { Customer, Product } from './seed-customers.ts';
+import { accountIban } from './italian-iban.ts';
+import { account, type Customer, type Product } from './seed-customers.ts';
 
 /** The maximum number of generated customers. Customer ids limit it. */
-const MOST_CUSTOMERS = 999_999;
+const MAX_CUSTOMERS = 999_999;
 
 /** The default number of transactions on an account of a generated customer. */
 const TRANSACTIONS = 120;
@@ -34,15 +34,15 @@ export function generateCustomer(number: number, transactions = TRANSACTIONS): C
   const user = `customer-${String(number).padStart(6, '0')}`;
   const random = seededRandom(user);
   const current = `00${customerId}0`;
-  const account = (
-    product: Pick<Product, 'productId' | 'kind' | 'code' | 'description' | 'iban'>,
-  ): Product => ({
-    ...product,
-    name: '',
-    opening: product.kind === 'card' ? 0 : random.between(10_000_00, 90_000_00),
-    creditLimit: product.kind === 'card' ? 10_000_00 : 0,
-    generatedTransactions: transactions,
-  });
+  const make = (kind: Product['kind'], productId: string, iban = accountIban(productId)): Product =>
+    account(kind, {
+      productId,
+      name: '',
+      iban,
+      opening: kind === 'card' ? 0 : random.between(10_000_00, 90_000_00),
+      creditLimit: kind === 'card' ? 10_000_00 : 0,
+      generatedTransactions: transactions,
+    });
   return {
     customerId,
     user,
@@ -51,27 +51,9 @@ export function generateCustomer(number: number, transactions = TRANSACTIONS): C
     lastName: random.pick(lastNames),
     monthly: { salary: 0, rent: 0, saving: 0 },
     products: [
-      account({
-        productId: current,
-        kind: 'current',
-        code: 'AZIM',
-        description: 'CONTO CORRENTE',
-        iban: accountIban(current),
-      }),
-      account({
-        productId: `00${customerId}8`,
-        kind: 'savings',
-        code: '0650',
-        description: 'CONTO RISPARMIO',
-        iban: accountIban(`00${customerId}8`),
-      }),
-      account({
-        productId: `01${customerId}5`,
-        kind: 'card',
-        code: 'CA30',
-        description: 'CARTA DI CREDITO',
-        iban: accountIban(current),
-      }),
+      make('current', current),
+      make('savings', `00${customerId}8`),
+      make('card', `01${customerId}5`, accountIban(current)),
     ],
   };
 }
@@ -84,7 +66,7 @@ export function generatedPassword(user: string): string {
 /** The number of the generated customer with this id. Undefined if no generated customer can have it. */
 export function numberOfId(customerId: string): number | undefined {
   const number = /^\d{7}$/.test(customerId) ? Number(customerId) - FIRST_ID : 0;
-  return number >= 1 && number <= MOST_CUSTOMERS ? number : undefined;
+  return number >= 1 && number <= MAX_CUSTOMERS ? number : undefined;
 }
 
 /** The number of the generated customer with this user name. Undefined if no generated customer can have it. */

@@ -1,8 +1,8 @@
 import type { Cents } from '../ledger/cents.ts';
 import { type MagicFault, magicFaultKinds } from '../operations/plan.ts';
-import { accountIban } from './account-iban.ts';
+import { accountIban } from './italian-iban.ts';
 
-export type ProductKind = 'current' | 'savings' | 'card';
+type ProductKind = 'current' | 'savings' | 'card';
 
 /** An account of any type. */
 export interface Product {
@@ -36,6 +36,20 @@ export interface Customer {
   /** The monthly income and expenses. `saving` is 0 if there is no savings account. */
   monthly: { salary: Cents; rent: Cents; saving: Cents };
   products: readonly Product[];
+}
+
+const labels = {
+  current: { code: 'AZIM', description: 'CONTO CORRENTE' },
+  savings: { code: '0650', description: 'CONTO RISPARMIO' },
+  card: { code: 'CA30', description: 'CARTA DI CREDITO' },
+} as const;
+
+/** An account of a kind. Only a card has a credit limit. */
+export function account(
+  kind: ProductKind,
+  product: Omit<Product, 'kind' | 'code' | 'description' | 'creditLimit'> & { creditLimit?: Cents },
+): Product {
+  return { creditLimit: 0, ...product, kind, ...labels[kind] };
 }
 
 /** The customers that every sandbox has. */
@@ -83,16 +97,12 @@ export const seedCustomers: readonly Customer[] = [
 ];
 
 function faultlessAccount(): Product {
-  return {
+  return account('current', {
     productId: '0030981270',
-    kind: 'current',
-    code: 'AZIM',
-    description: 'CONTO CORRENTE',
     name: 'Conto senza guasti',
     iban: accountIban('000030981270'),
     opening: 2_500_00,
-    creditLimit: 0,
-  };
+  });
 }
 
 /** An account with a fault. Its number ends with the fault's name: `0030981420`, `00309EMPTY`. */
@@ -121,35 +131,12 @@ function products(seed: {
   const { current, savings, card } = seed;
   const currentIban = accountIban(current.account);
   return [
-    {
-      productId: current.productId,
-      kind: 'current',
-      code: 'AZIM',
-      description: 'CONTO CORRENTE',
-      name: current.name,
-      iban: currentIban,
-      opening: current.opening,
-      creditLimit: 0,
-    },
-    {
-      productId: savings.productId,
-      kind: 'savings',
-      code: '0650',
-      description: 'CONTO RISPARMIO',
-      name: savings.name,
-      iban: accountIban(savings.account),
-      opening: savings.opening,
-      creditLimit: 0,
-    },
-    {
-      productId: card.productId,
-      kind: 'card',
-      code: 'CA30',
-      description: 'CARTA DI CREDITO',
-      name: card.name,
-      iban: currentIban,
-      opening: 0,
-      creditLimit: 2_500_00,
-    },
+    account('current', { ...own(current), iban: currentIban }),
+    account('savings', { ...own(savings), iban: accountIban(savings.account) }),
+    account('card', { ...card, iban: currentIban, opening: 0, creditLimit: 2_500_00 }),
   ];
+}
+
+function own({ productId, name, opening }: AccountSeed): Omit<AccountSeed, 'account'> {
+  return { productId, name, opening };
 }

@@ -4,7 +4,6 @@ import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { DayRange } from '../ledger/ledger.ts';
 import { textPdf } from './pdf.ts';
-import { type Cell, workbook } from './spreadsheet.ts';
 
 /** The content of a transactions export: a whole date range, not only a page. */
 export interface Statement {
@@ -62,4 +61,39 @@ export function statementXls({ product, booked, pending }: Statement): Buffer {
 function rangeText({ from, to }: DayRange): string {
   if (from === undefined && to === undefined) return 'All transactions';
   return `From ${from ? writeBankDate(from) : 'the beginning'} to ${to ? writeBankDate(to) : 'today'}`;
+}
+
+/** A cell: text, or an exact decimal that becomes a number. */
+type Cell = string | { decimal: string };
+
+/**
+ * Makes a workbook with one sheet in SpreadsheetML 2003, an XML format that Excel and LibreOffice open as `.xls`.
+ */
+export function workbook(sheet: string, rows: readonly (readonly Cell[])[]): Buffer {
+  const body = rows.map((row) => `   <Row>${row.map(cell).join('')}</Row>\n`).join('');
+  return Buffer.from(
+    `<?xml version="1.0" encoding="UTF-8"?>
+<?mso-application progid="Excel.Sheet"?>
+<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">
+ <Worksheet ss:Name="${escaped(sheet)}">
+  <Table>
+${body}  </Table>
+ </Worksheet>
+</Workbook>
+`,
+  );
+}
+
+function cell(content: Cell): string {
+  return typeof content === 'string'
+    ? `<Cell><Data ss:Type="String">${escaped(content)}</Data></Cell>`
+    : `<Cell><Data ss:Type="Number">${content.decimal}</Data></Cell>`;
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

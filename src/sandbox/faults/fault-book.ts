@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { seededRandom } from '../seeded-random.ts';
 import { BadFault, type Fault, faultText, parseFault } from './fault.ts';
-import { type FaultTarget, parseTarget } from './target.ts';
+import { type FaultTarget, type IncomingCall, parseTarget } from './target.ts';
 
-const MOST_RULES = 100;
+const MAX_RULES = 100;
 
 /** A request for a fault: what it does, for which calls, and when. Omitted conditions do not restrict it. */
 export const faultOrder = z.strictObject({
@@ -54,8 +54,8 @@ export class FaultBook {
   add({ fault, on, times, after = 0, probability = 1, seed = '1' }: FaultOrder): FaultRecord {
     const parsed = parseFault(fault);
     const target = on === undefined ? undefined : parseTarget(on);
-    if (this.#rules.length >= MOST_RULES) {
-      throw new BadFault(`There are already ${MOST_RULES} faults`, 'Clear them: psd2 sandbox fault clear');
+    if (this.#rules.length >= MAX_RULES) {
+      throw new BadFault(`There are already ${MAX_RULES} faults`, 'Clear them: psd2 sandbox fault clear');
     }
     this.#lastId += 1;
     const rule: Rule = {
@@ -87,11 +87,11 @@ export class FaultBook {
   }
 
   /** The faults that apply to a new call. Call this once for each call: it counts. */
-  due(call: { method: string; target: string }): Fault[] {
+  due(call: IncomingCall): Fault[] {
     return this.#rules.filter((rule) => this.#fires(rule, call)).map(({ parsed }) => parsed);
   }
 
-  #fires(rule: Rule, call: { method: string; target: string }): boolean {
+  #fires(rule: Rule, call: IncomingCall): boolean {
     if (rule.target && !rule.target.matches(call)) return false;
     rule.seen += 1;
     if (rule.seen <= rule.after || (rule.times !== null && rule.fired >= rule.times)) return false;

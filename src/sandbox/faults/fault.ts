@@ -38,6 +38,7 @@ const kinds = {
     says: 'before a transactions call, the bank books this many new transactions on the account',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },
   },
+  'problem-json': { says: 'a refusal of the second door has the form of RFC 7807' },
   settling: {
     says: 'before a transactions call, the bank books this many of the pending transactions of the account',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },

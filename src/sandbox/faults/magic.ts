@@ -1,6 +1,7 @@
 import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
+import type { Addressed } from '../nextgenpsd2/operations.ts';
 import { type CallFault, type FaultyCall, type MagicFault, planOf } from '../operations/plan.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
@@ -34,7 +35,7 @@ const faults: Record<MagicFault, Fault> = {
  */
 export function magicFaults(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
-    const magic = productFault(bank, c.var.request) ?? callFault(bank, c.var.request);
+    const magic = inquiryFault(bank, c.var.request) ?? callFault(bank, c.var.request);
     if (magic === undefined) return next();
     const fault = faults[magic];
     const refusal = refusalOf(fault);
@@ -49,9 +50,16 @@ function pathOf({ target }: RawRequest): string {
   return target.split('?', 1)[0] ?? '';
 }
 
-function productFault({ customers }: Bank, request: RawRequest): MagicFault | undefined {
+function inquiryFault({ customers }: Bank, request: RawRequest): MagicFault | undefined {
   const productId = inquiry.exec(pathOf(request))?.[1];
   return productId === undefined ? undefined : customers.byProduct(productId)?.product.fault;
+}
+
+/** The fault that an account's number causes in its balances and transactions at the second door. */
+export function productFault({ customers }: Bank, { id, parameters }: Addressed): Fault | undefined {
+  if (id !== 'getBalances' && id !== 'getTransactionList') return undefined;
+  const magic = customers.byProduct(parameters.get('account-id') ?? '')?.product.fault;
+  return magic && faults[magic];
 }
 
 function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {

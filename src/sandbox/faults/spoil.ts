@@ -32,7 +32,8 @@ export const refusedByFault: MiddlewareHandler<BankEnv> = async (c, next) => {
   return next();
 };
 
-function ownFaults(request: RawRequest): Fault[] {
+/** The faults that a request asks for. @throws Refusal `HEADER_MALFORMED` */
+export function ownFaults(request: RawRequest): Fault[] {
   const value = header(request, FAULT_HEADER.toLowerCase());
   if (value === undefined) return [];
   try {
@@ -43,7 +44,8 @@ function ownFaults(request: RawRequest): Fault[] {
   }
 }
 
-const FIREWALL_PAGE = `<!DOCTYPE html>
+/** What a firewall in front of the bank answers. */
+export const FIREWALL_PAGE = `<!DOCTYPE html>
 <html><head><title>Request rejected</title></head>
 <body>The requested URL was rejected. Please consult with your administrator.</body></html>
 `;
@@ -85,7 +87,7 @@ export function find(faults: readonly Fault[], kind: FaultKind): Fault | undefin
 /** Changes an answer's content before it is sealed. A refusal stays visible, because the bank did nothing. */
 export function applyContentFaults(answer: OutgoingAnswer, faults: readonly Fault[]): void {
   const empty = find(faults, 'no-content') ?? find(faults, 'empty');
-  if (empty && answer.status === 200) {
+  if (empty && answer.status >= 200 && answer.status <= 299) {
     answer.status = empty.kind === 'no-content' ? 204 : 200;
     answer.headers.delete('content-type');
     answer.body = Buffer.alloc(0);
@@ -95,7 +97,7 @@ export function applyContentFaults(answer: OutgoingAnswer, faults: readonly Faul
 
 /** Sends an answer. Faults can delay it or cut it off. */
 export async function sendWithFaults(
-  c: Context<BankEnv>,
+  c: Pick<Context<BankEnv>, 'env'>,
   answer: OutgoingAnswer,
   faults: readonly Fault[],
 ): Promise<Response> {

@@ -1,3 +1,4 @@
+import { operationIds } from '../nextgenpsd2/operations.ts';
 import { BadFault } from './fault.ts';
 
 /** The calls that have a short name. */
@@ -33,21 +34,30 @@ export function endpointOf({ method, target }: { method: string; target: string 
   });
 }
 
+/** A call, as a fault sees it. */
+export interface IncomingCall {
+  method: string;
+  /** Path and query, as in the request line. */
+  target: string;
+  /** The operation of the second door. */
+  operation?: string;
+}
+
 /** The calls that a fault applies to. */
 export interface FaultTarget {
   /** As it was written. */
   text: string;
-  /** @param target path and query, as in the request line */
-  matches(call: { method: string; target: string }): boolean;
+  matches(call: IncomingCall): boolean;
 }
 
 /**
- * Reads the calls that a fault applies to: a call's name (`execute`), or a method and a path, where `*` matches anything
+ * Reads the calls that a fault applies to: a call's name (`execute`; at the second door its operationId, `getBalances`), or a method and a path, where `*` matches anything
  * (`GET /private/customers/*`, `* /auth/*`). The query is ignored.
  *
  * @throws BadFault
  */
 export function parseTarget(text: string): FaultTarget {
+  if (operationIds.some((id) => id === text)) return { text, matches: ({ operation }) => operation === text };
   const [method, path] = endpoints.get(text) ?? patternOf(text);
   return {
     text,

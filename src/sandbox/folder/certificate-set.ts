@@ -1,19 +1,17 @@
 import {
   generateRsaKeys,
+  type IssuedPair,
+  issuedPair,
   makeCertificateAuthority,
   makeQualifiedCertificate,
   makeServerCertificate,
-  type Validity,
-} from '../../certificates/eidas.ts';
-import {
-  type IssuedPair,
-  issuedPair,
   makeTppCertificates,
   type Tpp,
-} from '../../certificates/tpp-certificates.ts';
+  type Validity,
+} from '../../certificates/eidas.ts';
 
 /** The certificates and keys of the sandbox and its TPP, as PEM texts. */
-export interface CertificateSet {
+interface CertificateSet {
   ca: string;
   server: IssuedPair;
   qwac: IssuedPair;

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive } from './process-alive.ts';
+
+/** Whether an error comes from the operating system with this code, for example `ENOENT`. */
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
 
 /** The path of a temporary file in `folder`. Its name contains the id of this process. */
 export function temporaryPath(folder: string, name: string): string {
@@ -37,5 +42,25 @@ export async function flushFolder(folder: string): Promise<void> {
     await handle.sync();
   } finally {
     await handle.close();
+  }
+}
+
+/** Whether a process with this id runs, even if it belongs to another user. A zombie does not run. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+  return !isZombie(pid);
+}
+
+/** If a container's first process does not collect orphans, an ended process stays in the process table. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    return /^\d+ \(.*\) Z /s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
   }
 }

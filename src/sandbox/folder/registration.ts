@@ -3,8 +3,7 @@ import { link, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { flushFolder, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
-import { hasCode } from './system-error.ts';
+import { flushFolder, hasCode, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
 
 /** An application that the TPP registered at the bank. */
 export interface Application {
@@ -32,7 +31,7 @@ export interface Registration {
   applications: { authorizationCode: Application; clientCredentials: Application };
 }
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   /** Default: the system's clock. TLS always checks certificates against the system's clock. */
   now?: () => Date;
 }

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { temporaryPath } from './durable-files.ts';
-import { isAlive } from './process-alive.ts';
-import { hasCode } from './system-error.ts';
+import { hasCode, isAlive, temporaryPath } from './durable-files.ts';
 
 const runningFile = z.object({
   pid: z.int().check(z.positive()),

@@ -2,7 +2,7 @@
 export type Cents = number;
 
 /** `{amount, currency}` in the bank's format. */
-export interface BankAmount {
+interface BankAmount {
   /** A decimal with three places, `-12.300`. */
   amount: string;
   currency: 'EUR';

@@ -2,8 +2,7 @@ import type { Product } from '../customers/seed-customers.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { addMonths, bankDay, bookingInstant, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
-import type { Entry } from './entry.ts';
-import type { Rows } from './rows.ts';
+import type { Entry, Rows } from './entry.ts';
 
 const HISTORY_MONTHS = 14;
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -2,9 +2,8 @@ import type { Customers } from '../customers/customers.ts';
 import type { Product } from '../customers/seed-customers.ts';
 import { bankDay, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, joinRows, type Rows, rowsOf } from './entry.ts';
 import { GeneratedHistory } from './generated-history.ts';
-import { joinRows, type Rows, rowsOf } from './rows.ts';
 import { pendingAt, seedHistory } from './seed-history.ts';
 
 export interface Balance {

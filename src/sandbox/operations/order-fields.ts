@@ -1,13 +1,19 @@
 import { isValidIBAN } from 'ibantools';
 import * as z from 'zod/mini';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { type Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Product } from '../customers/seed-customers.ts';
 import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
 import { type Cents, readCents } from '../ledger/cents.ts';
-import { isSepaCountry } from './sepa-countries.ts';
 
 /** An amount in the body of a verify call. */
 export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });
+
+/** The payee, and the description of the payment, in the body of a verify call. */
+export const beneficiaryFields = {
+  ibanBeneficiary: z.string(),
+  beneficiaryName: z.string(),
+  description: z.string(),
+};
 
 /** The payee, and the description of the payment. */
 export interface Beneficiary {
@@ -80,7 +86,7 @@ export function readBeneficiaryIban(iban: string, debited: Product): string {
   if (!isValidIBAN(iban)) {
     throw invalidField('ibanBeneficiary', 'a valid IBAN in capitals without blanks', `"${iban}"`);
   }
-  if (!isSepaCountry(iban.slice(0, 2))) {
+  if (!codes.includes(iban.slice(0, 2))) {
     throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
   }
   if (iban === debited.iban) {
@@ -91,20 +97,35 @@ export function readBeneficiaryIban(iban: string, debited: Product): string {
 
 /** The refusal because of a field of `data`. */
 export function invalidField(field: string, expected: string, received: string): Refusal {
-  return new Refusal('FIELD_INVALID', `data.${field} is not valid`, expectedAndReceived(expected, received));
+  return wrongValue('FIELD_INVALID', `data.${field} is not valid`, expected, received);
 }
 
 function requireSepaCharacters(field: string, text: string): void {
   const character = /[^a-zA-Z0-9/\-?:().,'+ ]/u.exec(text)?.[0];
   if (character === undefined) return;
   const codePoint = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  throw new Refusal(
+  throw wrongValue(
     'CHARACTER_NOT_ALLOWED',
     `data.${field} has a character that SEPA does not allow`,
-    expectedAndReceived("a-z A-Z 0-9 / - ? : ( ) . , ' + and space", `"${character}" (U+${codePoint})`),
+    "a-z A-Z 0-9 / - ? : ( ) . , ' + and space",
+    `"${character}" (U+${codePoint})`,
   );
 }
 
 function requireLength(field: string, text: string, longest: number): void {
   if (text.length > longest) throw invalidField(field, `at most ${longest} characters`, `${text.length}`);
+}
+
+/** The IBAN country codes of the SEPA countries and territories (EPC409-09). */
+const codes =
+  'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO CH GB GI MC SM AD VA AL ME MK MD RS'.split(
+    ' ',
+  );
+
+/** The country list of the prepare answer, sorted by name. */
+export function sepaCountries(): { label: string; value: string }[] {
+  const names = new Intl.DisplayNames('en', { type: 'region' });
+  return codes
+    .map((value) => ({ label: (names.of(value) ?? value).toUpperCase(), value }))
+    .sort((a, b) => a.label.localeCompare(b.label, 'en'));
 }

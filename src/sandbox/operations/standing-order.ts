@@ -5,6 +5,7 @@ import type { Cents } from '../ledger/cents.ts';
 import {
   amountField,
   type Beneficiary,
+  beneficiaryFields,
   checkTexts,
   invalidField,
   readAmount,
@@ -13,7 +14,7 @@ import {
 } from './order-fields.ts';
 import { COMMISSIONS, executionDateLimit } from './transfer-order.ts';
 
-const MOST_EXECUTIONS = 120;
+const MAX_EXECUTIONS = 120;
 
 /** How often a standing order pays. */
 export const frequencies = ['WEEKLY', 'MONTHLY'] as const;
@@ -35,9 +36,7 @@ export const standingOrderBody = z.strictObject({
     amount: amountField,
     frequency: z.enum(frequencies),
     firstExecutionDate: z.string(),
-    ibanBeneficiary: z.string(),
-    beneficiaryName: z.string(),
-    description: z.string(),
+    ...beneficiaryFields,
   }),
 });
 
@@ -85,8 +84,8 @@ export function readStandingOrder(
  */
 export function readNumberOfExecutions(data: z.infer<typeof standingOrderTermBody>['data']): number {
   const { numberOfExecutions: count } = data;
-  if (count >= 1 && count <= MOST_EXECUTIONS) return count;
-  throw invalidField('numberOfExecutions', `a whole number from 1 to ${MOST_EXECUTIONS}`, String(count));
+  if (count >= 1 && count <= MAX_EXECUTIONS) return count;
+  throw invalidField('numberOfExecutions', `a whole number from 1 to ${MAX_EXECUTIONS}`, String(count));
 }
 
 /** The day of the last payment. */

@@ -6,6 +6,7 @@ import { type Cents, decimal } from '../ledger/cents.ts';
 import {
   amountField,
   type Beneficiary,
+  beneficiaryFields,
   checkTexts,
   invalidField,
   readAmount,
@@ -31,9 +32,7 @@ export const verifyBody = z.strictObject({
     flagUrgency: z.boolean(),
     type: z.optional(z.string()),
     moneyTransferExecutionDate: z.string(),
-    ibanBeneficiary: z.string(),
-    beneficiaryName: z.string(),
-    description: z.string(),
+    ...beneficiaryFields,
   }),
 });
 

@@ -1,13 +1,21 @@
 import { Psd2Error } from '../../errors.ts';
 import { generatedPassword, numberOfUser } from '../customers/generated-customers.ts';
-import { Browse, type PageAnswer, type PageRequest, placeOf } from './browse.ts';
-import { type Form, type Page, readPage, submit } from './page.ts';
+import {
+  Browse,
+  type Form,
+  type Page,
+  type PageAnswer,
+  type PageRequest,
+  placeOf,
+  readPage,
+  submit,
+} from './browse.ts';
 
 const MAX_STEPS = 10;
 const YES = ['allow', 'approve'];
 const NO = 'refuse';
 
-export interface CustomerOptions {
+interface CustomerOptions {
   /** Refuse on the first page that has a button for it. */
   refuse?: boolean;
   /** The user that logs in. Default: the first customer on the login page. */
@@ -18,7 +26,7 @@ export interface CustomerOptions {
 }
 
 /** The pages that the customer saw. */
-export interface CustomerWalk {
+interface CustomerWalk {
   /** The address that they were sent back to, without the query, which can contain a code. */
   finalUrl: string;
   /** The titles of all pages, including the last one. */
@@ -27,7 +35,7 @@ export interface CustomerWalk {
 
 /**
  * Plays the customer of the sandbox without a browser: logs in, then allows, approves or refuses. Ends at the first page
- * on another host than that of `url`: the callback of the TPP.
+ * on another host than that of `url`: the callback of the TPP. Or, if no browser goes back, at a page with nothing more to decide.
  *
  * @param url a login or SCA address of the sandbox's customer site; `http:` or `https:` on loopback.
  * @throws Psd2Error `sandbox`: an address is not on this computer, a page has no form to continue with, an answer is not
@@ -40,6 +48,7 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
   const site = new URL(url).host;
   const pages: string[] = [];
   let request: PageRequest = { url: new URL(url) };
+  let hasDecided = false;
   for (let step = 0; step < MAX_STEPS; step++) {
     const answer = await browse.send(request, options.signal);
     const back = request.url.host !== site;
@@ -54,7 +63,12 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
     }
     pages.push(page.title);
     if (back) return { finalUrl: placeOf(request.url), pages };
-    request = decide(page, request.url, options);
+    const decision = decide(page, options);
+    if (!decision && hasDecided) return { finalUrl: placeOf(request.url), pages };
+    if (!decision)
+      throw new Psd2Error('sandbox', `${placeOf(request.url)} has no form to continue with: ${page.message}`);
+    hasDecided ||= decision.isFinal;
+    request = decision.request;
   }
   throw new Psd2Error('sandbox', `The customer site led to more than ${MAX_STEPS} pages and redirects`);
 }
@@ -72,15 +86,20 @@ function redirectOf({ redirect, status }: PageAnswer, from: URL): URL {
   throw new Psd2Error('sandbox', `${placeOf(from)} answered ${status} without an address to redirect to`);
 }
 
-/** Chooses the form and the button for a page. */
-function decide(page: Page, url: URL, options: CustomerOptions): PageRequest {
+interface Decision {
+  request: PageRequest;
+  /** The customer said yes or no, and did not only log in. */
+  isFinal: boolean;
+}
+
+/** Chooses the form and the button for a page. Undefined: the page has none. */
+function decide(page: Page, options: CustomerOptions): Decision | undefined {
   const refusal = options.refuse && press(page.forms, (value) => value === NO);
-  if (refusal) return refusal;
+  if (refusal) return { request: refusal, isFinal: true };
   const login = page.forms.find(({ fields }) => fields.some(({ type }) => type === 'password'));
-  if (login) return logIn(login, page, options);
+  if (login) return { request: logIn(login, page, options), isFinal: false };
   const approval = press(page.forms, (value) => YES.includes(value));
-  if (approval) return approval;
-  throw new Psd2Error('sandbox', `${placeOf(url)} has no form to continue with: ${page.message}`);
+  return approval && { request: approval, isFinal: true };
 }
 
 function press(forms: Form[], wanted: (value: string) => boolean): PageRequest | undefined {

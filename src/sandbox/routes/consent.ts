@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { consentOf, customerOf, findProduct } from '../access/from-path.ts';
 import { type Category, requireRole } from '../access/permission.ts';
-import { type Place, successEnvelope } from '../answers/envelope.ts';
-import { answerJson } from '../answers/outgoing.ts';
+import type { Place } from '../answers/envelope.ts';
+import { answerSuccess } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
@@ -39,18 +39,15 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
     const { data } = readJsonBody(c.var.request, consentBody);
     for (const { name } of data.categories) requireRole(bank, name);
     const consent = bank.resources.addConsent(customer, readCategories(data.categories, customer));
-    return answerJson(
-      c,
-      successEnvelope(bank, {
-        data: { categoriesOutcome: consent.categories.map(({ name, outcome }) => ({ name, outcome })) },
-        resourceId: consent.id,
-        place: {
-          ...placeOf(customer),
-          self: { href: 'request', method: 'POST' },
-          next: { href: `request/${consent.id}/confirm`, method: 'PUT' },
-        },
-      }),
-    );
+    return answerSuccess(c, bank, {
+      data: { categoriesOutcome: consent.categories.map(({ name, outcome }) => ({ name, outcome })) },
+      resourceId: consent.id,
+      place: {
+        ...placeOf(customer),
+        self: { href: 'request', method: 'POST' },
+        next: { href: `request/${consent.id}/confirm`, method: 'PUT' },
+      },
+    });
   });
 
   routes.put('/private/customers/:customerId/consent/request/:resourceId/confirm', (c) => {
@@ -60,17 +57,14 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
     bank.resources.requireAuthorized(consent);
     consent.finishedAt = bank.now();
     record(bank, consent);
-    return answerJson(
-      c,
-      successEnvelope(bank, {
-        data: {},
-        resourceId: consent.id,
-        place: {
-          ...placeOf(consent.customer),
-          self: { href: `request/${consent.id}/confirm`, method: 'PUT' },
-        },
-      }),
-    );
+    return answerSuccess(c, bank, {
+      data: {},
+      resourceId: consent.id,
+      place: {
+        ...placeOf(consent.customer),
+        self: { href: `request/${consent.id}/confirm`, method: 'PUT' },
+      },
+    });
   });
 
   return routes;

@@ -2,17 +2,15 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
-import { successEnvelope } from '../answers/envelope.ts';
-import { answerJson } from '../answers/outgoing.ts';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { answerSuccess } from '../answers/outgoing.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Application } from '../folder/registration.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, readJsonOrFormBody } from '../strict/body.ts';
 import { checkKeyId } from '../strict/check-request.ts';
-import { readQuery } from '../strict/query.ts';
+import { checkRedirectUri, readQuery } from '../strict/query.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
-import { checkRedirectUri } from '../strict/redirect-uri.ts';
 
 const client = { client_id: z.string(), client_secret: z.string() };
 const anyGrant = z.object({ grant_type: z.string() });
@@ -36,10 +34,11 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
     requireApplication(bank, application, 'authorizationCode');
     const responseType = requiredParameter(query, 'response_type');
     if (responseType !== 'code') {
-      throw new Refusal(
+      throw wrongValue(
         'PARAMETER_INVALID',
         'The bank does not support this response_type',
-        expectedAndReceived('code', responseType),
+        'code',
+        responseType,
       );
     }
     const redirectUri = requiredParameter(query, 'redirect_uri');
@@ -50,30 +49,24 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
 
   routes.post('/auth/oauth/v2/token', (c) => {
     const tokens = issueTokens(bank, c.var.request, c.var.keyId);
-    return answerJson(
-      c,
-      successEnvelope(bank, {
-        data: {
-          access_token: tokens.accessToken,
-          token_type: 'Bearer',
-          expires_in: bank.rules.tokenTtlSeconds,
-          ...(tokens.refreshToken !== undefined && {
-            refresh_token: tokens.refreshToken,
-            rt_expires_in: REFRESH_TOKEN_SECONDS,
-          }),
-          scope: 'oob',
-        },
+    const data = {
+      access_token: tokens.accessToken,
+      token_type: 'Bearer',
+      expires_in: bank.rules.tokenTtlSeconds,
+      ...(tokens.refreshToken !== undefined && {
+        refresh_token: tokens.refreshToken,
+        rt_expires_in: REFRESH_TOKEN_SECONDS,
       }),
-      200,
-      { 'Cache-Control': 'no-store', Pragma: 'no-cache' },
-    );
+      scope: 'oob',
+    };
+    return answerSuccess(c, bank, { data }, { 'Cache-Control': 'no-store', Pragma: 'no-cache' });
   });
 
   routes.post('/auth/oauth/v2/token/revoke', (c) => {
     const body = readJsonBody(c.var.request, revocation);
     const application = authenticate(bank, body, c.var.keyId);
     const tokenType = bank.tokens.revoke(body.token, application) ?? body.token_type_hint;
-    return answerJson(c, successEnvelope(bank, { data: { tokenType, operationOutcome: 'revoked' } }));
+    return answerSuccess(c, bank, { data: { tokenType, operationOutcome: 'revoked' } });
   });
 
   return routes;
@@ -103,10 +96,11 @@ function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedToke
       return bank.tokens.issue({ application, customerId: undefined });
     }
     default:
-      throw new Refusal(
+      throw wrongValue(
         'PARAMETER_INVALID',
         'The bank does not support this grant_type',
-        expectedAndReceived('authorization_code, client_credentials or refresh_token', grantType),
+        'authorization_code, client_credentials or refresh_token',
+        grantType,
       );
   }
 }
@@ -140,10 +134,11 @@ function requireApplication(
   grantType: keyof Bank['applications'],
 ): void {
   if (application === applications[grantType]) return;
-  throw new Refusal(
+  throw wrongValue(
     'NOT_ALLOWED',
     `The application ${application.applicationName} is not registered for this grant`,
-    expectedAndReceived(applications[grantType].applicationName, application.applicationName),
+    applications[grantType].applicationName,
+    application.applicationName,
   );
 }
 

@@ -1,19 +1,20 @@
 import { type Context, Hono } from 'hono';
 import { operationOf, payingProductOf } from '../access/from-path.ts';
-import { type Answer, operationPlace, type Place, successEnvelope } from '../answers/envelope.ts';
-import { answerJson } from '../answers/outgoing.ts';
+import { type Answer, operationPlace, type Place } from '../answers/envelope.ts';
+import { answerSuccess } from '../answers/outgoing.ts';
+import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
+import { printerLink } from '../documents/receipt.ts';
 import type { OperationResource } from '../operations/resource.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { requireEmptyBody } from '../strict/body.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
-import { printerLink } from './printer.ts';
 
 /** The names of the bank's operations. */
-export type OperationName = OperationResource['kind'];
+type OperationName = OperationResource['kind'];
 /** The resource of an operation. */
-export type ResourceOf<N extends OperationName> = Extract<OperationResource, { kind: N }>;
+type ResourceOf<N extends OperationName> = Extract<OperationResource, { kind: N }>;
 /** The content of an answer, without its links. */
 type Content = Pick<Answer, 'data' | 'messages' | 'embedded'>;
 
@@ -58,7 +59,7 @@ export function operationRoutes<N extends OperationName>(
       self: { href: 'prepare', method: 'GET' },
       next: { href: 'verify', method: 'POST' },
     };
-    return answerJson(c, successEnvelope(bank, { data: calls.prepare(bank), place }));
+    return answerSuccess(c, bank, { data: calls.prepare(bank), place });
   });
 
   routes.post(`${root}/verify`, (c) => {
@@ -69,7 +70,7 @@ export function operationRoutes<N extends OperationName>(
       self: { href: 'verify', method: 'POST' },
       next: { href: `${resource.id}/${resource.nextStep}`, method: 'PUT' },
     };
-    return answerJson(c, successEnvelope(bank, { ...content, resourceId: resource.id, place }));
+    return answerSuccess(c, bank, { ...content, resourceId: resource.id, place });
   });
 
   routes.put(`${root}/:resourceId/verify2`, (c) => {
@@ -103,5 +104,21 @@ export function answerStep(
     self: { href: `${id}/${href}`, method },
     ...(next && { next: { href: `${id}/${next}`, method: 'PUT' } }),
   };
-  return answerJson(c, successEnvelope(bank, { ...content, resourceId: id, place }));
+  return answerSuccess(c, bank, { ...content, resourceId: id, place });
+}
+
+/**
+ * Marks a further verify step of a flow as done. The next step is then execute.
+ *
+ * @throws Refusal `STEP_MISSING` if this is not the flow's next step
+ */
+export function passStep(operation: OperationResource, step: 'verify2'): void {
+  if (operation.nextStep !== step) {
+    throw new Refusal(
+      'STEP_MISSING',
+      `${step} is not the next step of this operation`,
+      `Expected: ${operation.nextStep}.`,
+    );
+  }
+  operation.nextStep = 'execute';
 }

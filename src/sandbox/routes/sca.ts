@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
 import { resourceOf } from '../access/from-path.ts';
-import { successEnvelope } from '../answers/envelope.ts';
-import { answerJson } from '../answers/outgoing.ts';
+import { answerSuccess } from '../answers/outgoing.ts';
 import type { Bank } from '../bank.ts';
 import { bankTimestamp } from '../ledger/bank-time.ts';
 import type { Resource } from '../operations/resource.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { requiredHeader } from '../strict/headers.ts';
-import { checkRedirectUri } from '../strict/redirect-uri.ts';
+import { checkRedirectUri } from '../strict/query.ts';
 
 /** SCA of a resource, and the status of its operation (interface specification, "Generic operation flow"). */
 export function scaRoutes(bank: Bank): Hono<BankEnv> {
@@ -18,31 +17,25 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
     const redirectUri = requiredHeader(c.var.request, 'TPP-Redirect-URI');
     checkRedirectUri('TPP-Redirect-URI', redirectUri);
     bank.resources.startSca(resource, redirectUri);
-    return answerJson(
-      c,
-      successEnvelope(bank, {
-        data: {
-          scaRedirectURL: `${bank.customerSiteUrl}/sca-authorize/?resourceId=${resource.id}`,
-          chosenScaApproach: 'REDIRECT',
-        },
-        resourceId: resource.id,
-      }),
-    );
+    return answerSuccess(c, bank, {
+      data: {
+        scaRedirectURL: `${bank.customerSiteUrl}/sca-authorize/?resourceId=${resource.id}`,
+        chosenScaApproach: 'REDIRECT',
+      },
+      resourceId: resource.id,
+    });
   });
 
   routes.get('/private/operations/:resourceId/status', (c) => {
     const resource = resourceOf(c, bank);
-    return answerJson(
-      c,
-      successEnvelope(bank, {
-        data: {
-          creationTimestamp: bankTimestamp(resource.createdAt),
-          authorizationStatus: bank.resources.scaState(resource),
-          executionStatus: executionStatusOf(bank, resource),
-        },
-        resourceId: resource.id,
-      }),
-    );
+    return answerSuccess(c, bank, {
+      data: {
+        creationTimestamp: bankTimestamp(resource.createdAt),
+        authorizationStatus: bank.resources.scaState(resource),
+        executionStatus: executionStatusOf(bank, resource),
+      },
+      resourceId: resource.id,
+    });
   });
 
   return routes;

@@ -12,11 +12,10 @@ import {
   standingOrderBody,
   standingOrderTermBody,
 } from '../operations/standing-order.ts';
-import { passStep } from '../operations/steps.ts';
 import { executionDateLimit, totalOf } from '../operations/transfer-order.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody } from '../strict/body.ts';
-import { type OperationCalls, operationRoutes } from './operation.ts';
+import { type OperationCalls, operationRoutes, passStep } from './operation.ts';
 
 /**
  * Standing orders: the sandbox's own operation, to try the generic operation flow with a second verify step. The sandbox

@@ -1,15 +1,13 @@
 import { Hono } from 'hono';
 import { inquiredProductOf } from '../access/from-path.ts';
 import type { Grant } from '../access/tokens.ts';
-import { sendDocument } from '../answers/document.ts';
-import { type Link, successEnvelope } from '../answers/envelope.ts';
-import { answerJson } from '../answers/outgoing.ts';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import type { Link } from '../answers/envelope.ts';
+import { answerSuccess, sendDocument } from '../answers/outgoing.ts';
+import { expectedAndReceived, Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import { statementPdf, statementXls } from '../documents/statement.ts';
-import type { Fault } from '../faults/fault.ts';
-import { find } from '../faults/spoil.ts';
+import { moveList } from '../faults/moving-list.ts';
 import {
   addDays,
   bankDay,
@@ -19,9 +17,8 @@ import {
   writeBankDate,
 } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
-import type { Entry } from '../ledger/entry.ts';
-import type { DayRange, Ledger } from '../ledger/ledger.ts';
-import { type Rows, rowsOf } from '../ledger/rows.ts';
+import { type Entry, type Rows, rowsOf } from '../ledger/entry.ts';
+import type { DayRange } from '../ledger/ledger.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readQuery } from '../strict/query.ts';
 
@@ -53,28 +50,25 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
     const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'), rowsAPage);
     const pendingPage = pageOf(rowsOf(pending), readCursor(query, 'nextNotAccounting'), rowsAPage);
     const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
-    return answerJson(
-      c,
-      successEnvelope(bank, {
-        data: {
-          totalOutput: euros(booked.leaving),
-          totalEnter: euros(booked.entering),
-          transactionsAccounting: bookedPage.rows.map(bookedRow),
-          transactionsNotAccounting: pendingPage.rows.map(pendingRow),
-          numberTransactionsAccounting: booked.count,
-          numberTransactionsNotAccounting: pending.length,
-          ...(bookedPage.next !== undefined && { nextAccounting: bookedPage.next }),
-          ...(pendingPage.next !== undefined && { nextNotAccounting: pendingPage.next }),
-          showNotAccounting: true,
-          transactionDescriptions: descriptionsOf([...booked.samples(), ...pending]),
-        },
-        place: { base, name: 'transactions', self: { href: 'retrieve', method: 'GET' } },
-        embedded: {
-          'transactions:generatePdf': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'pdf'),
-          'transactions:generateXls': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'xls'),
-        },
-      }),
-    );
+    return answerSuccess(c, bank, {
+      data: {
+        totalOutput: euros(booked.leaving),
+        totalEnter: euros(booked.entering),
+        transactionsAccounting: bookedPage.rows.map(bookedRow),
+        transactionsNotAccounting: pendingPage.rows.map(pendingRow),
+        numberTransactionsAccounting: booked.count,
+        numberTransactionsNotAccounting: pending.length,
+        ...(bookedPage.next !== undefined && { nextAccounting: bookedPage.next }),
+        ...(pendingPage.next !== undefined && { nextNotAccounting: pendingPage.next }),
+        showNotAccounting: true,
+        transactionDescriptions: descriptionsOf([...booked.samples(), ...pending]),
+      },
+      place: { base, name: 'transactions', self: { href: 'retrieve', method: 'GET' } },
+      embedded: {
+        'transactions:generatePdf': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'pdf'),
+        'transactions:generateXls': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'xls'),
+      },
+    });
   });
 
   return routes;
@@ -105,32 +99,21 @@ function requireScaForOld(
   );
 }
 
-/** Applies the faults that change an account just before its transactions are read. */
-function moveList(ledger: Ledger, product: Product, faults: readonly Fault[], now: Date): void {
-  const booking = find(faults, 'booking');
-  if (booking) ledger.bookUnasked(product, booking.value, now);
-  const settling = find(faults, 'settling');
-  if (settling) ledger.settle(product, settling.value, now);
-}
-
 function readExportType(query: Query): 'pdf' | 'xls' | undefined {
   const text = query.get('exportType');
   if (text === undefined || text === 'pdf' || text === 'xls') return text;
-  throw new Refusal(
-    'FIELD_INVALID',
-    'The bank does not support this exportType',
-    expectedAndReceived('pdf or xls', text),
-  );
+  throw wrongValue('FIELD_INVALID', 'The bank does not support this exportType', 'pdf or xls', text);
 }
 
 function refuseOtherParameters(query: Query): void {
   const known = ['dateFrom', 'dateTo', 'nextAccounting', 'nextNotAccounting', 'exportType', ...emptyFilters];
   for (const [name, value] of query) {
     if (!known.includes(name) || (emptyFilters.includes(name) && value !== '')) {
-      throw new Refusal(
+      throw wrongValue(
         'FIELD_INVALID',
         `The sandbox does not support the parameter ${name}`,
-        expectedAndReceived('dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType', name),
+        'dateFrom, dateTo, nextAccounting, nextNotAccounting, exportType',
+        name,
       );
     }
   }
@@ -140,10 +123,11 @@ function readRange(query: Query): DayRange {
   const from = readDay(query, 'dateFrom');
   const to = readDay(query, 'dateTo');
   if (from !== undefined && to !== undefined && from > to) {
-    throw new Refusal(
+    throw wrongValue(
       'FIELD_INVALID',
       'dateFrom is after dateTo',
-      expectedAndReceived(`at most ${writeBankDate(to)}`, writeBankDate(from)),
+      `at most ${writeBankDate(to)}`,
+      writeBankDate(from),
     );
   }
   return { from, to };
@@ -154,17 +138,18 @@ function readDay(query: Query, name: string): IsoDate | undefined {
   if (text === undefined) return undefined;
   const day = readBankDate(text);
   if (day !== undefined) return day;
-  throw new Refusal('FIELD_INVALID', `${name} is not a date`, expectedAndReceived('DD/MM/YYYY', `"${text}"`));
+  throw wrongValue('FIELD_INVALID', `${name} is not a date`, 'DD/MM/YYYY', `"${text}"`);
 }
 
 /** The position of the page's first row, counted from 1. */
 function readCursor(query: Query, name: string): number {
   const text = query.get(name) ?? '1';
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Refusal(
+  throw wrongValue(
     'FIELD_INVALID',
     `${name} is not a cursor of the bank`,
-    expectedAndReceived('a whole number from 1', `"${text}"`),
+    'a whole number from 1',
+    `"${text}"`,
   );
 }
 

@@ -3,9 +3,10 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import type { Grant } from '../access/tokens.ts';
 import { errorEnvelope } from '../answers/envelope.ts';
 import { readOutgoing } from '../answers/outgoing.ts';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { SealFlaw } from '../answers/seal.ts';
 import type { Bank } from '../bank.ts';
+import { printerRoutes } from '../documents/receipt.ts';
 import { deliveredTwice } from '../faults/delivered-twice.ts';
 import type { Fault } from '../faults/fault.ts';
 import { magicFaults } from '../faults/magic.ts';
@@ -18,12 +19,10 @@ import {
   sendWithFaults,
 } from '../faults/spoil.ts';
 import { applyPersona } from '../persona/lived-in.ts';
-import { accountRoutes } from '../routes/accounts.ts';
 import { consentRoutes } from '../routes/consent.ts';
-import { customerRoutes } from '../routes/customers.ts';
+import { accountRoutes, customerRoutes } from '../routes/customers.ts';
 import { moneyTransferRoutes } from '../routes/money-transfer.ts';
 import { oauthRoutes } from '../routes/oauth.ts';
-import { printerRoutes } from '../routes/printer.ts';
 import { scaRoutes } from '../routes/sca.ts';
 import { standingOrderRoutes } from '../routes/standing-order.ts';
 import { transactionRoutes } from '../routes/transactions.ts';
@@ -163,13 +162,11 @@ function requiredBearer(request: RawRequest): string {
   const value = header(request, 'authorization');
   const token = /^Bearer (\S+)$/.exec(value ?? '')?.[1];
   if (token !== undefined) return token;
-  throw new Refusal(
+  throw wrongValue(
     'TOKEN_MISSING',
     'The request has no access token',
-    expectedAndReceived(
-      'Authorization: Bearer <access token>',
-      value === undefined ? 'no Authorization' : 'another form',
-    ),
+    'Authorization: Bearer <access token>',
+    value === undefined ? 'no Authorization' : 'another form',
   );
 }
 

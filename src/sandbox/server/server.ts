@@ -6,10 +6,15 @@ import type { Server, Socket } from 'node:net';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type Bank, openBank } from '../bank.ts';
+import type { AccessSide } from '../customer-site/access-side.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSide } from '../customer-site/customer-side.ts';
+import { type DoorAddresses, writeDoorBankFile } from '../folder/door-bank-file.ts';
 import { loadOrCreateRegistration, type Registration } from '../folder/registration.ts';
 import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from '../folder/running.ts';
+import { accessSide } from '../nextgenpsd2/access-side.ts';
+import { doorUrl, metadataUrl } from '../nextgenpsd2/links.ts';
+import { oauthEndpoints } from '../nextgenpsd2/oauth/metadata.ts';
 import { type BankRules, defaultRules } from '../rules.ts';
 
 /** A rule that is missing or undefined has its value from `defaultRules`. */
@@ -35,6 +40,8 @@ export interface Sandbox {
   running: RunningSandbox;
   /** The interface of the customer site, to play the customer without the site. */
   customers: BankSide;
+  /** The same for the second door. */
+  access: AccessSide;
   /** Closes the listeners and all open connections. */
   close(): Promise<void>;
 }
@@ -56,12 +63,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const registration = await loadOrCreateRegistration(folder);
   const bank = await openBank(registration, rulesOf(options));
   const customers = customerSide(bank);
+  const access = accessSide(bank);
   const identity = {
     pid: process.pid,
     startedAt: new Date().toISOString(),
     controlToken: randomBytes(24).toString('base64url'),
   };
-  const { api, site, load } = await makeServers(bank, registration, customers, identity);
+  const { api, site, load } = await makeServers(bank, registration, { customers, access }, identity);
   const closeBoth = async (): Promise<void> => {
     await Promise.all([site.close(), api.close()]);
   };
@@ -74,16 +82,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const { baseUrl, customerSiteUrl } = bank;
     const running: RunningSandbox = { baseUrl, customerSiteUrl, ...identity };
     await recordRunning(folder, running);
+    // After it, so that of two starts for a folder only the one that runs writes the file.
+    await writeDoorBankFile(folder, bank.rules.description, addressesOf(bank));
     setTimeout(load, LOAD_AFTER_MS).unref();
     const close = async (): Promise<void> => {
       await closeBoth();
       await forgetRunning(folder, running);
     };
-    return { baseUrl, customerSiteUrl, registration, running, customers, close };
+    return { baseUrl, customerSiteUrl, registration, running, customers, access, close };
   } catch (error) {
     await closeBoth();
     throw error;
   }
+}
+
+function addressesOf(bank: Bank): DoorAddresses {
+  const { authorization, token } = oauthEndpoints(bank);
+  return { baseUrl: doorUrl(bank), metadata: metadataUrl(bank), authorization, token };
 }
 
 /**
@@ -93,11 +108,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 async function makeServers(
   bank: Bank,
   registration: Registration,
-  customers: BankSide,
+  sides: { customers: BankSide; access: AccessSide },
   identity: Omit<RunningSandbox, 'baseUrl' | 'customerSiteUrl'>,
 ): Promise<{ api: Closable; site: Closable; load: () => void }> {
   const listeners = lazily(() => import('./listeners.ts'));
-  const site = lazily(async () => (await listeners()).siteListener(bank, customers, identity));
+  const site = lazily(async () =>
+    (await listeners()).siteListener(bank, sides.customers, sides.access, identity),
+  );
   const api = lazily(async () => (await listeners()).apiListener(bank));
   const [ca, cert, key] = await Promise.all([
     readFile(registration.caFile),
@@ -124,33 +141,9 @@ async function makeServers(
   };
 }
 
-function rulesOf(options: SandboxOptions): BankRules {
-  const {
-    now = defaultRules.now,
-    consents = defaultRules.consents,
-    roles,
-    tokenTtlSeconds = defaultRules.tokenTtlSeconds,
-    rotateRefreshTokens = defaultRules.rotateRefreshTokens,
-    callsPerMinute,
-    clientCredentialsCallsPerDay,
-    customers = defaultRules.customers,
-    transactions,
-    rowsAPage = defaultRules.rowsAPage,
-    persona = defaultRules.persona,
-  } = options;
-  return {
-    now,
-    consents,
-    roles,
-    tokenTtlSeconds,
-    rotateRefreshTokens,
-    callsPerMinute,
-    clientCredentialsCallsPerDay,
-    customers,
-    transactions,
-    rowsAPage,
-    persona,
-  };
+function rulesOf({ folder: _folder, port: _port, customerPort: _site, ...given }: SandboxOptions): BankRules {
+  const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaultRules, ...Object.fromEntries(chosen) };
 }
 
 function listenForCustomers(

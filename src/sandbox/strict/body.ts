@@ -1,6 +1,6 @@
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { expectedAndReceived, Refusal, wrongValue } from '../answers/refusal.ts';
 import { header } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 
@@ -18,17 +18,19 @@ const { localeError } = en();
 export function checkBodyPresence({ method, body }: RawRequest): void {
   const due = method === 'POST' || method === 'PUT';
   if (!due && body.length > 0) {
-    throw new Refusal(
+    throw wrongValue(
       'BODY_NOT_ALLOWED',
       `A ${method} must not have a body`,
-      expectedAndReceived('no body', `${body.length} bytes`),
+      'no body',
+      `${body.length} bytes`,
     );
   }
   if (due && body.length === 0) {
-    throw new Refusal(
+    throw wrongValue(
       'BODY_MISSING',
       `A ${method} must have a body`,
-      expectedAndReceived('JSON, or {} if the call takes no parameters', 'no body'),
+      'JSON, or {} if the call takes no parameters',
+      'no body',
     );
   }
 }
@@ -68,10 +70,11 @@ function requireContentType(request: RawRequest, allowed: readonly string[]): st
   const value = header(request, 'content-type');
   const type = value?.split(';')[0]?.trim().toLowerCase();
   if (type !== undefined && allowed.includes(type)) return type;
-  throw new Refusal(
+  throw wrongValue(
     'CONTENT_TYPE_UNSUPPORTED',
     'This endpoint does not accept the Content-Type of the body',
-    expectedAndReceived(allowed.join(' or '), value ?? 'no Content-Type'),
+    allowed.join(' or '),
+    value ?? 'no Content-Type',
   );
 }
 

@@ -1,4 +1,4 @@
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { wrongValue } from '../answers/refusal.ts';
 import { checkBodyPresence } from './body.ts';
 import { checkDate, checkOptionalHeaders, refuseDuplicates, uuidHeader } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
@@ -44,15 +44,13 @@ export function checkRequest(
 /** Checks that the client's TLS certificate is the registered QWAC. */
 function checkTransport({ clientCertificate }: RawRequest, { qwac, qseal }: TppCertificates): void {
   if (clientCertificate?.equals(qwac.raw)) return;
-  throw new Refusal(
+  throw wrongValue(
     'QWAC_NOT_REGISTERED',
     clientCertificate?.equals(qseal.raw)
       ? 'The TLS client certificate is the QSealC, but must be the QWAC'
       : 'The TLS client certificate is not the registered QWAC',
-    expectedAndReceived(
-      `SHA-256 ${fingerprint(qwac.raw)}`,
-      clientCertificate ? `SHA-256 ${fingerprint(clientCertificate)}` : 'no certificate',
-    ),
+    `SHA-256 ${fingerprint(qwac.raw)}`,
+    clientCertificate ? `SHA-256 ${fingerprint(clientCertificate)}` : 'no certificate',
   );
 }
 
@@ -63,9 +61,10 @@ function checkTransport({ clientCertificate }: RawRequest, { qwac, qseal }: TppC
  */
 export function checkKeyId(keyId: string, applicationName: string): void {
   if (keyId === applicationName) return;
-  throw new Refusal(
+  throw wrongValue(
     'SIGNATURE_KEY_ID',
     "The signature's keyId is not the name of the application of the token or client id",
-    expectedAndReceived(`keyId="${applicationName}"`, `keyId="${keyId}"`),
+    `keyId="${applicationName}"`,
+    `keyId="${keyId}"`,
   );
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { RawRequest } from './raw-request.ts';
 
 /** The maximum difference between the `Date` of a request and the bank's clock. */
@@ -54,10 +54,11 @@ export function refuseDuplicates(request: RawRequest): void {
   for (const name of singleHeaders) {
     const count = request.headers.filter(([sent]) => sent.toLowerCase() === name).length;
     if (count > 1) {
-      throw new Refusal(
+      throw wrongValue(
         'HEADER_DUPLICATE',
         `The header ${name} was sent ${count} times`,
-        expectedAndReceived(`${name} once`, `${count} times`),
+        `${name} once`,
+        `${count} times`,
       );
     }
   }
@@ -71,7 +72,7 @@ export function refuseDuplicates(request: RawRequest): void {
 export function uuidHeader(request: RawRequest, name: string): string {
   const value = requiredHeader(request, name);
   if (!UUID.test(value)) {
-    throw new Refusal('HEADER_MALFORMED', `${name} is not a UUID`, expectedAndReceived('a UUID', value));
+    throw wrongValue('HEADER_MALFORMED', `${name} is not a UUID`, 'a UUID', value);
   }
   return value.toLowerCase();
 }
@@ -91,18 +92,20 @@ export function checkDate(request: RawRequest, now: Date): void {
   const date = new Date(value);
   // toUTCString writes IMF-fixdate. Another format, or a wrong weekday, gives a different text.
   if (Number.isNaN(date.getTime()) || date.toUTCString() !== value) {
-    throw new Refusal(
+    throw wrongValue(
       'HEADER_MALFORMED',
       'Date is not an IMF-fixdate (RFC 7231, section 7.1.1.1)',
-      expectedAndReceived(`for example "${now.toUTCString()}"`, `"${value}"`),
+      `for example "${now.toUTCString()}"`,
+      `"${value}"`,
     );
   }
   const distance = Math.abs(date.getTime() - now.getTime());
   if (distance > DATE_WINDOW_MS) {
-    throw new Refusal(
+    throw wrongValue(
       'DATE_OUT_OF_RANGE',
       `Date is ${Math.round(distance / 1000)} seconds from the bank's clock. At most 300 are allowed`,
-      expectedAndReceived(`about "${now.toUTCString()}"`, `"${value}"`),
+      `about "${now.toUTCString()}"`,
+      `"${value}"`,
     );
   }
 }
@@ -115,26 +118,29 @@ export function checkDate(request: RawRequest, now: Date): void {
 export function checkOptionalHeaders(request: RawRequest): void {
   const accept = header(request, 'accept');
   if (accept !== undefined && !/(?:^|[\s,])(?:application\/(?:json|\*)|\*\/\*)(?:$|[\s,;])/i.test(accept)) {
-    throw new Refusal(
+    throw wrongValue(
       'ACCEPT_UNSUPPORTED',
       'The bank answers with application/json only',
-      expectedAndReceived('Accept: application/json', accept),
+      'Accept: application/json',
+      accept,
     );
   }
   const psuIp = header(request, 'psu-ip-address');
   if (psuIp !== undefined && isIP(psuIp) === 0) {
-    throw new Refusal(
+    throw wrongValue(
       'HEADER_MALFORMED',
       'PSU-IP-Address is not an IP address',
-      expectedAndReceived('an IPv4 or IPv6 address', psuIp),
+      'an IPv4 or IPv6 address',
+      psuIp,
     );
   }
   const trace = header(request, 'cb-trace-id');
   if (trace !== undefined && !/^viewId=\S+$/.test(trace)) {
-    throw new Refusal(
+    throw wrongValue(
       'HEADER_MALFORMED',
       'CB-Trace-Id does not name a component',
-      expectedAndReceived('viewId=<COMPONENT_NAME>', trace),
+      'viewId=<COMPONENT_NAME>',
+      trace,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { type Refusal, wrongValue } from '../answers/refusal.ts';
 
 /** The parts of a `Signature` header (draft-cavage-http-signatures-09, section 4.1). */
 export interface SignatureHeader {
@@ -60,5 +60,5 @@ function base64(text: string): Buffer {
 }
 
 function malformed(message: string, received: string): Refusal {
-  return new Refusal('SIGNATURE_MALFORMED', message, expectedAndReceived(example, received));
+  return wrongValue('SIGNATURE_MALFORMED', message, example, received);
 }

@@ -1,5 +1,5 @@
 import { createHash, verify, type X509Certificate } from 'node:crypto';
-import { expectedAndReceived, Refusal } from '../answers/refusal.ts';
+import { Refusal, wrongValue } from '../answers/refusal.ts';
 import { header, requiredHeader } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 import { parseSignatureHeader } from './signature-header.ts';
@@ -16,10 +16,11 @@ export function checkDigest(request: RawRequest): void {
   const received = request.body.length > 0 ? requiredHeader(request, 'Digest') : header(request, 'digest');
   const expected = `SHA-256=${createHash('sha256').update(request.body).digest('base64')}`;
   if (received !== undefined && received !== expected) {
-    throw new Refusal(
+    throw wrongValue(
       'DIGEST_MISMATCH',
       `Digest does not match the ${request.body.length} bytes of the body`,
-      expectedAndReceived(expected, received),
+      expected,
+      received,
     );
   }
 }
@@ -33,12 +34,13 @@ export function checkDigest(request: RawRequest): void {
 export function checkTppCertificate(request: RawRequest, registered: TppCertificates): void {
   const der = readTppCertificate(requiredHeader(request, 'TPP-Certificate'));
   if (der.equals(registered.qseal.raw)) return;
-  throw new Refusal(
+  throw wrongValue(
     'TPP_CERTIFICATE_NOT_REGISTERED',
     der.equals(registered.qwac.raw)
       ? 'TPP-Certificate is the QWAC, but must be the QSealC that signs the requests'
       : 'TPP-Certificate is not the registered QSealC',
-    expectedAndReceived(`SHA-256 ${fingerprint(registered.qseal.raw)}`, `SHA-256 ${fingerprint(der)}`),
+    `SHA-256 ${fingerprint(registered.qseal.raw)}`,
+    `SHA-256 ${fingerprint(der)}`,
   );
 }
 
@@ -52,10 +54,11 @@ export function readTppCertificate(value: string): Buffer {
     value.startsWith('-----BEGIN') && !/\s/.test(value) ? pemContent(percentDecoded(value)) : value;
   const der = Buffer.from(text, 'base64');
   if (der.length > 0 && der.toString('base64') === text) return der;
-  throw new Refusal(
+  throw wrongValue(
     'HEADER_MALFORMED',
     'TPP-Certificate is not a certificate',
-    expectedAndReceived('the DER in base64 on one line, or the PEM text percent-encoded', value),
+    'the DER in base64 on one line, or the PEM text percent-encoded',
+    value,
   );
 }
 
@@ -97,18 +100,20 @@ export function fingerprint(der: Buffer): string {
 export function checkSignature(request: RawRequest, registered: TppCertificates): string {
   const { keyId, algorithm, headers, signature } = parseSignatureHeader(requiredHeader(request, 'Signature'));
   if (algorithm !== 'rsa-sha256') {
-    throw new Refusal(
+    throw wrongValue(
       'SIGNATURE_ALGORITHM',
       'The algorithm of the signature is not rsa-sha256',
-      expectedAndReceived('algorithm="rsa-sha256"', `algorithm="${algorithm}"`),
+      'algorithm="rsa-sha256"',
+      `algorithm="${algorithm}"`,
     );
   }
   const prescribed = signingNames(request);
   if (headers !== prescribed) {
-    throw new Refusal(
+    throw wrongValue(
       'SIGNATURE_HEADERS',
       `The signed headers are not those of a request ${request.body.length > 0 ? 'with' : 'without'} a body`,
-      expectedAndReceived(`headers="${prescribed}"`, `headers="${headers}"`),
+      `headers="${prescribed}"`,
+      `headers="${headers}"`,
     );
   }
   const text = signingString(request, (name) => requiredHeader(request, name));

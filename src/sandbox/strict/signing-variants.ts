@@ -3,7 +3,7 @@ import { header } from './headers.ts';
 import type { RawRequest } from './raw-request.ts';
 
 /** A request, and the names that it should sign and says it signs. */
-export interface Signable {
+interface Signable {
   request: RawRequest;
   /** The prescribed names, separated by spaces. */
   prescribed: string;
@@ -44,7 +44,7 @@ interface Mistake {
 }
 
 /** The maximum number of mistakes in one signing string. */
-const MOST = 3;
+const MAX_MISTAKES = 3;
 
 /**
  * The signing strings that a client may have signed (draft-cavage-http-signatures-09, section 2.3): the right one, then
@@ -52,7 +52,7 @@ const MOST = 3;
  */
 export function* signingCandidates(signable: Signable): Generator<Candidate> {
   const groups = mistakesOf(signable);
-  for (let count = 0; count <= MOST; count += 1) {
+  for (let count = 0; count <= MAX_MISTAKES; count += 1) {
     for (const mistakes of choices(groups, count)) yield compose(signable, mistakes);
   }
 }

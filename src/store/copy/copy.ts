@@ -1,13 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Psd2Error } from '../../errors.ts';
-import type { CopySide, Mark, StoredRecord } from '../ports/copy.ts';
-import { type Comparison, compareRecords } from './compare.ts';
+import type {
+  CopySide,
+  CustomerRecord,
+  FlowRecord,
+  LoginRecord,
+  Mark,
+  NoteRecord,
+  StoredRecord,
+} from '../ports/copy.ts';
 
 /** How long to wait for workers that were busy when the copy began. A token call must finish. */
 const PATIENCE_MS = 150_000;
 const LOOK_MS = 250;
 
 /** What a copy needs from the program. */
-export interface CopyWorld {
+interface CopyWorld {
   /** Ends the copy between two records. Its reason is thrown. */
   signal: AbortSignal;
   sleep(milliseconds: number): Promise<void>;
@@ -17,13 +25,12 @@ export interface CopyWorld {
   onRecord(count: number): void;
 }
 
-/** The result of a copy. */
-export interface CopyResult {
+interface CopyResult {
   profiles: number;
   logins: number;
   flows: number;
   events: number;
-  /** Counts of calls and reads, notes of refusals, and who logged in last. */
+  /** Counts of calls and reads, notes of refusals, what is kept of customers, and who logged in last. */
   others: number;
   /** Records that this copy wrote. */
   written: number;
@@ -32,7 +39,7 @@ export interface CopyResult {
 }
 
 /**
- * Copies a store to another home (store page, `store copy`). First psd2 marks both, so that no worker begins anything in
+ * Copies a store to another backend (store page, `store copy`). First psd2 marks both, so that no worker begins anything in
  * either of them, and waits for busy workers. Then it writes each record that the destination lacks, reads all of them
  * again on both sides, and compares them. Only then may workers use the destination. The copy can be stopped at any point
  * and run again.
@@ -108,7 +115,7 @@ async function untilNobodyWorks(sides: readonly CopySide[], world: CopyWorld): P
     const [first] = working;
     if (first === undefined) return;
     if (waited >= PATIENCE_MS) {
-      throw new Psd2Error('config', `Still at work: ${working.slice(0, 3).join(', ')}`, {
+      throw new Psd2Error('config', `Workers are still busy: ${working.slice(0, 3).join(', ')}`, {
         hint: 'Wait for it to end, then run the same psd2 store copy again.',
       });
     }
@@ -172,10 +179,62 @@ function differing(record: StoredRecord, profile: string, from: CopySide, to: Co
   const what =
     record.kind === 'flow'
       ? `The flow ${record.flow}`
-      : record.kind === 'login' && record.holder !== ''
-        ? `The login of customer ${record.holder}`
-        : 'The login of the application';
+      : record.kind === 'customer'
+        ? `The record of customer ${record.customer}`
+        : record.kind === 'login' && record.holder !== ''
+          ? `The login of customer ${record.holder}`
+          : 'The login of the application';
   return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
     hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
   });
+}
+
+/**
+ * How the other backend's version compares with a record: it is `missing`, the `same`, `older` or `newer`, or it `differs`,
+ * so that neither continues the other.
+ */
+type Comparison = 'missing' | 'same' | 'older' | 'newer' | 'differs';
+
+/** @param other the other backend's version of the record */
+export function compareRecords(record: StoredRecord, other: StoredRecord | undefined): Comparison {
+  if (!other) return 'missing';
+  if (record.kind === 'login' && other.kind === 'login') return compareLogins(record, other);
+  if (record.kind === 'customer' && other.kind === 'customer') return compareCustomers(record, other);
+  if (record.kind === 'flow' && other.kind === 'flow') return compareFlows(record, other);
+  if (record.kind === 'note' && other.kind === 'note') return compareNotes(record, other);
+  if (record.kind === 'count' && other.kind === 'count') return byOrder(record.count, other.count);
+  return isDeepStrictEqual(record, other) ? 'same' : 'older';
+}
+
+function compareLogins(record: LoginRecord, other: LoginRecord): Comparison {
+  if (record.generation !== other.generation) return byOrder(record.generation, other.generation);
+  // After a logout, not every backend stores the bank.
+  if (record.tokens === null && other.tokens === null) return 'same';
+  return isDeepStrictEqual(record, other) ? 'same' : 'differs';
+}
+
+function compareCustomers(record: CustomerRecord, other: CustomerRecord): Comparison {
+  if (record.generation !== other.generation) return byOrder(record.generation, other.generation);
+  return isDeepStrictEqual(record, other) ? 'same' : 'differs';
+}
+
+function compareFlows({ events }: FlowRecord, other: FlowRecord): Comparison {
+  const both = Math.min(events.length, other.events.length);
+  if (!isDeepStrictEqual(events.slice(0, both), other.events.slice(0, both))) return 'differs';
+  return byOrder(events.length, other.events.length);
+}
+
+function compareNotes(record: NoteRecord, other: NoteRecord): Comparison {
+  if (isDeepStrictEqual(record, other)) return 'same';
+  return latest(record) < latest(other) ? 'newer' : 'older';
+}
+
+function latest({ refresh, call }: NoteRecord): string {
+  const [a, b] = [refresh?.at ?? '', call?.at ?? ''];
+  return a > b ? a : b;
+}
+
+function byOrder(own: number, other: number): Comparison {
+  if (own === other) return 'same';
+  return own > other ? 'older' : 'newer';
 }

@@ -2,7 +2,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Mark } from '../ports/copy.ts';
 
 /**
- * Refuses a worker if the store was copied to another home, or a copy into it is not complete (store page, `store copy`).
+ * Refuses a worker if the store was copied to another backend, or a copy into it is not complete (store page, `store copy`).
  *
  * @param place of the store
  * @throws Psd2Error `config`

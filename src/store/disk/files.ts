@@ -8,17 +8,20 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   type Stats,
+  symlinkSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { Psd2Error } from '../../errors.ts';
+import { basename, dirname, join } from 'node:path';
+import type * as z from 'zod/mini';
+import { type ErrorCode, Psd2Error } from '../../errors.ts';
 import { faultOf } from './permissions.ts';
-import { isMissing, reasonOf, systemCode } from './system-error.ts';
 
 /**
  * Reads a file of the store. Follows a link to a file. Refuses a pipe, since reading it might never end.
@@ -50,10 +53,7 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
       if (systemCode(cause) === 'ENOENT') refuseDanglingLink(path);
       return undefined;
     }
-    throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
-      hint: 'Check who owns it and its mode.',
-      cause,
-    });
+    throw cannotRead(path, cause);
   }
   try {
     const stats = fstatSync(file);
@@ -65,17 +65,38 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
     return readFileSync(file);
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
-    throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
-      hint: 'Check the disk.',
-      cause,
-    });
+    throw cannotRead(path, cause, 'Check the disk.');
   } finally {
     closeSync(file);
   }
 }
 
+/** Reads a file that the operator named. @param what it is, as the beginning of a sentence. @throws Psd2Error `code` */
+export function readNamedFile(path: string, what: string, code: ErrorCode): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new Psd2Error(code, `${what} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`, { cause });
+  }
+}
+
+/** The error for something that cannot be written. @param more what the operator should know besides */
+export function cannotWrite(what: string, cause: unknown, more = ''): Psd2Error {
+  const hint = `Check the free space, and who owns the folder.${more && ` ${more}`}`;
+  return new Psd2Error('config', `${what} cannot be written: ${reasonOf(cause)}`, { hint, cause });
+}
+
+/** The error for something that cannot be read. */
+export function cannotRead(
+  what: string,
+  cause: unknown,
+  hint = 'Check who owns it and its mode.',
+): Psd2Error {
+  return new Psd2Error('config', `${what} cannot be read: ${reasonOf(cause)}`, { hint, cause });
+}
+
 /** The hint for a file that psd2 cannot use. */
-export function moveAway(path: string): string {
+function moveAway(path: string): string {
   return `Restore it, or move it away: mv ${path} ${path}.damaged`;
 }
 
@@ -85,10 +106,7 @@ export function listFolder(path: string): string[] {
     return readdirSync(path);
   } catch (cause) {
     if (isMissing(cause)) return [];
-    throw new Psd2Error('config', `The folder ${path} cannot be read: ${reasonOf(cause)}`, {
-      hint: 'Check who owns it and its mode.',
-      cause,
-    });
+    throw cannotRead(`The folder ${path}`, cause);
   }
 }
 
@@ -116,15 +134,22 @@ export function removeStored(path: string): void {
   }
 }
 
-/** Appends to a file that it opens with `flags`, and makes it durable (fsync). It writes all of the data, or throws. */
-export function appendDurably(path: string, flags: string | number, data: string | Buffer): void {
+/** Opens a file, works on it, and closes it. @throws Error of Node, and what `work` throws */
+export function withFile<T>(path: string, flags: string | number, work: (file: number) => T): T {
   const file = openSync(path, flags, 0o600);
   try {
-    appendFileSync(file, data);
-    fsyncSync(file);
+    return work(file);
   } finally {
     closeSync(file);
   }
+}
+
+/** Appends to a file that it opens with `flags`, and makes it durable (fsync). It writes all of the data, or throws. */
+export function appendDurably(path: string, flags: string | number, data: string | Buffer): void {
+  withFile(path, flags, (file) => {
+    appendFileSync(file, data);
+    fsyncSync(file);
+  });
 }
 
 /**
@@ -139,12 +164,7 @@ export function takeName(file: string, name: string): void {
   } catch (error) {
     if (!NO_LINKS.includes(systemCode(error) ?? '')) throw error;
     copyFileSync(file, name, constants.COPYFILE_EXCL);
-    const copy = openSync(name, 'r+');
-    try {
-      fsyncSync(copy);
-    } finally {
-      closeSync(copy);
-    }
+    withFile(name, 'r+', fsyncSync);
   }
 }
 
@@ -154,13 +174,7 @@ const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 /** Makes the entries of a folder durable: files that were created, renamed or removed in it. */
 export function syncFolder(folder: string): void {
   // Windows cannot sync a folder.
-  if (process.platform === 'win32') return;
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  if (process.platform !== 'win32') withFile(folder, 'r', fsyncSync);
 }
 
 /** The target of a dangling link may be on a disk that is not mounted now. So the place does not count as empty. */
@@ -175,4 +189,181 @@ function describe(stats: Stats): string {
   if (stats.isDirectory()) return 'a folder';
   if (stats.isFIFO()) return 'a named pipe';
   return 'a device or socket';
+}
+
+/** File system errors that the operator can do something about, in words. */
+const REASONS: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the limit for the size of a file is reached',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission is denied',
+  EPERM: 'permission is denied',
+  EISDIR: 'a folder has that name',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'something else has that name',
+  ENXIO: 'something else has that name',
+  ELOOP: 'the links form a loop',
+};
+
+/** Why psd2 could not read or write a file, as the end of a sentence: `the disk is full`. */
+export function reasonOf(error: unknown): string {
+  const code = systemCode(error);
+  if (code !== undefined) return REASONS[code] ?? code;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of an error of the file system, for example `ENOENT`. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Whether an error of the file system means that the file does not exist. */
+export function isMissing(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Tells the operator where psd2 kept a damaged file. */
+export type Notice = (text: string) => void;
+
+/** Files of this version have no field `version`. A later version that changes what a file means must write it. */
+const VERSION = 1;
+
+/**
+ * Reads a JSON file of the store.
+ *
+ * @param read reads the file. The default also checks its owner and mode
+ * @returns undefined if the file does not exist
+ * @throws Psd2Error `config` if it cannot be read, belongs to another user, can be read or changed by others, or is damaged
+ */
+export function readJsonFile<T>(
+  path: string,
+  schema: z.ZodMiniType<T>,
+  read: (path: string) => Buffer | undefined = readOwnFile,
+): T | undefined {
+  const content = read(path)?.toString('utf8');
+  if (content === undefined) return undefined;
+  return parseStored(path, content, schema);
+}
+
+function parseStored<T>(path: string, content: string, schema: z.ZodMiniType<T>): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (cause) {
+    throw new Psd2Error('config', `${path} is damaged: it is not JSON`, {
+      hint: moveAway(path),
+      cause,
+    });
+  }
+  const version = versionOf(value);
+  if (version > VERSION) {
+    throw new Psd2Error('config', `${path} was written by a newer psd2 (format ${version})`, {
+      hint: 'Update psd2, or use another folder with PSD2_CONFIG_DIR.',
+    });
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const where = result.error.issues[0]?.path.join('.') || 'its content';
+  throw new Psd2Error('config', `${path} is damaged: ${where} is not as psd2 wrote it`, {
+    hint: moveAway(path),
+  });
+}
+
+function versionOf(value: unknown): number {
+  return typeof value === 'object' &&
+    value !== null &&
+    'version' in value &&
+    typeof value.version === 'number'
+    ? value.version
+    : VERSION;
+}
+
+/**
+ * Writes a JSON file of the store with `conf`: atomically, with fsync, with mode 0600 in a folder of mode 0700. If the
+ * old file is damaged, psd2 keeps it under another name: the operator may rescue a part of it.
+ *
+ * @param schema of the old file, which shows whether it is damaged
+ * @param notice called if a damaged file was kept
+ * @throws Psd2Error `config` if it cannot be written. The old file stays then
+ */
+export async function writeJsonFile<T extends Record<string, unknown>>(
+  path: string,
+  value: T,
+  schema: z.ZodMiniType<T>,
+  notice: Notice = () => {},
+): Promise<void> {
+  const { default: Conf } = await import('conf');
+  makePrivateFolder(dirname(path));
+  setAsideIfDamaged(path, schema, notice);
+  const target = removeLink(path);
+  try {
+    const file = new Conf<Record<string, unknown>>({
+      cwd: dirname(path),
+      configName: basename(path, '.json'),
+      configFileMode: 0o600,
+    });
+    file.store = { ...value };
+    syncFolder(dirname(path));
+  } catch (cause) {
+    if (target !== undefined && !lstatSync(path, { throwIfNoEntry: false })) symlinkSync(target, path);
+    throw cannotWrite(path, cause);
+  }
+}
+
+/**
+ * Renames a damaged file before psd2 writes a new one in its place: the operator may rescue a part of it.
+ *
+ * @throws Psd2Error `config` if it cannot be renamed. It stays then
+ */
+export function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object | null>, notice: Notice): void {
+  try {
+    const content = readPlainFile(path)?.toString('utf8');
+    if (content !== undefined) parseStored(path, content, schema);
+  } catch (damage) {
+    if (!(damage instanceof Psd2Error)) throw damage;
+    const kept = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
+    try {
+      renameSync(path, kept);
+    } catch (cause) {
+      throw new Psd2Error('config', `${damage.message}, and it cannot be moved away: ${reasonOf(cause)}`, {
+        hint: 'Check who owns the folder.',
+        cause,
+      });
+    }
+    notice(`${damage.message}. psd2 keeps it as ${kept} and writes a new one.`);
+  }
+}
+
+/** Removes the half-written copies of a file that killed processes left. Only the holder of its lock may call this. */
+export function removeHalfWritten(path: string): void {
+  const begin = `${basename(path)}.tmp-`;
+  for (const name of listFolder(dirname(path)))
+    if (name.startsWith(begin)) removeStored(join(dirname(path), name));
+}
+
+/**
+ * Removes a link, because `conf` would write to its target, wherever that is.
+ *
+ * @returns the target; undefined if there is no link
+ * @throws Psd2Error `config`
+ */
+function removeLink(path: string): string | undefined {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;
+  const target = readlinkSync(path);
+  removeStored(path);
+  return target;
+}
+
+/** Creates a folder that only its owner can enter, and missing folders above it. @throws Psd2Error `config` */
+export function makePrivateFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new Psd2Error('config', `The folder ${path} cannot be made: ${reasonOf(cause)}`, {
+      hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
+      cause,
+    });
+  }
 }

@@ -14,24 +14,21 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Psd2Error } from '../../errors.ts';
-import { readPlainFile } from './files.ts';
-import { makePrivateFolder } from './json-file.ts';
-import { beginBeat } from './lock-beat.ts';
-import { reasonOf, systemCode } from './system-error.ts';
+import { makePrivateFolder, readPlainFile, reasonOf, systemCode } from './files.ts';
 
 /** How long a process may lock tokens: it may make several token calls, and each may take its whole time limit. */
-export const LONGEST_RENEWAL_MS = 150_000;
+export const MAX_RENEWAL_MS = 150_000;
 /** A process takes over a lock after it has watched it for this long without a beat. */
 const DEAD_AFTER_MS = 5_000;
 /** A watching process looks at a lock more often than this, unless it was stopped itself. */
-const LONGEST_LOOK_MS = 1_000;
+const MAX_LOOK_MS = 1_000;
 
 /** A lock as its holder sees it. */
 export interface HeldLock {
   /** Whether no other process has taken the lock over. That may happen right after the answer. */
   isOurs(): boolean;
   /**
-   * The previous holder, if it showed no sign of life, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
+   * The previous holder, if it did not respond, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
    * It was killed, or it was stopped and may continue. Undefined if the lock was free.
    */
   takenOverFrom: string | undefined;
@@ -85,7 +82,7 @@ function releaseAll(): void {
 /**
  * The holder of the lock beside `path`, for example `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`.
  *
- * @returns undefined if there is no lock, or its holder shows no sign of life
+ * @returns undefined if there is no lock, or its holder does not respond
  */
 export async function holderOf(path: string): Promise<string | undefined> {
   const lock = `${path}.lock`;
@@ -170,7 +167,7 @@ function watchLock(lock: string): () => boolean {
       return false;
     }
     // If this process was stopped, the holder may have been too. So that time does not count as watched.
-    seen = { sign, at, watchedMs: seen.watchedMs + Math.min(at - seen.at, LONGEST_LOOK_MS) };
+    seen = { sign, at, watchedMs: seen.watchedMs + Math.min(at - seen.at, MAX_LOOK_MS) };
     if (seen.watchedMs < DEAD_AFTER_MS) return false;
     takeAway(lock, sign);
     return true;
@@ -215,4 +212,63 @@ function readHolder(lock: string): string {
   } catch {
     return 'an unknown process';
   }
+}
+
+/** How often a process shows that it still uses its locks. */
+const BEAT_MS = 1_000;
+/** More locks than a process ever holds at once: a sync of 99 customers at once holds two for each. */
+const MAX_LOCKS = 1_024;
+
+/**
+ * The code of the beat's thread. Each slot is 0, or the file descriptor of a lock plus one. If the thread cannot write to
+ * the disk, other processes take the lock over, as they do from a stopped process.
+ */
+const BEAT = `
+  const { futimesSync } = require('node:fs');
+  const slots = new Int32Array(require('node:worker_threads').workerData);
+  setInterval(() => {
+    const now = Date.now() / 1000;
+    for (const slot of slots) {
+      if (slot > 0) try { futimesSync(slot - 1, now, now); } catch {}
+    }
+  }, ${BEAT_MS});
+`;
+
+let slots: Int32Array | undefined;
+
+/**
+ * Touches a lock every second. A separate thread does it, since a slow disk may block the main thread for a long time.
+ *
+ * @param file descriptor of the open lock file
+ * @returns ends the beat. Call it before you close the file
+ */
+export function beginBeat(file: number): () => void {
+  slots ??= startBeat();
+  const beats = slots;
+  const slot = beats.indexOf(0);
+  if (slot === -1) return () => {};
+  beats[slot] = file + 1;
+  return () => {
+    beats[slot] = 0;
+  };
+}
+
+function startBeat(): Int32Array {
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  const buffer = new SharedArrayBuffer(MAX_LOCKS * Int32Array.BYTES_PER_ELEMENT);
+  try {
+    const thread = new Worker(BEAT, {
+      eval: true,
+      workerData: buffer,
+      // The thread needs none of this process's options and variables.
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+    });
+    thread.on('error', () => {});
+    thread.unref();
+  } catch {
+    // Without the thread, other processes take the locks over after some seconds. That is as safe, but slower.
+  }
+  return new Int32Array(buffer);
 }

@@ -31,7 +31,7 @@ export function faultOf(
   if (!isTrusted(path, uid, user)) {
     const chown = `${user === 0 ? '' : 'sudo '}chown ${user} ${quoteForShell(path)}`;
     return new UnsafeFile('config', `${path} belongs to another user (${uid})`, {
-      hint: `If you trust what it holds, run: ${chown}${isWritable || (judged === 'secret' && others !== 0) ? ` && ${chmod}` : ''}`,
+      hint: `If you trust its content, run: ${chown}${isWritable || (judged === 'secret' && others !== 0) ? ` && ${chmod}` : ''}`,
     });
   }
   if (!isWritable && !isReadable) return undefined;
@@ -104,7 +104,7 @@ export function foldersIn(root: string, log: string): string[] {
     ...['profiles', 'protection', 'sandbox', 'stores'].map((name) => join(root, name)),
     join(root, 'stores', 'copies'),
     join(root, 'sandbox', 'certificates'),
-    ...within('tokens', 'client-credentials-calls'),
+    ...within('tokens', 'client-credentials-calls', 'customers'),
     ...within('flows', 'open', 'references'),
     log,
   ];

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
-import { makePrivateFolder } from './json-file.ts';
-import { reasonOf } from './system-error.ts';
+import { makePrivateFolder, reasonOf } from './files.ts';
 
 /** What a later write needs. */
 interface Space {

@@ -1,10 +1,19 @@
-import { join } from 'node:path';
-import { listFolder, readPlainFile } from '../disk/files.ts';
+import { randomUUID } from 'node:crypto';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { refuseMoved } from '../copy/moved.ts';
+import { listFolder, readJsonFile, readPlainFile, writeJsonFile } from '../disk/files.ts';
+import { withLock } from '../disk/lock.ts';
 import type { StoreFolder } from '../machine/folder.ts';
-import { Generations } from './generations.ts';
+import { isProfileName } from '../machine/profiles.ts';
+import type { Mark } from '../ports/copy.ts';
+import type { ProfileData, StoreStatus } from '../ports/store.ts';
+import { holderOfName } from './file-names.ts';
+import { Generations } from './token-file.ts';
 
 /**
- * Whether a configuration folder has flows or tokens of a profile. Tokens count for any bank, and also if they are damaged.
+ * Whether a configuration folder has flows or tokens of a profile. Tokens count for any bank, and even if they are damaged.
  *
  * @throws Psd2Error `config` if a folder cannot be read
  */
@@ -12,12 +21,12 @@ export function hasDataInFiles(folder: StoreFolder, profile: string): boolean {
   const tokens = folder.tokens(profile);
   return (
     listFolder(folder.flows(profile)).some((name) => name.endsWith('.ndjson')) ||
-    listFolder(tokens).some((name) => HOLDER.test(name) && hasTokens(join(tokens, name)))
+    listFolder(tokens).some((name) => isOfHolder(name) && hasTokens(join(tokens, name)))
   );
 }
 
 /** A customer's or the application's folder of tokens, or the file that psd2 0.1 kept. */
-const HOLDER = /^(?:customer-\d{1,20}|client-credentials)(?:\.json)?$/;
+const isOfHolder = (name: string) => holderOfName(name.replace(/\.json$/, '')) !== undefined;
 
 /** A logout leaves a generation without tokens. */
 function hasTokens(path: string): boolean {
@@ -25,4 +34,98 @@ function hasTokens(path: string): boolean {
   const generations = new Generations(path);
   const newest = generations.newest();
   return newest > 0 && readPlainFile(generations.pathOf(newest))?.toString('utf8') !== 'null';
+}
+
+/** The profiles that have tokens or flows in a configuration folder, sorted. @throws Psd2Error `config` */
+export function profilesIn({ tokens, flows }: StoreFolder): string[] {
+  const names = [tokens('x'), flows('x')].flatMap((path) => listFolder(dirname(path)));
+  return [...new Set(names)].filter(isProfileName).sort();
+}
+
+/** What `psd2 store status` shows for the backend on disk. @param open gives the data of a profile */
+export async function statusOfFolder(
+  folder: StoreFolder,
+  open: (profile: string) => ProfileData,
+): Promise<StoreStatus> {
+  const { root } = folder;
+  const profiles: StoreStatus['profiles'] = [];
+  const claims: StoreStatus['claims'] = [];
+  for (const profile of profilesIn(folder)) {
+    const data = open(profile);
+    const customers = (await data.tokens.customers()).length;
+    profiles.push({ profile, customers, flows: await countFlows(data) });
+    for (const { flow, holder } of await data.flows.atWork())
+      claims.push({ profile, kind: 'flow', name: flow, worker: holder, until: null });
+  }
+  const bytes = ['profiles', 'tokens', 'flows', 'protection'].reduce(
+    (sum, name) => sum + sizeOf(join(root, name)),
+    0,
+  );
+  return { home: 'files', place: root, schema: null, profiles, claims, bytes };
+}
+
+async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles'][number]['flows']> {
+  const counted: StoreStatus['profiles'][number]['flows'] = [];
+  for (const kind of ['transfer', 'operation', 'consent'] as const) {
+    const states = new Map<string, number>();
+    const onDamaged = () => states.set('damaged', (states.get('damaged') ?? 0) + 1);
+    for await (const { state } of flows.list(kind, { onDamaged }))
+      states.set(state, (states.get(state) ?? 0) + 1);
+    for (const [state, count] of [...states].sort()) counted.push({ kind, state, count });
+  }
+  return counted;
+}
+
+/** The size of a file, or of all files below a folder, in bytes. 0 if it does not exist. */
+function sizeOf(path: string): number {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return 0;
+  if (!stats.isDirectory()) return stats.size;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}
+
+const other = { id: z.string(), place: z.string() };
+const mark = z.object({
+  id: z.string(),
+  movedTo: z.nullable(z.object(other)),
+  copiedFrom: z.nullable(z.object({ ...other, isComplete: z.boolean() })),
+});
+
+/** The path of the folder's mark, `store.json`. Most folders have none, since they were never copied. */
+function pathIn(root: string): string {
+  return join(root, 'store.json');
+}
+
+/**
+ * Refuses a worker if the folder was copied to another backend. Call it with a lock held: `store copy` sets the mark first and
+ * looks for locks afterwards, so that one of both always sees the other.
+ *
+ * @throws Psd2Error `config`
+ */
+export function refuseMovedFolder(root: string): void {
+  const path = pathIn(root);
+  if (!existsSync(path)) return;
+  const found = readJsonFile(path, mark);
+  if (found) refuseMoved(root, found);
+}
+
+/** The mark of a folder. Creates it if it does not exist. @throws Psd2Error `config` */
+export function markOf(root: string): Promise<Mark> {
+  return changeMark(root, {});
+}
+
+/** Changes the mark of a folder, durably. @throws Psd2Error `config` */
+export async function changeMark(root: string, change: Partial<Omit<Mark, 'id'>>): Promise<Mark> {
+  const path = pathIn(root);
+  return withLock(
+    path,
+    'The mark of the store',
+    async () => {
+      const before = readJsonFile(path, mark);
+      const after = { ...(before ?? { id: randomUUID(), movedTo: null, copiedFrom: null }), ...change };
+      if (!before || Object.keys(change).length > 0) await writeJsonFile(path, after, mark);
+      return after;
+    },
+    10_000,
+  );
 }

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { PREFIXES } from '../flow/ids.ts';
-import type { StoreFolder } from '../machine/folder.ts';
-import { namesIn } from '../machine/glance.ts';
+import { namesIn, type StoreFolder } from '../machine/folder.ts';
 import type { Glance } from '../ports/store.ts';
+import { customerOfName } from './file-names.ts';
 
 /** More bytes than the first line of any journal has. */
 const FIRST_LINE = 8 * 1024;
@@ -14,13 +14,16 @@ const FIRST_LINE = 8 * 1024;
  */
 export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
   return {
-    customers: async () => namesIn(folder.tokens(profile), /^customer-(\d+)(?:\.json)?$/),
-    begun: async (kind, most) => {
+    customers: async () =>
+      namesIn(folder.tokens(profile), /^customer-([^.]+)(?:\.json)?$/)
+        .flatMap((name) => customerOfName(name) ?? [])
+        .sort(),
+    begun: async (kind, max) => {
       const flows = folder.flows(profile);
       return namesIn(flows, /^((?:tr|co|op)-.+)\.ndjson$/)
         .filter((flow) => kind === undefined || flow.startsWith(PREFIXES[kind]))
         .sort((one, other) => (one.slice(3) < other.slice(3) ? 1 : -1))
-        .slice(0, most)
+        .slice(0, max)
         .flatMap((flow) => beginningOf(flow, firstLineOf(join(flows, `${flow}.ndjson`))));
     },
   };

@@ -1,7 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import type { Holder, StoredTokens } from '../ports/tokens.ts';
-import { type Place, sealed } from '../secrets/sealed.ts';
+import {
+  appendDurably,
+  cannotWrite,
+  listFolder,
+  removeStored,
+  syncFolder,
+  systemCode,
+  takeName,
+} from '../disk/files.ts';
+import type { StoredTokens } from '../ports/tokens.ts';
+import { sealed } from '../secrets/sealed.ts';
 
 // The content of a token file.
 
@@ -41,11 +52,6 @@ export const tokenGeneration = z.nullable(tokenFile);
 /** Tokens with the bank that granted them and, if set, the generation that they repeat. */
 export type GrantedTokens = StoredTokens & Pick<TokenFile, 'baseUrl' | 'origin'>;
 
-/** The place that tokens are sealed for: this customer, at the bank that granted them. */
-export function placeOf(customerId: Holder, baseUrl: string): Place {
-  return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
-}
-
 export function keyIsGone(path: string): Psd2Error {
   return new Psd2Error('config', `${path} is encrypted, and the profile's key is gone`, {
     hint: `Restore the folder protection, or remove the file (rm ${path}) and log in again:`,
@@ -72,7 +78,90 @@ export function countBanks(
  */
 export const LOGIN_SPACE = { bytes: 16_384, names: 8 };
 
-/** @param time ISO 8601 with zone */
-export function inUtc(time: string | null): string | null {
-  return time && new Date(time).toISOString();
+/** Tokens as `store copy` compares them: all times are in UTC. */
+export function copied({
+  accessToken,
+  refreshToken,
+  scope,
+  apiTrackId,
+  unproven,
+  ...times
+}: StoredTokens): StoredTokens {
+  const inUtc = (time: string | null) => time && new Date(time).toISOString();
+  return {
+    ...{ accessToken, refreshToken, scope, apiTrackId, ...(unproven && { unproven }) },
+    accessTokenExpiresAt: inUtc(times.accessTokenExpiresAt),
+    refreshTokenExpiresAt: inUtc(times.refreshTokenExpiresAt),
+  };
+}
+
+/**
+ * A document that newer versions replace, and older ones never. Each version is a file, `<generation>.json`, whose name
+ * only one process can take. The highest generation counts. If a process was stopped between reading and writing, it finds
+ * that its next name is taken, or that a higher one exists.
+ */
+export class Generations {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The highest generation; 0 if there is none. @throws Psd2Error `config` */
+  newest(): number {
+    return listFolder(this.#folder).reduce((highest, name) => Math.max(highest, generationOf(name)), 0);
+  }
+
+  pathOf(generation: number): string {
+    return join(this.#folder, `${generation}.json`);
+  }
+
+  /**
+   * Adds a generation, durably (fsync), and removes the earlier ones. The folder must exist.
+   *
+   * @returns false, and changes nothing, if another process has added this generation or a later one
+   * @throws Psd2Error `config` if it cannot be written
+   */
+  add(generation: number, content: string): boolean {
+    const path = this.pathOf(generation);
+    for (;;) {
+      const beside = join(this.#folder, `.${randomUUID()}`);
+      try {
+        appendDurably(beside, 'wx', content);
+        takeName(beside, path);
+        break;
+      } catch (cause) {
+        if (systemCode(cause) === 'EEXIST') return false;
+        // A process that added a generation has removed this file. If the folder is gone too, there is nothing to add to.
+        if (systemCode(cause) !== 'ENOENT') throw cannotWrite(path, cause);
+        if (listFolder(this.#folder).length === 0) return false;
+      } finally {
+        removeStored(beside);
+      }
+    }
+    try {
+      syncFolder(this.#folder);
+    } catch (cause) {
+      throw cannotWrite(path, cause);
+    }
+    if (this.newest() > generation) {
+      removeStored(path);
+      return false;
+    }
+    this.#clearUp(generation);
+    return true;
+  }
+
+  /** Removes the generations before this one, and half-written files of killed processes. */
+  #clearUp(newest: number): void {
+    for (const name of listFolder(this.#folder)) {
+      const isOld = generationOf(name) > 0 && generationOf(name) < newest;
+      if (isOld || name.startsWith('.')) removeStored(join(this.#folder, name));
+    }
+  }
+}
+
+/** The generation in a file name; 0 if the name has none. */
+function generationOf(name: string): number {
+  return Number(/^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? 0);
 }

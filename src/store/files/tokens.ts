@@ -1,38 +1,42 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { isCustomerId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import { listFolder, removeStored, syncFolder } from '../disk/files.ts';
 import {
+  listFolder,
   makePrivateFolder,
   type Notice,
   readJsonFile,
   removeHalfWritten,
+  removeStored,
   setAsideIfDamaged,
+  syncFolder,
   writeJsonFile,
-} from '../disk/json-file.ts';
-import { type HeldLock, holderOf, LONGEST_RENEWAL_MS, withLock } from '../disk/lock.ts';
+} from '../disk/files.ts';
+import { type HeldLock, holderOf, MAX_RENEWAL_MS, withLock } from '../disk/lock.ts';
 import { refuseUnsafeFolder } from '../disk/permissions.ts';
 import { reserveSpace } from '../disk/reserve-space.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import type { LoginRecord } from '../ports/copy.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
+import { placeOfTokens } from '../secrets/sealed.ts';
 import { type ProfileKey, Vault } from '../secrets/vault.ts';
-import { Generations } from './generations.ts';
-import { refuseMovedFolder } from './mark.ts';
+import { refuseMovedFolder } from './data.ts';
+import { holderOfName, nameOfHolder } from './file-names.ts';
 import {
+  copied,
   countBanks,
+  Generations,
   type GrantedTokens,
-  inUtc,
   keyIsGone,
   LOGIN_SPACE,
-  placeOf,
   type TokenFile,
   tokenFile,
   tokenGeneration,
   tokenSecrets,
 } from './token-file.ts';
 
-const lastLogin = z.object({ customerId: z.string() });
+const lastLogin = z.object({ customerId: z.string().check(z.refine(isCustomerId)) });
 
 /**
  * The tokens of one profile at one bank. Each customer has a folder, so that no customer waits for another. Each generation
@@ -156,8 +160,7 @@ export class FileTokens implements Tokens {
   }
 
   async forgetAll(): Promise<void> {
-    const holders = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json)?$/);
-    for (const customerId of new Set(holders.map(([, id]) => id ?? null))) {
+    for (const customerId of this.#holders(/\.json$/)) {
       // A renewal that is under way would store its tokens afterwards.
       await this.#exclusively(customerId, async () => {
         removeStored(this.#path(customerId));
@@ -186,16 +189,17 @@ export class FileTokens implements Tokens {
   }
 
   async customers(): Promise<string[]> {
-    const found = this.#names(/^customer-(\d{1,20})(?:\.json)?$/).flatMap(
-      ([, customerId]) => customerId ?? [],
-    );
+    const found = this.#holders(/\.json$/).filter((holder) => holder !== null);
     // Damaged tokens count too. Commands that need them report the damage.
-    return [...new Set(found)].filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
+    return found.filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
     return countBanks(
-      this.holders().map((customerId) => this.#bankOf(customerId)),
+      this.holders().map((customerId) => {
+        const { file } = this.#newestOrDamaged(customerId);
+        return file instanceof Psd2Error ? undefined : file?.baseUrl;
+      }),
       this.#baseUrl,
     );
   }
@@ -209,9 +213,9 @@ export class FileTokens implements Tokens {
   }
 
   async damaged(): Promise<string[]> {
-    const logins = this.#names(/^(?:customer-\d+|client-credentials)$/).map(([name]) =>
-      join(this.#folder, name),
-    );
+    const logins = listFolder(this.#folder)
+      .filter((name) => holderOfName(name) !== undefined)
+      .map((name) => join(this.#folder, name));
     return [this.#folder, ...logins].flatMap((folder) =>
       listFolder(folder)
         .filter((file) => file.includes('.json.damaged-'))
@@ -226,16 +230,7 @@ export class FileTokens implements Tokens {
     const known = { kind: 'login', holder: customerId ?? '', generation: Math.max(1, generation) } as const;
     if (file === null) return { ...known, origin: known.generation, baseUrl: '', tokens: null };
     const { baseUrl, origin = known.generation, ...found } = await this.#open(customerId, generation, file);
-    const tokens = {
-      accessToken: found.accessToken,
-      refreshToken: found.refreshToken,
-      accessTokenExpiresAt: inUtc(found.accessTokenExpiresAt),
-      refreshTokenExpiresAt: inUtc(found.refreshTokenExpiresAt),
-      scope: found.scope,
-      apiTrackId: found.apiTrackId,
-      ...(found.unproven && { unproven: found.unproven }),
-    };
-    return { ...known, origin, baseUrl, tokens };
+    return { ...known, origin, baseUrl, tokens: copied(found) };
   }
 
   /** Stores copied tokens, unless this generation or a newer one exists. @throws Psd2Error `config` */
@@ -254,8 +249,7 @@ export class FileTokens implements Tokens {
 
   /** The holders with tokens, and those with a lock only: that is a login that has not created its folder yet. */
   holders(): Holder[] {
-    const found = this.#names(/^(?:customer-(.+?)|client-credentials)(?:\.json(?:\.lock)?)?$/);
-    return [...new Set(found.map(([, id]) => id ?? null))];
+    return this.#holders(/\.json(?:\.lock)?$/);
   }
 
   /** The processes that change tokens now. */
@@ -283,7 +277,7 @@ export class FileTokens implements Tokens {
       this.#assertHere();
       return work(lock);
     };
-    return withLock(this.#path(customerId), what, here, LONGEST_RENEWAL_MS, signal);
+    return withLock(this.#path(customerId), what, here, MAX_RENEWAL_MS, signal);
   }
 
   #slot(customerId: Holder, lock: HeldLock): TokenSlot {
@@ -313,18 +307,11 @@ export class FileTokens implements Tokens {
     }
   }
 
-  /** The bank of stored tokens; undefined if there are none, or they are damaged. */
-  #bankOf(customerId: Holder): string | undefined {
-    try {
-      return this.#readNewest(customerId).file?.baseUrl;
-    } catch (error) {
-      if (error instanceof Psd2Error) return undefined;
-      throw error;
-    }
-  }
-
   /** As {@link #readNewest}, but returns the error if the file is damaged. */
-  #newestOrDamaged(customerId: Holder): { generation: number; file: unknown } {
+  #newestOrDamaged(customerId: Holder): {
+    generation: number;
+    file: TokenFile | null | undefined | Psd2Error;
+  } {
     try {
       return this.#readNewest(customerId);
     } catch (error) {
@@ -339,7 +326,7 @@ export class FileTokens implements Tokens {
     const path = this.#pathOf(customerId, generation);
     const key = await this.#vault.key();
     if (!key) throw keyIsGone(path);
-    return { ...login, ...key.open(path, placeOf(customerId, login.baseUrl), content, tokenSecrets) };
+    return { ...login, ...key.open(path, placeOfTokens(customerId, login.baseUrl), content, tokenSecrets) };
   }
 
   async #write(customerId: Holder, tokens: GrantedTokens): Promise<void> {
@@ -358,7 +345,11 @@ export class FileTokens implements Tokens {
     if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
     if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
     const { accessToken, refreshToken, unproven, ...login } = tokens;
-    const content = key.seal(placeOf(customerId, tokens.baseUrl), { accessToken, refreshToken, unproven });
+    const content = key.seal(placeOfTokens(customerId, tokens.baseUrl), {
+      accessToken,
+      refreshToken,
+      unproven,
+    });
     return JSON.stringify({ ...login, sealed: content }, null, '\t');
   }
 
@@ -383,10 +374,10 @@ export class FileTokens implements Tokens {
     }
   }
 
-  #names(pattern: RegExp): RegExpExecArray[] {
-    return listFolder(this.#folder)
-      .map((name) => pattern.exec(name))
-      .filter((match) => match !== null);
+  /** The holders with a folder, or with a file whose name ends like this. */
+  #holders(ending: RegExp): Holder[] {
+    const found = listFolder(this.#folder).map((name) => holderOfName(name.replace(ending, '')));
+    return [...new Set(found.filter((holder) => holder !== undefined))];
   }
 
   #generations(customerId: Holder): Generations {
@@ -398,7 +389,7 @@ export class FileTokens implements Tokens {
   }
 
   #folderOf(customerId: Holder): string {
-    return join(this.#folder, customerId === null ? 'client-credentials' : `customer-${customerId}`);
+    return join(this.#folder, nameOfHolder(customerId));
   }
 
   /** The file that the lock is for. psd2 0.1 kept the tokens in it. */

@@ -1,16 +1,16 @@
 import type * as z from 'zod/mini';
 import { applyConsentEvent, nextConsentStep } from '../../domain/consent.ts';
+import { consentEvent, genericEvent, transferEvent } from '../../domain/events.ts';
 import { isPlainlyFailed } from '../../domain/flow-states.ts';
-import { applyOperationEvent, nextOperationStep } from '../../domain/operation.ts';
+import { applyOperationEvent, type Commits, nextOperationStep } from '../../domain/operation.ts';
 import { applyTransferEvent, needsSettlement, type TransferOrder } from '../../domain/transfer.ts';
 import type { Begin, EventOf, FlowOf, GenericOperation, Kind } from '../ports/flows.ts';
-import { consentEvent, genericEvent, transferEvent } from './events.ts';
 import { PREFIXES } from './ids.ts';
 
 /** The flow after one more event. @throws TypeError if that event cannot be the next one */
 export type Fold<Flow, Event> = (flow: Flow | undefined, event: Event, at: string) => Flow;
 
-/** What a home must know about a kind of flow. */
+/** What a backend must know about a kind of flow. */
 export interface FlowKind<Flow, Event, Beginning = never> {
   /** The prefix of the ids. */
   prefix: string;
@@ -24,15 +24,24 @@ export interface FlowKind<Flow, Event, Beginning = never> {
   isEnded(flow: Flow): boolean;
   /** Whether no step is left to do. */
   isAtEnd(flow: Flow): boolean;
-  /** Whether the event announces that money is about to move. */
-  isExecution(event: Event): boolean;
-  /** Whether the event announces the request that cannot be undone: `execute`, for a consent `confirm`. */
-  isLastCall(event: Event): boolean;
-  /** Whether the event says that this request never left. It may be sent again then. */
-  isNotBegun(event: Event): boolean;
-  /** The event that says so. */
-  notBegun: Event;
-  /** The event after which psd2 asks the bank what became of this request, and sends nothing again. */
+  /** Whether the next event of a flow announces that money is about to move, or may from then on. */
+  isExecution(event: Event, flow: Flow): boolean;
+  /**
+   * Whether the next event of a flow announces what cannot be undone: `execute`, for a consent `confirm`. If the customer
+   * commits: the initiation, and what gives the customer the link.
+   */
+  isLastCall(event: Event, flow: Flow): boolean;
+  /**
+   * Whether the next event of a flow says that this request never left, so that it may be sent again, or that its answer brings
+   * nothing about yet: the bank's answer to an initiation, before the customer has the link.
+   */
+  isNotBegun(event: Event, flow: Flow): boolean;
+  /**
+   * The event that says so after the announcement. Null if an earlier one of the flow may have had an effect: then the
+   * announcement stays, and psd2 asks the bank.
+   */
+  notBegun(announced: Event): Event | null;
+  /** The event after which psd2 asks the bank what became of the flow, and sends nothing again. */
   unanswered: Event;
   /** The event that cancels the flow. */
   cancelled: Event;
@@ -43,14 +52,30 @@ export interface FlowKind<Flow, Event, Beginning = never> {
 /** The {@link FlowKind} of the kind with this name. */
 export type KnownKind<K extends Kind> = FlowKind<FlowOf<K>, EventOf<K>, Begin<K>>;
 
+/** For each way to commit: the events that announce what cannot be undone, and those that revoke it. */
+const ANNOUNCEMENTS: Record<Commits, Record<'last' | 'notBegun', readonly string[]>> = {
+  'on execute': { last: ['execute-sent'], notBegun: ['execute-not-begun'] },
+  'by the customer': {
+    last: ['verify-sent', 'approach-sent', 'sca-started'],
+    notBegun: ['verify-not-begun', 'verified'],
+  },
+};
+
+const isLastCall = ({ type }: { type: string }, { commits }: { commits: Commits }): boolean =>
+  ANNOUNCEMENTS[commits].last.includes(type);
+
 const operationKind = {
   resourceIdOf: ({ verification }: Pick<GenericOperation, 'verification'>) =>
     verification?.resourceId ?? null,
   isEnded: isPlainlyFailed,
-  isExecution: ({ type }: { type: string }) => type === 'execute-sent',
-  isLastCall: ({ type }: { type: string }) => type === 'execute-sent',
-  isNotBegun: ({ type }: { type: string }) => type === 'execute-not-begun',
-  notBegun: { type: 'execute-not-begun' },
+  isExecution: isLastCall,
+  isLastCall,
+  isNotBegun: ({ type }: { type: string }, { commits }: { commits: Commits }) =>
+    ANNOUNCEMENTS[commits].notBegun.includes(type),
+  notBegun: ({ type }: { type: string }) => {
+    if (type === 'execute-sent') return { type: 'execute-not-begun' } as const;
+    return type === 'verify-sent' ? ({ type: 'verify-not-begun' } as const) : null;
+  },
   unanswered: { type: 'execute-unanswered' },
 } as const;
 
@@ -86,7 +111,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     isExecution: () => false,
     isLastCall: ({ type }) => type === 'confirm-sent',
     isNotBegun: ({ type }) => type === 'confirm-not-begun',
-    notBegun: { type: 'confirm-not-begun' },
+    notBegun: () => ({ type: 'confirm-not-begun' }),
     unanswered: { type: 'confirm-unanswered' },
     cancelled: { type: 'cancelled' },
     orderOf: null,

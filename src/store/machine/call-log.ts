@@ -4,49 +4,53 @@ import {
   fstatSync,
   openSync,
   readdirSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFolder } from '../disk/json-file.ts';
-import { isMissing } from '../disk/system-error.ts';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import { isMissing, makePrivateFolder } from '../disk/files.ts';
+import { faultOf } from '../disk/permissions.ts';
+
+const textOrNull = z.nullable(z.string());
+const loggedCall = z.object({
+  /** When psd2 sent it. */
+  at: z.string(),
+  profile: z.string(),
+  /** Host and port of the bank's interface. */
+  host: z.string(),
+  method: z.string(),
+  /** As sent, without the query. */
+  path: z.string(),
+  /** Null if no usable answer came. `failure` says why. */
+  status: z.nullable(z.number()),
+  failure: textOrNull,
+  milliseconds: z.number(),
+  tppRequestId: z.string(),
+  transactionId: z.string(),
+  /** `result.requestId` of the bank's answer, every digit. */
+  requestId: textOrNull,
+  /** The bank's `cb-apitrack-id`. */
+  apiTrackId: textOrNull,
+  /** The local id of the flow that the call belongs to. */
+  flow: textOrNull,
+  /** No byte of the request left. Absent: bytes may have left. */
+  neverLeft: z.optional(z.literal(true)),
+  /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not, or psd2 0.2 wrote the line. */
+  irrevocable: z.optional(z.literal(true)),
+});
 
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */
-export interface LoggedCall {
-  /** When psd2 sent it. */
-  at: string;
-  profile: string;
-  /** Host and port of the bank's interface. */
-  host: string;
-  method: string;
-  /** As sent, without the query. */
-  path: string;
-  /** Null if no usable answer came. `failure` says why. */
-  status: number | null;
-  failure: string | null;
-  milliseconds: number;
-  /** Our `TPP-Request-ID`. */
-  tppRequestId: string;
-  /** Our `TPP-Transaction-ID`. */
-  transactionId: string;
-  /** `result.requestId` of the bank's answer, every digit. */
-  requestId: string | null;
-  /** The bank's `cb-apitrack-id`. */
-  apiTrackId: string | null;
-  /** The local id of the flow that the call belongs to. */
-  flow: string | null;
-  /** No byte of the request left. Absent: bytes may have left. */
-  neverLeft?: true | undefined;
-  /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not, or psd2 0.2 wrote the line. */
-  irrevocable?: true | undefined;
-}
+export type LoggedCall = z.infer<typeof loggedCall>;
 
 const CURRENT = 'calls.ndjson';
-const LARGEST_FILE = 10 * 1024 * 1024;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** Total size of the full files that psd2 keeps. */
-const MOST_KEPT = 40 * 1024 * 1024;
+const MAX_KEPT = 40 * 1024 * 1024;
 
 /**
  * The log of calls, `calls.ndjson`: one line of JSON per call, the newest last. psd2 renames a full file, and removes the
@@ -68,7 +72,7 @@ export class CallLog {
       const { size, mode, ino } = fstatSync(file);
       if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
       writeSync(file, `${JSON.stringify(call)}\n`);
-      if (size > LARGEST_FILE) this.#putAside(path, ino, call.at);
+      if (size > MAX_FILE_BYTES) this.#putAside(path, ino, call.at);
     } finally {
       closeSync(file);
     }
@@ -86,14 +90,9 @@ export class CallLog {
     let kept = 0;
     for (const file of fullFiles(this.#folder)) {
       kept += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-      if (kept > MOST_KEPT) rmSync(file, { force: true });
+      if (kept > MAX_KEPT) rmSync(file, { force: true });
     }
   }
-}
-
-/** The files of the log, the newest first. */
-export function logFiles(folder: string): string[] {
-  return [join(folder, CURRENT), ...fullFiles(folder)];
 }
 
 function fullFiles(folder: string): string[] {
@@ -116,5 +115,67 @@ function openForAppending(path: string, folder: string): number {
     if (!isMissing(error)) throw error;
     makePrivateFolder(folder);
     return openSync(path, 'a', 0o600);
+  }
+}
+
+const BLOCK = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * Reads the log of calls, the newest first, only as far as the caller iterates. It reads the files from their ends, in
+ * blocks. It skips a line that a full disk or a crash cut short.
+ *
+ * @param mention reads only lines that contain this text, which is faster than to parse them all
+ * @throws Psd2Error `config` if a file cannot be read, belongs to another user, or can be changed by others
+ */
+export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
+  for (const path of [join(folder, CURRENT), ...fullFiles(folder)]) {
+    for (const line of linesFromEnd(path)) {
+      if (!line.includes(mention)) continue;
+      const call = loggedCall.safeParse(parse(line));
+      if (call.success) yield call.data;
+    }
+  }
+}
+
+/** A line may follow the beginning of a line that was cut short. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
+  } catch {
+    return undefined;
+  }
+}
+
+function* linesFromEnd(path: string): Generator<string> {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch (cause) {
+    // The file was never written, or another process has just renamed or removed it.
+    if (isMissing(cause)) return;
+    throw new Psd2Error('config', `The log ${path} cannot be read`, { hint: 'Check who owns it.', cause });
+  }
+  try {
+    /** The part of the current line that was read so far, in pieces from the last to the first. */
+    let pieces: Buffer[] = [];
+    const stats = fstatSync(file);
+    const fault = faultOf(path, stats, 'public');
+    if (fault) throw fault;
+    for (let end = stats.size; end > 0; ) {
+      const begin = Math.max(0, end - BLOCK);
+      const block = Buffer.alloc(end - begin);
+      let rest = block.subarray(0, readSync(file, block, 0, block.length, begin));
+      for (let at = rest.lastIndexOf(NEWLINE); at !== -1; at = rest.lastIndexOf(NEWLINE)) {
+        yield Buffer.concat([rest.subarray(at + 1), ...pieces.reverse()]).toString('utf8');
+        pieces = [];
+        rest = rest.subarray(0, at);
+      }
+      pieces.push(rest);
+      end = begin;
+    }
+    yield Buffer.concat(pieces.reverse()).toString('utf8');
+  } finally {
+    closeSync(file);
   }
 }

@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import envPaths from 'env-paths';
 import { Psd2Error } from '../../errors.ts';
-import { entriesBelow } from '../disk/files.ts';
+import { entriesBelow, reasonOf } from '../disk/files.ts';
 import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from '../disk/permissions.ts';
-import { reasonOf } from '../disk/system-error.ts';
 
 /** The paths in one configuration folder. */
 export interface StoreFolder {
@@ -136,5 +135,34 @@ function ownerOf(root: string): number | undefined {
       hint: 'Check who owns the folders above it, or set PSD2_CONFIG_DIR.',
       cause,
     });
+  }
+}
+
+/** What completion offers for the profiles. It must be quick, and offers nothing if data is damaged or missing. */
+export function glanceAtProfiles({ profiles, config }: StoreFolder) {
+  return {
+    /** The names of the profiles, sorted. */
+    names: () => namesIn(profiles, /^(.+)\.json$/),
+    /** The profile that was chosen with `profile use`. */
+    current: (): string | undefined => {
+      try {
+        // Reflect.get throws if the file contains no object.
+        const name: unknown = Reflect.get(JSON.parse(readFileSync(config, 'utf8')), 'currentProfile');
+        return typeof name === 'string' ? name : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/** The first group of the pattern in each matching name of a folder, sorted. Empty if the folder cannot be listed. */
+export function namesIn(folder: string, pattern: RegExp): string[] {
+  try {
+    return readdirSync(folder)
+      .flatMap((name) => pattern.exec(name)?.[1] ?? [])
+      .sort();
+  } catch {
+    return [];
   }
 }

@@ -1,9 +1,10 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { constants, fstatSync, readFileSync } from 'node:fs';
 import { Psd2Error } from '../../errors.ts';
+import { withFile } from '../disk/files.ts';
 import { faultOf, type Judged } from '../disk/permissions.ts';
 
 /** Far more than a system's bundle of all trusted authorities, which has about 250 KiB. */
-const LARGEST = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads a file with certificates or keys. It must be a plain file of a sensible size, or a link to one: reading a pipe or
@@ -15,8 +16,7 @@ const LARGEST = 4 * 1024 * 1024;
  *   or read a key; the system's error if it cannot be read
  */
 export function readKeyFile(path: string, name: string, judged: Exclude<Judged, 'folder'>): Buffer {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
+  return withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
     const stats = fstatSync(file);
     const refuse = (what: string) =>
       new Psd2Error('certificate', `The ${name} ${path} ${what}`, {
@@ -24,11 +24,9 @@ export function readKeyFile(path: string, name: string, judged: Exclude<Judged, 
       });
     if (stats.isDirectory()) throw refuse('is a folder, not a file');
     if (!stats.isFile()) throw refuse('is a pipe or a device, not a file');
-    if (stats.size > LARGEST) throw refuse('is larger than 4 MiB, so it holds no certificate or key');
+    if (stats.size > MAX_BYTES) throw refuse('is larger than 4 MiB, so it contains no certificate or key');
     const fault = faultOf(path, stats, judged);
     if (fault) throw fault;
     return readFileSync(file);
-  } finally {
-    closeSync(file);
-  }
+  });
 }

@@ -2,12 +2,26 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { listFolder, removeStored } from '../disk/files.ts';
-import { type Notice, readJsonFile, removeHalfWritten, writeJsonFile } from '../disk/json-file.ts';
+import {
+  listFolder,
+  type Notice,
+  readJsonFile,
+  removeHalfWritten,
+  removeStored,
+  writeJsonFile,
+} from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
 import { type Place, sealed } from '../secrets/sealed.ts';
 import { type KeySources, NO_SOURCES, type ProfileKey, Vault } from '../secrets/vault.ts';
 import type { StoreFolder } from './folder.ts';
+import {
+  type ChoiceOf,
+  type PemSetting,
+  SETTINGS,
+  type SettingKey,
+  type StoredSetting,
+  settingKeys,
+} from './setting-table.ts';
 
 /** A certificate or key: its PEM text, a PKCS#12 file in base64, or the path of its file. */
 const pem = z.union([
@@ -17,65 +31,32 @@ const pem = z.union([
 ]);
 export type PemSource = z.infer<typeof pem>;
 
-/** Whether a bank moves real money. `sandbox` is a bank's test interface. */
-export const BANK_ENVIRONMENTS = ['production', 'sandbox'] as const;
-export type BankEnvironment = (typeof BANK_ENVIRONMENTS)[number];
-
 const text = z.optional(z.string());
 const file = z.optional(pem);
 
-const profileSettings = z.object({
-  baseUrl: z.string(),
-  clientId: text,
-  clientSecret: text,
-  applicationName: text,
-  ccClientId: text,
-  ccClientSecret: text,
-  ccApplicationName: text,
-  qwacCertificate: file,
-  qwacKey: file,
-  qsealCertificate: file,
-  qsealKey: file,
-  ca: file,
-  bankSigningCertificate: file,
-  ccDailyLimit: text,
-  redirectUri: text,
-  signer: text,
-  payeeCheck: text,
-  environment: z.optional(z.enum(BANK_ENVIRONMENTS)),
-  /** A decimal, as the operator wrote it. */
-  maxAmount: text,
-  tppCertificate: z.optional(z.enum(['der-base64', 'pem-urlencoded', 'none'])),
-});
+type SchemaOf<Key extends SettingKey> = Key extends StoredSetting
+  ? z.ZodMiniString
+  : Key extends PemSetting
+    ? typeof file
+    : ChoiceOf<Key, null> extends infer Choice extends string
+      ? z.ZodMiniOptional<z.ZodMiniEnum<{ [Value in Choice]: Value }>>
+      : typeof text;
+
+function schemaOf(key: SettingKey) {
+  const { kind, choices, required } = SETTINGS[key];
+  if (kind === 'file') return file;
+  if (choices) return z.optional(z.enum(choices));
+  return required === 'in the file' ? z.string() : text;
+}
+
+const shape: { [Key in SettingKey]: SchemaOf<Key> } = Object.fromEntries(
+  settingKeys().map((key): unknown[] => [key, schemaOf(key)]),
+);
+const profileSettings = z.object(shape);
 
 /** The settings of a profile. A missing one comes from the environment or has a default. */
 export type ProfileSettings = z.infer<typeof profileSettings>;
-
-/** Which settings a protected profile encrypts. `with a key`: a certificate, if its file also holds the key. */
-const IS_SECRET: Record<keyof ProfileSettings, boolean | 'with a key'> = {
-  baseUrl: false,
-  clientId: false,
-  clientSecret: true,
-  applicationName: false,
-  ccClientId: false,
-  ccClientSecret: true,
-  ccApplicationName: false,
-  qwacCertificate: 'with a key',
-  qwacKey: true,
-  qsealCertificate: 'with a key',
-  qsealKey: true,
-  ca: false,
-  bankSigningCertificate: false,
-  ccDailyLimit: false,
-  redirectUri: false,
-  // The command may contain the PIN of an HSM.
-  signer: true,
-  // psd2 needs it before it has the key, to decide whether to check the payee.
-  payeeCheck: false,
-  environment: false,
-  maxAmount: false,
-  tppCertificate: false,
-};
+export type BankEnvironment = NonNullable<ProfileSettings['environment']>;
 
 const settingName = z.keyof(profileSettings);
 const secretSettings = z.lazy(() => z.omit(z.partial(profileSettings), { baseUrl: true }));
@@ -135,7 +116,7 @@ export class ProfileStore {
     this.#keySources = keySources;
   }
 
-  /** Gives passphrases to a home that has keys of its own. */
+  /** Gives passphrases to a backend that has keys of its own. */
   get keySources(): KeySources {
     return this.#keySources ?? NO_SOURCES;
   }
@@ -182,14 +163,7 @@ export class ProfileStore {
    * @throws Psd2Error `config` if it cannot be written, or the key of a protected profile is not available
    */
   async write(name: string, settings: ProfileSettings): Promise<void> {
-    const path = this.#folder.profile(parseProfileName(name));
-    await withLock(
-      path,
-      `The profile ${name}`,
-      () => this.#write(name, settings),
-      LOCK_PATIENCE_MS,
-      this.#folder.interrupted,
-    );
+    await this.#locked(name, () => this.#write(name, settings));
   }
 
   /**
@@ -200,36 +174,28 @@ export class ProfileStore {
    * @throws Psd2Error `config` as {@link write}
    */
   async replace(name: string, before: StoredProfile, settings: ProfileSettings): Promise<boolean> {
-    const path = this.#folder.profile(parseProfileName(name));
-    return withLock(
-      path,
-      `The profile ${name}`,
-      async () => {
-        if (!isDeepStrictEqual(this.read(name), before)) return false;
-        await this.#write(name, settings);
-        return true;
-      },
-      LOCK_PATIENCE_MS,
-      this.#folder.interrupted,
-    );
+    return this.#locked(name, async () => {
+      if (!isDeepStrictEqual(this.read(name), before)) return false;
+      await this.#write(name, settings);
+      return true;
+    });
   }
 
   /** Rewrites the profile, encrypted or in clear as its protection now requires. @throws Psd2Error `config` */
   async rewrite(name: string): Promise<void> {
+    await this.#locked(name, async (path) => {
+      removeHalfWritten(path);
+      const stored = this.read(name);
+      if (!stored) return;
+      const { sealed: before, ...clear } = stored;
+      await this.#write(name, { ...clear, ...(await this.readSealed(name)) });
+    });
+  }
+
+  #locked<T>(name: string, work: (path: string) => Promise<T>): Promise<T> {
     const path = this.#folder.profile(parseProfileName(name));
-    await withLock(
-      path,
-      `The profile ${name}`,
-      async () => {
-        removeHalfWritten(path);
-        const stored = this.read(name);
-        if (!stored) return;
-        const { sealed: before, ...clear } = stored;
-        await this.#write(name, { ...clear, ...(await this.readSealed(name)) });
-      },
-      LOCK_PATIENCE_MS,
-      this.#folder.interrupted,
-    );
+    const { interrupted } = this.#folder;
+    return withLock(path, `The profile ${name}`, () => work(path), LOCK_PATIENCE_MS, interrupted);
   }
 
   async #write(name: string, settings: ProfileSettings): Promise<void> {
@@ -298,9 +264,10 @@ function sealSettings(settings: ProfileSettings, key: ProfileKey): StoredProfile
 }
 
 /** A path is not a secret. Only the content of the file is. */
-function isSecret(name: keyof ProfileSettings, value: ProfileSettings[keyof ProfileSettings]): boolean {
+function isSecret(name: SettingKey, value: ProfileSettings[SettingKey]): boolean {
   if (value === undefined || (typeof value === 'object' && 'path' in value)) return false;
-  if (IS_SECRET[name] !== 'with a key') return IS_SECRET[name];
+  const { kind, sealed = kind === 'secret' } = SETTINGS[name];
+  if (sealed !== 'with a key') return sealed;
   return typeof value === 'object' && ('pkcs12' in value || value.pem.includes('PRIVATE KEY'));
 }
 

@@ -2,85 +2,26 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing } from '../disk/system-error.ts';
+import { isMissing } from '../disk/files.ts';
 import { readKeyFile } from './key-file.ts';
 import {
-  BANK_ENVIRONMENTS,
-  type BankEnvironment,
   ENVIRONMENT_PROFILE,
   type PemSource,
   type ProfileSettings,
   type ProfileStore,
   type StoredProfile,
 } from './profiles.ts';
+import {
+  DEFAULT_REDIRECT_URI,
+  type PemSetting,
+  SETTINGS,
+  type SettingRow,
+  settingKeys,
+  type TextSetting,
+} from './setting-table.ts';
 
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The environment variable of each setting that is a text. */
-export const TEXT_VARIABLES = {
-  baseUrl: 'PSD2_BASE_URL',
-  clientId: 'PSD2_CLIENT_ID',
-  clientSecret: 'PSD2_CLIENT_SECRET',
-  applicationName: 'PSD2_APP_NAME',
-  ccClientId: 'PSD2_CC_CLIENT_ID',
-  ccClientSecret: 'PSD2_CC_CLIENT_SECRET',
-  ccApplicationName: 'PSD2_CC_APP_NAME',
-  ccDailyLimit: 'PSD2_CC_DAILY_LIMIT',
-  redirectUri: 'PSD2_REDIRECT_URI',
-  signer: 'PSD2_SIGNER',
-  payeeCheck: 'PSD2_PAYEE_CHECK',
-  maxAmount: 'PSD2_MAX_AMOUNT',
-} as const;
-
-/** The environment variable of each setting that is a PEM file. */
-export const PEM_VARIABLES = {
-  qwacCertificate: 'PSD2_QWAC_CERT',
-  qwacKey: 'PSD2_QWAC_KEY',
-  qsealCertificate: 'PSD2_QSEAL_CERT',
-  qsealKey: 'PSD2_QSEAL_KEY',
-  ca: 'PSD2_CA',
-  bankSigningCertificate: 'PSD2_BANK_SIGNING_CERT',
-} as const;
-
-/** The PEM settings in the order of the table of settings. */
-export const PEM_SETTINGS = [
-  'qwacCertificate',
-  'qwacKey',
-  'qsealCertificate',
-  'qsealKey',
-  'ca',
-  'bankSigningCertificate',
-] as const satisfies (keyof typeof PEM_VARIABLES)[];
-
-export type TextSetting = keyof typeof TEXT_VARIABLES;
-export type PemSetting = keyof typeof PEM_VARIABLES;
-
-/** The name of each setting in messages. */
-export const SETTING_NAMES: Record<TextSetting | PemSetting, string> = {
-  baseUrl: 'base URL',
-  clientId: 'client id',
-  clientSecret: 'client secret',
-  applicationName: 'application name',
-  ccClientId: 'client id for client credentials',
-  ccClientSecret: 'client secret for client credentials',
-  ccApplicationName: 'application name for client credentials',
-  ccDailyLimit: 'daily limit of calls with client credentials',
-  redirectUri: 'redirect URI',
-  signer: 'signer',
-  payeeCheck: 'payee check',
-  maxAmount: 'largest amount of a transfer',
-  qwacCertificate: 'QWAC certificate',
-  qwacKey: 'QWAC key',
-  qsealCertificate: 'QSealC certificate',
-  qsealKey: 'QSealC key',
-  ca: 'CA bundle',
-  bankSigningCertificate: 'bank signing certificate',
-};
-
-export const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:8910/callback';
-/** How the `TPP-Certificate` header carries the certificate by default. */
-export const DEFAULT_TPP_CERTIFICATE = 'der-base64';
 
 /** A profile whose settings the environment may override (command contract, "Precedence"). */
 export interface Profile {
@@ -114,7 +55,7 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
       {
         hint:
           known.length > 0
-            ? `${didYouMean(name ?? '', known)}There is: ${known.join(', ')}. Choose one with:`
+            ? `${didYouMean(name ?? '', known)}Known profiles: ${known.join(', ')}. Choose one with:`
             : 'Add one, or try the sandbox:',
         next:
           known.length > 0
@@ -131,31 +72,27 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
 }
 
 /**
- * The settings in the environment. An empty variable counts as not set. It trims blanks and line breaks, since a secret
+ * The settings in the environment. An empty variable counts as not set. It trims spaces and line breaks, since a secret
  * that was mounted as a file often ends with one.
  *
  * @throws Psd2Error `config`
  */
 export function environmentSettings(env: Environment): Partial<ProfileSettings> {
-  return {
-    ...Object.fromEntries(
-      Object.entries(TEXT_VARIABLES).flatMap(([key, name]) => {
-        const value = env[name]?.trim();
-        return value ? [[key, value]] : [];
-      }),
-    ),
-    ...Object.fromEntries(
-      Object.entries(PEM_VARIABLES).flatMap(([key, name]) => (env[name] ? [[key, { path: env[name] }]] : [])),
-    ),
-    ...(env.PSD2_ENVIRONMENT && { environment: parseEnvironment(env.PSD2_ENVIRONMENT) }),
-  };
+  return Object.fromEntries(
+    settingKeys().flatMap((key) => {
+      const value = valueIn(env, SETTINGS[key]);
+      return value ? [[key, value]] : [];
+    }),
+  );
 }
 
-function parseEnvironment(text: string): BankEnvironment {
-  const environment = BANK_ENVIRONMENTS.find((known) => known === text);
-  if (environment) return environment;
-  throw new Psd2Error('config', `PSD2_ENVIRONMENT ${JSON.stringify(text)} is not known`, {
-    hint: `Use one of ${BANK_ENVIRONMENTS.join(', ')}.`,
+function valueIn(env: Environment, { kind, choices, variable }: SettingRow): string | PemSource | undefined {
+  const text = variable === null ? undefined : env[variable];
+  if (!text || kind === 'file') return text ? { path: text } : undefined;
+  if (!choices) return text.trim();
+  if (choices.includes(text)) return text;
+  throw new Psd2Error('config', `${variable} ${JSON.stringify(text)} is not known`, {
+    hint: `Use one of ${choices.join(', ')}.`,
   });
 }
 
@@ -168,9 +105,13 @@ export function passphraseIn(env: Environment): string | undefined {
 export function requireSetting(profile: Profile, key: TextSetting): string {
   const value = profile.settings[key] ?? missingSetting(profile, key);
   if (!/\p{Cc}/u.test(value)) return value;
-  throw new Psd2Error('config', `The ${SETTING_NAMES[key]} holds a line break or another control character`, {
-    hint: `Check ${TEXT_VARIABLES[key]}, or the profile.`,
-  });
+  throw new Psd2Error(
+    'config',
+    `The ${SETTINGS[key].label} contains a line break or another control character`,
+    {
+      hint: `Check ${SETTINGS[key].variable}, or the profile.`,
+    },
+  );
 }
 
 /** The largest amount of a transfer; null if the operator has not set one. @throws Psd2Error `config` */
@@ -212,21 +153,19 @@ export function readPemSource(source: PemSource, key: PemSetting): string {
   return readSource(source, key).toString('utf8');
 }
 
-const IS_KEY: ReadonlySet<PemSetting> = new Set(['qwacKey', 'qsealKey']);
-
 /** The content of a certificate or key: PEM or PKCS#12. @throws as {@link readPemSource} */
 export function readSource(source: PemSource, key: PemSetting): Buffer {
   if ('pem' in source) return Buffer.from(source.pem);
   if ('pkcs12' in source) return Buffer.from(source.pkcs12, 'base64');
   try {
-    return readKeyFile(source.path, SETTING_NAMES[key], IS_KEY.has(key) ? 'secret' : 'public');
+    return readKeyFile(source.path, SETTINGS[key].label, SETTINGS[key].sealed === true ? 'secret' : 'public');
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
     throw new Psd2Error(
       'certificate',
-      `The ${SETTING_NAMES[key]} ${source.path} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
+      `The ${SETTINGS[key].label} ${source.path} ${isMissing(cause) ? 'does not exist' : 'cannot be read'}`,
       {
-        hint: `Check the path and the mode of the file (${PEM_VARIABLES[key]} or the profile names it).`,
+        hint: `Check the path and the mode of the file (${SETTINGS[key].variable} or the profile names it).`,
         cause,
       },
     );
@@ -246,9 +185,9 @@ export function parseBaseUrl(text: string): URL {
   };
   if (!URL.canParse(text)) return refuse('is not a URL');
   const url = new URL(text);
-  if (url.username || url.password) return refuse('holds a user name or password', '');
+  if (url.username || url.password) return refuse('contains a user name or password', '');
   if (url.protocol !== 'https:') return refuse('is not https');
-  if (/[?#]/.test(text)) return refuse('holds a query or a fragment');
+  if (/[?#]/.test(text)) return refuse('contains a query or a fragment');
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;
 }
@@ -289,10 +228,10 @@ export function redirectUriOf({ name, settings }: Profile): string {
 
 /** @throws Psd2Error `config` that names the setting and its variable */
 export function missingSetting({ name: profile, settings }: Profile, key: TextSetting | PemSetting): never {
+  const { label, variable } = SETTINGS[key];
   if (settings.sealed?.names.includes(key))
-    throw new TypeError(`The ${SETTING_NAMES[key]} of the profile was not decrypted before it was used`);
-  const variable = { ...TEXT_VARIABLES, ...PEM_VARIABLES }[key];
-  throw new Psd2Error('config', `The profile ${JSON.stringify(profile)} has no ${SETTING_NAMES[key]}`, {
+    throw new TypeError(`The ${label} of the profile was not decrypted before it was used`);
+  throw new Psd2Error('config', `The profile ${JSON.stringify(profile)} has no ${label}`, {
     ...(profile === ENVIRONMENT_PROFILE
       ? { hint: `Set ${variable}.` }
       : { hint: `Set ${variable}, or the setting of the profile:`, next: [['profile', 'edit', profile]] }),

@@ -1,9 +1,10 @@
+import type { KeptCustomer } from './customers.ts';
 import type { StoredTokens } from './tokens.ts';
 
-// What `psd2 store copy` knows about a home: its records, and the mark that says where they were copied to or from.
+// What `psd2 store copy` knows about a backend: its records, and the mark that says where they were copied to or from.
 
 /** Another store: its id and where it is. */
-export interface OtherStore {
+interface OtherStore {
   id: string;
   /** For the operator: a folder; or host, port and database, never a password. */
   place: string;
@@ -61,23 +62,38 @@ export interface LastLoginRecord {
   customerId: string;
 }
 
-export type StoredRecord = LoginRecord | FlowRecord | CountRecord | NoteRecord | LastLoginRecord;
+/** What is kept of a customer at a bank; null after psd2 has forgotten the customer. */
+export interface CustomerRecord {
+  kind: 'customer';
+  baseUrl: string;
+  customer: string;
+  generation: number;
+  kept: KeptCustomer | null;
+}
 
-/** The data of one profile in a home. */
+export type StoredRecord =
+  | LoginRecord
+  | FlowRecord
+  | CountRecord
+  | NoteRecord
+  | LastLoginRecord
+  | CustomerRecord;
+
+/** The data of one profile in a backend. */
 export interface Holdings {
   /** All records. @throws Psd2Error `config` if one is damaged or cannot be decrypted */
   records(): AsyncIterable<StoredRecord>;
-  /** This home's version of a record; undefined if it has none. @throws Psd2Error `config` */
+  /** This backend's version of a record; undefined if it has none. @throws Psd2Error `config` */
   counterpart(record: StoredRecord): Promise<StoredRecord | undefined>;
   /**
-   * Stores a record, durably. Older tokens never replace newer ones. Of a flow, it adds the missing events.
+   * Stores a record, durably. Older tokens and customers never replace newer ones. Of a flow, it adds the missing events.
    *
    * @throws Psd2Error `config`
    */
   put(record: StoredRecord): Promise<void>;
 }
 
-/** A home as a side of the copy. */
+/** A backend as a side of the copy. */
 export interface CopySide {
   /** A folder; or host, port and database. Never contains a password. */
   readonly place: string;

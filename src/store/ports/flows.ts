@@ -6,14 +6,16 @@ import type { Psd2Error } from '../../errors.ts';
 export type GenericOperation = Operation<GenericOrder>;
 
 /** The kinds of flow, each with its state and its events. */
-export interface Kinds {
+interface Kinds {
   transfer: { flow: Transfer; event: TransferEvent };
   operation: { flow: GenericOperation; event: OperationEvent<GenericOrder> };
   consent: { flow: Consent; event: ConsentEvent };
 }
 export type Kind = keyof Kinds;
+/** The compiler lets code for any kind record only events that every kind has: `Kinds[K]['event']` would allow it each of them. */
+type Events = { [K in Kind]: Kinds[K]['event'] };
 export type FlowOf<K extends Kind> = Kinds[K]['flow'];
-export type EventOf<K extends Kind> = Kinds[K]['event'];
+export type EventOf<K extends Kind> = Events[K];
 
 /** The first event of a flow, without the id that the store assigns. */
 export type Begin<K extends Kind> = Omit<Extract<EventOf<K>, { type: 'created' }>, 'type' | 'flow'>;
@@ -45,7 +47,7 @@ export type Open<K extends Kind> = OpenFlow<FlowOf<K>, EventOf<K>>;
 export interface Filter {
   /** Skips flows that were created earlier. */
   since?: Date | undefined;
-  /** Skips flows that surely need no person (`needsAttention`). A home may list others too. */
+  /** Skips flows that surely need no person (`needsAttention`). A backend may list others too. */
   attention?: boolean | undefined;
   /** Called for each flow that cannot be read. Without it, the list throws. */
   onDamaged?: ((damage: Psd2Error, flow: string) => void) | undefined;
@@ -66,7 +68,7 @@ export interface Flows {
    */
   begin<K extends Kind, T>(kind: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T>;
   /**
-   * Works on a flow, one worker at a time. It takes the flow over from a worker that shows no sign of life for some seconds,
+   * Works on a flow, one worker at a time. It takes the flow over from a worker that does not respond for some seconds,
    * and reads the flow after that. If the flow has not sent `execute` yet, it claims its reference again, because the earlier
    * worker may have stopped before it had claimed it.
    *
@@ -99,10 +101,10 @@ export interface Flows {
    * The unfinished flows that no worker has claimed, newest first. It leaves out flows that nobody has resumed for a week and
    * flows that cannot be read. If nothing of a flow ever reached the bank, it cancels the flow here.
    *
-   * @param most maximum number of flows to read
+   * @param max maximum number of flows to read
    * @param except the flow that the command is about, as the operator named it
    */
-  leftBehind(most: number, except?: string): Promise<LeftBehind>;
+  leftBehind(max: number, except?: string): Promise<LeftBehind>;
   /** The flows that other workers work on now, and those workers. */
   atWork(): Promise<{ flow: string; holder: string }[]>;
   /**

@@ -1,16 +1,15 @@
 import type { Advice } from '../../errors.ts';
-import type { AccessNotes, UnattendedReads } from './access.ts';
-import type { CallCount, Turns } from './calls.ts';
+import type { AccessNotes, CallCount, Turns, UnattendedReads } from './access.ts';
+import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
-import type { Rounds } from './rounds.ts';
-import type { Sync } from './sync.ts';
+import type { Rounds, Sync } from './sync.ts';
 import type { Tokens } from './tokens.ts';
 
-// What the rest of the program knows about a store: types only. A home (files on a disk, a database) keeps these promises,
-// and test/store/contract/ tests them for each home. A method that cannot keep its promise throws a Psd2Error `config`,
+// What the rest of the program knows about a store: types only. A backend (files on a disk, a database) keeps these promises,
+// and test/store/contract/ tests them for each backend. A method that cannot keep its promise throws a Psd2Error `config`,
 // unless stated otherwise. It has written nothing then.
 
-/** Keeps tokens, flows, references, the pace of calls, and synced rows. */
+/** Keeps tokens, customers, flows, references, the pace of calls, and synced rows. */
 export interface Store {
   /** Where the store is, as the end of a sentence: `in /home/ada/.config/psd2`. Never contains a password. */
   readonly place: string;
@@ -21,13 +20,13 @@ export interface Store {
   /**
    * The data of one profile. It reads and connects only on demand.
    *
-   * @param bank the profile's current base URL. Tokens that another bank granted do not count. Without `bank`, psd2 finds no
-   *   login and can write none
+   * @param bank the profile's current base URL. Tokens and records of customers at another bank do not count. Without `bank`,
+   *   psd2 finds none and can write none
    * @throws Psd2Error `config` if the data of the profile is in another store. A database may also find this out later
    */
   open(profile: string, bank?: URL): ProfileData;
   /**
-   * The checks of `psd2 doctor` for the home, in the order in which they run. The first one, `store`, says where it is.
+   * The checks of `psd2 doctor` for the backend, in the order in which they run. The first one, `store`, says where it is.
    *
    * @param profile whose data must be in this store
    */
@@ -41,6 +40,7 @@ export interface Store {
 /** The data of one profile. */
 export interface ProfileData {
   readonly tokens: Tokens;
+  readonly customers: Customers;
   readonly flows: Flows;
   readonly calls: CallCount;
   readonly notes: AccessNotes;
@@ -48,15 +48,15 @@ export interface ProfileData {
   /**
    * The pace that all workers of the store share.
    *
-   * @param own the pace of this process. A home on one machine uses only this
+   * @param own the pace of this process. A backend on one machine uses only this
    */
   turns(own: Turns): Turns;
-  /** @param out the folder of `--out`. A home that does not need it may get none, or also writes there */
+  /** @param out the folder of `--out`. A backend that does not need it may get none, or also writes there */
   sync(out: string | undefined): Sync;
   rounds(): Promise<Rounds>;
 }
 
-/** One check of `psd2 doctor` for the home. The doctor itself checks owners and modes of this machine's folders. */
+/** One check of `psd2 doctor` for the backend. The doctor itself checks owners and modes of this machine's folders. */
 export interface StoreCheck {
   name: string;
   status: 'ok' | 'warn' | 'fail';
@@ -70,10 +70,10 @@ export interface Glance {
   /** Customers with stored tokens, sorted. */
   customers(): Promise<string[]>;
   /** The first event of each of the profile's newest flows, as it was written. */
-  begun(kind: Kind | undefined, most: number): Promise<{ flow: string; at: string; event: object }[]>;
+  begun(kind: Kind | undefined, max: number): Promise<{ flow: string; at: string; event: object }[]>;
 }
 
-/** What `psd2 store status` shows for a home. */
+/** What `psd2 store status` shows for a backend. */
 export interface StoreStatus {
   home: 'files' | 'postgres';
   /** The folder; or host, port and database, never a password. */

@@ -57,6 +57,106 @@ export interface SyncTarget {
 export interface BookedRows {
   /** Appends the rows that are missing. @returns how many it appended */
   append(rows: readonly SyncedRow[]): Promise<number>;
-  /** The latest booking day, up to `most`, of a row that may come again. */
-  lastDay(most: IsoDate): Promise<IsoDate | undefined>;
+  /** The latest booking day, not after `latest`, of a row that may come again. */
+  lastDay(latest: IsoDate): Promise<IsoDate | undefined>;
+}
+
+/** The rounds of `psd2 sync --all-customers` over the customers of a profile. All workers share them. */
+export interface Rounds {
+  /** A round over these customers, for this process only. */
+  over(customers: readonly string[]): Round;
+  /**
+   * Joins the open round, if workers take part in it or it began not long ago. Otherwise begins a round, in which all
+   * customers with stored tokens are due, and those without who have a consent at the profile's bank.
+   *
+   * @param every milliseconds from the beginning of one round to the beginning of the next. Without it, the next one
+   *   begins now
+   * @returns the round, or the milliseconds until the next one begins
+   * @throws Psd2Error `config`
+   */
+  join(every?: number): Promise<Round | { dueIn: number }>;
+  /** Joins the round of another thread of this process. */
+  rejoin(share: RoundShare): Round;
+  /** The progress of the last round; undefined if there was none. @throws Psd2Error `config` */
+  status(): Promise<RoundStatus | undefined>;
+  /** Whether the error means that the store cannot be reached now, so that the same call may succeed later. */
+  isAway(error: unknown): boolean;
+}
+
+/** What another thread needs to join a round. */
+export type RoundShare =
+  | { customers: readonly string[]; taken: Int32Array<SharedArrayBuffer> }
+  | { round: number; begunAt: string; size: number };
+
+/**
+ * A worker's part in a round. Each customer is dealt to one worker. Customers of a dead worker are due again within
+ * seconds.
+ */
+export interface Round {
+  readonly share: RoundShare;
+  /** The number of customers in the round. */
+  readonly size: number;
+  /**
+   * Takes the next customer, one that no other worker has and that is not finished in this round. `later`: other workers
+   * have the rest, and may give some back. `over`: all are finished.
+   *
+   * @param max maximum number of customers to deal to this worker in advance
+   * @throws Psd2Error `config` if the store cannot be reached. What was dealt before stays dealt
+   */
+  next(max: number): Promise<Dealt | 'later' | 'over'>;
+  /** How many customers are due, and how many workers have taken. */
+  counts(): Promise<{ due: number; atWork: number }>;
+  /** Adds what this process has done since its last note to the progress that `status` shows. */
+  note(done: RoundNote): Promise<void>;
+  /** Gives back the customers that were dealt and are not finished. If that fails, they are due again some seconds later. */
+  leave(): Promise<void>;
+}
+
+/** A customer that was dealt to this worker. */
+export interface Dealt {
+  readonly customerId: string;
+  /**
+   * Records that the customer was processed in this round. Does nothing if another worker has taken the customer over.
+   *
+   * @throws Psd2Error `config` if the store cannot be reached. Once it is back, {@link Round.next} records it
+   */
+  finish(end: CustomerEnd): Promise<void>;
+  /** Gives the customer another turn later, by this worker, unless another worker has taken the customer over. */
+  again(): void;
+}
+
+/** The result of a customer's turn. */
+export interface CustomerEnd {
+  /** `waiting`: psd2 may not read the customer's accounts now. */
+  status: 'synced' | 'partly' | 'waiting' | 'failed';
+  /** The code of the first failure; null if there was none. */
+  code: string | null;
+  message: string | null;
+}
+
+/** What a process has done in a round. */
+export interface RoundNote {
+  calls: number;
+  ends: readonly (CustomerEnd & { customerId: string })[];
+  /** Whether all customers were processed. */
+  isOver: boolean;
+}
+
+/** The data of `psd2 sync status`. Times are ISO 8601 with zone. */
+export interface RoundStatus {
+  begunAt: string;
+  /** Null while the round is open. */
+  endedAt: string | null;
+  due: number;
+  atWork: number;
+  /** The number of customers by result. */
+  done: Record<CustomerEnd['status'], number>;
+  /** The failures, the most frequent first, each with one of its customers. */
+  failures: { code: string; customers: number; customerId: string; message: string }[];
+  /** Customers whose SCA the bank requires, at most 100. */
+  needSca: string[];
+  workers: { worker: string; customers: number }[];
+  /** Over the last minutes; null if nothing was done. */
+  callsPerSecond: number | null;
+  customersPerSecond: number | null;
 }

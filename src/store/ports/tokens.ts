@@ -32,7 +32,7 @@ export interface ReadTokens extends StoredTokens {
 
 /**
  * The tokens of one profile at one bank. No holder waits for another. If the profile is protected, tokens are encrypted
- * before they reach the home, and can be decrypted only for this holder at this bank.
+ * before they reach the backend, and can be decrypted only for this holder at this bank.
  */
 export interface Tokens {
   /** Reads the login without the profile's key. @throws Psd2Error `config` if the stored data is damaged */
@@ -41,7 +41,7 @@ export interface Tokens {
   read(holder: Holder): Promise<ReadTokens | undefined>;
   /**
    * Runs `work`, which changes the tokens, one worker at a time. Before `work` begins, psd2 makes sure that it can encrypt
-   * the tokens if the profile is protected. A worker that shows no sign of life for some seconds loses its claim to the next
+   * the tokens if the profile is protected. A worker that does not respond for some seconds loses its claim to the next
    * one, and can write nothing after that.
    *
    * @param signal ends the wait for another worker (default: the operator's Ctrl-C)
@@ -58,11 +58,11 @@ export interface Tokens {
   /** Forgets the tokens of every holder at any bank. Waits for renewals that are under way. */
   forgetAll(): Promise<void>;
   /**
-   * Makes sure that the home can store tokens, before psd2 asks the bank for them: the bank gives tokens for a code or a
+   * Makes sure that the backend can store tokens, before psd2 asks the bank for them: the bank gives tokens for a code or a
    * refresh token only once.
    *
    * @returns frees the reserved space. Call it before you write the tokens. Further calls do nothing
-   * @throws Psd2Error `config` if there is no space, or the home is not writable
+   * @throws Psd2Error `config` if there is no space, or the backend is not writable
    */
   ready(): Promise<() => Promise<void>>;
   /**
@@ -84,7 +84,7 @@ export interface Tokens {
 /** A worker's right to change the tokens of one holder. */
 export interface TokenSlot {
   /**
-   * The previous holder of the claim, if it showed no sign of life, for example
+   * The previous holder of the claim, if it did not respond, for example
    * `process 4711 on host-1 since 2026-11-21T10:00:00.000Z`. It was killed, or it was stopped and may continue. Undefined if
    * nobody held the claim.
    */

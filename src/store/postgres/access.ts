@@ -1,15 +1,18 @@
 import * as z from 'zod/mini';
+import type { IsoDate } from '../../domain/calendar.ts';
 import { pauseAfter } from '../../domain/read-turns.ts';
 import type {
   AccessNote,
   AccessNotes,
   AccountRead,
+  CallCount,
   ReadLimit,
   Taken,
+  Turns,
   UnattendedReads,
 } from '../ports/access.ts';
 import type { Holder, StoredLogin } from '../ports/tokens.ts';
-import type { Database } from './database.ts';
+import { type Database, ProfileRows } from './database.ts';
 import { nameOfHolder } from './tokens.ts';
 
 const time = z.nullable(z.date());
@@ -24,21 +27,13 @@ export const noteRow = z.object({
 });
 
 /** What the bank refused to the logins of one profile, with a row for each holder. */
-export class PostgresAccessNotes implements AccessNotes {
-  readonly #database: Database;
-  readonly #profile: string;
-
-  constructor(database: Database, profile: string) {
-    this.#database = database;
-    this.#profile = profile;
-  }
-
+export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
   async read(holder: Holder, { accessTokenExpiresAt }: StoredLogin) {
-    const found = await this.#database.lookOne(
+    const found = await this.lookOne(
       noteRow,
       `select refresh_at, refresh_message, refresh_of, call_at, call_message from psd2.access_notes
        where profile = $1 and holder = $2`,
-      [this.#profile, nameOfHolder(holder)],
+      [nameOfHolder(holder)],
     );
     const ofNow = (found?.refresh_of?.toISOString() ?? null) === accessTokenExpiresAt;
     return {
@@ -52,39 +47,35 @@ export class PostgresAccessNotes implements AccessNotes {
     { accessTokenExpiresAt }: StoredLogin,
     { at, message }: AccessNote,
   ): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
+    await this.executeAgain(
       `insert into psd2.access_notes (profile, holder, refresh_at, refresh_message, refresh_of) values ($1, $2, $3, $4, $5)
        on conflict (profile, holder) do update set refresh_at = excluded.refresh_at,
          refresh_message = excluded.refresh_message, refresh_of = excluded.refresh_of`,
-      [this.#profile, nameOfHolder(holder), at, message, accessTokenExpiresAt],
+      [nameOfHolder(holder), at, message, accessTokenExpiresAt],
     );
   }
 
   async callRefused(holder: Holder, refused: AccessNote | undefined): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
+    await this.executeAgain(
       `insert into psd2.access_notes (profile, holder, call_at, call_message) values ($1, $2, $3, $4)
        on conflict (profile, holder) do update set call_at = excluded.call_at, call_message = excluded.call_message`,
-      [this.#profile, nameOfHolder(holder), refused?.at ?? null, refused?.message ?? null],
+      [nameOfHolder(holder), refused?.at ?? null, refused?.message ?? null],
     );
   }
 
   async hasRefusedCall(holder: Holder): Promise<boolean> {
-    const found = await this.#database.lookOne(
+    const found = await this.lookOne(
       z.object({ refused: z.boolean() }),
       'select call_at is not null as refused from psd2.access_notes where profile = $1 and holder = $2',
-      [this.#profile, nameOfHolder(holder)],
+      [nameOfHolder(holder)],
     );
     return found?.refused ?? false;
   }
 
   async forget(holder: Holder): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
-      'delete from psd2.access_notes where profile = $1 and holder = $2',
-      [this.#profile, nameOfHolder(holder)],
-    );
+    await this.executeAgain('delete from psd2.access_notes where profile = $1 and holder = $2', [
+      nameOfHolder(holder),
+    ]);
   }
 }
 
@@ -100,20 +91,13 @@ const countedRead = z.object({
 
 /**
  * Counts reads of one profile's accounts while the customer was absent: a number per account and day, for all workers. Two
- * further rows count the failed reads in a row (`failed:<product>`), and have the minute of the day until which psd2 pauses
- * (`paused:<product>`).
+ * further rows count the failed reads in a row (`failed <product>`), and have the minute of the day until which psd2 pauses
+ * (`paused <product>`).
  */
-export class PostgresUnattendedReads implements UnattendedReads {
-  readonly #database: Database;
-  readonly #profile: string;
+export class PostgresUnattendedReads extends ProfileRows implements UnattendedReads {
   /** The reads that this run has counted, with the failed reads before each; `kept` if it brought data. */
   readonly #taken = new Map<string, number | 'kept'>();
   #day = '';
-
-  constructor(database: Database, profile: string) {
-    this.#database = database;
-    this.#profile = profile;
-  }
 
   begin(): void {
     this.#taken.clear();
@@ -126,7 +110,7 @@ export class PostgresUnattendedReads implements UnattendedReads {
     const { day } = read;
     if (day !== this.#day) await this.#forgetBefore(day);
     // A power cut may lose the last ones, since psd2 does not wait for the disk here.
-    const counted = await this.#database.lookOne(
+    const counted = await this.lookOne(
       countedRead,
       `with soon as materialized (select set_config('synchronous_commit', 'off', true)),
        past as materialized (
@@ -143,7 +127,7 @@ export class PostgresUnattendedReads implements UnattendedReads {
          returning reads
        )
        select (select reads from counted) as reads, failures, paused_until from past`,
-      [...this.#rowOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
+      [...rowOf(read), limit?.budget ?? null, ...pausesOf(read), limit?.minute ?? null],
     );
     if (!counted || counted.reads === null)
       return (counted?.paused_until ?? 0) > (limit?.minute ?? Number.POSITIVE_INFINITY)
@@ -159,8 +143,7 @@ export class PostgresUnattendedReads implements UnattendedReads {
     this.#taken.delete(nameOf(read));
     const failures = before + 1;
     const pauses = failedAt === undefined ? [] : [failures, failedAt + pauseAfter(failures)].map(String);
-    await this.#database.look(
-      z.unknown(),
+    await this.executeAgain(
       `with soon as materialized (select set_config('synchronous_commit', 'off', true)),
        free as (
          update psd2.unattended_reads set reads = greatest(reads - 1, 0)
@@ -170,7 +153,7 @@ export class PostgresUnattendedReads implements UnattendedReads {
        select $1, $2::date, $3, pause.product_id, pause.value
        from soon, unnest($5::text[], $6::integer[]) as pause (product_id, value)
        on conflict (profile, day, customer_id, product_id) do update set reads = excluded.reads`,
-      [...this.#rowOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
+      [...rowOf(read), failedAt === undefined ? [] : pausesOf(read), pauses],
     );
   }
 
@@ -178,35 +161,158 @@ export class PostgresUnattendedReads implements UnattendedReads {
     const failures = this.#taken.get(nameOf(read));
     if (failures !== undefined) this.#taken.set(nameOf(read), 'kept');
     if (!failures || failures === 'kept') return;
-    const [profile, day, customerId] = this.#rowOf(read);
-    await this.#database.look(
-      z.unknown(),
+    const [day, customerId] = rowOf(read);
+    await this.executeAgain(
       `delete from psd2.unattended_reads
        where profile = $1 and day = $2::date and customer_id = $3 and product_id = any($4::text[])`,
-      [profile, day, customerId, pausesOf(read)],
+      [day, customerId, pausesOf(read)],
     );
-  }
-
-  /** The primary key of a read's row. */
-  #rowOf({ day, customerId, productId }: AccountRead): [string, string, string, string] {
-    return [this.#profile, day, customerId, productId ?? ''];
   }
 
   async #forgetBefore(day: string): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
-      'delete from psd2.unattended_reads where profile = $1 and day < $2::date',
-      [this.#profile, day],
-    );
+    await this.executeAgain('delete from psd2.unattended_reads where profile = $1 and day < $2::date', [day]);
     this.#day = day;
   }
 }
 
-function nameOf({ day, customerId, productId }: AccountRead): string {
-  return `${day} ${customerId} ${productId ?? '*'}`;
+/** The primary key of a read's row, after the profile. */
+function rowOf({
+  day,
+  customerId,
+  productId,
+}: AccountRead): [day: string, customerId: string, productId: string] {
+  return [day, customerId, productId ?? ''];
 }
 
-/** The rows of a pause. No product has such an id. */
+function nameOf(read: AccountRead): string {
+  return rowOf(read).join(' ');
+}
+
+/** The rows of a pause. No product has such an id: it has no space. */
 function pausesOf({ productId }: AccountRead): [failed: string, paused: string] {
-  return [`failed:${productId ?? ''}`, `paused:${productId ?? ''}`];
+  return [`failed ${productId ?? ''}`, `paused ${productId ?? ''}`];
+}
+
+/** Counts a profile's calls with client credentials: a number per day, for all workers. */
+export class PostgresCallCount extends ProfileRows implements CallCount {
+  async count(day: IsoDate): Promise<void> {
+    await this.executeAgain(
+      `insert into psd2.call_counts as c (profile, day, calls) values ($1, $2, 1)
+       on conflict (profile, day) do update set calls = c.calls + 1`,
+      [day],
+    );
+  }
+
+  async on(day: IsoDate): Promise<number> {
+    const found = await this.lookOne(
+      z.object({ calls: z.number() }),
+      'select calls from psd2.call_counts where profile = $1 and day = $2',
+      [day],
+    ).catch(() => undefined);
+    return found?.calls ?? 0;
+  }
+}
+
+/** How many turns a worker takes in advance, and how long they are valid. */
+const MAX_TURNS = 50;
+const GOOD_FOR_MS = 1_000;
+const FIRST_HOLD_MS = 250;
+const MAX_HOLD_MS = 30_000;
+const MIN_GAP_MS = 20;
+const MAX_GAP_MS = 2_000;
+
+const taken = z.object({ wait_ms: z.number(), gap_ms: z.number() });
+
+/** The clock and the waiting of this process. */
+export interface TurnsWorld {
+  /** Milliseconds of a clock that never jumps. */
+  clock: () => number;
+  /** Rejects if the operator interrupts. */
+  sleep: (milliseconds: number) => Promise<void>;
+}
+
+/**
+ * The pace that the bank's 420 demands from all workers together, by the database's clock. A worker takes some turns in
+ * advance, so the database gets only one statement for many calls. The turns are valid for a second, so that a refusal that
+ * another worker got soon slows this one down too.
+ */
+export class PostgresTurns extends ProfileRows implements Turns {
+  readonly #world: TurnsWorld;
+  /** The pace of this process, which counts its calls. */
+  readonly #own: Turns;
+  /** When the turns taken in advance begin, by this process's clock. */
+  #ahead: number[] = [];
+  #goodUntil = 0;
+  #gap = 0;
+  #taking: Promise<void> | undefined;
+
+  constructor(database: Database, profile: string, world: TurnsWorld, own: Turns) {
+    super(database, profile);
+    this.#world = world;
+    this.#own = own;
+  }
+
+  async turn(): Promise<void> {
+    for (;;) {
+      const now = this.#world.clock();
+      if (now > this.#goodUntil) this.#ahead = [];
+      const turn = this.#ahead.shift();
+      if (turn !== undefined) {
+        if (turn > now) await this.#world.sleep(turn - now);
+        return this.#own.turn();
+      }
+      this.#taking ??= this.#take().finally(() => {
+        this.#taking = undefined;
+      });
+      await this.#taking;
+    }
+  }
+
+  async slowDown(asked: number | null): Promise<void> {
+    this.#ahead = [];
+    await this.executeAgain(
+      `insert into psd2.pace as p (profile, next_turn, gap_ms, held_until, holds)
+       values ($1, clock_timestamp() + $2 * interval '1 millisecond', ${MIN_GAP_MS},
+         clock_timestamp() + $2 * interval '1 millisecond', 1)
+       on conflict (profile) do update set
+         held_until = clock_timestamp() + coalesce($3, least($2 * 2 ^ p.holds, ${MAX_HOLD_MS})) * interval '1 millisecond',
+         next_turn = greatest(p.next_turn,
+           clock_timestamp() + coalesce($3, least($2 * 2 ^ p.holds, ${MAX_HOLD_MS})) * interval '1 millisecond'),
+         holds = p.holds + 1,
+         gap_ms = least(greatest(p.gap_ms * 2, ${MIN_GAP_MS}), ${MAX_GAP_MS})
+         -- If the bank refuses several calls that were under way together, that counts as one refusal.
+         where p.held_until < clock_timestamp()`,
+      [asked ?? FIRST_HOLD_MS, asked],
+    );
+  }
+
+  async goOn(): Promise<void> {
+    // Without a gap, calls are at full speed already.
+    if (this.#gap === 0) return;
+    this.#gap = this.#gap < MIN_GAP_MS / 2 ? 0 : this.#gap * 0.9;
+    await this.executeAgain('update psd2.pace set holds = 0, gap_ms = least(gap_ms, $2) where profile = $1', [
+      this.#gap,
+    ]);
+  }
+
+  async #take(): Promise<void> {
+    const row = await this.lookOne(
+      taken,
+      `insert into psd2.pace as p (profile, next_turn, gap_ms, held_until, holds)
+       values ($1, clock_timestamp(), 0, '-infinity', 0)
+       on conflict (profile) do update set
+         next_turn = greatest(p.next_turn, clock_timestamp())
+           + p.gap_ms * least($2, greatest(1, $3 / greatest(p.gap_ms, 1))) * interval '1 millisecond'
+       returning extract(epoch from greatest(p.next_turn, clock_timestamp()) - clock_timestamp())::float8 * 1000
+         - p.gap_ms * least($2, greatest(1, $3 / greatest(p.gap_ms, 1))) as wait_ms, p.gap_ms`,
+      [MAX_TURNS, GOOD_FOR_MS],
+    );
+    const now = this.#world.clock();
+    this.#gap = row?.gap_ms ?? 0;
+    const count =
+      this.#gap === 0 ? MAX_TURNS : Math.max(1, Math.min(MAX_TURNS, Math.floor(GOOD_FOR_MS / this.#gap)));
+    const first = now + Math.max(0, row?.wait_ms ?? 0);
+    this.#ahead = Array.from({ length: count }, (_, index) => first + index * this.#gap);
+    this.#goodUntil = (this.#ahead.at(-1) ?? now) + GOOD_FOR_MS;
+  }
 }

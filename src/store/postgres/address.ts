@@ -1,12 +1,15 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import type { ClientConfig } from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing, reasonOf } from '../disk/system-error.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
+import { isMissing, reasonOf } from '../disk/files.ts';
+import { faultOf } from '../disk/permissions.ts';
 import { containsPassword } from '../machine/store-choice.ts';
-import { type Environment, readService, type Service } from './service.ts';
 
 /** The address of a database in `PSD2_STORE`. */
 export interface Address {
@@ -95,7 +98,7 @@ const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 function refuseUnknownTls({ searchParams }: URL): void {
   const mode = searchParams.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) {
-    throw new Psd2Error('config', `sslmode=${mode} in PSD2_STORE is none that psd2 knows`, {
+    throw new Psd2Error('config', `sslmode=${mode} in PSD2_STORE is not one that psd2 supports`, {
       hint: `Use ${SSL_MODES.slice(0, -1).join(', ')} or ${SSL_MODES.at(-1)}.`,
     });
   }
@@ -137,5 +140,97 @@ function isThisMachine(host: string): boolean {
 function notAnAddress(): Psd2Error {
   return new Psd2Error('config', 'PSD2_STORE is not the address of a database', {
     hint: 'Give postgres://user@host:5432/database, and the password in PGPASSWORD or a file that PGPASSFILE names.',
+  });
+}
+
+/** Environment variables, as `process.env` has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The folder of the machine's service file in Debian's libpq. */
+const SYSTEM_FOLDER = '/etc/postgresql-common';
+
+/** The options of a service, by libpq's names, for example `host` and `dbname`. */
+type Service = ReadonlyMap<string, string>;
+
+/**
+ * Reads a service as libpq does (see "The Connection Service File" in its documentation): from the file that
+ * `PGSERVICEFILE` names, else from `~/.pg_service.conf`. If the service is not there, from `pg_service.conf` in the
+ * folder `PGSYSCONFDIR`. A parser for INI files would cut a password at `#` or `;`, which libpq does not do.
+ *
+ * @throws Psd2Error `config` if no file has the service, or the file is damaged, belongs to another user, can be changed
+ *   by others, or contains the service's password and can be read by others
+ */
+function readService(name: string, env: Environment): Service {
+  const files = [
+    env.PGSERVICEFILE || ownFile(env),
+    join(env.PGSYSCONFDIR || SYSTEM_FOLDER, 'pg_service.conf'),
+  ];
+  for (const path of files) {
+    const service = serviceIn(path, name);
+    if (service) return service;
+  }
+  throw new Psd2Error('config', `There is no service ${JSON.stringify(name)} in ${files.join(' or ')}`, {
+    hint: 'Check PGSERVICE, or service= in PSD2_STORE. PGSERVICEFILE can name another file.',
+  });
+}
+
+function ownFile(env: Environment): string {
+  return process.platform === 'win32'
+    ? join(env.APPDATA ?? homedir(), 'postgresql', '.pg_service.conf')
+    : join(env.HOME || homedir(), '.pg_service.conf');
+}
+
+/** Undefined if the file does not exist or does not have the service. */
+function serviceIn(path: string, name: string): Service | undefined {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    throw damaged(path, `cannot be read: ${reasonOf(cause)}`);
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw damaged(path, 'is not a file');
+    const fault = faultOf(path, stats, 'public');
+    if (fault) throw fault;
+    const service = parseService(path, readFileSync(file, 'utf8'), name);
+    if (service?.has('password') && faultOf(path, stats, 'secret')) {
+      throw new Psd2Error('config', `${path} contains a password, and can be read by others`, {
+        hint: `Run: chmod 600 ${quoteForShell(path)}`,
+      });
+    }
+    return service;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The first section with that name. If an option is given twice, the first one counts. */
+function parseService(path: string, content: string, name: string): Service | undefined {
+  let service: Map<string, string> | undefined;
+  for (const [index, whole] of content.split('\n').entries()) {
+    const line = whole.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    if (line.startsWith('[')) {
+      if (service) return service;
+      if (line.startsWith(`[${name}]`)) service = new Map();
+      continue;
+    }
+    if (!service) continue;
+    const [, key, value] = /^([a-z_]+)=(.*)$/.exec(line) ?? [];
+    if (key === undefined || value === undefined || key === 'service')
+      throw damaged(
+        path,
+        `is damaged: line ${index + 1} is not an option and its value, for example host=db.example`,
+      );
+    if (!service.has(key)) service.set(key, value);
+  }
+  return service;
+}
+
+function damaged(path: string, what: string): Psd2Error {
+  return new Psd2Error('config', `The service file ${path} ${what}`, {
+    hint: 'Repair it, or name another file in PGSERVICEFILE.',
   });
 }

@@ -1,8 +1,7 @@
-// What `psd2 store init` and `psd2 store copy` need from the home in PostgreSQL. Only they load it.
+// What `psd2 store init` and `psd2 store copy` need from the backend in PostgreSQL. Only they load it.
 export type { KeyringEntry } from '../secrets/keyring.ts';
 export { parseAddress, withoutPassword } from './address.ts';
 export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
 export { currentVersion, initStore, sqlFor } from './init.ts';
-export { opensOne, passphraseEntry, storedKeys } from './keys.ts';
-export { mayKeepPlainTokens } from './plain-tokens.ts';
+export { mayKeepPlainTokens, opensOne, passphraseEntry, storedKeys } from './keys.ts';

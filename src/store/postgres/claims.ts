@@ -3,21 +3,21 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { type Database, LostAnswer } from './database.ts';
+import { type Database, LostAnswer, ProfileRows } from './database.ts';
 
 /** What only one worker may do at a time: a holder's tokens, a flow, a customer's sync, beginning flows. */
-export type ClaimKind = 'tokens' | 'flow' | 'sync' | 'begin';
+type ClaimKind = 'tokens' | 'flow' | 'sync' | 'begin';
 
-/** A worker that shows no sign of life for this long loses its claim, by the clock of the database. */
-const CLAIM_MS = 10_000;
-const BEAT_MS = 2_000;
+/** A worker that does not respond for this long loses its claim, by the clock of the database. */
+export const CLAIM_MS = 10_000;
+export const BEAT_MS = 2_000;
 const LOOK_MS = 200;
 
 /** A claim from its holder's view. */
 export interface Claim {
   /** Grows with each claim, so that a statement can require this one. */
   readonly number: string;
-  /** The previous holder, if it showed no sign of life. Undefined if the claim was free. */
+  /** The previous holder, if it did not respond. Undefined if the claim was free. */
   readonly takenOverFrom: string | undefined;
   /** Whether no other worker has taken the claim over. That may happen right after the answer. */
   isOurs(): Promise<boolean>;
@@ -26,15 +26,12 @@ export interface Claim {
 const claimRow = z.object({ number: z.string(), from: z.nullable(z.string()) });
 
 /** The claims of one profile. */
-export class Claims {
-  readonly #database: Database;
-  readonly #profile: string;
+export class Claims extends ProfileRows {
   readonly #signal: AbortSignal | undefined;
   readonly #worker = `process ${process.pid} on ${hostname()} (${randomUUID().slice(0, 8)})`;
 
   constructor(database: Database, profile: string, signal: AbortSignal | undefined) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.#signal = signal;
   }
 
@@ -55,7 +52,7 @@ export class Claims {
     }: { what: string; patienceMs: number; signal?: AbortSignal | undefined },
     work: (claim: Claim) => Promise<T>,
   ): Promise<T> {
-    await this.#database.remember(this.#profile);
+    await this.database.remember(this.profile);
     const claim = await this.#take(kind, name, what, patienceMs, signal);
     const beat = setInterval(() => {
       // If one fails, the next one makes up for it. If one comes too late, the claim is gone.
@@ -73,11 +70,11 @@ export class Claims {
 
   /** The claims of a kind that are held now, sorted by name, and their workers. */
   async held(kind: ClaimKind): Promise<{ name: string; worker: string }[]> {
-    return this.#database.look(
+    return this.look(
       z.object({ name: z.string(), worker: z.string() }),
       `select name, coalesce(worker, '') as worker from psd2.claims
        where profile = $1 and kind = $2 and until > clock_timestamp() order by name`,
-      [this.#profile, kind],
+      [kind],
     );
   }
 
@@ -111,7 +108,7 @@ export class Claims {
   /** Tries once to take the claim. If the answer is lost, the claim expires and the next try can succeed. */
   async #tryOnce(kind: ClaimKind, name: string): Promise<z.infer<typeof claimRow> | undefined> {
     try {
-      const [taken] = await this.#database.query(
+      const [taken] = await this.query(
         claimRow,
         `with before as (select worker from psd2.claims where profile = $1 and kind = $2 and name = $3)
          insert into psd2.claims as c (profile, kind, name, number, worker, until)
@@ -120,7 +117,7 @@ export class Claims {
            set number = c.number + 1, worker = excluded.worker, until = excluded.until
            where c.until <= clock_timestamp()
          returning number::text, (select worker from before) as from`,
-        [this.#profile, kind, name, this.#worker, CLAIM_MS],
+        [kind, name, this.#worker, CLAIM_MS],
       );
       return taken;
     } catch (error) {
@@ -130,28 +127,26 @@ export class Claims {
   }
 
   async #extend(kind: ClaimKind, name: string, number: string): Promise<void> {
-    await this.#database.query(
-      z.unknown(),
+    await this.execute(
       `update psd2.claims set until = clock_timestamp() + $5 * interval '1 millisecond'
        where profile = $1 and kind = $2 and name = $3 and number = $4 and worker is not null`,
-      [this.#profile, kind, name, number, CLAIM_MS],
+      [kind, name, number, CLAIM_MS],
     );
   }
 
   async #release(kind: ClaimKind, name: string, number: string): Promise<void> {
-    await this.#database.query(
-      z.unknown(),
+    await this.execute(
       `update psd2.claims set worker = null, until = '-infinity'
        where profile = $1 and kind = $2 and name = $3 and number = $4`,
-      [this.#profile, kind, name, number],
+      [kind, name, number],
     );
   }
 
   async #current(kind: ClaimKind, name: string): Promise<string | undefined> {
-    const row = await this.#database.lookOne(
+    const row = await this.lookOne(
       z.object({ number: z.string() }),
       'select number::text from psd2.claims where profile = $1 and kind = $2 and name = $3',
-      [this.#profile, kind, name],
+      [kind, name],
     );
     return row?.number;
   }

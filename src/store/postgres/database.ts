@@ -4,6 +4,7 @@ import pg, { type QueryConfig } from 'pg';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
+import { orAborted } from '../secrets/keyring.ts';
 import type { Address } from './address.ts';
 import { codeOf, isLost, isPassing, isUnsent, storeFailure } from './failure.ts';
 import { SCHEMA_VERSION } from './schema.ts';
@@ -18,7 +19,7 @@ const ANSWER_MS = STATEMENT_MS + 5_000;
 /** The longest that a timer takes: 24 days. For the driver, 0 would be no setting. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 /** Connections of one worker. If all are in use, further statements wait. */
-const MOST_CONNECTIONS = 8;
+const MAX_CONNECTIONS = 8;
 
 /** A parameter of a statement. */
 export type Parameter = string | number | boolean | Date | null | readonly string[];
@@ -27,6 +28,8 @@ export type Parameter = string | number | boolean | Date | null | readonly strin
 export interface Statements {
   /** @param row the schema of a row. @throws Psd2Error `config`; {@link LostAnswer} */
   query<T>(row: z.ZodMiniType<T>, sql: string, values?: readonly Parameter[]): Promise<T[]>;
+  /** A statement without rows. @throws as {@link query} */
+  execute(sql: string, values?: readonly Parameter[]): Promise<void>;
   /** Runs several statements, one after the other. @throws as {@link query} */
   script(sql: string): Promise<void>;
   /** Lets the statements of the transaction that follow take as long as they need, because they change many rows. */
@@ -51,7 +54,7 @@ export class Taken extends Error {
 }
 
 /** Keeps the data of a profile in this database. */
-export interface DatabaseGuard {
+interface DatabaseGuard {
   /** Whether {@link found} needs to know if the database has data of the profile. */
   readonly needsToKnowData: boolean;
   /** Called when psd2 has connected. @throws Psd2Error `config` if the data of the profile is in another store */
@@ -94,7 +97,7 @@ export class Database {
       ...config,
       stream: () => this.#socket(),
       application_name: 'psd2',
-      max: MOST_CONNECTIONS,
+      max: MAX_CONNECTIONS,
       idleTimeoutMillis: 5_000,
       allowExitOnIdle: true,
     });
@@ -118,13 +121,13 @@ export class Database {
   /** As {@link Statements.query}, in its own transaction, after the schema was checked. */
   async query<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
     await this.checked();
-    return this.#again(() => this.#run(this.#pool, row, sql, values), isUnsent);
+    return this.#again(() => this.#run(this.#pool, row, { text: sql, values: [...values] }), isUnsent);
   }
 
   /** As {@link query}, for a statement that can be repeated if the connection is lost. */
   async look<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
     await this.checked();
-    return this.#again(() => this.#run(this.#pool, row, sql, values));
+    return this.#again(() => this.#run(this.#pool, row, { text: sql, values: [...values] }));
   }
 
   /** As {@link look}, for the first row. */
@@ -135,6 +138,16 @@ export class Database {
   ): Promise<T | undefined> {
     const [first] = await this.look(row, sql, values);
     return first;
+  }
+
+  /** As {@link query}, for a statement without rows. */
+  async execute(sql: string, values?: readonly Parameter[]): Promise<void> {
+    await this.query(z.unknown(), sql, values);
+  }
+
+  /** As {@link look}, for a statement without rows. */
+  async executeAgain(sql: string, values?: readonly Parameter[]): Promise<void> {
+    await this.look(z.unknown(), sql, values);
   }
 
   /**
@@ -151,26 +164,23 @@ export class Database {
     client.on('error', ignore);
     let answerMs: number | undefined;
     const statements: Statements = {
-      query: (row, sql, values = []) => this.#run(client, row, sql, values, answerMs),
+      query: (row, sql, values = []) => this.#run(client, row, { text: sql, values: [...values] }, answerMs),
+      execute: async (sql, values) => {
+        await statements.query(z.unknown(), sql, values);
+      },
       takeTime: async () => {
         await statements.script('set local statement_timeout = 0');
         answerMs = NO_LIMIT_MS;
       },
       script: async (sql) => {
-        const statement: QueryConfig & { query_timeout?: number } = {
-          text: sql,
-          ...(answerMs !== undefined && { query_timeout: answerMs }),
-        };
-        await this.#interruptible(client.query(statement)).catch((error: unknown) =>
-          Promise.reject(this.#failure(error)),
-        );
+        await this.#send(client, { text: sql }, answerMs);
       },
     };
     let isBroken = true;
     try {
-      await statements.query(z.unknown(), 'begin');
+      await statements.execute('begin');
       const result = await work(statements);
-      await statements.query(z.unknown(), 'commit');
+      await statements.execute('commit');
       isBroken = false;
       return result;
     } catch (error) {
@@ -190,7 +200,7 @@ export class Database {
   }
 
   /** As {@link transaction}, for statements with the same result a second time. Repeats them if the connection is lost. */
-  async transactionAgain(work: (statements: Statements) => Promise<void>): Promise<void> {
+  async transactionAgain<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await this.transaction(work);
@@ -221,7 +231,9 @@ export class Database {
     const unknown = [...this.#guards]
       .filter(([, guard]) => guard.needsToKnowData)
       .map(([profile]) => profile);
-    const [found] = await this.#again(() => this.#run(this.#pool, row, LOOK_AT_STORE, [unknown]));
+    const [found] = await this.#again(() =>
+      this.#run(this.#pool, row, { text: LOOK_AT_STORE, values: [unknown] }),
+    );
     this.#wasReached = true;
     const version = found?.version ?? 0;
     if (version > SCHEMA_VERSION) throw newerSchema(this.shown, version);
@@ -259,22 +271,10 @@ export class Database {
   async #run<T>(
     on: pg.Pool | pg.PoolClient,
     row: z.ZodMiniType<T>,
-    sql: string,
-    values: readonly Parameter[],
+    statement: QueryConfig,
     answerMs?: number,
   ): Promise<T[]> {
-    let rows: unknown[];
-    try {
-      // The driver takes this setting with a statement, though its types know it of a connection alone.
-      const statement: QueryConfig & { query_timeout?: number } = {
-        text: sql,
-        values: [...values],
-        ...(answerMs !== undefined && { query_timeout: answerMs }),
-      };
-      ({ rows } = await this.#interruptible(on.query(statement)));
-    } catch (error) {
-      throw this.#failure(error);
-    }
+    const { rows } = await this.#send(on, statement, answerMs);
     return rows.map((each) => {
       const { data } = row.safeParse(each);
       if (data !== undefined) return data;
@@ -282,6 +282,16 @@ export class Database {
         hint: 'Check whether another program writes to its tables, or restore a backup.',
       });
     });
+  }
+
+  async #send(on: pg.Pool | pg.PoolClient, statement: QueryConfig, answerMs?: number) {
+    // The driver takes this setting with a statement, though its types know it of a connection alone.
+    const timed = answerMs === undefined ? statement : { ...statement, query_timeout: answerMs };
+    try {
+      return await this.#interruptible(on.query(timed));
+    } catch (error) {
+      throw this.#failure(error);
+    }
   }
 
   /** Repeats `work` for some seconds if it fails for a reason that may be over in a moment. */
@@ -311,20 +321,45 @@ export class Database {
   }
 
   /** Ends the wait for the database at Ctrl-C. */
-  async #interruptible<T>(work: Promise<T>): Promise<T> {
-    const signal = this.#signal;
-    if (!signal || this.#wasReached) return work;
-    signal.throwIfAborted();
-    let stop = () => {};
-    const interrupted = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-    });
-    try {
-      return await Promise.race([work, interrupted]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
+  #interruptible<T>(work: Promise<T>): Promise<T> {
+    return this.#signal && !this.#wasReached ? orAborted(work, this.#signal) : work;
+  }
+}
+
+/** What works on the rows of one profile. Its statements have the profile as their first parameter, `$1`. */
+export abstract class ProfileRows {
+  protected readonly database: Database;
+  protected readonly profile: string;
+
+  constructor(database: Database, profile: string) {
+    this.database = database;
+    this.profile = profile;
+  }
+
+  /** As {@link Database.query}. */
+  protected query<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
+    return this.database.query(row, sql, [this.profile, ...values]);
+  }
+
+  /** As {@link Database.look}. */
+  protected look<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[] = []): Promise<T[]> {
+    return this.database.look(row, sql, [this.profile, ...values]);
+  }
+
+  /** As {@link Database.lookOne}. */
+  protected async lookOne<T>(row: z.ZodMiniType<T>, sql: string, values?: readonly Parameter[]) {
+    const [first] = await this.look(row, sql, values);
+    return first;
+  }
+
+  /** As {@link Database.execute}. */
+  protected execute(sql: string, values: readonly Parameter[] = []): Promise<void> {
+    return this.database.execute(sql, [this.profile, ...values]);
+  }
+
+  /** As {@link Database.executeAgain}. */
+  protected executeAgain(sql: string, values: readonly Parameter[] = []): Promise<void> {
+    return this.database.executeAgain(sql, [this.profile, ...values]);
   }
 }
 

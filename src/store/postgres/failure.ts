@@ -1,9 +1,25 @@
 import { Psd2Error } from '../../errors.ts';
 import { halfCopied, movedAway } from '../copy/moved.ts';
-import { systemCode } from '../disk/system-error.ts';
+import { systemCode } from '../disk/files.ts';
+
+interface Known {
+  what: string;
+  hint: string;
+  next?: string[][];
+}
+
+const NO_TABLES: Known = {
+  what: 'has no tables of psd2',
+  hint: 'Create them with the rights of the owner:',
+  next: [['store', 'init']],
+};
+const UNKNOWN_CA: Known = {
+  what: 'has a TLS certificate of a CA that this machine does not know',
+  hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
+};
 
 /** Errors of PostgreSQL and of the connection (PostgreSQL, appendix A, "Error Codes"; Node.js, `tls`), with hints. */
-const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> = {
+const KNOWN: Record<string, Known> = {
   ECONNREFUSED: {
     what: 'cannot be reached: nothing listens there',
     hint: 'Check the address, and that PostgreSQL runs.',
@@ -40,16 +56,8 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
     what: 'has no such database',
     hint: 'Check the name of the database in PSD2_STORE, or create it: createdb.',
   },
-  '3F000': {
-    what: 'has no tables of psd2',
-    hint: 'Create them with the rights of the owner:',
-    next: [['store', 'init']],
-  },
-  '42P01': {
-    what: 'has no tables of psd2',
-    hint: 'Create them with the rights of the owner:',
-    next: [['store', 'init']],
-  },
+  '3F000': NO_TABLES,
+  '42P01': NO_TABLES,
   '42501': {
     what: 'does not let this user do that',
     hint: 'Give the user the role: grant psd2_worker to <user>. Create the role with:',
@@ -81,18 +89,12 @@ const KNOWN: Record<string, { what: string; hint: string; next?: string[][] }> =
     what: 'has a TLS certificate that is not for a server',
     hint: 'Give the server a certificate with the extended key usage serverAuth.',
   },
-  SELF_SIGNED_CERT_IN_CHAIN: {
-    what: 'has a TLS certificate of a CA that this machine does not know',
-    hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
-  },
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
     what: 'has a TLS certificate that cannot be verified',
     hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
   },
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: {
-    what: 'has a TLS certificate of a CA that this machine does not know',
-    hint: 'Name the CA in the URL: ?sslmode=verify-full&sslrootcert=<file>.',
-  },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_CA,
   ERR_TLS_CERT_ALTNAME_INVALID: {
     what: 'has a TLS certificate for another host name',
     hint: 'Use the host name that the certificate is for.',
@@ -155,33 +157,28 @@ export function storeFailure(shown: string, error: unknown): Psd2Error {
 }
 
 function describe(shown: string, error: unknown): Psd2Error {
-  // psd2.refuse_moved raises these, with the other store's place as the message.
-  if (codeOf(error) === 'PD001' && error instanceof Error)
-    return movedAway(`PostgreSQL at ${shown}`, error.message);
-  if (codeOf(error) === 'PD002' && error instanceof Error)
-    return halfCopied(`PostgreSQL at ${shown}`, error.message);
-  const known = KNOWN[codeOf(error)];
-  if (known)
-    return new Psd2Error('config', `PostgreSQL at ${shown} ${known.what}`, {
-      hint: known.hint,
-      ...(known.next && { next: known.next }),
-      cause: error,
-    });
   const text = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  // psd2.refuse_moved raises these, with the other store's place as the message.
+  if (code === 'PD001') return movedAway(`PostgreSQL at ${shown}`, text);
+  if (code === 'PD002') return halfCopied(`PostgreSQL at ${shown}`, text);
+  const { what, ...advice } = KNOWN[code] ?? explain(text);
+  return new Psd2Error('config', `PostgreSQL at ${shown} ${what}`, { ...advice, cause: error });
+}
+
+/** Some errors have no code, only words. */
+function explain(text: string): Known {
   if (/does not support SSL/.test(text)) {
-    return new Psd2Error('config', `PostgreSQL at ${shown} does not speak TLS`, {
+    return {
+      what: 'does not speak TLS',
       hint: 'Turn on ssl at the server. On a network where nobody can listen, you can use ?sslmode=disable.',
-      cause: error,
-    });
+    };
   }
   if (/password must be a string|no password/i.test(text)) {
-    return new Psd2Error('config', `PostgreSQL at ${shown} requires a password`, {
+    return {
+      what: 'requires a password',
       hint: 'Set PGPASSWORD, or name a file with the line of this host in PGPASSFILE.',
-      cause: error,
-    });
+    };
   }
-  return new Psd2Error('config', `PostgreSQL at ${shown} says: ${text}`, {
-    hint: 'Check the log of the server.',
-    cause: error,
-  });
+  return { what: `says: ${text}`, hint: 'Check the log of the server.' };
 }

@@ -1,6 +1,9 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { type Database, newerSchema, type Statements } from './database.ts';
+import type { Environment } from '../machine/settings.ts';
+import type { NamedDatabase } from '../machine/store-choice.ts';
+import { type Address, parseAddress, withoutPassword } from './address.ts';
+import { Database, newerSchema, type Statements } from './database.ts';
 import { codeOf } from './failure.ts';
 import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
 
@@ -31,11 +34,11 @@ on conflict (one) do update set version = excluded.version, plain_tokens = psd2.
  * "Commands"). If there is nothing to do, it needs no rights of the owner.
  *
  * @returns the version before; 0 if there was none
- * @throws Psd2Error `config`, also if a newer psd2 has updated the schema
+ * @throws Psd2Error `config`, for example if a newer psd2 has updated the schema
  */
 export async function initStore(database: Database, how: Init): Promise<number> {
   return database.transaction(async (statements) => {
-    await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.store'))`);
+    await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.store'))`);
     const version = await versionIn(statements);
     if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
     if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
@@ -69,7 +72,7 @@ export async function currentVersion(database: Database): Promise<number> {
 }
 
 /** The random id of the store in the database; null if it has no tables. @throws Psd2Error `config` */
-export async function currentId(database: Database): Promise<string | null> {
+async function currentId(database: Database): Promise<string | null> {
   return database.transaction(async (statements) => {
     if ((await versionIn(statements)) === 0) return null;
     const [found] = await statements.query(z.object({ id: z.string() }), 'select id::text from psd2.store');
@@ -85,4 +88,36 @@ async function versionIn(statements: Statements): Promise<number> {
   if (!schema?.exists) return 0;
   const [found] = await statements.query(z.object({ version: z.number() }), 'select version from psd2.store');
   return found?.version ?? 0;
+}
+
+/**
+ * Finds the database at an address.
+ *
+ * @param option that has the address, for error messages
+ * @returns its id is null if it has no tables yet
+ * @throws Psd2Error `config` if it cannot be reached, `usage` if the text is not an address
+ */
+export async function findDatabase(
+  text: string,
+  env: Environment,
+  signal: AbortSignal | undefined,
+  option: string,
+): Promise<NamedDatabase & { id: string | null }> {
+  const address = parse(text, env, option);
+  const database = new Database(address, signal);
+  try {
+    const id = await currentId(database);
+    return { id, shown: address.shown, address: withoutPassword(text, address) };
+  } finally {
+    await database.close();
+  }
+}
+
+function parse(text: string, env: Environment, option: string): Address {
+  try {
+    return parseAddress(text, env);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || option === 'PSD2_STORE') throw error;
+    throw new Psd2Error('usage', error.message.replace('PSD2_STORE', option), error.context);
+  }
 }

@@ -1,10 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import type { Environment } from '../machine/settings.ts';
+import type { Holder } from '../ports/tokens.ts';
 import type { KeyringEntry } from '../secrets/keyring.ts';
-import { KEY_BYTES, type Place, type Sealed, seal, sealed, unseal } from '../secrets/sealed.ts';
+import {
+  KEY_BYTES,
+  type Place,
+  placeOfTokens,
+  type Sealed,
+  seal,
+  sealed,
+  unseal,
+} from '../secrets/sealed.ts';
 import { deriveKey, type KeySources } from '../secrets/vault.ts';
-import type { Database } from './database.ts';
+import { type Database, ProfileRows } from './database.ts';
 
 const wrapped = z.object({ v: z.literal(1), id: z.string(), salt: z.string(), key: sealed });
 type Wrapped = z.infer<typeof wrapped>;
@@ -12,10 +22,9 @@ const plainRow = z.object({ plain_tokens: z.boolean() });
 const keyRow = z.object({ profile: z.string(), key: wrapped });
 
 /** The key of a profile's tokens, encrypted with a key from the passphrase. */
-export type StoredKey = z.infer<typeof keyRow>;
+type StoredKey = z.infer<typeof keyRow>;
 
-/** The keys in the database. */
-export interface StoredKeys {
+interface StoredKeys {
   /** The store keeps new tokens in clear text. */
   isPlain: boolean;
   /** One for each profile that has stored a token. */
@@ -50,7 +59,7 @@ export async function passphraseEntry({ place }: Database, signal: AbortSignal):
 }
 
 /** Encrypts the tokens of a profile. */
-export interface TokenKey {
+interface TokenKey {
   seal(place: Place, value: object): Sealed;
   /** @returns undefined if the content was not sealed for this place */
   open<T>(place: Place, content: Sealed, schema: z.ZodMiniType<T>): T | undefined;
@@ -60,17 +69,14 @@ export interface TokenKey {
  * The random key that encrypts the tokens of a profile. The database stores it, encrypted with a passphrase that the database
  * never gets. All machines that share the store need the same passphrase.
  */
-export class Keys {
-  readonly #database: Database;
-  readonly #profile: string;
+export class Keys extends ProfileRows {
   readonly #sources: KeySources;
   /** As `mayKeepPlainTokens`. */
   readonly mayBePlain: boolean;
   #opened: Promise<TokenKey | null> | undefined;
 
   constructor(database: Database, profile: string, sources: KeySources, mayBePlain: boolean) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.#sources = sources;
     this.mayBePlain = mayBePlain;
   }
@@ -93,10 +99,10 @@ export class Keys {
     if (!found) return null;
     const { passphrase, isKept } = found;
     const current = (await this.#stored()) ?? (await this.#make(passphrase));
-    const text = await openKey(this.#profile, current, passphrase);
+    const text = await openKey(this.profile, current, passphrase);
     if (text === undefined) throw this.#wrongPassphrase(isKept);
     const key = Buffer.from(text, 'base64');
-    const whole = (place: Place) => [this.#profile, current.id, ...place];
+    const whole = (place: Place) => [this.profile, current.id, ...place];
     return {
       seal: (place, value) => seal(key, whole(place), JSON.stringify(value)),
       open: (place, content, schema) => {
@@ -116,9 +122,9 @@ export class Keys {
     let isKept = false;
     let whyNotKept = "the system's keyring has none for this store";
     const isPlain = async () => this.mayBePlain && (await this.#isStorePlain());
-    const passphrase = await this.#sources.passphrase(this.#profile, async () => {
+    const passphrase = await this.#sources.passphrase(this.profile, async () => {
       try {
-        const kept = await (await passphraseEntry(this.#database, this.#sources.signal)).read();
+        const kept = await (await passphraseEntry(this.database, this.#sources.signal)).read();
         isKept = Boolean(kept);
         if (kept) return kept;
       } catch (error) {
@@ -137,7 +143,7 @@ export class Keys {
       : '';
     throw new Psd2Error(
       'config',
-      `The passphrase for the tokens of ${this.#profile} is missing: PSD2_CONFIG_PASSPHRASE is not set, and ${whyNotKept}`,
+      `The passphrase for the tokens of ${this.profile} is missing: PSD2_CONFIG_PASSPHRASE is not set, and ${whyNotKept}`,
       {
         hint: `Set PSD2_CONFIG_PASSPHRASE, the same on all machines.${plain} Or keep the passphrase in the keyring of this machine:`,
         next: [['store', 'init', '--keyring']],
@@ -146,7 +152,7 @@ export class Keys {
   }
 
   async #isStorePlain(): Promise<boolean> {
-    const store = await this.#database.lookOne(plainRow, 'select plain_tokens from psd2.store');
+    const store = await this.database.lookOne(plainRow, 'select plain_tokens from psd2.store');
     return store?.plain_tokens ?? false;
   }
 
@@ -154,7 +160,7 @@ export class Keys {
     const what = isKept ? "The passphrase in this machine's keyring" : 'The passphrase';
     return new Psd2Error(
       'config',
-      `${what} does not open the tokens of ${this.#profile} at ${this.#database.shown}`,
+      `${what} does not open the tokens of ${this.profile} at ${this.database.shown}`,
       {
         hint: isKept
           ? 'Set PSD2_CONFIG_PASSPHRASE to the one that the other machines have, and replace that of the keyring:'
@@ -170,26 +176,23 @@ export class Keys {
     const salt = randomBytes(16).toString('base64');
     const key = seal(
       await deriveKey(passphrase, salt),
-      placeOfKey(this.#profile, id),
+      placeOfKey(this.profile, id),
       randomBytes(KEY_BYTES).toString('base64'),
     );
-    await this.#database.look(
-      z.unknown(),
-      'insert into psd2.keys (profile, key) values ($1, $2) on conflict do nothing',
-      [this.#profile, JSON.stringify({ v: 1, id, salt, key } satisfies Wrapped)],
-    );
+    await this.executeAgain('insert into psd2.keys (profile, key) values ($1, $2) on conflict do nothing', [
+      JSON.stringify({ v: 1, id, salt, key } satisfies Wrapped),
+    ]);
     const stored = await this.#stored();
     if (stored) return stored;
-    throw new Psd2Error('config', `The key of ${this.#profile} is gone from ${this.#database.shown}`, {
+    throw new Psd2Error('config', `The key of ${this.profile} is gone from ${this.database.shown}`, {
       hint: 'Check whether another program writes to its tables, then run this again.',
     });
   }
 
   async #stored(): Promise<Wrapped | undefined> {
-    const row = await this.#database.lookOne(
+    const row = await this.lookOne(
       z.object({ key: wrapped }),
       'select key from psd2.keys where profile = $1',
-      [this.#profile],
     );
     return row?.key;
   }
@@ -202,4 +205,132 @@ async function openKey(profile: string, key: Wrapped, passphrase: string): Promi
 
 function placeOfKey(profile: string, id: string): Place {
   return [profile, id, 'key'];
+}
+
+/** What the database may not see of the tokens. */
+const tokenSecrets = z.object({
+  accessToken: z.nullable(z.string()),
+  refreshToken: z.nullable(z.string()),
+  unproven: z.optional(z.literal(true)),
+});
+type TokenSecrets = z.infer<typeof tokenSecrets>;
+
+/** The column `secrets`. Version 2 is sealed with its generation. psd2 0.2 wrote no version. */
+export const storedSecrets = z.union([tokenSecrets, z.object({ sealed, v: z.optional(z.literal(2)) })]);
+
+/** What a row's secrets belong to. */
+interface SecretsOf {
+  holder: Holder;
+  baseUrl: string;
+  generation: number;
+}
+
+/** Seals the tokens of a profile for their rows, and opens them again. */
+export class TokenSeals extends ProfileRows {
+  readonly #keys: Keys;
+
+  constructor(database: Database, profile: string, keys: Keys) {
+    super(database, profile);
+    this.#keys = keys;
+  }
+
+  /** @returns the column `secrets`. @throws Psd2Error `config` if the key is not available */
+  async close(of: SecretsOf, { accessToken, refreshToken, unproven }: TokenSecrets): Promise<string> {
+    const secrets: TokenSecrets = { accessToken, refreshToken, ...(unproven && { unproven }) };
+    const key = await this.#keys.key();
+    return JSON.stringify(key ? { sealed: key.seal(placeOf(of), secrets), v: 2 } : secrets);
+  }
+
+  /**
+   * Opens what {@link close} made. What the database says never decides whether the tokens must be sealed: a machine with a
+   * key takes no others.
+   *
+   * @param takesPlain whether a machine with a key takes tokens in clear text all the same, to seal them
+   * @throws Psd2Error `config`
+   */
+  async open(
+    of: SecretsOf,
+    stored: z.infer<typeof storedSecrets>,
+    takesPlain = false,
+  ): Promise<TokenSecrets> {
+    const key = await this.#keys.key();
+    if (!('sealed' in stored)) {
+      if (key && !takesPlain) throw this.#notSealed(of.holder);
+      return stored;
+    }
+    if (!key) throw this.#sealedElsewhere(of.holder);
+    const isOld = stored.v === undefined;
+    if (isOld && !(await this.#isFromBefore(of))) throw this.#changed(of.holder);
+    return (
+      key.open(isOld ? placeOfTokens(of.holder, of.baseUrl) : placeOf(of), stored.sealed, tokenSecrets) ??
+      this.#changed(of.holder)
+    );
+  }
+
+  /** Whether the row was there when the schema was brought to version 2. No worker can write the table that says so. */
+  async #isFromBefore({ holder, generation }: SecretsOf): Promise<boolean> {
+    const found = await this.lookOne(
+      z.unknown(),
+      `select 1 from psd2.tokens_of_schema_1 where profile = $1 and holder = $2 and generation = $3::bigint`,
+      [holder ?? '', generation],
+    );
+    return found !== undefined;
+  }
+
+  #notSealed(holder: Holder): Psd2Error {
+    return new Psd2Error(
+      'config',
+      `${this.#whose(holder)} are not encrypted, and this machine uses encrypted tokens only`,
+      {
+        hint: 'Someone without the passphrase has written them. Find out who can write to the database, then log in again. If you chose tokens in clear text, run psd2 profile protect with PSD2_STORE_PLAIN_TOKENS=1.',
+        next: [loginOf(holder)],
+      },
+    );
+  }
+
+  #sealedElsewhere(holder: Holder): Psd2Error {
+    return new Psd2Error(
+      'config',
+      `${this.#whose(holder)} are encrypted, and this machine has no passphrase`,
+      {
+        hint: 'Set PSD2_CONFIG_PASSPHRASE, the same on all machines.',
+      },
+    );
+  }
+
+  #changed(holder: Holder): never {
+    throw new Psd2Error(
+      'config',
+      `${this.#whose(holder)} are damaged: someone has changed them, or has put back older ones`,
+      { hint: 'Restore them, or log in again:', next: [loginOf(holder)] },
+    );
+  }
+
+  #whose(holder: Holder): string {
+    const who = holder === null ? 'the application' : `customer ${holder}`;
+    return `The tokens of ${who} (profile ${this.profile}) at ${this.database.shown}`;
+  }
+}
+
+function loginOf(holder: Holder): string[] {
+  return ['auth', 'login', ...(holder === null ? ['--client-credentials'] : [])];
+}
+
+/** The place that tokens are sealed for: this generation of this holder, at the bank that granted them. */
+function placeOf(of: SecretsOf): Place {
+  return [...placeOfTokens(of.holder, of.baseUrl), `${of.generation}`];
+}
+
+/**
+ * Whether this machine may keep tokens in clear text if it has no key (`PSD2_STORE_PLAIN_TOKENS`). The database alone must not
+ * decide this.
+ *
+ * @throws Psd2Error `config` for any value but yes and no
+ */
+export function mayKeepPlainTokens({ PSD2_STORE_PLAIN_TOKENS: value = '' }: Environment): boolean {
+  if (value === '1' || value === 'true') return true;
+  if (value === '0' || value === 'false' || value === '') return false;
+  throw new Psd2Error('config', `PSD2_STORE_PLAIN_TOKENS is ${JSON.stringify(value)}, and must be 1 or 0`, {
+    hint: 'With 1, this machine stores tokens in clear text in a database that psd2 store init --plain-tokens has prepared.',
+  });
 }

@@ -1,8 +1,7 @@
-import { FLOWS_VERSION_2 } from './flows/upgrade.ts';
-import { TOKENS_VERSION_2 } from './tokens-version-2.ts';
+import { CUSTOMERS_VERSION_4, FLOWS_VERSION_2, IDS_VERSION_3, TOKENS_VERSION_2 } from './upgrades.ts';
 
 /** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 4;
 
 /** The step from each version to the next one. `psd2 store init` runs the missing ones in one transaction. */
 export const STEPS: readonly string[] = [
@@ -38,7 +37,7 @@ create table psd2.claims (
   primary key (profile, kind, name)
 );
 
--- Refuses workers if the store was copied to another home (PD001), or a copy into it is not complete (PD002). store copy
+-- Refuses workers if the store was copied to another backend (PD001), or a copy into it is not complete (PD002). store copy
 -- changes the mark under the same lock, so that it then sees everything that was begun before.
 create function psd2.refuse_moved() returns trigger language plpgsql as $$
 declare
@@ -286,6 +285,8 @@ create table psd2.sync_minutes (
 );
 `,
   [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
+  IDS_VERSION_3,
+  CUSTOMERS_VERSION_4,
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */

@@ -1,21 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import { MAX_RENEWAL_MS } from '../disk/lock.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
 import type { Claim, Claims } from './claims.ts';
-import { type Database, LostAnswer } from './database.ts';
+import { type Database, LostAnswer, ProfileRows } from './database.ts';
 import { isAway } from './failure.ts';
-import type { Keys } from './keys.ts';
-import { storedSecrets, TokenSeals } from './token-secrets.ts';
+import { type Keys, storedSecrets, TokenSeals } from './keys.ts';
 
-/** A worker may make several token calls, and each may take its whole time limit. */
-const LONGEST_RENEWAL_MS = 150_000;
 /** How long to wait for a database that is away: the bank gives tokens only once. */
-const LONGEST_OUTAGE_MS = 120_000;
+const MAX_OUTAGE_MS = 120_000;
 const PAUSE_MS = 500;
 
 const time = z.nullable(z.date());
-/** A row of `psd2.tokens`. */
 export const tokenRow = z.object({
   generation: z.coerce.number(),
   origin: z.coerce.number(),
@@ -31,14 +28,21 @@ export type Row = z.infer<typeof tokenRow>;
 
 export const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
 
+/** The end of an insert into `psd2.tokens`. */
+export const OR_REPLACE_TOKENS = `on conflict (profile, holder) do update set
+  generation = excluded.generation, origin = excluded.origin, base_url = excluded.base_url,
+  access_token_expires_at = excluded.access_token_expires_at, scope = excluded.scope,
+  refresh_token_expires_at = excluded.refresh_token_expires_at, api_track_id = excluded.api_track_id,
+  secrets = excluded.secrets, changed_at = clock_timestamp()`;
+export const REMEMBER_LOGIN = `insert into psd2.last_logins (profile, customer_id) values ($1, $2)
+  on conflict (profile) do update set customer_id = excluded.customer_id`;
+
 /**
  * The tokens of one profile at one bank: a row for each holder, with a generation that grows with each change. A change
  * requires the generation that was read, so older tokens never replace newer ones, no matter how long a worker was
  * stopped.
  */
-export class PostgresTokens implements Tokens {
-  readonly #database: Database;
-  readonly #profile: string;
+export class PostgresTokens extends ProfileRows implements Tokens {
   /** Null if the bank is not known. Then psd2 finds no login and can write none. */
   readonly #baseUrl: string | null;
   readonly #claims: Claims;
@@ -46,8 +50,7 @@ export class PostgresTokens implements Tokens {
   readonly #seals: TokenSeals;
 
   constructor(database: Database, profile: string, bank: URL | undefined, claims: Claims, keys: Keys) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.#baseUrl = bank?.href ?? null;
     this.#claims = claims;
     this.#keys = keys;
@@ -80,53 +83,45 @@ export class PostgresTokens implements Tokens {
 
   async forgetAll(): Promise<void> {
     for (const holder of await this.#holders()) await this.forget(holder);
-    await this.#database.look(z.unknown(), 'delete from psd2.last_logins where profile = $1', [
-      this.#profile,
-    ]);
+    await this.executeAgain('delete from psd2.last_logins where profile = $1');
   }
 
   async ready(): Promise<() => Promise<void>> {
-    const [found] = await this.#database.look(
+    const [found] = await this.database.look(
       z.object({ can: z.boolean() }),
       `select has_table_privilege('psd2.tokens', 'insert, update') and not pg_is_in_recovery() as can`,
     );
     if (found?.can) return async () => {};
-    throw new Psd2Error('config', `Tokens cannot be written at ${this.#database.shown}`, {
+    throw new Psd2Error('config', `Tokens cannot be written at ${this.database.shown}`, {
       hint: 'Name the primary server in PSD2_STORE, and give its user the role psd2_worker.',
     });
   }
 
   customers(): Promise<string[]> {
-    return customersOf(this.#database, this.#profile);
+    return customersOf(this.database, this.profile);
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
-    const found = await this.#database.look(
+    const found = await this.look(
       z.object({ base_url: z.string(), logins: z.number() }),
       `select base_url, count(*)::int as logins from psd2.tokens
        where profile = $1 and secrets is not null and base_url is distinct from $2
        group by base_url order by logins desc, base_url collate "C"`,
-      [this.#profile, this.#baseUrl],
+      [this.#baseUrl],
     );
     return found.map(({ base_url: baseUrl, logins }) => ({ baseUrl, logins }));
   }
 
   async last(): Promise<string | undefined> {
-    const found = await this.#database.lookOne(
+    const found = await this.lookOne(
       z.object({ customer_id: z.string() }),
       'select customer_id from psd2.last_logins where profile = $1',
-      [this.#profile],
     );
     return found?.customer_id;
   }
 
   async remember(customerId: string): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
-      `insert into psd2.last_logins (profile, customer_id) values ($1, $2)
-       on conflict (profile) do update set customer_id = excluded.customer_id`,
-      [this.#profile, customerId],
-    );
+    await this.executeAgain(REMEMBER_LOGIN, [customerId]);
   }
 
   async rewrite(): Promise<void> {
@@ -194,21 +189,16 @@ export class PostgresTokens implements Tokens {
     const { accessToken, refreshToken } = tokens;
     const secrets = await this.#seals.close({ holder, baseUrl, generation: before + 1 }, tokens);
     const values = [
-      ...[this.#profile, nameOfHolder(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
+      ...[nameOfHolder(holder), before, origin, baseUrl, tokens.accessTokenExpiresAt],
       ...[tokens.refreshTokenExpiresAt, tokens.scope, tokens.apiTrackId ?? null, secrets],
     ];
     try {
-      const written = await this.#database.query(
+      const written = await this.query(
         z.object({ generation: z.string() }),
         `with durable as materialized (select set_config('synchronous_commit', 'on', true))
-         insert into psd2.tokens as t (profile, holder, generation, origin, base_url, access_token_expires_at,
-           refresh_token_expires_at, scope, api_track_id, secrets)
+         insert into psd2.tokens as t (profile, holder, ${TOKEN_COLUMNS})
          select $1, $2, $3::bigint + 1, $4, $5, $6::timestamptz, $7::timestamptz, $8, $9, $10::json from durable
-         on conflict (profile, holder) do update set generation = excluded.generation, origin = excluded.origin,
-           base_url = excluded.base_url, access_token_expires_at = excluded.access_token_expires_at,
-           refresh_token_expires_at = excluded.refresh_token_expires_at, scope = excluded.scope,
-           api_track_id = excluded.api_track_id, secrets = excluded.secrets, changed_at = clock_timestamp()
-         where t.generation = $3::bigint
+         ${OR_REPLACE_TOKENS} where t.generation = $3::bigint
          returning generation::text`,
         values,
       );
@@ -227,21 +217,20 @@ export class PostgresTokens implements Tokens {
 
   /** @param generation forgets only this one; without it, any */
   async #forget(holder: Holder, generation: number | null = null): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
+    await this.executeAgain(
       `update psd2.tokens set secrets = null, generation = generation + 1, origin = generation + 1,
          access_token_expires_at = null, refresh_token_expires_at = null, scope = null, api_track_id = null,
          changed_at = clock_timestamp()
        where profile = $1 and holder = $2 and secrets is not null and ($3::bigint is null or generation = $3::bigint)`,
-      [this.#profile, nameOfHolder(holder), generation],
+      [nameOfHolder(holder), generation],
     );
   }
 
   async #newest(holder: Holder): Promise<Row | undefined> {
-    return this.#database.lookOne(
+    return this.lookOne(
       tokenRow,
       `select ${TOKEN_COLUMNS} from psd2.tokens where profile = $1 and holder = $2`,
-      [this.#profile, nameOfHolder(holder)],
+      [nameOfHolder(holder)],
     );
   }
 
@@ -254,10 +243,9 @@ export class PostgresTokens implements Tokens {
   }
 
   async #holders(): Promise<Holder[]> {
-    const found = await this.#database.look(
+    const found = await this.look(
       z.object({ holder: z.string() }),
       'select holder from psd2.tokens where profile = $1 and secrets is not null order by holder',
-      [this.#profile],
     );
     return found.map(({ holder }) => (holder === '' ? null : holder));
   }
@@ -271,7 +259,7 @@ export class PostgresTokens implements Tokens {
     return this.#claims.within(
       'tokens',
       nameOfHolder(holder),
-      { what, patienceMs: LONGEST_RENEWAL_MS, signal },
+      { what, patienceMs: MAX_RENEWAL_MS, signal },
       work,
     );
   }
@@ -279,7 +267,7 @@ export class PostgresTokens implements Tokens {
 
 /** Repeats `work` while the database is away. If a write succeeded and only its answer was lost, the next try finds it. */
 async function whenBack<T>(work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + LONGEST_OUTAGE_MS;
+  const until = performance.now() + MAX_OUTAGE_MS;
   for (;;) {
     try {
       return await work();
@@ -294,7 +282,8 @@ async function whenBack<T>(work: () => Promise<T>): Promise<T> {
 export async function customersOf(database: Database, profile: string): Promise<string[]> {
   const found = await database.look(
     z.object({ holder: z.string() }),
-    `select holder from psd2.tokens where profile = $1 and holder <> '' and secrets is not null order by holder`,
+    `select holder from psd2.tokens where profile = $1 and holder <> '' and secrets is not null
+     order by holder collate "C"`,
     [profile],
   );
   return found.map(({ holder }) => holder);

@@ -51,7 +51,8 @@ async function loadKeyring(): Promise<typeof import('@napi-rs/keyring')> {
   }
 }
 
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for `work`, but not longer than until the signal aborts. Its reason is thrown. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();

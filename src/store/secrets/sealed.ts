@@ -51,3 +51,8 @@ export function unseal(key: Buffer, place: Place, { nonce, tag, data }: Sealed):
 function authenticated(place: Place): Buffer {
   return Buffer.from(JSON.stringify(['psd2', 1, ...place]));
 }
+
+/** The place that tokens are sealed for: this holder, at the bank that granted them. @param customerId null: the application */
+export function placeOfTokens(customerId: string | null, baseUrl: string): Place {
+  return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
+}

@@ -1,8 +1,7 @@
 import { randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { removeStored } from '../disk/files.ts';
-import { readJsonFile, writeJsonFile } from '../disk/json-file.ts';
+import { readJsonFile, removeStored, writeJsonFile } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import { KEY_BYTES, type Place, type Sealed, seal, sealed, unseal } from './sealed.ts';
@@ -12,7 +11,7 @@ const SCRYPT = { N: 2 ** 15, r: 8, p: 3 };
 const SCRYPT_MEMORY = 64 * 1024 * 1024;
 
 /** Long enough to wait for each token file that another process is about to write. */
-const LONGEST_CHANGE_MS = 200_000;
+const MAX_CHANGE_MS = 200_000;
 
 const CHOICES =
   'psd2 has changed nothing. Choose a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here, on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
@@ -42,7 +41,7 @@ const protection = z.lazy(() =>
 );
 type Protection = z.infer<typeof protection>;
 
-export type ProtectionKind = Protection['wrappedBy']['kind'];
+type ProtectionKind = Protection['wrappedBy']['kind'];
 
 /** What will protect a profile. */
 export type Protector = { kind: 'keyring' } | { kind: 'passphrase'; passphrase: string };
@@ -152,7 +151,7 @@ export class Vault {
       this.#path,
       `The protection of the profile ${this.#profile}`,
       work,
-      LONGEST_CHANGE_MS,
+      MAX_CHANGE_MS,
       this.#sources.signal,
     );
   }

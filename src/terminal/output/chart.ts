@@ -2,8 +2,7 @@ import type { AccountHistory } from '../../domain/account-history.ts';
 import { widthOf } from '../cells.ts';
 
 /** The space for a chart. */
-export interface Canvas {
-  /** Width in cells. */
+interface Canvas {
   width: number;
   /** Whether the terminal can show block characters. Otherwise the chart uses ASCII. */
   blocks: boolean;
@@ -77,12 +76,12 @@ function drawMonths({ months }: AccountHistory, currency: string, { width, block
   ]);
   const amountWidth = Math.max(...sides.map(({ amount }) => widthOf(amount)));
   const longest = Math.max(1, width - '2026-11'.length - amountWidth - 2 * GAP);
-  const most = Math.max(...sides.map(({ value }) => value));
+  const max = Math.max(...sides.map(({ value }) => value));
   return [
     `Money in and out by month in ${currency}:`,
     '',
     ...sides.map(({ label, amount, value }) => {
-      const cells = most === 0 ? 0 : Math.round((value / most) * longest);
+      const cells = max === 0 ? 0 : Math.round((value / max) * longest);
       const sign = amount.startsWith('-') ? (blocks ? '░' : '-') : blocks ? '█' : '+';
       const bar = sign.repeat(value > 0 ? Math.max(1, cells) : 0);
       return `${label.padEnd(7)}${' '.repeat(GAP)}${amount.padStart(amountWidth)}${' '.repeat(GAP)}${bar}`.trimEnd();

@@ -3,6 +3,6 @@ declare module 'jmespath' {
   export function tokenize(expression: string): { type: string; start: number }[];
   /** The tree of an expression. @throws Error */
   export function compile(expression: string): object;
-  /** @throws Error if the expression does not fit the data */
+  /** @throws Error if the expression does not match the data */
   export function search(data: unknown, expression: string): unknown;
 }

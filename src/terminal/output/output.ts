@@ -1,38 +1,26 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
-import { cleanLines, cleanText } from '../clean.ts';
-import { forPeople } from './for-people.ts';
-import { forPrograms } from './for-programs.ts';
+import { cleanJson, cleanLines, cleanText } from '../clean.ts';
+import { writeLocalTime } from '../local-time.ts';
+import { writeCsv } from './csv.ts';
 import type { Query } from './query.ts';
-import type { Printed, Shape } from './shape.ts';
+import { columnsOf, type Printed, type Shape } from './shape.ts';
+import type { DrawnColumn } from './table.ts';
 
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** A column of a table: its title and how a row fills it. */
-export interface Column<Row> {
-  title: string;
+/** A column of a table, and how a row fills it. */
+export interface Column<Row> extends DrawnColumn {
   /** @param writeTime writes an ISO 8601 time within a text as a time column shows it */
   value: (row: Row, writeTime: (time: string) => string) => string | null | undefined;
-  /** Aligned right, like amounts. Never cut. */
-  right?: boolean;
-  /** Never cut, even if the terminal is narrow: a part of an id is useless. */
-  whole?: boolean;
-  /**
-   * How a terminal shows the value. `amount`: money in or out, with its sign and a colour. `time`: ISO 8601 with zone, as
-   * the operator's local time, for example `2026-11-21 11:05`. `second`: the same with seconds. `state`: with a colour
-   * for its meaning.
-   */
-  kind?: 'amount' | 'time' | 'second' | 'state';
-  /** May be left out of a list if the terminal is too narrow, 1 first. Do not set it for a row's id, state or amount. */
-  dispensable?: 1 | 2 | 3;
 }
 
 /**
  * The shape of data for programs. A list of column names serves CSV only, if the data alone does not show the columns:
  * see {@link writeCsv}.
  */
-export type Shaped = Shape | readonly string[];
+type Shaped = Shape | readonly string[];
 type RecordOf<S extends Shaped> = S extends Shape ? Printed<S> : unknown;
 type RowOf<S extends Shaped> = S extends Shape
   ? Printed<S> extends readonly (infer Row)[]
@@ -177,4 +165,106 @@ export function parseOutputFormat(text: string): OutputFormat {
   throw new Psd2Error('usage', `The output format ${JSON.stringify(text)} is not known`, {
     hint: `${didYouMean(text, OUTPUT_FORMATS)}Use one of ${OUTPUT_FORMATS.join(', ')}.`,
   });
+}
+
+/**
+ * Writes data as fields and tables; in a pipe, as cells with tabs between them.
+ *
+ * @param write prints a text that may be empty
+ * @param show prints a list, page by page if it is longer than the terminal
+ */
+function forPeople(
+  stdout: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+  {
+    format,
+    colour,
+    paintState,
+    write,
+    show,
+  }: Pick<OutputOptions, 'format' | 'colour'> & {
+    paintState: (state: string) => string;
+    write: (text: string) => void;
+    show: (text: string) => Promise<void>;
+  },
+) {
+  const writeTime = (time: string) => (format === 'table' && stdout.isTTY ? writeLocalTime(time) : time);
+  const cell = <T>(column: Column<T>, row: T) => {
+    const text = cleanText(column.value(row, writeTime) ?? '');
+    if (!stdout.isTTY) return text;
+    if (column.kind === 'time') return writeLocalTime(text);
+    return column.kind === 'second' ? writeLocalTime(text, 'second') : text;
+  };
+  return {
+    writeTime,
+    /** One object, one field per line. */
+    fields<T>(data: T, fields: Column<T>[]) {
+      // If the data has an unknown shape, its titles come from the bank too.
+      const rows = fields.map((field) => ({ title: cleanText(field.title), cell: cell(field, data), field }));
+      const width = rows.reduce((widest, { title }) => Math.max(widest, title.length), 0);
+      for (const { title, cell, field } of rows) {
+        const value = field.kind === 'state' ? paintState(cell) : cell;
+        if (!stdout.isTTY) write(`${title}\t${value}`);
+        else if (value !== '') write(`${title.padEnd(width)}  ${value}`);
+      }
+    },
+    async table<T>(rows: T[], columns: Column<T>[]) {
+      const cells = rows.map((row) => columns.map((column) => cell(column, row)));
+      if (!stdout.isTTY && !colour) return write(cells.map((row) => row.join('\t')).join('\n'));
+      const { drawColouredCells, drawTerminalTable } = await import('./table.ts');
+      if (!stdout.isTTY) return write(drawColouredCells(columns, cells));
+      // A terminal that does not know its width says 0.
+      await show(drawTerminalTable(columns, cells, { width: stdout.columns || 80, colour }));
+    },
+  };
+}
+
+/** Writes JSON, NDJSON or CSV, after `--query`. */
+function forPrograms(
+  { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'>,
+  { format, query, bareStrings }: Pick<OutputOptions, 'format' | 'query' | 'bareStrings'>,
+) {
+  let failure: unknown;
+  return {
+    /** If `--query` cannot be applied, returns an empty text. {@link finish} reports it, and the command continues. */
+    write(data: unknown, shape?: Shaped): string {
+      try {
+        const result = query ? query(data) : data;
+        if (bareStrings) return each(result).map(bare).join('\n');
+        if (format === 'csv') return writeCsv(result, query ? undefined : columns(shape));
+        if (format === 'ndjson') return each(result).map(line).join('\n');
+        return cleanJson(JSON.stringify(result, null, isTTY ? 2 : 0));
+      } catch (error) {
+        if (!(error instanceof Psd2Error)) throw error;
+        failure ??= error;
+        return '';
+      }
+    },
+    /** How to write the pages of a list as they arrive. Undefined if they form one document. */
+    pageByPage(shape?: Shaped): { header: string; page: (rows: object[]) => string } | undefined {
+      if (query) return undefined;
+      if (format === 'ndjson') return { header: '', page: (rows) => rows.map(line).join('\n') };
+      const names = format === 'csv' ? columns(shape) : undefined;
+      return names && { header: writeCsv([], names), page: (rows) => writeCsv(rows, names, false) };
+    },
+    /** @throws Psd2Error `usage` if `--query` could not be applied */
+    finish() {
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+function each(result: unknown): unknown[] {
+  return Array.isArray(result) ? result : [result];
+}
+
+function line(data: unknown): string {
+  return cleanJson(JSON.stringify(data));
+}
+
+function bare(data: unknown): string {
+  return typeof data === 'string' ? cleanLines(data) : line(data);
+}
+
+function columns(shape: Shaped | undefined): readonly string[] | undefined {
+  return typeof shape === 'function' ? columnsOf(shape) : shape;
 }

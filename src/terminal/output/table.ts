@@ -1,6 +1,5 @@
 import chalk from 'chalk';
 import { cutIntoPieces, widthOf } from '../cells.ts';
-import type { Column } from './output.ts';
 import { paintState } from './states.ts';
 
 const GAP = 2;
@@ -8,10 +7,25 @@ const NARROWEST = 8;
 /** The least width of a text column. If the terminal has less space, another column is left out. */
 const LEGIBLE = 12;
 
-type DrawnColumn = Pick<Column<never>, 'title' | 'right' | 'whole' | 'kind' | 'dispensable'>;
+/** A column as a terminal draws it. */
+export interface DrawnColumn {
+  title: string;
+  /** Aligned right, like amounts. Never cut. */
+  right?: boolean;
+  /** Never cut, even if the terminal is narrow: a part of an id is useless. */
+  whole?: boolean;
+  /**
+   * How a terminal shows the value. `amount`: money in or out, with its sign and a colour. `time`: ISO 8601 with zone, as
+   * the operator's local time, for example `2026-11-21 11:05`. `second`: the same with seconds. `state`: with a colour
+   * for its meaning.
+   */
+  kind?: 'amount' | 'time' | 'second' | 'state';
+  /** May be left out of a list if the terminal is too narrow, 1 first. Do not set it for a row's id, state or amount. */
+  dispensable?: 1 | 2 | 3;
+}
 
 /**
- * A table for a terminal: no lines, a heading, columns two blanks apart. If it is wider than the terminal, the widest
+ * A table for a terminal: no lines, a heading, columns two spaces apart. If it is wider than the terminal, the widest
  * text columns are cut, but never amounts and ids. If that would cut them too short, dispensable columns are left out
  * first. If that is not enough, each row shows all of its fields, one per line.
  *
@@ -49,9 +63,9 @@ export function drawTerminalTable(
     columns
       .map((column, index) => {
         const cell = cutTo(cells[index] ?? '', widths[index] ?? 0);
-        const blanks = ' '.repeat((widths[index] ?? 0) - widthOf(cell));
+        const spaces = ' '.repeat((widths[index] ?? 0) - widthOf(cell));
         const painted = colour ? paint(cell, column) : cell;
-        return column.right || column.kind === 'amount' ? blanks + painted : painted + blanks;
+        return column.right || column.kind === 'amount' ? spaces + painted : painted + spaces;
       })
       .join(' '.repeat(GAP))
       .trimEnd();
@@ -119,8 +133,8 @@ function drawRecords(
       marks = '';
       const [first = '', ...further] = cutIntoPieces(cell, Math.max(NARROWEST, width - titles - GAP));
       const heading = colour ? chalk.bold(column.title) : column.title;
-      const blanks = ' '.repeat(titles - widthOf(column.title) + GAP);
-      lines.push(`${heading}${blanks}${colour ? painted(first, column) : first}`);
+      const spaces = ' '.repeat(titles - widthOf(column.title) + GAP);
+      lines.push(`${heading}${spaces}${colour ? painted(first, column) : first}`);
       lines.push(...further.map((line) => ' '.repeat(titles + GAP) + line));
     }
     return lines.join('\n');

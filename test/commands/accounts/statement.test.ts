@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Bank } from '../../../src/bank/call/bank.ts';
 import { fetchStatement } from '../../../src/commands/accounts/statement.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
-import { readEnvelope } from '../../../src/wire/envelope.ts';
+import { answeringBank } from '../../bank/answering-bank.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 
@@ -27,32 +26,24 @@ async function read(
 ) {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
   let reads = 0;
-  const bank: Bank = {
-    async call({ path }, schema) {
-      const dataOf = () => {
-        if (path.includes('/transactions/')) {
-          reads += 1;
-          const until = new URL(path, 'https://bank.invalid').searchParams.get('dateTo');
-          const listed = rows.filter(
-            ({ date }) => until === null || date <= until.split('/').reverse().join('-'),
-          );
-          return { transactionsAccounting: listed, numberTransactionsAccounting: listed.length };
-        }
-        if (!path.includes('/balance/')) return { accounts: [{ accountId: PRODUCT, currency: 'EUR' }] };
-        const amount = balances.length > 1 ? balances.shift() : balances[0];
-        return amount
-          ? { accountBalance: { amount, currency: 'EUR' } }
-          : { availableBalance: { amount: '1.00' } };
-      };
-      const data = dataOf();
-      const envelope = readEnvelope({ result: { outcome: 'SUCCESS' }, data });
-      if (!envelope) throw new TypeError('The answer has no envelope');
-      return { data: schema.parse(data), envelope, notices: [] };
-    },
-    exchange: () => Promise.reject(new TypeError('This test bank has no exchange')),
+  const dataOf = ({ pathname, searchParams }: URL) => {
+    if (pathname.includes('/transactions/')) {
+      reads += 1;
+      const until = searchParams.get('dateTo');
+      const listed = rows.filter(
+        ({ date }) => until === null || date <= until.split('/').reverse().join('-'),
+      );
+      return { transactionsAccounting: listed, numberTransactionsAccounting: listed.length };
+    }
+    if (!pathname.includes('/balance/')) return { accounts: [{ accountId: PRODUCT, currency: 'EUR' }] };
+    const amount = balances.length > 1 ? balances.shift() : balances[0];
+    return amount
+      ? { accountBalance: { amount, currency: 'EUR' } }
+      : { availableBalance: { amount: '1.00' } };
   };
+  const bank = answeringBank((url) => ({ data: dataOf(url) }));
   const statement = await fetchStatement(
-    { world: context.world, bank: async () => ({ bank, customerId: '1000001' }) },
+    { world: context.world, terminal: context.terminal, bank: async () => ({ bank, customerId: '1000001' }) },
     PRODUCT,
     { from: undefined, to: undefined, ...range },
   );

@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest';
 import type { RawGlobals } from '../../../src/cli/globals.ts';
-import { type ApiOptions, api } from '../../../src/commands/api/api.ts';
+import { type ApiOptions, makeCall } from '../../../src/commands/api/api.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
@@ -21,7 +21,7 @@ async function shown(
 ): Promise<string> {
   const folder = newConfigFolder(temporary);
   const { context, printed } = openCommand(folder, new Date().toISOString(), { env, globals });
-  await api(context, method, path, { header: [], token: true, dryRun: false, curl: false, ...options });
+  await makeCall(context, method, path, { header: [], token: true, dryRun: false, curl: false, ...options });
   return printed();
 }
 

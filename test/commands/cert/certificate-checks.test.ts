@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { generateRsaKeys, type RsaKeyPair } from '../../../src/certificates/eidas.ts';
 import { encodeQcStatements, QC_STATEMENTS_OID } from '../../../src/certificates/qc-statements.ts';
 import { checkCertificate } from '../../../src/commands/cert/certificate-checks.ts';
-import { lastToEnd } from '../../../src/commands/cert/last-consent.ts';
+import { lastToEnd } from '../../../src/commands/cert/profile-certificates.ts';
 import type { Consent } from '../../../src/domain/consent.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
@@ -126,6 +126,12 @@ const CONSENT: Consent = {
   returned: true,
   confirmRequestId: null,
   refusalAlone: false,
+  terms: null,
+  bankStatus: null,
+  grantedAt: null,
+  besideOthers: false,
+  returnState: null,
+  links: null,
   resolution: null,
   categories: [],
   createdAt: '2025-01-01T00:00:00Z',

@@ -1,14 +1,13 @@
 import { expect, inject, it } from 'vitest';
-import { consentResume } from '../../../src/commands/consent/resume.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
-import { openCommand } from '../command.ts';
+import { openCommand, runIn } from '../command.ts';
 
 const temporary = temporaryFolder();
 
-it('psd2 consent resume confirms nothing with client credentials, also if confirm was sent before', async () => {
+it('psd2 consent resume confirms nothing with client credentials, even if confirm was sent before', async () => {
   const globals = { grant: 'client_credentials' as const };
   const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString(), { globals });
   const products = [parseProductId('0000012345')];
@@ -26,7 +25,7 @@ it('psd2 consent resume confirms nothing with client credentials, also if confir
     return current.flow;
   });
   expect(await flows.find('consent', flow)).toMatchObject({ state: 'confirming' });
-  await expect(consentResume(context, flow, { allowPartial: false })).rejects.toMatchObject({
+  await expect(runIn(context, 'consent', 'resume', flow)).rejects.toMatchObject({
     code: 'usage',
     message: 'This needs the customer, so it needs the grant authorization_code',
   });
@@ -47,7 +46,7 @@ it("psd2 consent resume acts for the consent's customer, whoever logged in last"
     categories: [{ name: 'ACCOUNT_INFO' as const, products }],
   };
   const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
-  await expect(consentResume(context, flow, { allowPartial: false })).rejects.toMatchObject({
+  await expect(runIn(context, 'consent', 'resume', flow)).rejects.toMatchObject({
     code: 'not_logged_in',
     message: 'The customer 1000001 is not logged in with the profile "env"',
   });

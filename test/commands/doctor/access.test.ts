@@ -23,6 +23,14 @@ it.each([
   expect(await checkToken(context)).toMatchObject({ status });
 });
 
+it('the doctor says that an expiry is unknown if the bank named none', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  await storeLogin(context, CUSTOMER, { accessTokenExpiresAt: null, refreshTokenExpiresAt: null });
+  expect(await checkToken(context)).toMatchObject({
+    detail: `customer ${CUSTOMER}: access token: expiry unknown, refresh token: expiry unknown`,
+  });
+});
+
 it('the doctor warns of a call that the bank did not allow, and fails if it refused to renew the login', async () => {
   const folder = newConfigFolder(temporary);
   const { context } = openCommand(folder, NOW);
@@ -30,7 +38,7 @@ it('the doctor warns of a call that the bank did not allow, and fails if it refu
   const { tokens } = await context.store();
   const login = await tokens.login(CUSTOMER);
   if (!login) throw new TypeError('The login was not stored');
-  const { notes } = (await context.home()).open('env');
+  const { notes } = (await context.wholeStore()).open('env');
   await notes.callRefused(CUSTOMER, { at: NOW, message: 'No consent' });
   expect(await checkToken(context)).toMatchObject({
     status: 'warn',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endIfUntouched } from '../../../src/commands/flow/rules.ts';
+import { endIfUntouched } from '../../../src/commands/flow/drive.ts';
 import type { FlowState } from '../../../src/domain/flow-states.ts';
 import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
 

@@ -23,8 +23,8 @@ describe('the names for customers, products and IBANs', () => {
     ['an IBAN in a segment', `/x/${IBAN}`, '/x/iban-1'],
     ['an IBAN in a word', `/x/iban${IBAN}x`, '/x/ibaniban-1x'],
     ['an IBAN in lower case', `/x/${IBAN.toLowerCase()}`, '/x/iban-1'],
-    ['an IBAN with blanks', 'to DE89 3704 0044 0532 0130 00.', 'to iban-1.'],
-    ['an IBAN with encoded blanks', '/x/DE89%203704%200044%200532%200130%2000', '/x/iban-1'],
+    ['an IBAN with spaces', 'to DE89 3704 0044 0532 0130 00.', 'to iban-1.'],
+    ['an IBAN with encoded spaces', '/x/DE89%203704%200044%200532%200130%2000', '/x/iban-1'],
     ['an IBAN with wrong check digits', '/x/DE99370400440532013000/', '/x/iban-1/'],
     [
       'the path without a customer',
@@ -78,12 +78,12 @@ describe('the names for customers, products and IBANs', () => {
         disguise,
         word,
         word,
-        (customer, product, account, [share, twice, blanks], left, right) => {
+        (customer, product, account, [share, twice, spaces], left, right) => {
           const disguised = (text: string) => {
             const once = encoded(text, share);
             return `${left}${twice ? once.replaceAll('%', '%25') : once}${right}`;
           };
-          const spaced = blanks ? account.replace(/(.{4})(?=.)/g, '$1 ') : account;
+          const spaced = spaces ? account.replace(/(.{4})(?=.)/g, '$1 ') : account;
           const texts = [
             ...[customer, product, spaced].map((text) => `/x/${disguised(text)}/y`),
             ...[customer, product, spaced].map((text) => `no answer to ${disguised(text)}: lost`),

@@ -8,11 +8,11 @@ const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 
 /** The requests that psd2 log selects from these calls, oldest first. Each is named by its number. */
-function selected(
+async function selected(
   calls: Partial<LoggedCall>[],
   options: Partial<LogOptions> = {},
   globals: { profile?: string; customer?: string } = {},
-): string {
+): Promise<string> {
   const folder = newConfigFolder(temporary);
   const log = new CallLog(folder.log);
   for (const [index, changes] of calls.entries())
@@ -23,15 +23,15 @@ function selected(
       ...changes,
     });
   const { context } = openCommand(folder, NOW, { globals });
-  return [...selectCalls(context, { failed: false, ...options })]
+  return [...(await selectCalls(context, options))]
     .map(({ tppRequestId }) => tppRequestId)
     .reverse()
     .join(' ');
 }
 
-it('psd2 log --failed shows the calls without an answer and those with a status from 400 on', () => {
+it('psd2 log --failed shows the calls without an answer and those with a status from 400 on', async () => {
   const calls = [{ status: 200 }, { status: 399 }, { status: 400 }, { status: 503 }, { status: null }];
-  expect(selected(calls, { failed: true })).toBe('2 3 4');
+  expect(await selected(calls, { failed: true })).toBe('2 3 4');
 });
 
 it.each([
@@ -42,40 +42,40 @@ it.each([
   ['2026-11-20T09:30:00Z', '2026-11-20T09:30:00.000Z'],
   ['2026-11-20T09:30:00+01:00', '2026-11-20T08:30:00.000Z'],
   ['2026-11-20', new Date(2026, 10, 20).toISOString()],
-])('psd2 log --since %s shows the calls from %s on', (since, from) => {
+])('psd2 log --since %s shows the calls from %s on', async (since, from) => {
   const before = new Date(Date.parse(from) - 1).toISOString();
-  expect(selected([{ at: before }, { at: from }, {}], { since })).toBe('1 2');
+  expect(await selected([{ at: before }, { at: from }, {}], { since })).toBe('1 2');
 });
 
-it('psd2 log --since also finds a call that another process logged up to a minute late', () => {
+it('psd2 log --since also finds a call that another process logged up to a minute late', async () => {
   const calls = [{ at: '2026-11-21T11:59:30.000Z' }, { at: '2026-11-21T11:58:31.000Z' }, {}];
-  expect(selected(calls, { since: '1m' })).toBe('0 2');
+  expect(await selected(calls, { since: '1m' })).toBe('0 2');
 });
 
-it('psd2 log shows the last 100 calls, and all that match a filter', () => {
+it('psd2 log shows the last 100 calls, and all that match a filter', async () => {
   const calls = Array.from({ length: 101 }, () => ({}));
-  expect(selected(calls).split(' ')).toHaveLength(100);
-  expect(selected(calls).split(' ')[0]).toBe('1');
-  expect(selected(calls, { since: '1d' }).split(' ')).toHaveLength(101);
+  expect((await selected(calls)).split(' ')).toHaveLength(100);
+  expect((await selected(calls)).split(' ')[0]).toBe('1');
+  expect((await selected(calls, { since: '1d' })).split(' ')).toHaveLength(101);
 });
 
-it('psd2 log finds transactions, flows and requests by the beginning of their ids', () => {
+it('psd2 log finds transactions, flows and requests by the beginning of their ids', async () => {
   const calls = [
     { transactionId: 'abc1', tppRequestId: '0-a' },
     { flow: 'tr-abc', tppRequestId: '1-b' },
     { requestId: '77123', tppRequestId: '2-c' },
   ];
-  expect(selected(calls, { transaction: 'abc' })).toBe('0-a');
-  expect(selected(calls, { transaction: 'tr-' })).toBe('1-b');
-  expect(selected(calls, { request: '1-' })).toBe('1-b');
-  expect(selected(calls, { request: '77' })).toBe('2-c');
+  expect(await selected(calls, { transaction: 'abc' })).toBe('0-a');
+  expect(await selected(calls, { transaction: 'tr-' })).toBe('1-b');
+  expect(await selected(calls, { request: '1-' })).toBe('1-b');
+  expect(await selected(calls, { request: '77' })).toBe('2-c');
 });
 
-it('psd2 log --profile shows only the calls of that profile', () => {
-  expect(selected([{ profile: 'other' }, {}], {}, { profile: 'bank' })).toBe('1');
+it('psd2 log --profile shows only the calls of that profile', async () => {
+  expect(await selected([{ profile: 'other' }, {}], {}, { profile: 'bank' })).toBe('1');
 });
 
-it('psd2 log --customer shows the calls that name the customer, and the others of the same transactions', () => {
+it('psd2 log --customer shows the calls that name the customer, and the others of the same transactions', async () => {
   const calls = [
     { path: '/bank/private/customers/12/products/1/moneyTransfer/verify', transactionId: 'a' },
     { path: '/bank/private/operations/r1/status', transactionId: 'a' },
@@ -85,8 +85,8 @@ it('psd2 log --customer shows the calls that name the customer, and the others o
     { path: '/oauth/token', transactionId: 'c' },
     { path: '/bank/private/customers/12', transactionId: 'd' },
   ];
-  expect(selected(calls, {}, { customer: '12' })).toBe('0 1 6');
-  expect(selected(calls, {}, { customer: '123' })).toBe('2 3 4');
-  expect(selected(calls, {}, { customer: '1' })).toBe('');
-  expect(() => selected(calls, {}, { customer: '../1' })).toThrow('is not a number');
+  expect(await selected(calls, {}, { customer: '12' })).toBe('0 1 6');
+  expect(await selected(calls, {}, { customer: '123' })).toBe('2 3 4');
+  expect(await selected(calls, {}, { customer: '1' })).toBe('');
+  await expect(selected(calls, {}, { customer: '../1' })).rejects.toThrow('is not a number');
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Observation } from '../../../src/bank/call/exchange.ts';
-import { evidenceIn } from '../../../src/commands/flow/evidence.ts';
+import type { Observation } from '../../../src/bank/ports/call.ts';
+import { evidenceIn } from '../../../src/commands/flow/ports.ts';
 import { callRecorder } from '../../../src/commands/open/call-records.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';

@@ -1,14 +1,14 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readSettingOptions } from '../../../src/commands/profile/given-settings.ts';
 import { profileSet } from '../../../src/commands/profile/set.ts';
-import { readSettingOptions } from '../../../src/commands/profile/settings/read-options.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
-const NONE = { reference: false, unset: [], clientSecretEnv: false, ccClientSecretEnv: false };
+const NONE = { reference: false, unset: [] };
 
 it('psd2 profile set warns if a variable overrides what it has stored', async () => {
   const folder = newConfigFolder(temporary);

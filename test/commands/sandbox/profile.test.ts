@@ -1,10 +1,18 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
-import type { Answer } from '../../../src/bank/call/exchange.ts';
+import type { BankCall } from '../../../src/bank/call/call.ts';
+import type { CbAnswer } from '../../../src/bank/interfaces/cb/answer.ts';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
-import { namingSandbox } from '../../../src/commands/open/sandbox-down.ts';
-import { isOwnSandbox, SANDBOX_PROFILE, storeProfile } from '../../../src/commands/sandbox/profile.ts';
+import { namingSandbox } from '../../../src/commands/open/bank.ts';
+import {
+  DOOR_PROFILE,
+  isOwnSandbox,
+  SANDBOX_PROFILE,
+  storeProfile,
+} from '../../../src/commands/sandbox/profile.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
@@ -13,6 +21,9 @@ const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 const ADDRESS = 'https://127.0.0.1:8443';
 const OTHER = { baseUrl: 'https://psd2.bank.example/', qwacCertificate: { path: '/etc/sandbox/qwac.pem' } };
+/** A folder of a sandbox whose second door plays the standard. */
+const folder = temporaryFolder();
+writeFileSync(doorBankFile(folder), JSON.stringify({ interface: 'nextgenpsd2', name: 'The sandbox' }));
 const open = () => openCommand(newConfigFolder(temporary), NOW).context;
 
 it("psd2 sandbox start leaves the user's own profile of that name, and the chosen profile, as they are", async () => {
@@ -20,16 +31,35 @@ it("psd2 sandbox start leaves the user's own profile of that name, and the chose
   const context = open();
   const { profiles } = context;
   await profiles.write(SANDBOX_PROFILE, OTHER);
-  await storeProfile(context, ADDRESS, registration);
+  await storeProfile(context, ADDRESS, registration, folder);
   expect(profiles.read(SANDBOX_PROFILE)).toEqual(OTHER);
   expect(profiles.current()).toBeUndefined();
 
   const another = open();
   await another.profiles.write('mybank', OTHER);
   await another.profiles.use('mybank');
-  await storeProfile(another, ADDRESS, registration);
+  await storeProfile(another, ADDRESS, registration, folder);
   expect(another.profiles.read(SANDBOX_PROFILE)).toMatchObject({ baseUrl: ADDRESS });
   expect(another.profiles.current()).toBe('mybank');
+});
+
+it('psd2 sandbox start stores a profile for the second door, but never over a bank of the user', async () => {
+  const registration = await loadOrCreateRegistration(inject('registration'));
+  const context = open();
+  await storeProfile(context, ADDRESS, registration, folder);
+  const { profiles } = context;
+  expect(profiles.read(DOOR_PROFILE)).toMatchObject({
+    baseUrl: `${ADDRESS}/nextgenpsd2`,
+    bank: expect.stringContaining('"nextgenpsd2"'),
+    qwacCertificate: { path: registration.qwacCertFile },
+  });
+  expect(profiles.read(DOOR_PROFILE)).not.toHaveProperty('clientId');
+  expect(profiles.current()).toBe(SANDBOX_PROFILE);
+
+  const another = open();
+  await another.profiles.write(DOOR_PROFILE, OTHER);
+  await storeProfile(another, ADDRESS, registration, folder);
+  expect(another.profiles.read(DOOR_PROFILE)).toEqual(OTHER);
 });
 
 it("only a profile with certificates in this configuration's sandbox folder is the sandbox's", () => {
@@ -50,9 +80,10 @@ it.each([
     const qwacCertificate = { path: join(context.folder.sandbox, 'qwac.pem') };
     const cause = new CallFailed('lost', { neverSent, passing: true, cause: undefined });
     const exchange = namingSandbox(context, { name: SANDBOX_PROFILE, settings: { qwacCertificate } }, () =>
-      Promise.reject<Answer>(new Psd2Error('bank_unreachable', 'The connection was lost', { cause })),
+      Promise.reject<CbAnswer>(new Psd2Error('bank_unreachable', 'The connection was lost', { cause })),
     );
-    const call = { method: 'GET', path: '/x', transactionId: 't1' } as const;
+    const facts = { reads: null, needsConsent: false, login: false };
+    const call: BankCall = { method: 'GET', path: '/x', facts, transactionId: 't1' };
     await expect(exchange(call)).rejects.toMatchObject({ code: 'bank_unreachable', message });
   },
 );

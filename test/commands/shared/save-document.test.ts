@@ -24,7 +24,7 @@ it('psd2 leaves the earlier document and nothing else behind if there is no spac
   const file = join(folder, 'statement.csv');
   writeFileSync(file, 'first');
   const program = `
-    import { saveDocument } from '../../src/commands/shared/save-document.ts';
+    import { saveDocument } from '../../../src/commands/shared/save-document.ts';
     await saveDocument({}, ${JSON.stringify(file)}, Buffer.alloc(10_000)).catch(({ code, message, cause }) =>
       console.log(JSON.stringify({ code, message, because: cause.code })),
     );

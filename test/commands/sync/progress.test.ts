@@ -2,13 +2,12 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CustomerReport } from '../../../src/commands/sync/customers.ts';
-import { incomplete } from '../../../src/commands/sync/report.ts';
+import { incomplete, SyncTally } from '../../../src/commands/sync/report.ts';
 import { doneAt } from '../../../src/commands/sync/status.ts';
-import { SyncTally } from '../../../src/commands/sync/tally.ts';
 import { SyncWatch } from '../../../src/commands/sync/watch.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { ListedRound } from '../../../src/store/listed-round.ts';
-import type { RoundNote } from '../../../src/store/ports/rounds.ts';
+import type { RoundNote } from '../../../src/store/ports/sync.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -23,7 +22,7 @@ const report = (customerId: string, ...codes: string[]): CustomerReport => ({
 describe('when a round will be done', () => {
   const status = { endedAt: null, due: 50, atWork: 10, customersPerSecond: 2 };
 
-  it('a round is done when all customers had their turn at the current rate, also those at work', () => {
+  it('a round is done when all customers were processed at the current rate, also those at work', () => {
     expect(doneAt(status, NOW)).toBe('2026-11-22T10:00:30.000Z');
   });
 
@@ -91,7 +90,7 @@ describe('a round that read nothing because of the limit of the day', () => {
     expect(codeAfter(waiting, report('3', 'bank_failing'))).toBe('bank_failing');
   });
 
-  it('begins anew with each round', () => {
+  it('starts over with each round', () => {
     const tally = new SyncTally(true);
     tally.add({ ...report('3'), accounts: 1 }, undefined);
     tally.beginRound();
@@ -127,7 +126,7 @@ describe('the watch over a sync', () => {
     if (next !== 'over') await next.finish(SYNCED);
   };
 
-  it('the metrics say how many customers had no turn, also those at work, and when the round has ended', async () => {
+  it('the metrics say how many customers are not processed yet, including those in progress, and when the round has ended', async () => {
     const { watch, tally, calls } = watched();
     const { round } = roundOf(['1', '2', '3']);
     await round.next();
@@ -182,7 +181,7 @@ describe('the watch over a sync', () => {
     expect(notes.map(({ isOver }) => isOver)).toEqual([false, false, false, false]);
   });
 
-  it('a metrics file that cannot be written any more is reported once, and the sync goes on', async () => {
+  it('a metrics file that cannot be written any more is reported once, and the sync continues', async () => {
     const place = join(folder, 'a-folder');
     mkdirSync(place);
     const { watch, warnings } = watched(place);

@@ -36,7 +36,7 @@ describe('a header', () => {
     expect(requiredHeader(request, 'Date')).toBe('one');
   });
 
-  it('the bank tells a missing header from an empty one', () => {
+  it('the bank distinguishes a missing header from an empty one', () => {
     expect(answerTo(() => requiredHeader(rawRequest(), 'Digest'))).toEqual([
       'HEADER_MISSING',
       'The header Digest is missing',

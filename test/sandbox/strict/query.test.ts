@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readQuery } from '../../../src/sandbox/strict/query.ts';
-import { checkRedirectUri } from '../../../src/sandbox/strict/redirect-uri.ts';
+import { checkRedirectUri, readQuery } from '../../../src/sandbox/strict/query.ts';
 import { answerTo, rawRequest } from './raw.ts';
 
 const parametersOf = (target: string) => Object.fromEntries(readQuery(rawRequest({ target })));

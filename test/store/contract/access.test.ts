@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import type { ReadLimit } from '../../../src/store/ports/access.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
-import { named } from '../../named.ts';
+import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { HOMES, type Place } from './homes.ts';
+import { BACKENDS, type Place } from './backends.ts';
 
 const temporary = temporaryFolder();
 const TODAY = parseDate('--date', '2026-11-21');
@@ -16,7 +16,7 @@ const login = {
 };
 const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
-describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
+describe.each(named(BACKENDS))('the notes on access in %s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   /** The same data, as another worker sees it. */
@@ -151,7 +151,7 @@ describe.each(named(HOMES))('the notes on access in %s', (_name, { open }) => {
     expect(await outcome(data, at(630))).toBe('paused');
   });
 
-  it('a used-up budget is no pause, and the pauses end with the day', async () => {
+  it('a used-up budget is not a pause, and the pauses end with the day', async () => {
     expect(await outcome(data, { budget: 1, minute: 1439 })).toBe('taken');
     await data.reads.giveBack(read(), 1439);
     const tomorrow = parseDate('--date', '2026-11-22');

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
-import { named } from '../../named.ts';
+import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { HOMES, type Place } from './homes.ts';
+import { BACKENDS, type Place } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
@@ -16,7 +16,7 @@ const order = (reference: string | null = null) => ({
 });
 const OVERTAKEN = { code: 'overtaken' };
 
-describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
+describe.each(named(BACKENDS))('the flows in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   /** The same flows, as another worker sees them. */
@@ -103,7 +103,7 @@ describe.each(named(HOMES))('the flows in %s', (_name, { open }) => {
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
-  it('a worker that stood still cannot write to a flow after another has continued it', async () => {
+  it('a worker that stalled cannot write to a flow after another has continued it', async () => {
     const stopped = await begun(flows, 'transfer', order());
     const { flow } = stopped.current;
     await stopped.assertOurs();

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { isOpen } from '../../../src/domain/flow-states.ts';
 import type { EventOf, Flows, Kind, Open } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
-import { named } from '../../named.ts';
+import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { HOMES, type Place } from './homes.ts';
+import { BACKENDS, type Place } from './backends.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
@@ -43,7 +43,7 @@ const CONFIRMED: EventOf<'consent'>[] = [
   { type: 'confirmed' },
 ];
 
-describe.each(named(HOMES))('a journal from an old backup in %s', (_name, { open }) => {
+describe.each(named(BACKENDS))('a journal from an old backup in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   beforeEach(async () => {

@@ -2,7 +2,7 @@
  * Begins the same work in several workers at once. @returns the order in which the work began and ended
  *
  * @param workers each function begins the work, which only one worker may do at a time
- * @param look reads something from the home. While one worker is busy, this gives the others time to get in, if they may
+ * @param look reads something from the backend. While one worker is busy, this gives the others time to get in, if they may
  */
 export async function orderOf(
   workers: ((work: () => Promise<void>) => Promise<unknown>)[],

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Dealt, Round, Rounds } from '../../../src/store/ports/rounds.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
+import type { Dealt, Round, Rounds } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { HOMES, type Place } from './homes.ts';
+import { BACKENDS, type Place } from './backends.ts';
 
 const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
@@ -10,9 +10,13 @@ const TOKENS = {
   ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: null, refreshTokenExpiresAt: null },
   scope: null,
 };
+const CONSENT = {
+  ...{ flow: 'co-1', accounts: null, reads: ['accounts' as const], validUntil: null },
+  ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-21T12:00:00.000Z' },
+};
 const SYNCED = { status: 'synced' as const, code: null, message: null };
 
-describe.each(HOMES)('$name', ({ open }) => {
+describe.each(BACKENDS)('$name', ({ open }) => {
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {
@@ -63,6 +67,22 @@ describe.each(HOMES)('$name', ({ open }) => {
     expect((await rest(round)).sort()).toEqual(['1', '3', '4']);
   });
 
+  it('a customer with a consent has a turn without tokens, at the bank of the consent', async () => {
+    const record = async (customer: string, count: number, bank = BANK) => {
+      const { customers } = (await place.worker()).open('bank', bank);
+      const consents = Array.from({ length: count }, (_, index) => ({ ...CONSENT, consentId: `c${index}` }));
+      await customers.change(customer, (before) => ({ ...before, consents }));
+    };
+    await record('anna', 1);
+    await record('3', 2);
+    await record('bert', 0);
+    await record('carla', 1, new URL('https://other.example'));
+    const rounds = await data.rounds();
+    expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3', 'anna']);
+    await record('anna', 0);
+    expect((await rest(await joined(rounds))).sort()).toEqual(['1', '2', '3']);
+  });
+
   it('the status of a round has nothing of the round before', async () => {
     const rounds = await data.rounds();
     const first = await joined(rounds);
@@ -96,7 +116,7 @@ describe.each(HOMES)('$name', ({ open }) => {
     expect(await rest((await data.rounds()).over(['2']))).toEqual(['2']);
   });
 
-  it('the status tells how far the last round is, and why customers were not synced', async () => {
+  it('the status says how far the last round is, and why customers were not synced', async () => {
     const rounds = await data.rounds();
     expect(await (await (await worker()).rounds()).status()).toBeUndefined();
     const round = await joined(rounds);

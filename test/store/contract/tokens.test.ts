@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
-import { named } from '../../named.ts';
+import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { HOMES, type Place } from './homes.ts';
+import { BACKENDS, type Place } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
@@ -18,7 +18,7 @@ const login: StoredTokens = {
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 
-describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
+describe.each(named(BACKENDS))('the tokens in %s', (_name, { open }) => {
   let place: Place;
   let tokens: Tokens;
   /** The same tokens, as another worker sees them. */
@@ -178,7 +178,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(steps).toEqual(['begins', 'ends', 'begins', 'ends']);
   });
 
-  it('the late tokens of a worker that stood still do not replace newer ones, which it gets instead', async () => {
+  it('the late tokens of a worker that stalled do not replace newer ones, which it gets instead', async () => {
     await write(tokens, login);
     const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
     await write(others, { ...login, accessToken: 'secret-newer' });
@@ -186,7 +186,7 @@ describe.each(named(HOMES))('the tokens in %s', (_name, { open }) => {
     expect(await tokens.read(CUSTOMER)).toMatchObject({ accessToken: 'secret-newer' });
   });
 
-  it('the late tokens of a worker that stood still are not stored after a logout', async () => {
+  it('the late tokens of a worker that stalled are not stored after a logout', async () => {
     await write(tokens, login);
     const late = await tokens.change(CUSTOMER, async (slot) => ({ slot, spent: await slot.read() }));
     await others.forget(CUSTOMER);

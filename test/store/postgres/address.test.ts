@@ -171,7 +171,7 @@ describe('an address without a service', () => {
   });
 });
 
-it('connect_timeout is in seconds, as in libpq, and 0 is no limit', () => {
+it('connect_timeout is in seconds, as in libpq, and 0 means no limit', () => {
   const limit = (text: string, env = {}) => parsed(text, env).config.connectionTimeoutMillis;
   expect(limit('postgres:///bank?connect_timeout=5')).toBe(5_000);
   expect(limit('postgres:///bank', { PGCONNECT_TIMEOUT: '7' })).toBe(7_000);
@@ -188,7 +188,7 @@ describe('TLS in the address', () => {
       expect(() => parseAddress(`postgres://ada@db.example/bank?sslmode=${mode}`, {})).toThrow(
         expect.objectContaining({
           code: 'config',
-          message: `sslmode=${mode} in PSD2_STORE is none that psd2 knows`,
+          message: `sslmode=${mode} in PSD2_STORE is not one that psd2 supports`,
           hint: 'Use disable, prefer, require, verify-ca or verify-full.',
         }),
       );
@@ -213,7 +213,7 @@ describe('TLS in the address', () => {
       `The file ${nowhere} of sslkey in PSD2_STORE cannot be used: it does not exist`,
     );
     expect(() => parsed(`postgres://ada@db.example/bank?sslcert=${temporary}`)).toThrow(
-      'PSD2_STORE cannot be used: there is a folder',
+      'PSD2_STORE cannot be used: a folder has that name',
     );
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findDatabase } from '../../../src/store/postgres/find.ts';
+import { findDatabase } from '../../../src/store/postgres/init.ts';
 import { useStores } from './stores.ts';
 
 const stores = useStores();
@@ -41,7 +41,7 @@ it('a text that is not the address of a database is refused by the name of its o
   });
   await expect(found(text)).rejects.toMatchObject({
     code: 'usage',
-    message: 'sslmode=no in --store is none that psd2 knows',
+    message: 'sslmode=no in --store is not one that psd2 supports',
   });
   await expect(found('bank', {}, 'PSD2_STORE')).rejects.toMatchObject({
     code: 'config',

@@ -162,7 +162,7 @@ describe('what the store says of flows', () => {
     expect(await newest('other', undefined, 5)).toEqual([]);
   });
 
-  it('those that began since a day', async () => {
+  it('those that began on or after a given day', async () => {
     const old = (await begun(flows(), 'transfer', TRANSFER_BEGIN('a'))).current;
     stores.sql(`update psd2.flows set created_at = '2026-01-01T00:00:00Z'`);
     const young = (await begun(flows(), 'transfer', TRANSFER_BEGIN('b'))).current;

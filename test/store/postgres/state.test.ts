@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
 import type { Holdings, StoredRecord } from '../../../src/store/ports/copy.ts';
+import { PostgresTurns } from '../../../src/store/postgres/access.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { PostgresTurns } from '../../../src/store/postgres/calls.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { allOf, begun } from '../flows.ts';
 import { BANK, fillStore, login } from '../whole-store.ts';
@@ -32,13 +32,13 @@ describe('a server that may forget the last commits after a power cut', () => {
   };
   const commits = () => stores.sql(`select place || ' ' || how from public.commits`).split('\n');
 
-  it('each event of a flow is on the disk before psd2 goes on', async () => {
+  it('each event of a flow is on the disk before psd2 continues', async () => {
     watch('flow_events');
     await worker().flows.begin('transfer', TRANSFER_BEGIN('a'), (open) => open.record(SENT));
     expect(commits()).toEqual(['flow_events on', 'flow_events on']);
   });
 
-  it('new tokens are on the disk before psd2 goes on', async () => {
+  it('new tokens are on the disk before psd2 continues', async () => {
     watch('tokens');
     const { tokens } = worker();
     await tokens.change('42', (slot) => slot.write(login));
@@ -46,7 +46,7 @@ describe('a server that may forget the last commits after a power cut', () => {
     expect(new Set(commits())).toEqual(new Set(['tokens on']));
   });
 
-  it('what psd2 store copy writes, and its mark, are on the disk before psd2 goes on', async () => {
+  it('what psd2 store copy writes, and its mark, are on the disk before psd2 continues', async () => {
     const side = databaseSide(stores.database(undefined, true), keySources, false);
     await fillStore(stores.worker());
     const records: StoredRecord[] = [];
@@ -181,7 +181,7 @@ describe('a record that is copied into a database', () => {
     await stores.init();
   });
 
-  it('a count in the database grows to what the other home has counted, and never shrinks', async () => {
+  it('a count in the database grows to what the other backend has counted, and never shrinks', async () => {
     const { put, records } = boundTo(holdings());
     const count = (read: { customerId: string; productId: string } | null, number: number): StoredRecord => ({
       ...{ kind: 'count', day, read, count: number },

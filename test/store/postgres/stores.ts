@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { type Address, parseAddress } from '../../../src/store/postgres/address.ts';
+import { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
-import { PostgresStore } from '../../../src/store/postgres/home.ts';
 import { type Init, initStore } from '../../../src/store/postgres/init.ts';
 import { openDatabases } from './databases.ts';
 import type { Databases } from './server.ts';

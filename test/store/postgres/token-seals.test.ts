@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { mayKeepPlainTokens } from '../../../src/store/postgres/plain-tokens.ts';
+import { mayKeepPlainTokens } from '../../../src/store/postgres/keys.ts';
 import { STEPS } from '../../../src/store/postgres/schema.ts';
 import { KEY_BYTES, seal } from '../../../src/store/secrets/sealed.ts';
 import { deriveKey } from '../../../src/store/secrets/vault.ts';
@@ -158,7 +158,7 @@ describe('a store of psd2 0.2 that is brought up to date', () => {
   it('its tokens are read as before, and new ones are sealed with their generation', async () => {
     const old = await oldStore();
     insert(old('from-0.2'));
-    await expect(worker().tokens.read('42')).rejects.toThrow('this psd2 needs schema 2');
+    await expect(worker().tokens.read('42')).rejects.toThrow('this psd2 needs schema 4');
     expect(await stores.init({ plainTokens: false })).toBe(1);
     const { tokens } = worker();
     expect(await tokens.read('42')).toMatchObject({ accessToken: 'from-0.2', generation: 7, origin: 5 });

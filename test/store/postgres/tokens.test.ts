@@ -50,7 +50,7 @@ describe('tokens whose way to the database is lost', () => {
     expect(await tokensOf().read('42')).toMatchObject({ ...login, generation: 3 });
   });
 
-  it('a logout meanwhile is not taken for the lost tokens', async () => {
+  it('a logout in the meantime is not taken for the lost tokens', async () => {
     const tokens = cutOff();
     await tokens.change('42', (slot) => slot.write(login));
     await tokens.change('42', (slot) => {

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import { SCHEMA_VERSION, STEPS } from '../../../src/store/postgres/schema.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { allOf, begun, opened } from '../flows.ts';
-import { BANK } from '../whole-store.ts';
+import { BANK, granted, granting } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
@@ -32,9 +33,18 @@ function write(reference: string, state: string, standing: string, events: objec
     );
   return flow;
 }
-/** Undoes the step to version 2. */
-const BACK_TO_VERSION_1 = `drop table psd2.flow_resources, psd2.tokens_of_schema_1; drop function psd2.is_owner;
-  alter table psd2.flows drop column events; update psd2.store set version = 1`;
+/** Undoes the step to version 4. */
+const BACK_TO_VERSION_3 = 'drop table psd2.customers; update psd2.store set version = 3';
+/** Undoes the steps to versions 3 and 4. */
+const BACK_TO_VERSION_2 = `${BACK_TO_VERSION_3}; do $$ declare one record; begin
+    for one in select conrelid::regclass as name from pg_constraint where conname = 'ids' and conislocal loop
+      execute format('alter table %s drop constraint ids', one.name);
+    end loop;
+  end $$;
+  update psd2.store set version = 2`;
+/** Undoes the steps to versions 2 to 4. */
+const BACK_TO_VERSION_1 = `${BACK_TO_VERSION_2}; drop table psd2.flow_resources, psd2.tokens_of_schema_1;
+  drop function psd2.is_owner; alter table psd2.flows drop column events; update psd2.store set version = 1`;
 const flowsOfAnother = () => stores.worker().open('p', BANK).flows;
 const standingOf = (flow: string) => stores.sql(`select standing from psd2.flows where flow = '${flow}'`);
 
@@ -91,7 +101,7 @@ describe('a database of version 1', () => {
     });
   });
 
-  it('a resource belongs to the flow that had it first, also if two flows had it', async () => {
+  it('a resource belongs to the flow that had it first, even if two flows had it', async () => {
     const first = write('', 'executed', 'done', [...EXECUTED, { type: 'executed', cro: null }]);
     write('', 'executed', 'done', [...EXECUTED, { type: 'executed', cro: null }]);
     await stores.init();
@@ -125,6 +135,110 @@ describe('a database of version 1', () => {
     await stores.init();
     stores.sql(`delete from psd2.flow_events where n > 4`);
     expect((await opened(flowsOfAnother(), 'transfer', flow)).current.state).toBe('unknown');
+  });
+});
+
+describe('a database of version 2', () => {
+  const DAY = parseDate('--date', '2026-11-21');
+  const readsOfAnother = () => stores.worker().open('p', BANK).reads;
+
+  beforeEach(async () => {
+    await stores.init();
+    stores.sql(BACK_TO_VERSION_2);
+  });
+
+  it('is refused until psd2 store init brings it up to date', async () => {
+    await expect(allOf(flowsOfAnother(), 'transfer')).rejects.toMatchObject({
+      message: expect.stringContaining('has schema 2, and this psd2 needs schema 4'),
+      next: [['store', 'init']],
+    });
+    expect(await stores.init()).toBe(2);
+    expect(await allOf(flowsOfAnother(), 'transfer')).toEqual([]);
+  });
+
+  it('pauses of accounts go on after the upgrade', async () => {
+    for (const [product, reads] of [
+      ['A1', 2],
+      ['failed:A1', 3],
+      ['paused:A1', 600],
+      ['paused:', 700],
+    ] as const)
+      stores.sql(`insert into psd2.unattended_reads values ('p', '${DAY}', '7', '${product}', ${reads})`);
+    await stores.init();
+    const take = (productId: string | null, minute: number) =>
+      readsOfAnother().take({ day: DAY, customerId: '7', productId }, { budget: 9, minute });
+    expect([await take('A1', 599), await take('A1', 600)]).toEqual(['paused', 'taken']);
+    expect([await take(null, 699), await take(null, 700)]).toEqual(['paused', 'taken']);
+  });
+
+  it('ids with letters are taken after the upgrade, and other texts are not', async () => {
+    await stores.init();
+    const login = (id: string) =>
+      stores.sql(`insert into psd2.last_logins values ('${id || 'none'}', '${id}')`);
+    for (const id of ['7', 'Anna.B-c_d', 'x'.repeat(64)]) login(id);
+    for (const id of ['', '.', '..', 'a b', 'a/b', 'x'.repeat(65)])
+      expect(() => login(id)).toThrow(/violates check constraint "ids"/);
+    const account = (id: string) =>
+      stores.sql(
+        `insert into psd2.accounts (profile, customer_id, product_id, currency) values ('p', '7', '${id}', 'EUR')`,
+      );
+    for (const id of ['0000012345', 'urn:bank:1/2', '~'.repeat(70)]) account(id);
+    for (const id of ['', 'a b', 'è', '~'.repeat(71)])
+      expect(() => account(id)).toThrow(/violates check constraint "ids"/);
+  });
+
+  it('rows with other ids that an older psd2 wrote do not stop the upgrade', async () => {
+    stores.sql(`insert into psd2.last_logins values ('p', 'a b')`);
+    expect(await stores.init()).toBe(2);
+  });
+});
+
+describe('a database of version 3', () => {
+  const customersOfAnother = () => stores.worker().open('p', BANK).customers;
+
+  it('is refused until psd2 store init brings it up to date, and then keeps customers', async () => {
+    await stores.init();
+    stores.sql(BACK_TO_VERSION_3);
+    await expect(customersOfAnother().list()).rejects.toMatchObject({
+      message: expect.stringContaining('has schema 3, and this psd2 needs schema 4'),
+      next: [['store', 'init']],
+    });
+    expect(await stores.init()).toBe(3);
+    await customersOfAnother().change('ada', granting('co-1'));
+    expect(await customersOfAnother().read('ada')).toMatchObject({ consents: [granted('co-1')] });
+  });
+
+  it('customers are as they would be in a new database', async () => {
+    await stores.init();
+    const columns = () =>
+      stores.sql(`select a.attname, a.attnotnull, format_type(a.atttypid, null) from pg_attribute a
+        where attrelid = 'psd2.customers'::regclass and attnum > 0 order by attnum`);
+    const before = columns();
+    stores.sql(BACK_TO_VERSION_1);
+    expect(await stores.init()).toBe(1);
+    expect(columns()).toBe(before);
+  });
+
+  it('workers without the right to make tables may use the new one, and readers may not', async () => {
+    await stores.init({ roles: true });
+    const may = (role: string) =>
+      stores.sql(`select has_table_privilege('${role}', 'psd2.customers', 'select, insert, update')`);
+    expect([may('psd2_worker'), may('psd2_reader')]).toEqual(['t', 'f']);
+    stores.sql(BACK_TO_VERSION_3);
+    await stores.init();
+    expect([may('psd2_worker'), may('psd2_reader')]).toEqual(['t', 'f']);
+    stores.sql(`${BACK_TO_VERSION_3}; revoke insert on psd2.flows from psd2_worker`);
+    await stores.init();
+    expect(may('psd2_worker')).toBe('f');
+  });
+
+  it('names that no customer has are not taken', async () => {
+    await stores.init();
+    for (const name of ['', '.', '..', 'a b', 'a/b', 'x'.repeat(65)])
+      await expect(customersOfAnother().change(name, granting('co-1'))).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringContaining('violates check constraint "ids"'),
+      });
   });
 });
 

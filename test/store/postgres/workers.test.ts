@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import type { Round } from '../../../src/store/ports/rounds.ts';
+import type { Round } from '../../../src/store/ports/sync.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await stores.init();
 });
 const worker = () => stores.worker().open('p', BANK);
-/** All claims expire, as if their workers had stood still for an hour. */
+/** All claims expire, as if their workers had stalled for an hour. */
 const expireClaims = () => stores.sql(`update psd2.claims set until = '-infinity'`);
 
 describe('the claims of workers', () => {
@@ -54,7 +54,7 @@ describe('the claims of workers', () => {
     expect(held()).toBe('2|f');
   });
 
-  it('a worker that waited in vain names the holder, and one that takes over names the holder before', async () => {
+  it('a worker that did not get the claim names the holder, and one that takes over names the holder before', async () => {
     const [one, other] = [claims(), claims()];
     const name = expect.stringMatching(`^process ${process.pid} on `);
     await within(one, async ({ takenOverFrom }) => {
@@ -173,7 +173,7 @@ describe('a connection that is lost', () => {
     expect(proxy.cuts()).toBe(1);
   });
 
-  it('tokens are stored once if the answer was lost, and again if another worker has written meanwhile', async () => {
+  it('tokens are stored once if the answer was lost, and again if another worker has written in the meantime', async () => {
     const plain = () => stores.worker({ isPlain: true }).open('p', BANK);
     const { tokens } = cutOff(true);
     const generation = async () => (await plain().tokens.read('42'))?.generation;
@@ -292,7 +292,7 @@ describe('the customers of a round', () => {
     expect([await next(last), await next(last)].sort()).toEqual(['2', '3']);
   });
 
-  it('a late sign of life does not bring back a worker that has left', async () => {
+  it('a late heartbeat does not bring back a worker that has left', async () => {
     const beats = vi.spyOn(globalThis, 'setInterval');
     onTestFinished(() => beats.mockRestore());
     const round = await join();

@@ -13,7 +13,7 @@ function el(name, properties = {}, ...children) {
   return element;
 }
 
-const MOST_CALLS = 500;
+const MAX_CALLS = 500;
 let token = '';
 /** By id, oldest first. */
 const calls = new Map();
@@ -66,7 +66,7 @@ function connect() {
   events.addEventListener('hello', ({ data }) => {
     const hello = JSON.parse(data);
     token = hello.token;
-    $('address').textContent = hello.baseUrl;
+    $('address').textContent = `${hello.baseUrl} and ${hello.doorUrl}`;
     calls.clear();
     for (const call of hello.calls) calls.set(call.id, call);
     showFaultKinds(hello);
@@ -77,7 +77,7 @@ function connect() {
   events.addEventListener('call', ({ data }) => {
     const call = JSON.parse(data);
     calls.set(call.id, call);
-    if (calls.size > MOST_CALLS) calls.delete(calls.keys().next().value);
+    if (calls.size > MAX_CALLS) calls.delete(calls.keys().next().value);
     soon();
   });
   events.addEventListener('change', () => soon());
@@ -234,7 +234,7 @@ async function choose(id) {
 }
 
 $('calls').addEventListener('keydown', (event) => {
-  const steps = { ArrowDown: 1, ArrowUp: -1, Home: -MOST_CALLS, End: MOST_CALLS, PageDown: 10, PageUp: -10 };
+  const steps = { ArrowDown: 1, ArrowUp: -1, Home: -MAX_CALLS, End: MAX_CALLS, PageDown: 10, PageUp: -10 };
   const step = steps[event.key];
   if (step) {
     move(step);
@@ -444,7 +444,7 @@ function redraw(place, ...children) {
 }
 
 async function drawFlows() {
-  const { logins, users, resources, consents } = await get('/flows');
+  const { logins, users, resources, consents, door } = await get('/flows');
   redraw(
     $('panel-flows'),
     el('h2', {}, 'Consents and operations'),
@@ -500,8 +500,64 @@ async function drawFlows() {
       ]),
       'None.',
     ),
+    ...doorFlows(door, users),
   );
 }
+
+/** What customers have to decide at the second door, and what they gave there. */
+function doorFlows({ requests, consents }, users) {
+  return [
+    el('h2', {}, 'NextGenPSD2: requests that wait for a customer'),
+    table(
+      '',
+      ['Request', 'Customer', 'Play the customer'],
+      requests.map(({ id, user, consent, url }) => [
+        el('td', {}, consent ? `consent until ${consent.until}` : 'login', el('br'), el('code', {}, id)),
+        user ?? 'any',
+        el(
+          'td',
+          {},
+          el(
+            'div',
+            { className: 'bar decide' },
+            ...(user ? [user] : users).map((name) =>
+              played(`Approve as ${name}`, '/nextgenpsd2/decide', { id, decision: 'approve', user: name }),
+            ),
+            played('Refuse', '/nextgenpsd2/decide', { id, decision: 'refuse' }),
+            el('a', { href: url, target: '_blank', rel: 'noopener', data: { key: url } }, 'Open the page'),
+          ),
+        ),
+      ]),
+      'None.',
+    ),
+    el('h2', {}, 'NextGenPSD2: consents'),
+    table(
+      '',
+      ['Consent', 'Customer', 'Status', 'Accounts', 'Valid until', 'Play the customer'],
+      consents.map(({ id, type, status, customer, until, accounts }) => [
+        el('td', {}, type, el('br'), el('code', {}, id)),
+        customer,
+        el('td', { className: consentTones[status] ?? '' }, status),
+        String(accounts),
+        until,
+        el(
+          'td',
+          {},
+          status === 'valid' ? played('Withdraw', '/nextgenpsd2/revoke', { consentId: id }, true) : '',
+        ),
+      ]),
+      'None.',
+    ),
+  ];
+}
+
+const consentTones = {
+  valid: 'good',
+  rejected: 'bad',
+  revokedByPsu: 'bad',
+  expired: 'bad',
+  terminatedByTpp: 'bad',
+};
 
 const tones = { AUTHORIZED: 'good', NOT_AUTHORIZED: 'bad', EXPIRED: 'bad' };
 
@@ -521,8 +577,9 @@ function played(text, path, order, stays = false) {
           throw error;
         }),
       ({ returnTo }) => {
-        back?.location.replace(returnTo);
-        return back || stays
+        if (returnTo) back?.location.replace(returnTo);
+        else back?.close();
+        return back || stays || !returnTo
           ? `${text}: done.`
           : [
               `${text}: done. The browser blocked the window that returns to the application: `,

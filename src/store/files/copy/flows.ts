@@ -3,21 +3,23 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { isOpen, isPlainlyFailed } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { appendDurably, listFolder, syncFolder, takeName } from '../../disk/files.ts';
-import { makePrivateFolder } from '../../disk/json-file.ts';
+import {
+  appendDurably,
+  cannotWrite,
+  listFolder,
+  makePrivateFolder,
+  syncFolder,
+  takeName,
+} from '../../disk/files.ts';
 import { holderOf } from '../../disk/lock.ts';
-import { reasonOf } from '../../disk/system-error.ts';
 import { isFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
-import { journalIsOlder } from '../../flow/lost-journal.ts';
+import { journalIsOlder } from '../../flow/refusals.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
 import type { Kind } from '../../ports/flows.ts';
-import { appendToFlowFile, readFlowFile } from '../flows/file.ts';
-import { FlowIndex, type IndexEntry, type IndexedFlow } from '../flows/flow-index.ts';
-import { FlowFolder } from '../flows/folder.ts';
-import { entriesOf } from '../flows/learnt.ts';
-import { ReferenceClaims } from '../flows/reference-claims.ts';
-import { FlowsUnderWay } from '../flows/under-way.ts';
+import { appendToFlowFile, FlowsUnderWay, readFlowFile } from '../flows/file.ts';
+import { entriesOf, FlowFolder, FlowIndex, type IndexEntry, type IndexedFlow } from '../flows/lookup.ts';
+import { ReferenceClaims } from '../flows/references.ts';
 
 /** The writer of copied lines. */
 const COPY = 'copy';
@@ -104,10 +106,7 @@ export class FlowCopies {
       takeName(beginning, path);
       syncFolder(dirname(path));
     } catch (cause) {
-      throw new Psd2Error('config', `The journal ${path} cannot be written: ${reasonOf(cause)}`, {
-        hint: 'Check the free space, and who owns the folder. Then run the same psd2 store copy again.',
-        cause,
-      });
+      throw cannotWrite(`The journal ${path}`, cause, 'Then run the same psd2 store copy again.');
     } finally {
       rmSync(beginning, { force: true });
     }

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../../disk/files.ts';
-import { makePrivateFolder } from '../../disk/json-file.ts';
+import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import type { StoreFolder } from '../../machine/folder.ts';
 import type {
   CopySide,
@@ -13,10 +12,9 @@ import type {
 } from '../../ports/copy.ts';
 import type { Holder } from '../../ports/tokens.ts';
 import type { Vault } from '../../secrets/vault.ts';
-import { FileAccessNotes } from '../access-notes.ts';
-import { changeMark, markOf } from '../mark.ts';
-import { profilesIn } from '../profiles.ts';
-import { addReadLines, type DayOfAccount } from '../read-lines.ts';
+import { addReadLines, type DayOfAccount, FileAccessNotes, nameOfRead, readOfName } from '../access.ts';
+import { FileCustomers } from '../customers.ts';
+import { changeMark, markOf, profilesIn } from '../data.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
 
@@ -36,6 +34,7 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
       const working: string[] = [];
       for (const profile of profilesIn(folder)) {
         working.push(...(await tokensOf(profile).atWork()));
+        working.push(...(await new FileCustomers(folder, profile).atWork()));
         working.push(...(await new FlowCopies(folder.flows(profile)).atWork()));
       }
       return working;
@@ -45,11 +44,11 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const READ = /^(\d{1,20}) (\*|[A-Za-z0-9]{1,35})$/;
 
 /** The data of one profile in a folder. */
 class FolderHoldings implements Holdings {
   readonly #tokens: FileTokens;
+  readonly #customers: FileCustomers;
   readonly #flows: FlowCopies;
   readonly #notes: FileAccessNotes;
   readonly #calls: string;
@@ -57,6 +56,7 @@ class FolderHoldings implements Holdings {
 
   constructor(folder: StoreFolder, profile: string, tokens: FileTokens) {
     this.#tokens = tokens;
+    this.#customers = new FileCustomers(folder, profile);
     this.#flows = new FlowCopies(folder.flows(profile));
     this.#notes = new FileAccessNotes(folder, profile);
     this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
@@ -72,6 +72,7 @@ class FolderHoldings implements Holdings {
     }
     const customerId = await this.#tokens.last();
     if (customerId !== undefined) yield { kind: 'last-login', customerId };
+    yield* this.#customers.records();
     for (const flow of this.#flows.all()) {
       const record = this.#flows.read(flow);
       if (record) yield record;
@@ -93,6 +94,8 @@ class FolderHoldings implements Holdings {
         const customerId = await this.#tokens.last();
         return customerId === undefined ? undefined : { kind: 'last-login', customerId };
       }
+      case 'customer':
+        return this.#customers.record(record.baseUrl, record.customer);
       case 'flow':
         return this.#flows.read(record.flow);
       case 'count':
@@ -113,6 +116,8 @@ class FolderHoldings implements Holdings {
         return this.#notes.keep(holderOf(record.holder), record);
       case 'last-login':
         return this.#tokens.remember(record.customerId);
+      case 'customer':
+        return this.#customers.keep(record);
       case 'flow':
         return this.#flows.add(record);
       case 'count':
@@ -138,9 +143,9 @@ class FolderHoldings implements Holdings {
     const accounts = new Map<string, DayOfAccount>();
     addReadLines(accounts, textOf(join(this.#reads, day)).split('\n').slice(0, -1));
     return [...accounts].flatMap(([name, { reads: count }]) => {
-      const [, customerId = '', product = ''] = READ.exec(name) ?? [];
-      const read = { customerId, productId: product === '*' ? '' : product };
-      return customerId === '' || count === 0 ? [] : [{ kind: 'count' as const, day, read, count }];
+      const of = readOfName(name);
+      const read = of && { customerId: of.customerId, productId: of.productId ?? '' };
+      return !read || count === 0 ? [] : [{ kind: 'count' as const, day, read, count }];
     });
   }
 
@@ -149,7 +154,7 @@ class FolderHoldings implements Holdings {
     const before = await this.counterpart(record);
     const missing = count - (before?.kind === 'count' ? before.count : 0);
     const folder = read ? this.#reads : this.#calls;
-    const line = read ? `${read.customerId} ${read.productId || '*'}\n` : '.';
+    const line = read ? `${nameOfRead({ ...read, productId: read.productId || null })}\n` : '.';
     makePrivateFolder(folder);
     const path = join(folder, day);
     // A kill may have cut the last line short.

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isOpen, isUntouched, type Progress } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { listFolder } from '../../disk/files.ts';
-import { makePrivateFolder } from '../../disk/json-file.ts';
+import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import { holderOf, withLock } from '../../disk/lock.ts';
 import { UnsafeFile } from '../../disk/permissions.ts';
 import { reserveSpace } from '../../disk/reserve-space.ts';
@@ -27,17 +26,13 @@ import {
   appendToFlowFile,
   assertNotOvertaken,
   createFlowFile,
+  FlowsUnderWay,
   type KnownFile,
   type ReadFlow,
   readFlowFile,
 } from './file.ts';
-import { FlowIndex } from './flow-index.ts';
-import { FlowFolder } from './folder.ts';
-import { FlowLookup } from './lookup.ts';
-import { ReferenceClaims } from './reference-claims.ts';
-import { FlowReferences } from './references.ts';
-import { FlowResources } from './resources.ts';
-import { FlowsUnderWay } from './under-way.ts';
+import { FlowFolder, FlowIndex, FlowLookup } from './lookup.ts';
+import { FlowReferences, FlowResources, ReferenceClaims } from './references.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
 const CLAIM_PATIENCE_MS = 8_000;
@@ -53,7 +48,7 @@ export interface FlowsSetting {
   random: () => number;
   /** The operator's Ctrl-C, which ends the wait for other processes. */
   interrupted?: AbortSignal | undefined;
-  /** Refuses workers if the store was copied to another home. The holder of a lock calls it. @throws Psd2Error `config` */
+  /** Refuses workers if the store was copied to another backend. The holder of a lock calls it. @throws Psd2Error `config` */
   assertHere?: (() => void) | undefined;
   /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
@@ -142,7 +137,7 @@ export class FileFlows implements Flows {
     return readFlowFile(this.#flows.pathOf(flow), momentEvent, collectMoments)?.current ?? null;
   }
 
-  async leftBehind(most: number, except?: string): Promise<LeftBehind> {
+  async leftBehind(max: number, except?: string): Promise<LeftBehind> {
     const unread = this.#underWay.leftBehind();
     const flows: LeftBehind['flows'] = [];
     // Read only the flows that are returned: there may be thousands.
@@ -156,7 +151,7 @@ export class FileFlows implements Flows {
         !(left.isUntouched && (await this.#endUntouched(left.kind, id)))
       )
         flows.push(left);
-      if (flows.length === most) break;
+      if (flows.length === max) break;
     }
     const more = unread.filter((flow) => !isNamed({ flow, resourceId: null }, except)).length;
     return {
@@ -311,17 +306,18 @@ export class FileFlows implements Flows {
         giveBack();
         this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
-        if (kind.isExecution(event)) giveBack = reserveSpace(this.#folder, OUTCOME);
+        if (kind.isExecution(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
         // This process may have been stopped while the store was copied. A copy sets the mark before it reads, so either it has
         // copied this event, or the second look sees the mark.
         this.#setting.assertHere?.();
         const next = append(event);
         try {
-          if (kind.isLastCall(event)) this.#resources.announce(flow, kind.resourceIdOf(next));
+          if (kind.isLastCall(event, current)) this.#resources.announce(flow, kind.resourceIdOf(next));
         } catch (error) {
           // The request must not leave, and the journal should not say that it may have.
           giveBack();
-          append(kind.notBegun);
+          const notBegun = kind.notBegun(event);
+          if (notBegun !== null) append(notBegun);
           throw error;
         }
         this.#setting.assertHere?.();
@@ -344,7 +340,7 @@ export class FileFlows implements Flows {
   /** Makes durable what the index must know before the journal has an event. @throws Psd2Error `bank_answer`, `config` */
   #noteResource<Flow extends Begun, Event>(kind: FlowKind<Flow, Event>, current: Flow, event: Event): void {
     const next = kind.resourceIdOf(kind.apply(current, event, current.updatedAt));
-    if (kind.isNotBegun(event)) this.#resources.revoke(current.flow);
+    if (kind.isNotBegun(event, current)) this.#resources.revoke(current.flow);
     if (next === kind.resourceIdOf(current)) return;
     if (next === null) this.#resources.drop(current.flow);
     else this.#resources.take(current.flow, next);

@@ -15,14 +15,19 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { isoDate } from '../../../domain/events.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { readPlainFile } from '../../disk/files.ts';
-import { readJsonFile } from '../../disk/json-file.ts';
+import {
+  cannotRead,
+  cannotWrite,
+  isMissing,
+  readJsonFile,
+  readPlainFile,
+  systemCode,
+  withFile,
+} from '../../disk/files.ts';
 import { holderOf } from '../../disk/lock.ts';
-import { isMissing, reasonOf, systemCode } from '../../disk/system-error.ts';
 
-const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
 const count = z.int().check(z.gte(0));
 
 const productProgress = z.object({
@@ -57,7 +62,7 @@ const OLD_STATE = 'sync.json';
 const oldState = z.object({ products });
 
 /** A claim begins a new file if the current one is larger than this. */
-const LARGEST = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** How long another run may work in the folder before this one gives up. */
 const PATIENCE_MS = 10_000;
 /** A claim that names no run yet is taken over after this long. */
@@ -67,7 +72,7 @@ const UNKNOWN_FOR_MS = 5_000;
  * How the last run left the folder. `ended`: it writes nothing more, and its rows are on the disk. `begun`: it has not ended,
  * and may only be stopped. `old`: it was psd2 before 0.2, and its rows may not be on the disk.
  */
-export type Left = 'ended' | 'begun' | 'old';
+type Left = 'ended' | 'begun' | 'old';
 
 /** A run of `psd2 sync`. Its claims contain its id, and a lock shows that it is alive. */
 export interface RunName {
@@ -102,7 +107,7 @@ export class SyncClaim {
   }
 
   /**
-   * Takes the next number of a folder. Waits for a run that works in it. Takes over from one that shows no sign of life.
+   * Takes the next number of a folder. Waits for a run that works in it. Takes over from one that does not respond.
    *
    * @throws Psd2Error `config` if another run works in it for too long, or stored data is damaged
    */
@@ -159,7 +164,7 @@ export class SyncClaim {
       closeSync(openSync(path, 'wx', 0o600));
     } catch (cause) {
       if (systemCode(cause) === 'EEXIST') return undefined;
-      throw cannotWrite(path, cause);
+      throw notStored(path, cause);
     }
     // If this run was stopped since it looked, the number may be outdated.
     if (claimsIn(folder).at(-1) !== number) {
@@ -170,7 +175,7 @@ export class SyncClaim {
     claim.write(found, false);
     if (number > 1 || left !== 'ended') {
       // The copy of the progress must be on the disk before the original goes.
-      claim.#flush();
+      claim.#onFile('r', fdatasyncSync);
       claim.#removeEarlier();
     }
     return claim;
@@ -180,7 +185,7 @@ export class SyncClaim {
   static #goOn(folder: string, run: string, last: number, found: Products): SyncClaim | undefined {
     const [before, path] = [claimPath(folder, last), claimPath(folder, last + 1)];
     try {
-      if (statSync(before).size > LARGEST) return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
+      if (statSync(before).size > MAX_BYTES) return SyncClaim.#begin(folder, run, last + 1, found, 'ended');
       linkSync(before, path);
     } catch {
       // The file system has no hard links, or another run was faster. Then that run has the number.
@@ -206,7 +211,7 @@ export class SyncClaim {
     if (this.#isHeld()) return;
     this.#isLost = true;
     throw new Psd2Error('overtaken', `Another psd2 sync has taken over the folder ${this.#folder}`, {
-      hint: 'This sync showed no sign of life for some seconds, and has stopped. The other one does the work.',
+      hint: 'This sync did not respond for some seconds, and has stopped. The other one continues.',
     });
   }
 
@@ -222,34 +227,18 @@ export class SyncClaim {
    * @throws Psd2Error `config`
    */
   write(now: Products, ended: boolean): void {
-    const path = claimPath(this.#folder, this.number);
     const state: State = { claim: this.number, run: this.#run, ended, products: now };
-    try {
-      // Do not create the file: if it is gone, another run has taken over.
-      const file = openSync(path, WRITE_AT_END);
-      try {
-        writeFileSync(file, `${JSON.stringify(state)}\n`);
-      } finally {
-        closeSync(file);
-      }
-    } catch (cause) {
-      this.assertHeld();
-      throw cannotWrite(path, cause);
-    }
+    // Do not create the file: if it is gone, another run has taken over.
+    this.#onFile(WRITE_AT_END, (file) => writeFileSync(file, `${JSON.stringify(state)}\n`));
   }
 
-  #flush(): void {
+  #onFile(flags: string | number, work: (file: number) => void): void {
     const path = claimPath(this.#folder, this.number);
     try {
-      const file = openSync(path, 'r');
-      try {
-        fdatasyncSync(file);
-      } finally {
-        closeSync(file);
-      }
+      withFile(path, flags, work);
     } catch (cause) {
       this.assertHeld();
-      throw cannotWrite(path, cause);
+      throw notStored(path, cause);
     }
   }
 
@@ -279,10 +268,7 @@ function claimsIn(folder: string): number[] {
       })
       .sort((a, b) => a - b);
   } catch (cause) {
-    throw new Psd2Error('config', `The folder ${folder} cannot be read: ${reasonOf(cause)}`, {
-      hint: 'Check who owns it and its mode.',
-      cause,
-    });
+    throw cannotRead(`The folder ${folder}`, cause);
   }
 }
 
@@ -298,10 +284,7 @@ function readState(path: string): State | 'gone' | undefined {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if (isMissing(cause)) return 'gone';
-    throw new Psd2Error('config', `${path} cannot be read: ${reasonOf(cause)}`, {
-      hint: 'Check who owns it.',
-      cause,
-    });
+    throw cannotRead(path, cause, 'Check who owns it.');
   }
   for (let end = text.lastIndexOf('\n'); end !== -1; ) {
     const begin = end === 0 ? 0 : text.lastIndexOf('\n', end - 1) + 1;
@@ -350,9 +333,7 @@ function inUse(folder: string, holder: string): Psd2Error {
   });
 }
 
-function cannotWrite(path: string, cause: unknown): Psd2Error {
-  return new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
-    hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
-    cause,
-  });
+/** The error for a file of a sync that cannot be written. */
+export function notStored(path: string, cause: unknown): Psd2Error {
+  return cannotWrite(path, cause, 'What is in the files stays. The next sync continues.');
 }

@@ -3,15 +3,15 @@ import { closeSync, existsSync, fdatasync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Psd2Error } from '../../../errors.ts';
-import { makePrivateFolder } from '../../disk/json-file.ts';
+import { makePrivateFolder } from '../../disk/files.ts';
 import { withLock } from '../../disk/lock.ts';
-import { reasonOf } from '../../disk/system-error.ts';
-import { type Products, type RunName, SyncClaim } from './claim.ts';
-import { besideOf, isBeside, putInPlace, takeOwnCopy } from './own-copy.ts';
-import { SyncedRows, sizeOf } from './rows.ts';
+import type { Sync, SyncTarget } from '../../ports/sync.ts';
+import { nameOfAccount, nameOfCustomer } from '../file-names.ts';
+import { notStored, type Products, type RunName, SyncClaim } from './claim.ts';
+import { besideOf, isBeside, putInPlace, SyncedRows, sizeOf, takeOwnCopy } from './rows.ts';
 
 /** Which days of a product's transactions are synced. */
-export type Progress = Omit<Products[string], 'size'>;
+type Progress = Omit<Products[string], 'size'>;
 
 /** One `psd2 sync` over the folders of many customers. */
 export class SyncRun {
@@ -50,7 +50,7 @@ export class SyncRun {
    *   damaged; `overtaken` if another sync has taken it over
    */
   async customer<T>(customerId: string, work: (folder: SyncFolder) => Promise<T>): Promise<T> {
-    const path = join(this.#out, customerId);
+    const path = join(this.#out, nameOfCustomer(customerId));
     makePrivateFolder(join(path, 'transactions'));
     const folder = new SyncFolder(path, await SyncClaim.take(path, this.#name, this.#signal));
     try {
@@ -80,16 +80,6 @@ export class SyncFolder {
     if (claim.left === 'begun') orRefuse(path, () => this.#clearAway());
   }
 
-  /** {@link SyncRun.customer} for a run with a single customer. */
-  static within<T>(
-    out: string,
-    customerId: string,
-    work: (folder: SyncFolder) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    return SyncRun.within(out, signal, (run) => run.customer(customerId, work));
-  }
-
   /** Undefined if not all rows are there that the progress counts on. The caller fetches them again then. */
   progressOf(productId: string): Progress | undefined {
     const known = this.#progressOf(productId);
@@ -115,7 +105,7 @@ export class SyncFolder {
     return rows;
   }
 
-  /** @param name `accounts`, `balances` or `pending/<productId>` */
+  /** @param name `accounts`, `balances`, `balances/<productId>` or `pending/<productId>` */
   replace(name: string, rows: readonly object[]): void {
     this.#current.set(name, rows);
   }
@@ -149,7 +139,7 @@ export class SyncFolder {
       }
       const flushed = await Promise.allSettled(files.map(({ file }) => flush(file)));
       flushed.forEach((outcome, index) => {
-        if (outcome.status === 'rejected') throw cannotWrite(files[index]?.path ?? '', outcome.reason);
+        if (outcome.status === 'rejected') throw notStored(files[index]?.path ?? '', outcome.reason);
       });
     } finally {
       for (const { file } of files) closeSync(file);
@@ -193,7 +183,7 @@ export class SyncFolder {
   }
 
   #rowsPath(productId: string): string {
-    return join(this.#path, 'transactions', `${productId}.ndjson`);
+    return join(this.#path, 'transactions', `${nameOfAccount(productId)}.ndjson`);
   }
 }
 
@@ -211,12 +201,12 @@ const KINDS: Record<string, string> = { accounts: 'account', balances: 'balance'
 
 /** The beginning of the lines of `current.ndjson` that belong to `name`. */
 function beginOf(name: string): string {
-  const [kind = '', productId] = name.split('/');
+  const [, kind = name, productId] = /^([a-z]+)\/(.*)$/s.exec(name) ?? [];
   const begin = `{"kind":"${KINDS[kind] ?? kind}"`;
   return productId === undefined ? begin : `${begin},"productId":${JSON.stringify(productId)}`;
 }
 
-/** Replaces the lines of `before` that `current` has anew. The lines are in a fixed order. */
+/** Replaces the lines of `before`that `current` replaces. The lines are in a fixed order. */
 function mergeCurrent(before: string, current: ReadonlyMap<string, readonly object[]>): string {
   const groups = [...current].map(([name, rows]) => ({ begin: beginOf(name), rows }));
   const kept = before
@@ -250,13 +240,34 @@ function orRefuse<T>(path: string, write: () => T): T {
     return write();
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
-    throw cannotWrite(path, cause);
+    throw notStored(path, cause);
   }
 }
 
-function cannotWrite(path: string, cause: unknown): Psd2Error {
-  return new Psd2Error('config', `${path} cannot be written: ${reasonOf(cause)}`, {
-    hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
-    cause,
-  });
+/** Stores what a sync reads in files, with a folder for each customer. */
+export function syncIntoFolder(out: string): Sync {
+  return {
+    run: (signal, work) =>
+      SyncRun.within(out, signal, (run) =>
+        work({
+          customer: (customerId, sync) => run.customer(customerId, (folder) => sync(targetOf(folder))),
+        }),
+      ),
+  };
+}
+
+function targetOf(folder: SyncFolder): SyncTarget {
+  const booked = new Map<string, SyncedRows>();
+  return {
+    progress: async (productId) => folder.progressOf(productId),
+    booked: async (productId, readsAll) => {
+      const rows = folder.booked(productId, readsAll ? 0 : (folder.progressOf(productId)?.settled ?? 0));
+      booked.set(productId, rows);
+      return { append: async (some) => rows.append(some), lastDay: async (latest) => rows.lastDay(latest) };
+    },
+    replace: (name, rows) => folder.replace(name, rows),
+    remember: (productId, progress, settled) =>
+      folder.remember(productId, { ...progress, settled: booked.get(productId)?.settle(settled) ?? 0 }),
+    commit: () => folder.commit(),
+  };
 }

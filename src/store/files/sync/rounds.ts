@@ -2,15 +2,15 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { makePrivateFolder, readJsonFile } from '../../disk/json-file.ts';
+import { makePrivateFolder, readJsonFile } from '../../disk/files.ts';
 import { ListedRound } from '../../listed-round.ts';
-import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../../ports/rounds.ts';
+import type { Round, RoundNote, RoundShare, RoundStatus, Rounds } from '../../ports/sync.ts';
 
 /** The period of the rates that `psd2 sync status` shows. */
 const RECENT_MS = 5 * 60_000;
 /** A process that has reported nothing for this long is no longer working. */
 const SILENT_MS = 30_000;
-const MOST_NEEDING_SCA = 100;
+const MAX_NEEDING_SCA = 100;
 
 const count = z.int().check(z.gte(0));
 const stored = z.object({
@@ -124,7 +124,7 @@ function add(status: Stored, { calls, ends, isOver }: RoundNote, now: Date): voi
     const known = status.failures.find((failure) => failure.code === code);
     if (known) known.customers += 1;
     else status.failures.push({ code, customers: 1, customerId, message: message ?? '' });
-    if (code === 'sca_required' && status.needSca.length < MOST_NEEDING_SCA) status.needSca.push(customerId);
+    if (code === 'sca_required' && status.needSca.length < MAX_NEEDING_SCA) status.needSca.push(customerId);
   }
   const at = now.toISOString();
   status.saidAt = at;

@@ -1,14 +1,22 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { isMissing, withFile } from '../../disk/files.ts';
+import type { SyncedRow } from '../../ports/sync.ts';
 import { WRITE_AT_END } from './claim.ts';
-import type { Held } from './own-copy.ts';
-
-/** A row in a file: its id, and the day that psd2 sorts and finds it by. */
-export interface SyncedRow {
-  id: string;
-  bookingDate: string | null;
-}
 
 /** Consecutive rows of one day. psd2 keeps only this of them in memory: there may be a hundred thousand rows. */
 interface Run {
@@ -29,7 +37,6 @@ const UNSHARED = { claim: { assertHeld: () => {} }, isFlushed: false };
  * is there once, even if it is fetched again or an append was cut short.
  */
 export class SyncedRows {
-  /** The path of the file. */
   readonly path: string;
   /** The rows that may come again, in the order of the file. */
   readonly #runs: Run[] = [];
@@ -143,9 +150,9 @@ export class SyncedRows {
     return ids;
   }
 
-  /** The latest booking day, up to `most`, of a row that may come again. */
-  lastDay(most: IsoDate): IsoDate | undefined {
-    const days = this.#runs.map(({ day }) => day).filter((day) => day <= most);
+  /** The latest booking day, not after `latest`, of a row that may come again. */
+  lastDay(latest: IsoDate): IsoDate | undefined {
+    const days = this.#runs.map(({ day }) => day).filter((day) => day <= latest);
     const last = days.reduce((latest, day) => (day > latest ? day : latest), '');
     return isIsoDate(last) ? last : undefined;
   }
@@ -187,8 +194,7 @@ function readRows(
 ): number {
   const whole = sizeOf(path);
   if (whole === 0) return 0;
-  const file = openSync(path, 'r+');
-  try {
+  return withFile(path, 'r+', (file) => {
     // If someone has shortened the file, read it from the beginning.
     let offset = settled <= fstatSync(file).size ? settled : 0;
     let rest = Buffer.alloc(0);
@@ -213,9 +219,7 @@ function readRows(
       ftruncateSync(file, offset);
     }
     return offset;
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 function readRow(path: string, line: string, offset: number): SyncedRow {
@@ -248,4 +252,52 @@ function isBegunRow(rest: Buffer): boolean {
 /** The size of a file in bytes; 0 if it does not exist. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The right to a folder that another run may take over at any moment. */
+interface Held {
+  readonly number: number;
+  /** @throws Psd2Error `config` if another run has taken it over */
+  assertHeld(): void;
+}
+
+/** The temporary name of a file that a run is about to put in place of another one. */
+export function besideOf(path: string, { number }: Held): string {
+  return `${path}.new-${number}`;
+}
+
+/** Whether a name comes from {@link besideOf}. */
+export function isBeside(name: string): boolean {
+  return /\.ndjson\.new-\d+$/.test(name);
+}
+
+/**
+ * Renames a run's temporary file to its final name. A run that was stopped just before, and whose folder was taken over,
+ * cannot replace newer data with older data: the run that takes a folder over first removes all temporary files, so nothing
+ * is left to rename.
+ *
+ * @throws Psd2Error `config` if the folder was taken over, Error of the file system
+ */
+export function putInPlace(path: string, claim: Held): void {
+  claim.assertHeld();
+  try {
+    renameSync(besideOf(path, claim), path);
+  } catch (cause) {
+    if (isMissing(cause)) claim.assertHeld();
+    throw cause;
+  }
+}
+
+/**
+ * Replaces a file by a copy, because a stopped run may have it open. What that run writes when it continues goes to the old
+ * file, which no path leads to any more.
+ *
+ * @throws Psd2Error `config` if the folder was taken over, Error of the file system
+ */
+export function takeOwnCopy(path: string, claim: Held): void {
+  if (!existsSync(path)) return;
+  const beside = besideOf(path, claim);
+  copyFileSync(path, beside, constants.COPYFILE_FICLONE);
+  withFile(beside, 'r+', fdatasyncSync);
+  putInPlace(path, claim);
 }

@@ -4,10 +4,10 @@ import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { isFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
-import { journalIsOlder } from '../../flow/lost-journal.ts';
+import { journalIsOlder } from '../../flow/refusals.ts';
 import type { FlowRecord } from '../../ports/copy.ts';
 import type { Kind } from '../../ports/flows.ts';
-import { type Database, type Statements, Taken } from '../database.ts';
+import { ProfileRows, type Statements, Taken } from '../database.ts';
 
 /** How many flows one statement reads. */
 const PAGE = 100;
@@ -25,25 +25,17 @@ const rowOfEvent = z.object({
 type RowOfEvent = z.infer<typeof rowOfEvent>;
 
 /** The flows of one profile for `store copy`. It does not parse events, so it copies them unchanged. */
-export class FlowRows {
-  readonly #database: Database;
-  readonly #profile: string;
-
-  constructor(database: Database, profile: string) {
-    this.#database = database;
-    this.#profile = profile;
-  }
-
+export class FlowRows extends ProfileRows {
   /** All flows in the order of their ids. Of several with the same reference, the first one took it first. */
   async *all(): AsyncGenerator<FlowRecord> {
     for (let after = ''; ; ) {
-      const rows = await this.#database.look(
+      const rows = await this.look(
         rowOfEvent,
         `select f.flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event from (
            select flow, under_way, events, created_at from psd2.flows where profile = $1 and flow collate "C" > $2 collate "C"
            order by flow collate "C" limit ${PAGE}
          ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow order by f.flow collate "C", e.n`,
-        [this.#profile, after],
+        [after],
       );
       const flows = new Map<string, RowOfEvent[]>();
       for (const row of rows) flows.set(row.flow, [...(flows.get(row.flow) ?? []), row]);
@@ -54,12 +46,12 @@ export class FlowRows {
   }
 
   async of(flow: string): Promise<FlowRecord | undefined> {
-    const rows = await this.#database.look(
+    const rows = await this.look(
       rowOfEvent,
       `select flow, f.under_way, f.events, coalesce(e.at, f.created_at) as at, e.event
        from psd2.flows f left join psd2.flow_events e using (profile, flow)
        where profile = $1 and flow = $2 order by e.n`,
-      [this.#profile, flow],
+      [flow],
     );
     return this.#recordOf(rows)[0];
   }
@@ -74,7 +66,7 @@ export class FlowRows {
     if (!first) return [];
     const { flow } = first;
     if (rows.length < first.events || first.event === null)
-      throw journalIsOlder(flow, `of ${flow} at ${this.#database.shown}`);
+      throw journalIsOlder(flow, `of ${flow} at ${this.database.shown}`);
     const events = rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
     return [{ kind: 'flow', flow, underWay: first.under_way, events }];
   }
@@ -87,18 +79,16 @@ export class FlowRows {
     const known = foldOf(kind, record);
     const at = (index: number) => events.at(index)?.at ?? null;
     const row = (standing: string) => [
-      ...[this.#profile, flow, kind, known.state, standing, known.resourceId],
+      ...[this.profile, flow, kind, known.state, standing, known.resourceId],
       ...[known.transactionId, known.reference, underWay, at(0), at(-1), events.length],
     ];
     try {
-      await this.#database.transactionAgain(async (statements) => {
-        await statements.query(
-          z.unknown(),
+      await this.database.transactionAgain(async (statements) => {
+        await statements.execute(
           `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
         );
         const standing = await this.#settleReference(statements, flow, known);
-        await statements.query(
-          z.unknown(),
+        await statements.execute(
           `insert into psd2.flows (profile, flow, kind, state, standing, resource_id, transaction_id, reference,
              under_way, created_at, updated_at, events)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::timestamptz, $11::timestamptz, $12)
@@ -130,14 +120,10 @@ export class FlowRows {
   ): Promise<string> {
     if (reference === null || standing === 'refused') return standing;
     const others = 'profile = $1 and reference = $2 and flow <> $3';
-    const values = [this.#profile, reference, flow];
+    const values = [this.profile, reference, flow];
     if (!refusalAlone) {
       const refused = `${others} and state = 'failed' and standing = 'sent'`;
-      await statements.query(
-        z.unknown(),
-        `update psd2.flows set standing = 'refused' where ${refused}`,
-        values,
-      );
+      await statements.execute(`update psd2.flows set standing = 'refused' where ${refused}`, values);
       return standing;
     }
     const held = `select flow from psd2.flows where ${others} and standing <> 'refused'`;
@@ -146,20 +132,18 @@ export class FlowRows {
   }
 
   async #putEvents(statements: Statements, { flow, events }: FlowRecord): Promise<void> {
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       `insert into psd2.flow_events (profile, flow, n, writer, at, event)
        select $1, $2, n, '${COPY}', at, event from json_to_recordset($3::json) as r (n integer, at timestamptz, event json)
        on conflict do nothing`,
-      [this.#profile, flow, JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 })))],
+      [this.profile, flow, JSON.stringify(events.map((each, index) => ({ ...each, n: index + 1 })))],
     );
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       `insert into psd2.flow_resources (profile, resource_id, flow)
        select $1, lower(event->>'resourceId'), $2 from psd2.flow_events
        where profile = $1 and flow = $2 and event->>'resourceId' is not null order by n
        on conflict (profile, resource_id) do nothing`,
-      [this.#profile, flow],
+      [this.profile, flow],
     );
   }
 }

@@ -1,12 +1,25 @@
 import * as z from 'zod/mini';
+import { isCustomerId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { CopySide, Holdings, Mark, StoredRecord } from '../../ports/copy.ts';
+import { isProfileName } from '../../machine/profiles.ts';
+import type {
+  CopySide,
+  CountRecord,
+  Holdings,
+  LastLoginRecord,
+  LoginRecord,
+  Mark,
+  NoteRecord,
+  StoredRecord,
+} from '../../ports/copy.ts';
+import type { Holder } from '../../ports/tokens.ts';
 import type { KeySources } from '../../secrets/vault.ts';
-import type { Database } from '../database.ts';
-import { Keys } from '../keys.ts';
+import { noteRow } from '../access.ts';
+import { type Database, ProfileRows } from '../database.ts';
+import { Keys, TokenSeals } from '../keys.ts';
+import { loginOf, OR_REPLACE_TOKENS, REMEMBER_LOGIN, type Row, TOKEN_COLUMNS, tokenRow } from '../tokens.ts';
+import { CustomerRows } from './customer-rows.ts';
 import { FlowRows } from './flow-rows.ts';
-import { LoginRows } from './login-rows.ts';
-import { NoteRows } from './note-rows.ts';
 
 const text = z.nullable(z.string());
 const markRow = z.object({
@@ -19,7 +32,7 @@ const markRow = z.object({
   may_copy: z.boolean(),
 });
 /** Checked strictly, since the name becomes the name of a folder. */
-const profileRow = z.object({ profile: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)) });
+const profileRow = z.object({ profile: z.string().check(z.refine(isProfileName)) });
 
 /**
  * A database as a side of `store copy`. It must be opened for copying, with the rights of the owner.
@@ -69,7 +82,7 @@ export function databaseSide(database: Database, sources: KeySources, mayBePlain
         profileRow,
         `select profile from psd2.tokens union select profile from psd2.last_logins union select profile from psd2.flows
          union select profile from psd2.call_counts union select profile from psd2.access_notes
-         union select profile from psd2.unattended_reads order by profile`,
+         union select profile from psd2.unattended_reads union select profile from psd2.customers order by profile`,
       );
       return found.map(({ profile }) => profile);
     },
@@ -89,10 +102,9 @@ async function changeMark(
     copiedFrom?.isComplete ?? true,
   ];
   await database.transactionAgain(async (statements) => {
-    await statements.query(z.unknown(), `select set_config('synchronous_commit', 'on', true)`);
-    await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.copy'))`);
-    await statements.query(
-      z.unknown(),
+    await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
+    await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.copy'))`);
+    await statements.execute(
       `update psd2.store set moved_to = $1, moved_to_id = $2, copied_from = $3, copied_from_id = $4, copy_ended = $5`,
       values,
     );
@@ -102,11 +114,13 @@ async function changeMark(
 /** The data of one profile in a database. */
 class DatabaseHoldings implements Holdings {
   readonly #logins: LoginRows;
+  readonly #customers: CustomerRows;
   readonly #flows: FlowRows;
   readonly #notes: NoteRows;
 
   constructor(database: Database, profile: string, keys: Keys) {
     this.#logins = new LoginRows(database, profile, keys);
+    this.#customers = new CustomerRows(database, profile);
     this.#flows = new FlowRows(database, profile);
     this.#notes = new NoteRows(database, profile);
   }
@@ -114,6 +128,7 @@ class DatabaseHoldings implements Holdings {
   async *records(): AsyncGenerator<StoredRecord> {
     yield* await this.#logins.all();
     yield* await this.#notes.all();
+    yield* this.#customers.all();
     yield* this.#flows.all();
   }
 
@@ -121,6 +136,8 @@ class DatabaseHoldings implements Holdings {
     switch (record.kind) {
       case 'login':
         return this.#logins.of(record.holder);
+      case 'customer':
+        return this.#customers.of(record);
       case 'flow':
         return this.#flows.of(record.flow);
       case 'last-login':
@@ -136,6 +153,8 @@ class DatabaseHoldings implements Holdings {
     switch (record.kind) {
       case 'login':
         return this.#logins.put(record);
+      case 'customer':
+        return this.#customers.put(record);
       case 'flow':
         return this.#flows.put(record);
       case 'last-login':
@@ -146,4 +165,171 @@ class DatabaseHoldings implements Holdings {
         return this.#notes.putCount(record);
     }
   }
+}
+
+const customerId = z.string().check(z.refine(isCustomerId));
+const heldRow = z.extend(tokenRow, { holder: z.union([z.literal(''), customerId]) });
+
+/** The tokens of one profile, of any bank, for `store copy`. */
+class LoginRows extends ProfileRows {
+  readonly #keys: Keys;
+  readonly #seals: TokenSeals;
+
+  constructor(database: Database, profile: string, keys: Keys) {
+    super(database, profile);
+    this.#keys = keys;
+    this.#seals = new TokenSeals(database, profile, keys);
+  }
+
+  async all(): Promise<(LoginRecord | LastLoginRecord)[]> {
+    const rows = await this.look(
+      heldRow,
+      `select holder, ${TOKEN_COLUMNS} from psd2.tokens where profile = $1 order by holder`,
+    );
+    const last = await this.last();
+    const logins = await Promise.all(rows.map((row) => this.#open(row.holder, row)));
+    return last ? [...logins, last] : logins;
+  }
+
+  async of(holder: string): Promise<LoginRecord | undefined> {
+    const row = await this.lookOne(
+      tokenRow,
+      `select ${TOKEN_COLUMNS} from psd2.tokens where profile = $1 and holder = $2`,
+      [holder],
+    );
+    return row && this.#open(holder, row);
+  }
+
+  async last(): Promise<LastLoginRecord | undefined> {
+    const found = await this.lookOne(
+      z.object({ customerId }),
+      'select customer_id as "customerId" from psd2.last_logins where profile = $1',
+    );
+    return found && { kind: 'last-login', ...found };
+  }
+
+  async remember(record: LastLoginRecord): Promise<void> {
+    await this.executeAgain(REMEMBER_LOGIN, [record.customerId]);
+  }
+
+  /** Stores copied tokens. Older tokens never replace newer ones. */
+  async put({ holder, generation, origin, baseUrl, tokens }: LoginRecord): Promise<void> {
+    const secrets =
+      tokens && (await this.#seals.close({ holder: holderOf(holder), baseUrl, generation }, tokens));
+    await this.executeAgain(
+      `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+       insert into psd2.tokens as t (profile, holder, ${TOKEN_COLUMNS})
+       select $1, $2, $3::bigint, $4::bigint, $5, $6::timestamptz, $7::timestamptz, $8, $9, $10::json from durable
+       ${OR_REPLACE_TOKENS} where t.generation < excluded.generation`,
+      [
+        ...[holder, generation, origin, baseUrl],
+        ...[tokens?.accessTokenExpiresAt ?? null, tokens?.refreshTokenExpiresAt ?? null],
+        ...[tokens?.scope ?? null, tokens?.apiTrackId ?? null, secrets],
+      ],
+    );
+  }
+
+  async #open(holder: string, row: Row): Promise<LoginRecord> {
+    const { generation, origin, base_url: baseUrl, secrets } = row;
+    const known = { kind: 'login', holder, generation, origin, baseUrl } as const;
+    if (!secrets) return { ...known, tokens: null };
+    const of = { holder: holderOf(holder), baseUrl, generation };
+    const content = await this.#seals.open(of, secrets, this.#keys.mayBePlain);
+    return { ...known, tokens: { ...loginOf(row), ...content } };
+  }
+}
+
+function holderOf(name: string): Holder {
+  return name === '' ? null : name;
+}
+
+const NOTE_COLUMNS = 'holder, refresh_at, refresh_message, refresh_of, call_at, call_message';
+const heldNote = z.extend(noteRow, { holder: z.string() });
+const countRow = z.object({
+  day: z.string(),
+  customer_id: z.nullable(z.string()),
+  product_id: z.nullable(z.string()),
+  count: z.number(),
+});
+
+/** The counts and notes of one profile, for `store copy`. */
+class NoteRows extends ProfileRows {
+  async all(): Promise<(NoteRecord | CountRecord)[]> {
+    const notes = await this.look(
+      heldNote,
+      `select ${NOTE_COLUMNS} from psd2.access_notes where profile = $1 order by holder`,
+    );
+    const counts = await this.look(
+      countRow,
+      `select day::text, null as customer_id, null as product_id, calls as count from psd2.call_counts where profile = $1
+       union all
+       select day::text, customer_id, product_id, reads from psd2.unattended_reads
+       where profile = $1 and reads > 0 and strpos(product_id, ' ') = 0`,
+    );
+    return [...notes.flatMap(noteOf), ...counts.map(countOf)];
+  }
+
+  async note(holder: string): Promise<NoteRecord | undefined> {
+    const found = await this.look(
+      heldNote,
+      `select ${NOTE_COLUMNS} from psd2.access_notes where profile = $1 and holder = $2`,
+      [holder],
+    );
+    return found.flatMap(noteOf)[0];
+  }
+
+  async count({ day, read }: CountRecord): Promise<CountRecord | undefined> {
+    const found = await this.look(
+      countRow,
+      read
+        ? `select day::text, customer_id, product_id, reads as count from psd2.unattended_reads
+           where profile = $1 and day = $2::date and customer_id = $3 and product_id = $4`
+        : `select day::text, null as customer_id, null as product_id, calls as count from psd2.call_counts
+           where profile = $1 and day = $2::date`,
+      [day, ...(read ? [read.customerId, read.productId] : [])],
+    );
+    return found.map(countOf)[0];
+  }
+
+  async putNote({ holder, refresh, call }: NoteRecord): Promise<void> {
+    await this.executeAgain(
+      `insert into psd2.access_notes (profile, ${NOTE_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (profile, holder) do update set refresh_at = excluded.refresh_at,
+         refresh_message = excluded.refresh_message, refresh_of = excluded.refresh_of, call_at = excluded.call_at,
+         call_message = excluded.call_message`,
+      [
+        ...[holder, refresh?.at ?? null, refresh?.message ?? null, refresh?.of ?? null],
+        ...[call?.at ?? null, call?.message ?? null],
+      ],
+    );
+  }
+
+  async putCount({ day, read, count }: CountRecord): Promise<void> {
+    await this.executeAgain(
+      read
+        ? `insert into psd2.unattended_reads as r (profile, day, reads, customer_id, product_id)
+           values ($1, $2, $3, $4, $5) on conflict (profile, day, customer_id, product_id)
+           do update set reads = greatest(r.reads, excluded.reads)`
+        : `insert into psd2.call_counts as c (profile, day, calls) values ($1, $2, $3)
+           on conflict (profile, day) do update set calls = greatest(c.calls, excluded.calls)`,
+      [day, count, ...(read ? [read.customerId, read.productId] : [])],
+    );
+  }
+}
+
+function noteOf(row: z.infer<typeof heldNote>): NoteRecord[] {
+  const { holder, refresh_at, refresh_message, refresh_of, call_at, call_message } = row;
+  if (!refresh_at && !call_at) return [];
+  const refresh = refresh_at && {
+    at: refresh_at.toISOString(),
+    message: refresh_message ?? '',
+    of: refresh_of?.toISOString() ?? null,
+  };
+  const call = call_at && { at: call_at.toISOString(), message: call_message ?? '' };
+  return [{ kind: 'note', holder, refresh, call }];
+}
+
+function countOf({ day, customer_id, product_id, count }: z.infer<typeof countRow>): CountRecord {
+  const read = customer_id === null ? null : { customerId: customer_id, productId: product_id ?? '' };
+  return { kind: 'count', day, read, count };
 }

@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import { isUntouched, STATES_OF_ATTENTION } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { movedAway } from '../../copy/moved.ts';
-import { findFlow } from '../../flow/find.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
+import { findFlow } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
-import { overtaken } from '../../flow/overtaken.ts';
+import { overtaken } from '../../flow/refusals.ts';
 import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../../ports/flows.ts';
 import type { Claim, Claims } from '../claims.ts';
-import type { Database } from '../database.ts';
+import { type Database, ProfileRows } from '../database.ts';
 import { type EventRow, eventRow, FlowJournal, type FlowWorld, flowRow, type Known } from './journal.ts';
 
 /** A bit longer than it takes to see that another worker is dead. */
@@ -19,16 +19,13 @@ const PAGE = 100;
 const flowName = z.object({ flow: z.string() });
 
 /** The flows of one profile: how workers claim, find and leave them ({@link FlowJournal} has their rows). */
-export class PostgresFlows implements Flows {
-  readonly #database: Database;
-  readonly #profile: string;
+export class PostgresFlows extends ProfileRows implements Flows {
   readonly #claims: Claims;
   readonly #world: FlowWorld;
   readonly #journal: FlowJournal;
 
   constructor(database: Database, profile: string, claims: Claims, world: FlowWorld) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.#claims = claims;
     this.#world = world;
     this.#journal = new FlowJournal(database, profile, world);
@@ -46,11 +43,11 @@ export class PostgresFlows implements Flows {
   ): Promise<T> {
     const flow = await this.#find(kind, reference);
     return this.#worked(flow, async (claim) => {
-      const row = await this.#database.lookOne(
+      const row = await this.lookOne(
         flowRow,
         `update psd2.flows set under_way = true where profile = $1 and flow = $2
          returning events, standing, resource_id`,
-        [this.#profile, flow],
+        [flow],
       );
       const known = await this.#journal.read(kind, flow);
       const open = this.#writable(kind, flow, known, claim);
@@ -73,7 +70,7 @@ export class PostgresFlows implements Flows {
   ): AsyncGenerator<FlowOf<K>> {
     const { prefix } = KINDS[kind];
     for (let before = `${prefix}~`; ; ) {
-      const events = await this.#database.look(
+      const events = await this.look(
         eventRow,
         // A flow whose events are missing is damaged. Without it, the list would end too early.
         `select f.flow, coalesce(e.n, 0) as n, coalesce(e.writer, '') as writer, coalesce(e.at, f.created_at) as at, e.event
@@ -87,7 +84,7 @@ export class PostgresFlows implements Flows {
            order by flow collate "C" desc limit ${PAGE}
          ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
          order by f.flow collate "C" desc, e.n`,
-        [this.#profile, kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null],
+        [kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null],
       );
       const flows = byFlow(events);
       for (const [flow, own] of flows) {
@@ -113,31 +110,29 @@ export class PostgresFlows implements Flows {
     }, []);
   }
 
-  async leftBehind(most: number, except = ''): Promise<LeftBehind> {
-    const names = await this.#database
-      .look(
-        z.object({
-          kind: z.enum(['transfer', 'operation', 'consent']),
-          flow: z.string(),
-          resource_id: z.nullable(z.string()),
-        }),
-        `select kind, flow, resource_id from psd2.flows f
+  async leftBehind(max: number, except = ''): Promise<LeftBehind> {
+    const names = await this.look(
+      z.object({
+        kind: z.enum(['transfer', 'operation', 'consent']),
+        flow: z.string(),
+        resource_id: z.nullable(z.string()),
+      }),
+      `select kind, flow, resource_id from psd2.flows f
          where profile = $1 and under_way and updated_at > clock_timestamp() - interval '7 days'
            and not exists (select from psd2.claims c where c.profile = $1 and c.kind = 'flow' and c.name = f.flow
              and c.until > clock_timestamp())
          order by created_at desc limit 1000`,
-        [this.#profile],
-      )
+    )
       // A command that needs the database reports what is wrong with it.
       .catch(() => []);
     const unread = names.filter(
       ({ flow, resource_id }) => !except || !(flow.startsWith(except) || resource_id?.startsWith(except)),
     );
     const flows: LeftBehind['flows'] = [];
-    for (let next = unread.shift(); next && flows.length < most; next = unread.shift()) {
+    for (let next = unread.shift(); next && flows.length < max; next = unread.shift()) {
       const left = await this.#left(next.kind, next.flow);
       if (left) flows.push(left);
-      if (flows.length === most) break;
+      if (flows.length === max) break;
     }
     return { flows, more: unread.length };
   }
@@ -151,9 +146,9 @@ export class PostgresFlows implements Flows {
     const what = 'The journal of the profile';
     return this.#claims.within('begin', '', { what, patienceMs: 10_000 }, async () => {
       // Wait for workers that checked before the claim existed, and are about to begin a flow.
-      await this.#database.transaction(async (statements) => {
-        await statements.query(z.unknown(), `select pg_advisory_xact_lock(hashtext('psd2.begin ' || $1))`, [
-          this.#profile,
+      await this.database.transaction(async (statements) => {
+        await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.begin ' || $1))`, [
+          this.profile,
         ]);
       });
       return work();
@@ -161,21 +156,17 @@ export class PostgresFlows implements Flows {
   }
 
   async recordedIn(): Promise<string | undefined> {
-    const [found] = await this.#database.look(
-      flowName,
-      'select flow from psd2.flows where profile = $1 limit 1',
-      [this.#profile],
-    );
-    return found && `psd2.flows at ${this.#database.shown}`;
+    const [found] = await this.look(flowName, 'select flow from psd2.flows where profile = $1 limit 1');
+    return found && `psd2.flows at ${this.database.shown}`;
   }
 
   /** The first events of the newest flows, for completion. */
-  async begun(kind: Kind | undefined, most: number): Promise<{ flow: string; at: string; event: object }[]> {
-    const found = await this.#database.look(
+  async begun(kind: Kind | undefined, max: number): Promise<{ flow: string; at: string; event: object }[]> {
+    const found = await this.look(
       z.object({ flow: z.string(), at: z.date(), event: z.looseObject({}) }),
       `select f.flow, e.at, e.event from psd2.flows f join psd2.flow_events e using (profile, flow)
        where f.profile = $1 and e.n = 1 and ($2 = '' or f.kind = $2) order by f.created_at desc limit $3`,
-      [this.#profile, kind ?? '', most],
+      [kind ?? '', max],
     );
     return found.map(({ flow, at, event }) => ({ flow, at: at.toISOString(), event }));
   }
@@ -203,11 +194,9 @@ export class PostgresFlows implements Flows {
 
   /** Records that the flow has ended, or is as far as the operator wanted. */
   async #end(flow: string): Promise<void> {
-    await this.#database.look(
-      z.unknown(),
-      'update psd2.flows set under_way = false where profile = $1 and flow = $2',
-      [this.#profile, flow],
-    );
+    await this.executeAgain('update psd2.flows set under_way = false where profile = $1 and flow = $2', [
+      flow,
+    ]);
   }
 
   /** Works on a flow. If `work` throws, the flow stays unfinished, and counts as left behind. */
@@ -234,15 +223,15 @@ export class PostgresFlows implements Flows {
         return known.current;
       },
       assertOurs: async () => {
-        const found = await this.#database.lookOne(
+        const found = await this.lookOne(
           z.object({ ours: z.boolean(), moved_to: z.nullable(z.string()) }),
           `select (select max(n) from psd2.flow_events where profile = $1 and flow = $2) = $3
              and exists (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
                and number = $4) as ours,
              (select moved_to from psd2.store) as moved_to`,
-          [this.#profile, flow, known.events, claim.number],
+          [flow, known.events, claim.number],
         );
-        if (found?.moved_to) throw movedAway(`PostgreSQL at ${this.#database.shown}`, found.moved_to);
+        if (found?.moved_to) throw movedAway(`PostgreSQL at ${this.database.shown}`, found.moved_to);
         if (!found?.ours) throw overtaken(flow);
       },
       reread: async () => {
@@ -254,12 +243,12 @@ export class PostgresFlows implements Flows {
   }
 
   async #find<K extends Kind>(kind: K, reference: string): Promise<string> {
-    const found = await this.#database.look(
+    const found = await this.look(
       z.object({ flow: z.string(), resource_id: z.nullable(z.string()) }),
       `select flow, resource_id from psd2.flows
        where profile = $1 and kind = $2 and (starts_with(flow, $3) or starts_with(resource_id, $3))
        order by flow collate "C" desc limit 50`,
-      [this.#profile, kind, reference],
+      [kind, reference],
     );
     return findFlow(reference, {
       prefix: KINDS[kind].prefix,

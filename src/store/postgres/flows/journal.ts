@@ -6,14 +6,16 @@ import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { createdAt, newFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
-import { journalIsMissing, journalIsOlder } from '../../flow/lost-journal.ts';
-import { overtaken } from '../../flow/overtaken.ts';
-import { referenceIsUsed } from '../../flow/reference-used.ts';
-import { resourceIsUsed } from '../../flow/resource-used.ts';
+import {
+  journalIsMissing,
+  journalIsOlder,
+  overtaken,
+  referenceIsUsed,
+  resourceIsUsed,
+} from '../../flow/refusals.ts';
 import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
-import { type Database, LostAnswer, type Statements, Taken } from '../database.ts';
+import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from '../database.ts';
 
-/** An event of a flow, as a row of the database. */
 export const eventRow = z.object({
   flow: z.string(),
   n: z.number(),
@@ -37,7 +39,7 @@ export const flowRow = z.object({
   standing: z.string(),
   resource_id: z.nullable(z.string()),
 });
-export type FlowRow = z.infer<typeof flowRow>;
+type FlowRow = z.infer<typeof flowRow>;
 
 /** A flow as this worker knows it. */
 export interface Known<Flow> {
@@ -49,16 +51,13 @@ export interface Known<Flow> {
  * The rows of one profile's flows: one for each flow and one for each event. The number of the event is in the primary key,
  * so if two workers write the next event of a flow, only one succeeds.
  */
-export class FlowJournal {
-  readonly #database: Database;
-  readonly #profile: string;
+export class FlowJournal extends ProfileRows {
   readonly #world: FlowWorld;
   /** The name of this writer. After a lost answer, psd2 uses it to look whether its event was written. */
   readonly #writer = randomUUID();
 
   constructor(database: Database, profile: string, world: FlowWorld) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.#world = world;
   }
 
@@ -68,13 +67,13 @@ export class FlowJournal {
    * @throws Psd2Error `duplicate_reference`, `config`
    */
   async create<K extends Kind>(kind: K, begin: Begin<K>): Promise<{ flow: string; known: Known<FlowOf<K>> }> {
-    await this.#database.remember(this.#profile);
+    await this.database.remember(this.profile);
     const { prefix, created, apply, orderOf }: KnownKind<K> = KINDS[kind];
     const now = this.#world.now();
-    const newest = await this.#database.lookOne(
+    const newest = await this.lookOne(
       flowName,
       `select flow from psd2.flows where profile = $1 and kind = $2 order by flow collate "C" desc limit 1`,
-      [this.#profile, kind],
+      [kind],
     );
     const flow = newFlowId({ prefix }, now, newest?.flow, this.#world.random);
     const event = created(flow, begin);
@@ -82,17 +81,16 @@ export class FlowJournal {
     const order = orderOf?.(current);
     const compared = order?.reference ? comparableReference(order.reference) : null;
     try {
-      await this.#database.transaction(async (statements) => {
+      await this.database.transaction(async (statements) => {
         await this.#assertMayBegin(statements);
-        await statements.query(
-          z.unknown(),
+        await statements.execute(
           `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
            begun as (insert into psd2.flows (profile, flow, kind, state, standing, transaction_id, reference, under_way,
              created_at, updated_at) select $1, $2, $3, $4, $5, $6, $7, true, $8, clock_timestamp() from durable)
            insert into psd2.flow_events (profile, flow, n, writer, at, event) values ($1, $2, 1, $9, $8, $10)`,
           [
             ...[
-              this.#profile,
+              this.profile,
               flow,
               kind,
               current.state,
@@ -116,16 +114,14 @@ export class FlowJournal {
 
   /** Checks that no worker prevents new flows (`exclusively`). Until the transaction ends, none can begin to. */
   async #assertMayBegin(statements: Statements): Promise<void> {
-    await statements.query(
-      z.unknown(),
-      `select pg_advisory_xact_lock_shared(hashtext('psd2.begin ' || $1))`,
-      [this.#profile],
-    );
+    await statements.execute(`select pg_advisory_xact_lock_shared(hashtext('psd2.begin ' || $1))`, [
+      this.profile,
+    ]);
     const [closed] = await statements.query(
       z.object({ worker: z.string() }),
       `select coalesce(worker, '') as worker from psd2.claims
        where profile = $1 and kind = 'begin' and until > clock_timestamp()`,
-      [this.#profile],
+      [this.profile],
     );
     if (!closed) return;
     throw new Psd2Error('config', `The journal of the profile is in use by ${closed.worker}`, {
@@ -135,10 +131,10 @@ export class FlowJournal {
 
   /** The error for a reference that another transfer holds, unless that one has definitely failed. */
   async #inUse(order: TransferOrder): Promise<Psd2Error> {
-    const holder = await this.#database.lookOne(
+    const holder = await this.lookOne(
       flowName,
       `select flow from psd2.flows where profile = $1 and reference = $2 and standing <> 'refused'`,
-      [this.#profile, comparableReference(order.reference ?? '')],
+      [comparableReference(order.reference ?? '')],
     );
     // The other transfer has definitely failed in the meantime.
     if (!holder)
@@ -148,7 +144,7 @@ export class FlowJournal {
     const { flow } = holder;
     const events = await this.events(flow);
     if (events.length === 0)
-      return journalIsMissing(order.reference ?? '', flow, `of ${flow} at ${this.#database.shown}`);
+      return journalIsMissing(order.reference ?? '', flow, `of ${flow} at ${this.database.shown}`);
     try {
       return referenceIsUsed(order, { flow, transfer: this.fold('transfer', flow, events).current });
     } catch (damage) {
@@ -177,12 +173,12 @@ export class FlowJournal {
     const resourceId = resourceIdOf(next);
     const taken = resourceId === resourceIdOf(current) ? null : resourceId;
     const values = [
-      ...[this.#profile, flow, n, this.#writer, at, JSON.stringify(event)],
+      ...[flow, n, this.#writer, at, JSON.stringify(event)],
       ...[next.state, standingOf(next), resourceId, claim, taken?.toLowerCase() ?? null],
     ];
     try {
       // The statement locks the claim's row until it ends, so no other worker can take the claim over in between.
-      const [written] = await this.#database.query(
+      const [written] = await this.query(
         z.object({ events: z.number(), owner: z.nullable(z.string()) }),
         `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
          mine as materialized (select from psd2.claims where profile = $1 and kind = 'flow' and name = $2
@@ -217,10 +213,10 @@ export class FlowJournal {
 
   /** Whether this worker's event is in the database. @throws Psd2Error `config` if that is unclear */
   async #isWritten(flow: string, n: number): Promise<boolean> {
-    const found = await this.#database.lookOne(
+    const found = await this.lookOne(
       z.object({ writer: z.string() }),
       'select writer from psd2.flow_events where profile = $1 and flow = $2 and n = $3',
-      [this.#profile, flow, n],
+      [flow, n],
     );
     return found?.writer === this.#writer;
   }
@@ -241,16 +237,16 @@ export class FlowJournal {
     if (!isOpen(current) || row.events <= events) return false;
     const isSent = row.standing === 'sent' || row.standing === 'done';
     if (isSent && row.resource_id === resourceIdOf(current)) return true;
-    throw journalIsOlder(current.flow, `of ${current.flow} at ${this.#database.shown}`);
+    throw journalIsOlder(current.flow, `of ${current.flow} at ${this.database.shown}`);
   }
 
   /** The events in their order. Empty if the flow does not exist. */
   async events(flow: string): Promise<EventRow[]> {
     if (createdAt(flow) === undefined) return [];
-    return this.#database.look(
+    return this.look(
       eventRow,
       'select flow, n, writer, at, event from psd2.flow_events where profile = $1 and flow = $2 order by n',
-      [this.#profile, flow],
+      [flow],
     );
   }
 
@@ -275,7 +271,7 @@ export class FlowJournal {
   damaged(flow: string, n: number, cause?: unknown): Psd2Error {
     return new Psd2Error(
       'config',
-      `The journal of ${flow} at ${this.#database.shown} is damaged at event ${n}`,
+      `The journal of ${flow} at ${this.database.shown} is damaged at event ${n}`,
       {
         hint: 'It is the record of a flow. Restore it from a backup, or update psd2 if a newer version wrote it.',
         cause,
@@ -285,7 +281,7 @@ export class FlowJournal {
 
   #notWritten(flow: string, cause: unknown): Psd2Error {
     return new Psd2Error('config', `The journal of ${flow} cannot be written: the connection was lost`, {
-      hint: `psd2 does nothing that it cannot record first. Check PostgreSQL at ${this.#database.shown}, then resume.`,
+      hint: `psd2 does nothing that it cannot record first. Check PostgreSQL at ${this.database.shown}, then resume.`,
       cause,
     });
   }

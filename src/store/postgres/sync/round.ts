@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import * as z from 'zod/mini';
-import type { CustomerEnd, Dealt, Round, RoundNote, RoundShare } from '../../ports/rounds.ts';
-import { type Database, LostAnswer, type Parameter } from '../database.ts';
+import type { CustomerEnd, Dealt, Round, RoundNote, RoundShare } from '../../ports/sync.ts';
+import { BEAT_MS, CLAIM_MS } from '../claims.ts';
+import { type Database, LostAnswer, type Parameter, ProfileRows } from '../database.ts';
 import { storeFailure } from '../failure.ts';
 
-/** If a worker shows no sign of life for this long, by the clock of the database, its customers are due again. */
-const CLAIM_MS = 10_000;
-const BEAT_MS = 2_000;
-/** If a worker's last sign of life is older, it asks the database which customers it still has. */
+/** If a worker's last heartbeat is older, it asks the database which customers it still has. */
 const SURE_FOR_MS = 4_000;
 /** The pause before psd2 asks again for rows that other workers have. */
 const PAUSE_MS = 500;
@@ -39,23 +37,21 @@ export async function releaseOfDeadWorkers(
  * A worker's part in a round. The worker is a row. A row of a customer has the name of the worker that it was dealt to,
  * and a number that grows with each deal.
  */
-export class PostgresRound implements Round {
+export class PostgresRound extends ProfileRows implements Round {
   readonly share: Extract<RoundShare, { round: number }>;
-  readonly #database: Database;
-  readonly #profile: string;
   readonly #worker = randomUUID();
   readonly #name = `process ${process.pid} on ${hostname()}`;
   /** Customers that were dealt and not begun, or that get another turn. */
-  #hand: Pick<DealtRow, 'customer_id' | 'number'>[] = [];
+  #queue: Pick<DealtRow, 'customer_id' | 'number'>[] = [];
   /** Customers that were begun and not yet reported as finished, with their numbers. */
   readonly #begun = new Map<string, string>();
   /** Customers that are finished and not yet reported. */
   #unreported: { customerId: string; number: string; end: CustomerEnd }[] = [];
   /** The last row that was dealt. Earlier rows are not due any more, except those that were given back. */
   #cursor = START;
-  /** The last sign of life of this worker. */
+  /** The last heartbeat of this worker. */
   #alive: Alive | undefined;
-  /** Whether the worker showed no sign of life for too long, so that other workers may have taken over its customers. */
+  /** Whether the worker did not respond for too long, so that other workers may have taken over its customers. */
   #mayHaveLost = false;
   #lookedForDead = Number.NEGATIVE_INFINITY;
   #foundNone: { at: number; what: 'later' | 'over' } | undefined;
@@ -65,8 +61,7 @@ export class PostgresRound implements Round {
   #asking: Promise<'later' | 'over' | undefined> | undefined;
 
   constructor(database: Database, profile: string, share: Extract<RoundShare, { round: number }>) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.share = share;
   }
 
@@ -74,16 +69,16 @@ export class PostgresRound implements Round {
     return this.share.size;
   }
 
-  async next(most: number): Promise<Dealt | 'later' | 'over'> {
+  async next(max: number): Promise<Dealt | 'later' | 'over'> {
     for (;;) {
       await this.#reportFinished();
-      if (this.#hand.length > 0) await this.#makeSure();
-      const row = this.#hand.shift();
+      if (this.#queue.length > 0) await this.#makeSure();
+      const row = this.#queue.shift();
       if (row) return this.#begin(row);
       const none = this.#foundNone;
       if (none && (none.what === 'over' || performance.now() - none.at < PAUSE_MS)) return none.what;
       // Concurrent callers share one statement.
-      this.#asking ??= this.#deal(most).finally(() => {
+      this.#asking ??= this.#deal(max).finally(() => {
         this.#asking = undefined;
       });
       const what = await this.#asking;
@@ -92,25 +87,24 @@ export class PostgresRound implements Round {
   }
 
   async counts(): Promise<{ due: number; atWork: number }> {
-    const found = await this.#database.lookOne(
+    const found = await this.lookOne(
       z.object({ due: z.number(), at_work: z.number() }),
       `select count(*) filter (where worker is null and finished_at < $2::timestamptz)::int as due,
          count(*) filter (where worker is not null)::int as at_work
        from psd2.sync_customers where profile = $1`,
-      [this.#profile, this.share.begunAt],
+      [this.share.begunAt],
     );
     return { due: found?.due ?? 0, atWork: found?.at_work ?? 0 };
   }
 
   async note({ calls, ends }: RoundNote): Promise<void> {
     if (calls + ends.length === 0) return;
-    await this.#database.query(
-      z.unknown(),
+    await this.execute(
       `insert into psd2.sync_minutes as m (profile, minute, calls, customers)
        values ($1, date_trunc('minute', clock_timestamp()), $2, $3)
        on conflict (profile, minute) do update
          set calls = m.calls + excluded.calls, customers = m.customers + excluded.customers`,
-      [this.#profile, calls, ends.length],
+      [calls, ends.length],
     );
   }
 
@@ -119,8 +113,7 @@ export class PostgresRound implements Round {
     if (this.#beat === undefined) return;
     try {
       await this.#reportFinished();
-      await this.#database.query(
-        z.unknown(),
+      await this.database.execute(
         `with gone as (delete from psd2.sync_workers where profile = $1 and worker = $2)
          update psd2.sync_customers set worker = null where profile = $1 and worker = $2`,
         this.#self,
@@ -131,7 +124,7 @@ export class PostgresRound implements Round {
   }
 
   get #self(): [profile: string, worker: string] {
-    return [this.#profile, this.#worker];
+    return [this.profile, this.#worker];
   }
 
   #begin({ customer_id: customerId, number }: Pick<DealtRow, 'customer_id' | 'number'>): Dealt {
@@ -144,7 +137,7 @@ export class PostgresRound implements Round {
       },
       again: () => {
         this.#begun.delete(customerId);
-        this.#hand.push({ customer_id: customerId, number });
+        this.#queue.push({ customer_id: customerId, number });
         // Another worker may have taken the customer over: the database knows.
         this.#mayHaveLost = true;
       },
@@ -152,21 +145,21 @@ export class PostgresRound implements Round {
   }
 
   /** @returns undefined if some were dealt */
-  async #deal(most: number): Promise<'later' | 'over' | undefined> {
+  async #deal(max: number): Promise<'later' | 'over' | undefined> {
     this.#foundNone = undefined;
     if (this.#mayHaveMore) await this.#confirm();
     const now = performance.now();
     if (now - this.#lookedForDead > BEAT_MS) {
       this.#lookedForDead = now;
-      if ((await releaseOfDeadWorkers((row, sql, values) => this.#ask(row, sql, values), this.#profile)) > 0)
+      if ((await releaseOfDeadWorkers((row, sql, values) => this.#ask(row, sql, values), this.profile)) > 0)
         this.#cursor = START;
     }
     for (const cursor of this.#cursor === START ? [START] : [this.#cursor, START]) {
-      const rows = await this.#dealAfter(cursor, most);
+      const rows = await this.#dealAfter(cursor, max);
       const last = rows.at(-1);
       if (!last) continue;
       this.#cursor = [last.finished_at, last.customer_id];
-      this.#hand.push(...rows);
+      this.#queue.push(...rows);
       return undefined;
     }
     const what = (await this.#isOver()) ? 'over' : 'later';
@@ -174,8 +167,8 @@ export class PostgresRound implements Round {
     return what;
   }
 
-  /** Shows a sign of life and deals customers in one statement, so that none is dealt to a worker without a row. */
-  async #dealAfter([finishedAt, customerId]: typeof START, most: number): Promise<DealtRow[]> {
+  /** Sends a heartbeat and deals customers in one statement, so that none is dealt to a worker without a row. */
+  async #dealAfter([finishedAt, customerId]: typeof START, max: number): Promise<DealtRow[]> {
     this.#startBeating();
     this.#mayHaveMore = true;
     const alive = aliveNow();
@@ -194,7 +187,7 @@ export class PostgresRound implements Round {
          returning c.customer_id, c.number, c.finished_at)
        select customer_id, number::text, finished_at::text from dealt
        order by dealt.finished_at, dealt.customer_id`,
-      [...this.#self, this.#name, CLAIM_MS, this.share.begunAt, finishedAt, customerId, most],
+      [...this.#self, this.#name, CLAIM_MS, this.share.begunAt, finishedAt, customerId, max],
     );
     this.#mayHaveMore = false;
     this.#livedAt(alive);
@@ -209,14 +202,14 @@ export class PostgresRound implements Round {
            on c.profile = w.profile and c.worker = w.worker where w.profile = $1)
          or exists (select from psd2.sync_customers
            where profile = $1 and worker is null and finished_at < $2::timestamptz) as some`,
-      [this.#profile, this.share.begunAt],
+      [this.profile, this.share.begunAt],
     );
     if (left?.some !== false) return false;
     await this.#ask(
       z.unknown(),
       `update psd2.sync_rounds set ended_at = clock_timestamp()
        where profile = $1 and round = $2 and ended_at is null`,
-      [this.#profile, this.share.round],
+      [this.profile, this.share.round],
     );
     return true;
   }
@@ -226,8 +219,7 @@ export class PostgresRound implements Round {
       const some = this.#unreported;
       this.#unreported = [];
       try {
-        await this.#database.look(
-          z.unknown(),
+        await this.database.executeAgain(
           `update psd2.sync_customers c set worker = null, finished_at = clock_timestamp(),
              status = e.status, code = e.code, message = e.message
            from json_to_recordset($3::json)
@@ -248,7 +240,7 @@ export class PostgresRound implements Round {
     }
   }
 
-  /** If the last sign of life is too old, asks the database which customers this worker still has. */
+  /** If the last heartbeat is too old, asks the database which customers this worker still has. */
   async #makeSure(): Promise<void> {
     if (isLong(this.#alive, aliveNow())) await this.#showLife();
     if (this.#mayHaveLost) await this.#confirm();
@@ -264,11 +256,11 @@ export class PostgresRound implements Round {
     );
     const isSame = (one: (typeof rows)[number]) => (other: (typeof rows)[number]) =>
       one.customer_id === other.customer_id && one.number === other.number;
-    const kept = this.#hand.filter((row) => rows.some(isSame(row)));
+    const kept = this.#queue.filter((row) => rows.some(isSame(row)));
     const isKnown = ({ customer_id, number }: (typeof rows)[number]) =>
       begunBefore.get(customer_id) === number || this.#begun.get(customer_id) === number;
     const unknown = rows.filter((row) => !kept.some(isSame(row)) && !isKnown(row));
-    this.#hand = [...kept, ...unknown];
+    this.#queue = [...kept, ...unknown];
     this.#mayHaveMore = false;
     this.#mayHaveLost = false;
   }
@@ -300,9 +292,9 @@ export class PostgresRound implements Round {
   /** As {@link Database.query}, but throws a Psd2Error if the answer was lost. */
   async #ask<T>(row: z.ZodMiniType<T>, sql: string, values: readonly Parameter[]): Promise<T[]> {
     try {
-      return await this.#database.query(row, sql, values);
+      return await this.database.query(row, sql, values);
     } catch (error) {
-      throw error instanceof LostAnswer ? storeFailure(this.#database.shown, error.cause) : error;
+      throw error instanceof LostAnswer ? storeFailure(this.database.shown, error.cause) : error;
     }
   }
 }

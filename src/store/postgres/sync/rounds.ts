@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ListedRound } from '../../listed-round.ts';
-import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../../ports/rounds.ts';
-import { type Database, LostAnswer, type Statements } from '../database.ts';
+import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../../ports/sync.ts';
+import { type Database, ProfileRows, type Statements } from '../database.ts';
 import { isAway } from '../failure.ts';
 import { PostgresRound, releaseOfDeadWorkers } from './round.ts';
 
@@ -9,6 +9,10 @@ import { PostgresRound, releaseOfDeadWorkers } from './round.ts';
 const CONTINUED_FOR_MS = 12 * 3_600_000;
 /** The period of the rates that `psd2 sync status` shows. */
 const RECENT = `interval '5 minutes'`;
+
+/** The customers with a consent at the profile's bank ($1, $2). */
+const WITH_CONSENT = `select k.customer_id from psd2.customers k
+  where k.profile = $1 and k.base_url = $2 and json_array_length(k.kept -> 'consents') > 0`;
 
 const lastRound = z.object({
   round: z.number(),
@@ -21,13 +25,13 @@ const begun = z.object({ round: z.number(), begun_at: z.string() });
 const size = z.object({ size: z.number() });
 
 /** The rounds of one profile, over rows that all workers share (store page, "Dealing out"). */
-export class PostgresRounds implements Rounds {
-  readonly #database: Database;
-  readonly #profile: string;
+export class PostgresRounds extends ProfileRows implements Rounds {
+  readonly #baseUrl: string | null;
 
-  constructor(database: Database, profile: string) {
-    this.#database = database;
-    this.#profile = profile;
+  /** @param bank the profile's current base URL */
+  constructor(database: Database, profile: string, bank: URL | undefined) {
+    super(database, profile);
+    this.#baseUrl = bank?.href ?? null;
   }
 
   over(customers: readonly string[]): Round {
@@ -35,24 +39,18 @@ export class PostgresRounds implements Rounds {
   }
 
   async join(every?: number): Promise<Round | { dueIn: number }> {
-    for (;;) {
-      try {
-        const found = await this.#database.transaction((statements) => this.#joinOrBegin(statements, every));
-        return 'dueIn' in found ? found : this.rejoin(found);
-      } catch (error) {
-        // If the round was begun, the next try finds it open.
-        if (!(error instanceof LostAnswer)) throw error;
-      }
-    }
+    // If the answer is lost and the round was begun, the next try finds it open.
+    const found = await this.database.transactionAgain((statements) => this.#joinOrBegin(statements, every));
+    return 'dueIn' in found ? found : this.rejoin(found);
   }
 
   rejoin(share: RoundShare): Round {
     if ('customers' in share) return new ListedRound(share.customers, share.taken);
-    return new PostgresRound(this.#database, this.#profile, share);
+    return new PostgresRound(this.database, this.profile, share);
   }
 
   status(): Promise<RoundStatus | undefined> {
-    return statusOf(this.#database, this.#profile);
+    return statusOf(this.database, this.profile);
   }
 
   isAway(error: unknown): boolean {
@@ -63,12 +61,8 @@ export class PostgresRounds implements Rounds {
     statements: Statements,
     every: number | undefined,
   ): Promise<Extract<RoundShare, { round: number }> | { dueIn: number }> {
-    const profile = [this.#profile];
-    await statements.query(
-      z.unknown(),
-      `select pg_advisory_xact_lock(hashtext('psd2.rounds ' || $1))`,
-      profile,
-    );
+    const profile = [this.profile];
+    await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.rounds ' || $1))`, profile);
     const [last] = await statements.query(
       lastRound,
       `select round, begun_at::text, ended_at is null as is_open,
@@ -89,23 +83,29 @@ export class PostgresRounds implements Rounds {
     return { round, begunAt: begun_at, size: all?.size ?? 0 };
   }
 
-  /** Begins a round in which all customers with a login are due. Writes only the rows that changed since the last round. */
+  /** Begins a round in which all customers with a login or a consent are due. Writes only the rows that changed since the last round. */
   async #begin(statements: Statements): Promise<z.infer<typeof begun>> {
-    const profile = [this.#profile];
+    const profile = [this.profile];
     await statements.takeTime();
-    await releaseOfDeadWorkers(statements.query, this.#profile);
+    await releaseOfDeadWorkers(statements.query, this.profile);
     for (const sql of [
       `delete from psd2.sync_customers c where profile = $1 and not exists (
-         select from psd2.tokens t where t.profile = $1 and t.holder = c.customer_id and t.secrets is not null)`,
+         select from psd2.tokens t where t.profile = $1 and t.holder = c.customer_id and t.secrets is not null)
+         and not exists (${WITH_CONSENT} and k.customer_id = c.customer_id)`,
       `insert into psd2.sync_customers (profile, customer_id)
-       select $1, holder from psd2.tokens t where profile = $1 and holder <> '' and secrets is not null
-         and not exists (select from psd2.sync_customers c where c.profile = $1 and c.customer_id = t.holder)
+       select $1, customer_id from (
+         select holder as customer_id from psd2.tokens where profile = $1 and holder <> '' and secrets is not null
+         union ${WITH_CONSENT}) known
+       where not exists (select from psd2.sync_customers c where c.profile = $1 and c.customer_id = known.customer_id)
        on conflict do nothing`,
+    ])
+      await statements.execute(sql, [this.profile, this.#baseUrl]);
+    for (const sql of [
       `update psd2.sync_rounds set ended_at = clock_timestamp() where profile = $1 and ended_at is null`,
       `delete from psd2.sync_minutes where profile = $1 and minute < clock_timestamp() - interval '1 day'`,
       `delete from psd2.sync_workers where profile = $1 and until < clock_timestamp() - interval '1 day'`,
     ])
-      await statements.query(z.unknown(), sql, profile);
+      await statements.execute(sql, profile);
     const [row] = await statements.query(
       begun,
       `insert into psd2.sync_rounds (profile, round, begun_at)
@@ -179,14 +179,7 @@ async function statusOf(database: Database, profile: string): Promise<RoundStatu
      where w.profile = $1 and w.until > clock_timestamp() group by w.worker, w.name order by 1`,
     [profile],
   );
-  const rate = await database.lookOne(
-    rates,
-    `select calls / seconds as calls, customers / seconds as customers from (
-       select sum(calls)::float8 as calls, sum(customers)::float8 as customers,
-         greatest(1, extract(epoch from clock_timestamp() - greatest(min(minute), $2::timestamptz))::float8) as seconds
-       from psd2.sync_minutes where profile = $1 and minute > clock_timestamp() - ${RECENT}) recent`,
-    of,
-  );
+  const rate = await rateOf(database, of);
   const { due, at_work, ...done } = count ?? NOBODY;
   return {
     begunAt: round.begun.toISOString(),
@@ -200,4 +193,16 @@ async function statusOf(database: Database, profile: string): Promise<RoundStatu
     callsPerSecond: round.ended ? null : (rate?.calls ?? null),
     customersPerSecond: round.ended ? null : (rate?.customers ?? null),
   };
+}
+
+/** Calls and customers a second, lately. @param of the profile, and when the round began */
+function rateOf(database: Database, of: string[]) {
+  return database.lookOne(
+    rates,
+    `select calls / seconds as calls, customers / seconds as customers from (
+       select sum(calls)::float8 as calls, sum(customers)::float8 as customers,
+         greatest(1, extract(epoch from clock_timestamp() - greatest(min(minute), $2::timestamptz))::float8) as seconds
+       from psd2.sync_minutes where profile = $1 and minute > clock_timestamp() - ${RECENT}) recent`,
+    of,
+  );
 }

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
-import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { isIsoDate } from '../../../domain/calendar.ts';
+import { isoDate } from '../../../domain/events.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
 import type { Claim, Claims } from '../claims.ts';
-import { type Database, LostAnswer, type Statements } from '../database.ts';
+import { type Database, ProfileRows, type Statements } from '../database.ts';
 
 /** How long to wait for another run that works on the customer. */
 const CUSTOMER_PATIENCE_MS = 15_000;
 const UNDATED = '0001-01-01';
 
-const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
 const progressRow = z.object({
   product_id: z.string(),
   read_from: isoDate,
@@ -48,16 +48,13 @@ const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
 const balanceRow = z.looseObject({ productId: z.string(), asOf: z.nullish(z.string()) });
 
 /** Stores what `psd2 sync` reads in the database. It writes rows and progress of a customer in one transaction. */
-export class PostgresSync implements Sync {
-  readonly #database: Database;
-  readonly #profile: string;
+export class PostgresSync extends ProfileRows implements Sync {
   readonly #claims: Claims;
   /** Booking months that have a partition. */
   readonly #months = new Set<string>();
 
   constructor(database: Database, profile: string, claims: Claims) {
-    this.#database = database;
-    this.#profile = profile;
+    super(database, profile);
     this.#claims = claims;
   }
 
@@ -70,7 +67,7 @@ export class PostgresSync implements Sync {
           customerId,
           { what, patienceMs: CUSTOMER_PATIENCE_MS, signal },
           async (claim) => {
-            const target = new CustomerTarget(this.#database, this.#profile, customerId, claim, this.#months);
+            const target = new CustomerTarget(this.database, this.profile, customerId, claim, this.#months);
             await target.load();
             try {
               return await ofCustomer(target);
@@ -85,8 +82,7 @@ export class PostgresSync implements Sync {
 }
 
 /** The synced data of one customer. It collects changes until {@link commit}. */
-class CustomerTarget implements SyncTarget {
-  readonly #database: Database;
+class CustomerTarget extends ProfileRows implements SyncTarget {
   readonly #address: readonly [profile: string, customerId: string];
   readonly #claim: Claim;
   readonly #months: Set<string>;
@@ -96,14 +92,14 @@ class CustomerTarget implements SyncTarget {
   readonly #appended = new Map<string, SyncedRow[]>();
 
   constructor(database: Database, profile: string, customerId: string, claim: Claim, months: Set<string>) {
-    this.#database = database;
+    super(database, profile);
     this.#address = [profile, customerId];
     this.#claim = claim;
     this.#months = months;
   }
 
   async load(): Promise<void> {
-    const rows = await this.#database.look(
+    const rows = await this.database.look(
       progressRow,
       `select product_id, read_from::text, read_through::text, checked from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
@@ -129,15 +125,15 @@ class CustomerTarget implements SyncTarget {
         this.#appended.set(productId, [...(this.#appended.get(productId) ?? []), ...fresh]);
         return fresh.length;
       },
-      lastDay: async (most) => {
-        const stored = await this.#database.lookOne(
+      lastDay: async (latest) => {
+        const stored = await this.database.lookOne(
           z.object({ day: z.nullable(isoDate) }),
           `select max(booking_date)::text as day from psd2.transactions
            where profile = $1 and customer_id = $2 and product_id = $3 and booking_date <= $4::date`,
-          [...this.#address, productId, most],
+          [...this.#address, productId, latest],
         );
         const days = (this.#appended.get(productId) ?? []).flatMap(({ bookingDate }) =>
-          bookingDate !== null && bookingDate <= most ? [bookingDate] : [],
+          bookingDate !== null && bookingDate <= latest ? [bookingDate] : [],
         );
         const last = [...days, stored?.day ?? ''].reduce((a, b) => (a > b ? a : b), '');
         return isIsoDate(last) ? last : undefined;
@@ -156,15 +152,7 @@ class CustomerTarget implements SyncTarget {
   async commit(): Promise<void> {
     if (this.#appended.size + this.#replaced.size + this.#remembered.size === 0) return;
     await this.#makeMonths();
-    for (;;) {
-      try {
-        await this.#database.transaction((statements) => this.#write(statements));
-        break;
-      } catch (error) {
-        // Each statement can be repeated with the same result.
-        if (!(error instanceof LostAnswer)) throw error;
-      }
-    }
+    await this.database.transactionAgain((statements) => this.#write(statements));
     this.#appended.clear();
     this.#replaced.clear();
     for (const [product, progress] of this.#remembered) this.#known.set(product, progress);
@@ -173,7 +161,7 @@ class CustomerTarget implements SyncTarget {
 
   async #withoutKnown(productId: string, rows: readonly SyncedRow[]): Promise<SyncedRow[]> {
     const months = [...new Set(rows.map(monthOf))];
-    const stored = await this.#database.look(
+    const stored = await this.database.look(
       z.object({ id: z.string() }),
       `select id from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
        and month = any ($4::date[]) and id = any ($5)`,
@@ -187,7 +175,7 @@ class CustomerTarget implements SyncTarget {
     const wanted = new Set([...this.#appended.values()].flat().map(monthOf));
     for (const month of wanted) {
       if (month === UNDATED || this.#months.has(month)) continue;
-      await this.#database.look(z.unknown(), 'select psd2.make_month($1::date)', [month]);
+      await this.database.executeAgain('select psd2.make_month($1::date)', [month]);
       this.#months.add(month);
     }
   }
@@ -208,8 +196,7 @@ class CustomerTarget implements SyncTarget {
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
     for (const [product, { from, through, checked = false }] of this.#remembered) {
-      await statements.query(
-        z.unknown(),
+      await statements.execute(
         `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked)
          values ($1, $2, $3, $4, $5, $6) on conflict (profile, customer_id, product_id) do update set
            read_from = excluded.read_from, read_through = excluded.read_through, checked = excluded.checked,
@@ -221,8 +208,7 @@ class CustomerTarget implements SyncTarget {
 
   async #insertBooked(statements: Statements, product: string, rows: readonly SyncedRow[]): Promise<void> {
     if (rows.length === 0) return;
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       `insert into psd2.transactions (profile, customer_id, product_id, month, ${names(BOOKED_COLUMNS)})
        select $1, $2, $3, coalesce(date_trunc('month', booking_date)::date, '${UNDATED}'), ${names(BOOKED_COLUMNS)}
        from json_to_recordset($4::json) as r (${Object.values(BOOKED_COLUMNS).join(', ')})
@@ -233,20 +219,17 @@ class CustomerTarget implements SyncTarget {
 
   async #replaceRows(statements: Statements, name: string, rows: readonly object[]): Promise<void> {
     if (name === 'accounts') {
-      await statements.query(
-        z.unknown(),
+      await statements.execute(
         'delete from psd2.accounts where profile = $1 and customer_id = $2',
         this.#address,
       );
-      await statements.query(
-        z.unknown(),
+      await statements.execute(
         `insert into psd2.accounts (profile, customer_id, ${names(ACCOUNT_COLUMNS)}) select $1, $2, ${names(ACCOUNT_COLUMNS)}
          from json_to_recordset($3::json) as r (${Object.values(ACCOUNT_COLUMNS).join(', ')})`,
         [...this.#address, asColumns(rows, ACCOUNT_COLUMNS)],
       );
     } else if (name.startsWith('balances')) {
-      const [, product = null] = name.split('/');
-      await this.#replaceBalances(statements, product, rows);
+      await this.#replaceBalances(statements, name.slice('balances/'.length) || null, rows);
     } else await this.#replacePending(statements, name.slice('pending/'.length), rows);
   }
 
@@ -268,13 +251,11 @@ class CustomerTarget implements SyncTarget {
           : [];
       });
     });
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       `delete from psd2.balances where profile = $1 and customer_id = $2 and ($3::text is null or product_id = $3)`,
       [...this.#address, product],
     );
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       `insert into psd2.balances (profile, customer_id, product_id, kind, amount, currency, as_of)
        select $1, $2, product_id, kind, amount, currency, as_of from json_to_recordset($3::json)
        as r (product_id text, kind text, amount numeric, currency text, as_of text)`,
@@ -283,13 +264,11 @@ class CustomerTarget implements SyncTarget {
   }
 
   async #replacePending(statements: Statements, product: string, rows: readonly object[]): Promise<void> {
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       'delete from psd2.pending_transactions where profile = $1 and customer_id = $2 and product_id = $3',
       [...this.#address, product],
     );
-    await statements.query(
-      z.unknown(),
+    await statements.execute(
       `insert into psd2.pending_transactions (profile, customer_id, product_id, n, ${names(TRANSACTION_COLUMNS)})
        select $1, $2, $3, row_number() over (), ${names(TRANSACTION_COLUMNS)}
        from json_to_recordset($4::json) as r (${Object.values(TRANSACTION_COLUMNS).join(', ')})`,

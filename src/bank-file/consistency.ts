@@ -1,0 +1,116 @@
+import { didYouMean } from '../did-you-mean.ts';
+import { OPERATIONS, type OperationId, parametersOf } from './operations.ts';
+import type { BankProblem } from './problems.ts';
+import { listed } from './problems.ts';
+import type { BankDescription } from './schema.ts';
+
+/** Headers that psd2 makes for each request, in lower case, and the field that changes them. */
+const MADE_BY_PSD2: Readonly<Record<string, string>> = {
+  digest: 'signing',
+  signature: 'signing',
+  'tpp-signature-certificate': 'signing.certificate',
+  'x-request-id': '',
+  'consent-id': '',
+  'psu-ip-address': 'psu.ip',
+  date: 'headers.date',
+  host: '',
+  connection: '',
+  'content-length': '',
+  'transfer-encoding': '',
+};
+
+/** Finds what does not fit together in a bank whose fields are all valid. */
+export function inconsistencies(bank: BankDescription): BankProblem[] {
+  return [
+    ...problemsOfPaths(bank.api.paths),
+    ...problemsOfHeaders('headers.static', bank.headers.static),
+    ...Object.entries(bank.headers.perOperation).flatMap(([operation, headers]) => [
+      ...problemsOfOperation('headers.perOperation', operation),
+      ...problemsOfHeaders(`headers.perOperation.${operation}`, headers),
+    ]),
+    ...problemsOfSigning(bank.signing),
+    ...problemsOfOAuth(bank.oauth),
+    ...problemsOfRepeat(bank.payments),
+  ];
+}
+
+function isOperation(name: string): name is OperationId {
+  return Object.hasOwn(OPERATIONS, name);
+}
+
+function problemsOfOperation(within: string, name: string): BankProblem[] {
+  if (isOperation(name)) return [];
+  const path = `${within}.${name}`;
+  const meant = didYouMean(name, Object.keys(OPERATIONS));
+  return [
+    {
+      path,
+      message: [`${path} is not an operation of the standard`, meant].filter(Boolean).join('. ').trim(),
+    },
+  ];
+}
+
+function problemsOfPaths(paths: Readonly<Record<string, string>>): BankProblem[] {
+  return Object.entries(paths).flatMap(([operation, template]) => {
+    const path = `api.paths.${operation}`;
+    if (!isOperation(operation)) return problemsOfOperation('api.paths', operation);
+    if (!/^(\/[A-Za-z0-9._~{}-]+)+$/.test(template) || /\/\.{1,2}(\/|$)/.test(template))
+      return [{ path, message: `${path} must be a path: parts that each begin with "/", without a query` }];
+    const wanted = parametersOf(OPERATIONS[operation].path);
+    if (parametersOf(template).join() === wanted.join()) return [];
+    const what =
+      wanted.length === 0 ? 'no parameters' : `each of ${wanted.join(', ')} once, and no other parameter`;
+    return [{ path, message: `${path} must have ${what}` }];
+  });
+}
+
+function problemsOfHeaders(within: string, headers: Readonly<Record<string, string>>): BankProblem[] {
+  const seen = new Set<string>();
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const path = `${within}.${name}`;
+    const lower = name.toLowerCase();
+    const isTwice = seen.has(lower);
+    seen.add(lower);
+    if (isTwice) return [{ path, message: `${path} is there twice: headers have no upper and lower case` }];
+    const field = Object.hasOwn(MADE_BY_PSD2, lower) ? MADE_BY_PSD2[lower] : undefined;
+    if (field !== undefined)
+      return [{ path, message: `${path}: psd2 makes this header${field === '' ? '' : `; see ${field}`}` }];
+    if (lower === 'authorization' && !value.startsWith('env:'))
+      return [{ path, message: `${path} is a secret: name a variable of the environment, as "env:NAME"` }];
+    return [];
+  });
+}
+
+function problemsOfSigning({ headers, ifSent }: BankDescription['signing']): BankProblem[] {
+  return ifSent
+    .filter((name) => headers.includes(name))
+    .map((name) => ({
+      path: 'signing.ifSent',
+      message: `signing.ifSent names ${name}, which signing.headers already names`,
+    }));
+}
+
+/** With `integrated`, the bank's answer has the address of the metadata. */
+function problemsOfOAuth(oauth: BankDescription['oauth']): BankProblem[] {
+  if (oauth.mode === 'none' || oauth.mode === 'integrated' || oauth.metadata !== undefined) return [];
+  const needed =
+    oauth.mode === 'pre-step'
+      ? (['authorizationEndpoint', 'tokenEndpoint'] as const)
+      : (['tokenEndpoint'] as const);
+  const missing = needed.filter((name) => oauth[name] === undefined);
+  return missing.map((name) => ({
+    path: `oauth.${name}`,
+    message: `oauth.${name} is missing: with oauth.mode "${oauth.mode}", psd2 needs oauth.metadata or ${listed(needed.map((each) => `oauth.${each}`)).replace(' or ', ' and ')}`,
+  }));
+}
+
+function problemsOfRepeat({ repeat, repeatMinutes }: BankDescription['payments']): BankProblem[] {
+  const path = 'payments.repeatMinutes';
+  if (repeat === 'same-answer')
+    return repeatMinutes === undefined
+      ? [{ path, message: `${path} is missing: payments.repeat "same-answer" needs it` }]
+      : [];
+  return repeatMinutes === undefined
+    ? []
+    : [{ path, message: `${path} is only possible with payments.repeat "same-answer"` }];
+}

@@ -1,0 +1,72 @@
+import type * as z from 'zod/mini';
+import {
+  $ZodDefault,
+  $ZodNullable,
+  $ZodObject,
+  $ZodOptional,
+  $ZodPrefault,
+  $ZodRecord,
+  $ZodUnion,
+} from 'zod/v4/core';
+import { bankFile } from './schema.ts';
+
+type Field = z.core.$ZodType;
+type Path = readonly PropertyKey[];
+
+/** The fields of an object of the bank file by their names; undefined if there is no object with fields at this path. */
+export function fieldsAt(path: Path): string[] | undefined {
+  let field: Field | undefined = bankFile;
+  for (const name of path) field = field && memberOf(field, name);
+  const found = field && objectOf(field);
+  return found && Object.keys(found._zod.def.shape);
+}
+
+/** The paths of all fields, with dots. The names in a record are not fields. */
+export function allFields(): string[] {
+  return [...pathsOf(bankFile, '')];
+}
+
+/** The field that a value belongs to: `api.paths` for `api.paths.createConsent`. */
+export function fieldOf(path: string): string {
+  const above = allFields().filter((field) => path === field || path.startsWith(`${field}.`));
+  return above.sort((one, other) => other.length - one.length)[0] ?? path;
+}
+
+function* pathsOf(field: Field, path: string): Generator<string> {
+  if (path !== '') yield path;
+  for (const [name, inner] of Object.entries(objectOf(field)?._zod.def.shape ?? {}))
+    yield* pathsOf(inner, path === '' ? name : `${path}.${name}`);
+}
+
+/** The words, or kinds of value, of which a field takes one. */
+export function alternativesAt(path: Path): Field[] {
+  let field: Field | undefined = bankFile;
+  for (const name of path) field = field && memberOf(field, name);
+  const inner = field && unwrap(field);
+  return inner instanceof $ZodUnion ? [...inner._zod.def.options] : [];
+}
+
+function memberOf(field: Field, name: PropertyKey): Field | undefined {
+  const inner = unwrap(field);
+  if (inner instanceof $ZodRecord) return inner._zod.def.valueType;
+  const shape = objectOf(inner)?._zod.def.shape;
+  return shape && typeof name === 'string' && Object.hasOwn(shape, name) ? shape[name] : undefined;
+}
+
+/** The object of a field: its own, or the one among its alternatives. */
+function objectOf(field: Field): $ZodObject | undefined {
+  const inner = unwrap(field);
+  if (inner instanceof $ZodObject) return inner;
+  return inner instanceof $ZodUnion
+    ? inner._zod.def.options.find((each) => each instanceof $ZodObject)
+    : undefined;
+}
+
+function unwrap(field: Field): Field {
+  return field instanceof $ZodDefault ||
+    field instanceof $ZodPrefault ||
+    field instanceof $ZodOptional ||
+    field instanceof $ZodNullable
+    ? unwrap(field._zod.def.innerType)
+    : field;
+}

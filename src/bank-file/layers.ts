@@ -1,0 +1,73 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { didYouMean } from '../did-you-mean.ts';
+import { Psd2Error } from '../errors.ts';
+import { isPlatform, PLATFORMS } from './platforms.ts';
+import { isObject } from './problems.ts';
+import { readJson } from './read-json.ts';
+
+/** A bank file as it was read, not yet checked. */
+export interface Layer {
+  /** Name of the platform, or path of the file. */
+  where: string;
+  content: unknown;
+}
+
+/** A place from which a bank file can be read. */
+interface Place {
+  where: string;
+  /** The folder in which a file of `extends` lies; undefined for a platform. */
+  folder: string | undefined;
+}
+
+/**
+ * Reads a bank file and those that it extends, one after the other: the file itself first.
+ *
+ * @param nameOrPath name of a platform, or path of a file. A platform goes first
+ * @throws Psd2Error `config`. If the error is about what a file extends, the generator has already given that file
+ */
+export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
+  const seen = new Set<string>();
+  let place: Place | undefined = isPlatform(nameOrPath)
+    ? { where: nameOrPath, folder: undefined }
+    : { where: nameOrPath, folder: dirname(nameOrPath) };
+  while (place) {
+    const content = await contentOf(place, seen.size === 0);
+    const id =
+      place.folder === undefined ? place.where : await realpath(place.where).catch(() => place?.where ?? '');
+    if (seen.has(id))
+      throw new Psd2Error('config', `The chain of extends is a circle: it comes back to ${place.where}`);
+    seen.add(id);
+    yield { where: place.where, content };
+    place =
+      isObject(content) && typeof content.extends === 'string' ? extended(content.extends, place) : undefined;
+  }
+}
+
+async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<unknown> {
+  if (folder === undefined) return PLATFORMS[where];
+  const content = await readJson(where);
+  if (content !== undefined) return content;
+  const name = basename(where);
+  const near = didYouMean(name, Object.keys(PLATFORMS)).trim();
+  const meant = near === '' ? '' : `. ${near}`;
+  throw new Psd2Error(
+    'config',
+    isFirst
+      ? `There is no bank file ${where}, and no platform of this name comes with psd2${meant}`
+      : `extends names neither a platform that comes with psd2 nor a file beside this one: ${name}${meant}`,
+  );
+}
+
+/** What a bank file extends. A file must lie beside it, so that a bank file from elsewhere cannot make psd2 read other folders. */
+function extended(name: string, { folder }: Place): Place {
+  if (isPlatform(name)) return { where: name, folder: undefined };
+  const file = name.replace(/^\.\//, '');
+  if (/[/\\]/.test(file) || file === '..' || file === '.')
+    throw new Psd2Error(
+      'config',
+      'extends must name a platform that comes with psd2, or a file in the same folder',
+    );
+  if (folder === undefined) throw new Psd2Error('config', `There is no platform ${name}`);
+  return { where: join(folder, file), folder };
+}

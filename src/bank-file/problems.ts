@@ -1,0 +1,132 @@
+import type * as z from 'zod/mini';
+import { $ZodEnum, $ZodObject } from 'zod/v4/core';
+import { didYouMean } from '../did-you-mean.ts';
+import { allFields, alternativesAt, fieldsAt } from './fields.ts';
+import { whyNotPossible } from './needs-code.ts';
+
+/** Something that is wrong with a bank file. */
+export interface BankProblem {
+  /** Path of the field, with dots; empty if it is about the whole file. */
+  path: string;
+  /** A sentence that names the field. It never has a value of the file. */
+  message: string;
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Writes a path for people: `signing.headers[0]`. */
+export function writePath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>(
+    (before, part) =>
+      typeof part === 'number' ? `${before}[${part}]` : `${before}${before === '' ? '' : '.'}${String(part)}`,
+    '',
+  );
+}
+
+/** What zod says is wrong, as sentences. @param content of the file, for suggestions */
+export function problemsIn(issues: readonly Issue[], content: unknown): BankProblem[] {
+  return issues.flatMap((issue) => problemsOf(issue, content));
+}
+
+function problemsOf(issue: Issue, content: unknown): BankProblem[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(issue.path, key));
+  const given = valueAt(content, issue.path);
+  const path = writePath(issue.path);
+  if (issue.code === 'invalid_union') {
+    // An object can only be meant as the alternative that is an object.
+    const chosen = isObject(given) && issue.errors.find((errors) => !errors.some(isAboutType));
+    if (chosen)
+      return problemsIn(
+        chosen.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
+        content,
+      );
+  }
+  const reason = whyNotPossible(given);
+  if (reason !== undefined) return [{ path, message: `${path}: ${reason}` }];
+  return [{ path, message: `${path === '' ? 'The file' : path} ${requirement(issue, given)}` }];
+}
+
+function isAboutType({ code, path }: Issue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value');
+}
+
+function unknownField(within: readonly PropertyKey[], name: string): BankProblem {
+  const path = writePath([...within, name]);
+  const reason = whyNotPossible(name);
+  if (reason !== undefined) return { path, message: `${path}: ${reason}` };
+  const near = didYouMean(name, fieldsAt(within) ?? []).trim();
+  const elsewhere = allFields().find((field) => field.endsWith(`.${name}`));
+  const meant = near || (elsewhere === undefined ? '' : `Did you mean ${elsewhere}?`);
+  return { path, message: [`${path} is not a field of a bank file`, meant].filter(Boolean).join('. ') };
+}
+
+/** What a field must be, as the rest of a sentence. */
+function requirement(issue: Issue, given: unknown): string {
+  if (given === undefined && issue.code === 'invalid_type') return 'is missing';
+  const alternatives = alternativesAt(issue.path);
+  if (alternatives.length > 0) return `must be ${listed(alternatives.flatMap(describe))}`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+    case 'invalid_value': {
+      const words = issue.values.map(String);
+      const meant = typeof given === 'string' ? didYouMean(given, words) : '';
+      return [`must be ${listed(words.map(quoted))}`, meant].filter(Boolean).join('. ').trim();
+    }
+    case 'invalid_format':
+      return issue.format === 'date' ? 'must be a day, for example "2026-11-23", or null' : issue.message;
+    case 'invalid_key':
+      return issue.issues[0]?.message ?? 'has a wrong name';
+    case 'too_small':
+      return issue.origin === 'array'
+        ? 'must have at least one element'
+        : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    default:
+      return issue.message;
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  int: 'a whole number',
+  number: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** An alternative of a field. */
+function describe(field: z.core.$ZodType): string[] {
+  if (field instanceof $ZodEnum)
+    return Object.values(field._zod.def.entries).map((word) => quoted(String(word)));
+  if (field instanceof $ZodObject)
+    return [`an object with ${Object.keys(field._zod.def.shape).map(quoted).join(' and ')}`];
+  return ['an IPv4 address'];
+}
+
+const quoted = (word: string) => JSON.stringify(word);
+
+/** `a`, `a or b`, `a, b or c` */
+export function listed(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
+}
+
+/** The value at a path of JSON. */
+function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+        ? Reflect.get(value, part)
+        : undefined,
+    content,
+  );
+}
+
+/** Whether a value of JSON is an object, not a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

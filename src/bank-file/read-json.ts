@@ -1,0 +1,71 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { Psd2Error } from '../errors.ts';
+
+/** A bank file has a few kilobytes. */
+const MAX_BYTES = 262_144;
+
+/**
+ * Reads a file of JSON in UTF-8.
+ *
+ * @returns undefined if there is no file
+ * @throws Psd2Error `config` if it is a folder, too large, cannot be read, is not JSON, or gives a field two values
+ */
+export async function readJson(path: string): Promise<unknown> {
+  const bytes = await readBounded(path);
+  return bytes && parse(decode(bytes, path), path);
+}
+
+async function readBounded(path: string): Promise<Buffer | undefined> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    if ((await file.stat()).isDirectory()) throw refusal(path, 'is a folder, not a bank file');
+    // One byte more shows that the file is too large. A pipe has no size.
+    const buffer = Buffer.alloc(MAX_BYTES + 1);
+    let size = 0;
+    for (let read = 1; read > 0 && size < buffer.length; size += read)
+      read = (await file.read(buffer, size, buffer.length - size)).bytesRead;
+    if (size > MAX_BYTES) throw refusal(path, `has more than ${MAX_BYTES} bytes, too many for a bank file`);
+    return buffer.subarray(0, size);
+  } catch (cause) {
+    if (cause instanceof Psd2Error) throw cause;
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw refusal(path, `cannot be read (${code})`, cause);
+  } finally {
+    await file?.close();
+  }
+}
+
+function decode(bytes: Buffer, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw refusal(path, 'is not a text in UTF-8', cause);
+  }
+}
+
+/** Two values of one field would hide a mistake: `JSON.parse` takes the last. lossless-json refuses them, and says where. */
+async function parse(text: string, path: string): Promise<unknown> {
+  const lossless = await import('lossless-json');
+  try {
+    lossless.parse(text, null, Number);
+    return JSON.parse(text);
+  } catch (cause) {
+    const deep = cause instanceof RangeError;
+    throw refusal(path, `is not valid JSON: ${deep ? 'it is nested too deep' : placeOf(cause, text)}`, cause);
+  }
+}
+
+/** The parser's message, with line and column. */
+function placeOf(error: unknown, text: string): string {
+  const message = error instanceof Error ? error.message : '';
+  const [, what = message, at] = /^(.*?)(?: encountered)? at position (\d+)$/s.exec(message) ?? [];
+  if (at === undefined) return what;
+  const before = text.slice(0, Number(at)).split('\n');
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}: ${what}`;
+}
+
+function refusal(path: string, why: string, cause?: unknown): Psd2Error {
+  return new Psd2Error('config', `${path} ${why}`, { cause });
+}

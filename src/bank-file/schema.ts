@@ -1,0 +1,340 @@
+import * as z from 'zod/mini';
+import { ERROR_CODES } from './error-codes.ts';
+import {
+  address,
+  flag,
+  headerName,
+  headerValue,
+  noted,
+  oneOf,
+  orderedSet,
+  parameterValue,
+  template,
+  text,
+  URL_NAME,
+  whole,
+} from './kinds.ts';
+
+// The fields of a bank file, with the defaults of the standard (NextGenPSD2 1.3). docs/banks.md explains each of them. Each
+// object is strict: psd2 would otherwise ignore what the operator meant.
+
+const keyId = z.strictObject({
+  form: z._default(
+    parameterValue(
+      '`sn-ca`: serial and name; `sn`: serial alone; `organization-id` of the certificate; or a fixed text',
+    ),
+    'sn-ca',
+  ),
+  serial: z._default(oneOf(['hex', 'decimal'], 'how the serial number is written'), 'hex'),
+  case: z._default(oneOf(['lower', 'upper'], 'letters of a hexadecimal serial number'), 'lower'),
+  dn: z._default(oneOf(['issuer', 'subject'], 'whose distinguished name stands after `CA=`'), 'issuer'),
+  format: z._default(oneOf(['rfc2253', 'rfc1779'], 'how that name is written'), 'rfc2253'),
+  spaces: z._default(
+    oneOf(['keep', 'percent', 'strip'], 'blanks in that name: kept, written as %20, or left out'),
+    'keep',
+  ),
+  separator: z._default(parameterValue('between the serial number and `CA=`'), ','),
+});
+
+const api = z.strictObject({
+  baseUrl: z.optional(address("the profile's base URL, if the profile has none")),
+  version: z._default(
+    z
+      .string()
+      .check(
+        z.regex(
+          /^([A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*)?$/,
+          'must be a part of a path, for example "v1", or ""',
+        ),
+        z.describe('what follows the base URL in every path of the standard; empty: nothing'),
+      ),
+    'v1',
+  ),
+  paths: z._default(
+    noted(
+      z.record(z.string(), text('path template after the base URL')),
+      'paths that differ from the standard, by operation: the whole template after the base URL',
+    ),
+    {},
+  ),
+});
+
+const headers = z.strictObject({
+  static: z._default(
+    noted(
+      z.record(headerName(), headerValue()),
+      'headers of every call; `env:NAME` is a secret of the environment',
+    ),
+    {},
+  ),
+  perOperation: z._default(
+    noted(
+      z.record(z.string(), z.record(headerName(), headerValue())),
+      'headers of the calls of one operation',
+    ),
+    {},
+  ),
+  date: z._default(
+    oneOf(['never', 'always', 'signed'], 'when the header Date is sent; `signed`: with every signature'),
+    'never',
+  ),
+  accept: z._default(headerValue('the exact header Accept'), 'application/json'),
+  contentType: z._default(headerValue('the exact header Content-Type of a JSON body'), 'application/json'),
+});
+
+const presence = (what: string) => z._default(oneOf(['optional', 'required', 'never'], what), 'optional');
+
+const psu = z.strictObject({
+  id: presence('PSU-ID where SCA starts'),
+  idType: presence('PSU-ID-Type'),
+  corporateId: presence('PSU-Corporate-ID'),
+  ip: z._default(
+    noted(
+      z.union([z.enum(['own', 'required']), z.ipv4()]),
+      "PSU-IP-Address without --psu-ip where the standard demands one: this machine's; refused; or a fixed IPv4 address",
+    ),
+    'own',
+  ),
+});
+
+const signing = z.strictObject({
+  when: z._default(oneOf(['always', 'never', 'with-body'], 'which requests are signed'), 'always'),
+  headers: z._default(orderedSet(signedName(), 'headers that are always signed, in this order', 1), [
+    'digest',
+    'x-request-id',
+  ]),
+  ifSent: z._default(
+    orderedSet(signedName(), 'headers that are signed after those, each only if it is sent'),
+    ['psu-id', 'psu-corporate-id', 'tpp-redirect-uri'],
+  ),
+  keyId: z.prefault(noted(keyId, 'keyId of the header Signature'), {}),
+  algorithm: z._default(
+    oneOf(
+      ['rsa-sha256', 'rsa-sha512', 'SHA-256', 'SHA-512', 'sha-256', 'sha-512'],
+      'word for the algorithm in the header Signature; it names the hash',
+    ),
+    'rsa-sha256',
+  ),
+  digest: z._default(oneOf(['SHA-256', 'SHA-512'], 'hash of the header Digest'), 'SHA-256'),
+  emptyBodyDigest: z._default(flag('whether a request without a body has a Digest, too'), true),
+  certificate: z._default(
+    oneOf(
+      ['der', 'pem', 'pem-line'],
+      'TPP-Signature-Certificate: base64 of DER, base64 of PEM, or PEM on one line',
+    ),
+    'der',
+  ),
+});
+
+function signedName() {
+  return z
+    .string()
+    .check(
+      z.regex(
+        /^(\(request-target\)|[a-z0-9!#$%&'*+.^_`|~-]+)$/,
+        'must be the name of a header in lower case, or "(request-target)"',
+      ),
+    );
+}
+
+const scope = z.strictObject({
+  ais: z._default(
+    template('{consentId}', 'scope for a consent; {consentId} stands for its id'),
+    'AIS:{consentId}',
+  ),
+  pis: z._default(
+    template('{paymentId}', 'scope for a payment; {paymentId} stands for its id'),
+    'PIS:{paymentId}',
+  ),
+  preStep: z._default(template(undefined, 'scope of a token that is needed before everything'), 'ais pis'),
+});
+
+const oauth = z.strictObject({
+  mode: z._default(
+    oneOf(
+      ['none', 'integrated', 'pre-step', 'client-credentials'],
+      "OAuth: none; as SCA (the answer has scaOAuth); the customer's token before everything; the application's token",
+    ),
+    'none',
+  ),
+  metadata: z.optional(address('RFC 8414 metadata of the authorisation server')),
+  authorizationEndpoint: z.optional(address('authorisation endpoint, instead of that in the metadata')),
+  tokenEndpoint: z.optional(address('token endpoint, instead of that in the metadata')),
+  clientId: z._default(
+    text('`organization-id` of the QWAC, or the id that the bank gave'),
+    'organization-id',
+  ),
+  clientAuth: z._default(
+    oneOf(['mtls', 'basic', 'post'], 'how the application proves who it is at the token endpoint'),
+    'mtls',
+  ),
+  scope: z.prefault(noted(scope, 'scopes of the tokens'), {}),
+  pkce: z._default(oneOf(['S256', 'none'], 'PKCE'), 'S256'),
+  tokenHeader: z._default(headerName('header that has the token'), 'Authorization'),
+});
+
+const sca = z.strictObject({
+  approaches: z._default(
+    orderedSet(
+      z.enum(['redirect', 'oauth', 'decoupled']),
+      'SCA approaches that the bank has, the preferred one first',
+      1,
+    ),
+    ['redirect'],
+  ),
+  start: z._default(
+    oneOf(['follow-links', 'explicit'], '`explicit`: psd2 asks for an authorisation that it starts itself'),
+    'follow-links',
+  ),
+  authorisationMinutes: z._default(whole('how long a customer can authorise', 1, 10_080), 10),
+  pollSeconds: z._default(whole('pause between two questions for the status of SCA', 1, 3600), 3),
+});
+
+const consent = z.strictObject({
+  types: z._default(
+    orderedSet(
+      z.enum(['dedicated', 'bank-offered', 'all-accounts', 'list-only']),
+      'kinds of consent that the bank takes, the usual one first',
+      1,
+    ),
+    ['dedicated', 'bank-offered', 'all-accounts', 'list-only'],
+  ),
+  maxDays: z._default(whole('longest validity of a consent', 1, 36_500), 180),
+  frequencyPerDay: z._default(whole('readings a day without the customer', 1, 1000), 4),
+  once: z._default(flag('whether the bank takes a consent for one reading (recurringIndicator false)'), true),
+});
+
+const balances = z.strictObject({
+  booked: z._default(orderedSet(text(), 'balance types that psd2 shows as booked, the best first'), [
+    'closingBooked',
+    'interimBooked',
+  ]),
+  available: z._default(orderedSet(text(), 'balance types that psd2 shows as available, the best first'), [
+    'interimAvailable',
+    'expected',
+    'forwardAvailable',
+  ]),
+});
+
+const pagesByHeader = z.strictObject({
+  totalPagesHeader: headerName('header of the answer with the number of pages'),
+  pageParameter: z
+    .string()
+    .check(
+      z.regex(URL_NAME, 'must be the name of a query parameter'),
+      z.describe('parameter that asks for a page'),
+    ),
+});
+
+const accounts = z.strictObject({
+  bookingStatuses: z._default(
+    orderedSet(z.enum(['booked', 'pending', 'both']), 'values of bookingStatus that the bank takes', 1),
+    ['booked', 'pending', 'both'],
+  ),
+  historyDays: z._default(whole('days that the bank looks back', 1, 36_500), 90),
+  delta: z._default(oneOf(['none', 'entryReferenceFrom'], 'how the bank gives only what is new'), 'none'),
+  withBalance: z._default(flag('whether the bank takes withBalance'), true),
+  balances: z.prefault(noted(balances, 'which balances psd2 calls booked and available'), {}),
+  paging: z._default(
+    noted(
+      z.union([z.enum(['link', 'page-index']), pagesByHeader]),
+      'how pages follow: by `_links.next`; by pageIndex and itemsPerPage; or by a header and a parameter',
+    ),
+    'link',
+  ),
+});
+
+function product() {
+  return z.string().check(z.regex(URL_NAME, 'must be the name of a payment product'));
+}
+
+const products = z.strictObject({
+  payments: z._default(orderedSet(product(), 'products of single payments'), [
+    'sepa-credit-transfers',
+    'instant-sepa-credit-transfers',
+  ]),
+  'bulk-payments': z._default(orderedSet(product(), 'products of bulk payments'), []),
+  'periodic-payments': z._default(orderedSet(product(), 'products of standing orders'), []),
+});
+
+const bulk = z.strictObject({
+  maxEntries: z.optional(whole('most payments in a bulk', 1, 1_000_000)),
+  format: z._default(oneOf(['json', 'pain.001.001.03', 'pain.001.001.09'], 'form of the body'), 'json'),
+});
+
+function bodyPath() {
+  return z
+    .string()
+    .check(
+      z.regex(
+        /^[A-Za-z]\w*(\.[A-Za-z]\w*)*$/,
+        'must be a path in the body, for example "creditorAddress.townName"',
+      ),
+    );
+}
+
+const payments = z.strictObject({
+  products: z.prefault(noted(products, 'payment products, by payment service'), {}),
+  required: z._default(orderedSet(bodyPath(), 'fields that the bank demands beyond the standard'), []),
+  allowed: z._default(orderedSet(bodyPath(), 'fields that the bank takes beyond the standard'), []),
+  futureDays: z._default(whole('days that requestedExecutionDate may lie ahead; 0: not taken', 0, 3650), 0),
+  repeat: z._default(
+    oneOf(
+      ['unknown', 'same-answer'],
+      '`same-answer`: the same bytes with the same X-Request-ID give the same payment; psd2 may send them again',
+    ),
+    'unknown',
+  ),
+  repeatMinutes: z.optional(whole('how long that holds; only with `same-answer`', 1, 10_080)),
+  executesWithoutSca: z._default(
+    oneOf(['possible', 'never'], 'whether the bank may execute a payment that nobody authorised'),
+    'possible',
+  ),
+  cancel: z._default(
+    oneOf(['authorised', 'direct', 'none'], 'cancelling: with SCA, without, or not at all'),
+    'authorised',
+  ),
+  bulk: z.optional(noted(bulk, 'bulk payments')),
+  address: z._default(oneOf(['optional', 'required'], "the payee's address"), 'optional'),
+  final: z._default(
+    orderedSet(
+      z.enum(['ACCC', 'ACSC', 'ACSP', 'ACWC', 'ACCP', 'ACFC', 'ACTC']),
+      'transaction statuses that settle an instant transfer',
+      1,
+    ),
+    ['ACSC', 'ACCC'],
+  ),
+});
+
+/** A bank file. Parsed, it has the standard's default wherever it says nothing. */
+export const bankFile = z.strictObject({
+  interface: z.literal('nextgenpsd2').check(z.describe('the interface of the bank')),
+  name: z.optional(text('name of the bank')),
+  extends: z.optional(
+    text('platform of psd2, or file beside this one, whose values hold where this file has none'),
+  ),
+  source: z.optional(text('where the facts are from')),
+  verifiedOn: z._default(
+    noted(z.nullable(z.iso.date()), 'day on which somebody saw the facts hold at the bank; null: nobody did'),
+    null,
+  ),
+  api: z.prefault(noted(api, 'addresses'), {}),
+  headers: z.prefault(noted(headers, 'headers beside those of the standard'), {}),
+  psu: z.prefault(noted(psu, 'headers about the customer (PSU)'), {}),
+  signing: z.prefault(noted(signing, 'signature of a request'), {}),
+  oauth: z.prefault(noted(oauth, 'access tokens'), {}),
+  sca: z.prefault(noted(sca, 'how the customer authorises'), {}),
+  consent: z.prefault(noted(consent, 'consents'), {}),
+  accounts: z.prefault(noted(accounts, 'reading accounts'), {}),
+  payments: z.prefault(noted(payments, 'payments'), {}),
+  errors: z._default(
+    noted(z.record(text(), z.enum(ERROR_CODES)), "psd2's error code for a code of the bank"),
+    {},
+  ),
+});
+
+/** The fields as an operator writes them: all but `interface` may be absent. */
+export type BankFile = z.input<typeof bankFile>;
+
+/** A bank with every value in force: its own, its platform's, or the standard's. */
+export type BankDescription = z.output<typeof bankFile>;

@@ -1,0 +1,9 @@
+import { isObject } from './problems.ts';
+
+/** The values of an object with the paths of their fields. Lists and empty objects count as values. */
+export function* valuesIn(value: unknown, path = ''): Generator<[path: string, value: unknown]> {
+  if (!isObject(value) || (Object.keys(value).length === 0 && path !== '')) yield [path, value];
+  else
+    for (const [name, inner] of Object.entries(value))
+      yield* valuesIn(inner, path === '' ? name : `${path}.${name}`);
+}

@@ -1,0 +1,400 @@
+import { Psd2Error } from '../../errors.ts';
+import type { Bank, BankInterface, ComposedRequest, FreeCall, Identity } from '../ports/bank.ts';
+import type {
+  BeforeSend,
+  ConsentSource,
+  Observation,
+  PsuIdentification,
+  TokenSource,
+  Turns,
+} from '../ports/call.ts';
+import { type BankConnection, CallFailed } from '../transport/connection.ts';
+import { pathOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
+
+/** What a call does, for all that wraps it. Only the interface knows its paths. */
+export interface CallFacts {
+  /** The account that the call reads, `list` for the list of all, null for neither. */
+  reads: { account: string } | 'list' | null;
+  /** The customer must have consented to this call. */
+  needsConsent: boolean;
+  /** It gets or revokes tokens. */
+  login: boolean;
+}
+
+/** A call of a bank's interface, without headers and signature. */
+export interface BankCall {
+  method: WireRequest['method'];
+  /** Relative to the base URL, with its query, percent-encoded. psd2 signs it exactly as given. */
+  path: string;
+  /** Scheme, host and port, if the call does not go below the base URL: then the path is the whole one. */
+  origin?: string;
+  facts: CallFacts;
+  /** Sent as JSON. A string is sent unchanged. */
+  body?: object | string;
+  /** The same in all calls of one flow. */
+  transactionId: string;
+  /** Access token, without `Bearer`. */
+  bearer?: string;
+  /** Where the customer's browser returns to. */
+  redirectUri?: string;
+  /** Additional headers, with names in lower case. They replace the standard headers. */
+  headers?: Record<string, string>;
+  /** The call may be repeated after a 5xx although it is not a GET (a token call). */
+  repeatable?: boolean;
+  /** The call is never repeated. For diagnosis, where the first error matters. */
+  once?: boolean;
+  /**
+   * The call does something that cannot be taken back (`execute`, `confirm`). It goes over a connection that nothing else has
+   * used, and psd2 does not send it again after the bank has refused it: its caller asks for the status first.
+   */
+  irrevocable?: boolean;
+  /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */
+  decides?: boolean;
+  /** Called before each attempt leaves. */
+  beforeSend?: BeforeSend;
+  /**
+   * What the operator's Ctrl-C does. By default it ends the call. `until sent`: after the first byte has left, psd2 waits for
+   * the answer (`--timeout`), because the bank gives the result only once. `never`: the call is made even after Ctrl-C.
+   */
+  interruptible?: 'until sent' | 'never';
+}
+
+/** A parsed answer: what the interface understood of its body, once, for all who look at it. */
+export interface Said {
+  /** The body as JSON, with all digits. Undefined for a firewall's page, a truncated or an empty answer. */
+  json: unknown;
+  /** The id that the bank gave its answer. */
+  requestId: string | null;
+  /** The answer asks for SCA. The bank has then processed the call, whatever the status. */
+  asksForSca: boolean;
+  /** The bank itself refused the call without processing it: the token was not valid, or there were too many calls. */
+  turnedAway: boolean;
+  /** The bank's refusal with 401 is about something else than the token. */
+  keepsToken?: boolean;
+  /** The refusal with 429 lasts (the readings of the day are used up): to wait and try again is useless. */
+  lasts?: boolean;
+}
+
+/** The bank's answer, with the ids that its support asks for. */
+export interface Answer<What extends Said = Said> extends WireAnswer {
+  call: BankCall;
+  tppRequestId: string;
+  said: What;
+}
+
+/** Sends a signed call and returns the answer, whatever its status. */
+export type Exchange<What extends Said = Said> = (call: BankCall) => Promise<Answer<What>>;
+
+/** A message of the bank for the operator. */
+export interface Notice {
+  text: string;
+  code: string | null;
+}
+
+/** What was read from a successful answer. */
+export interface Reading {
+  notices: readonly Notice[];
+}
+
+/** Makes calls. Everything that wraps a call is one too. */
+export interface Caller<What extends Said = Said> {
+  /** Sends a call. @returns its answer, whatever its status */
+  send(call: BankCall): Promise<Answer<What>>;
+  /**
+   * Sends a call and reads its answer.
+   *
+   * @throws Psd2Error if there is no answer, and what `read` throws if it is not a usable success
+   */
+  ask<R extends Reading>(call: BankCall, read: (answer: Answer<What>) => R): Promise<R>;
+}
+
+/** Wraps calls. */
+export type Wrapper = <What extends Said>(calls: Caller<What>) => Caller<What>;
+
+/** How an interface writes requests and understands answers. */
+export interface Wire<What extends Said = Said> {
+  /** Makes the request of an attempt: a new id, headers, digest, signature. */
+  compose(call: BankCall): Promise<Signed>;
+  /** Checks the digest and the signature of an answer. @throws Psd2Error `bank_answer` */
+  check(answer: WireAnswer, request: WireRequest): void;
+  understand(answer: WireAnswer, call: BankCall): Promise<What>;
+}
+
+/** A request that is ready to send, and its signing string. */
+export interface Signed {
+  request: WireRequest;
+  tppRequestId: string;
+  /** The `Digest` header, or null without a body. */
+  digest: string | null;
+  signingString: string;
+}
+
+/** What an interface needs to write requests and to check answers. */
+export interface WireSettings {
+  /** The path of the base URL, a prefix for every path: `''` or `/prefix`. */
+  pathPrefix: string;
+  /** Scheme, host and port of the base URL. */
+  origin: string;
+  identity: Identity;
+  /** PEM. Without it, the signatures of answers are not checked. */
+  bankSigningCertificate: string | undefined;
+  /** The id of the bank's session: the bank sends it with its first answer, and psd2 repeats it. */
+  session: { apiTrackId: string | undefined };
+  psuIpAddress: string | undefined;
+  language: string | undefined;
+  traceComponent: string | undefined;
+  /** Who the customer is at the bank. Interfaces with ids of customers in their paths do not need it. */
+  psu: PsuIdentification | undefined;
+  /** The consents of readings, if the interface names them. */
+  consents: ConsentSource | undefined;
+  /** The IPv4 address that this machine calls the bank from. @throws Psd2Error `config` */
+  ownAddress: () => Promise<string>;
+  now: () => Date;
+  newId: () => string;
+}
+
+/** An interface, as `bank/open.ts` finds it by its name. */
+export interface KnownInterface extends BankInterface {
+  /** @throws Psd2Error `certificate` */
+  open(settings: WireSettings): OpenInterface;
+}
+
+/** An interface with the settings of one bank. */
+export interface OpenInterface {
+  /**
+   * The OAuth client that the bank knows the application as. Null: the one in the profile.
+   *
+   * @throws Psd2Error `certificate` if the certificate that must name it does not
+   */
+  client(): { clientId: string; needsSecret: boolean } | null;
+  /**
+   * @param over makes calls over the wire of the interface: the exchange, and all that wraps it
+   * @param around wraps these calls once more, and may use the bank that makes them
+   */
+  connect(
+    over: <What extends Said>(wire: Wire<What>) => Caller<What>,
+    around?: (bank: Bank) => Wrapper,
+  ): Bank;
+  /** The request that psd2 would send for a free call. @param bearer what stands in place of the token */
+  compose(call: FreeCall, bearer: string | undefined): Promise<ComposedRequest>;
+}
+
+/**
+ * Makes calls over an exchange, and reads their answers.
+ *
+ * @param notice receives the warnings and infos of successful answers
+ * @param onAnswer receives each answer before it is read
+ */
+export function openCaller<What extends Said>(
+  exchange: Exchange<What>,
+  notice: (message: Notice) => void,
+  onAnswer: (answer: Answer<What>) => void = () => {},
+): Caller<What> {
+  return {
+    send: exchange,
+    async ask(call, read) {
+      const answer = await exchange(call);
+      onAnswer(answer);
+      const reading = read(answer);
+      reading.notices.forEach(notice);
+      return reading;
+    },
+  };
+}
+
+/**
+ * Adds a token to each call. If the bank refuses the token, a call that is not irrevocable is made again once with a renewed
+ * one.
+ */
+export function withTokens<What extends Said>(exchange: Exchange<What>, tokens: TokenSource): Exchange<What> {
+  /** The token that the bank refused for a call that this does not repeat. The next call renews it. */
+  let refused: string | undefined;
+  return async (call) => {
+    const current = await tokens.current();
+    const token = current === refused ? await tokens.renewed(current) : current;
+    const answer = await exchange({ ...call, bearer: token });
+    if (answer.status !== 401 || answer.said.asksForSca || answer.said.keepsToken) return answer;
+    // Repeat a call that changes something only if the bank itself refused it without processing.
+    if (call.method !== 'GET' && !answer.said.turnedAway) return answer;
+    if (call.irrevocable) {
+      refused = token;
+      return answer;
+    }
+    return exchange({ ...call, bearer: await tokens.renewed(token) });
+  };
+}
+
+/** What an exchange needs. */
+export interface ExchangeSettings<What extends Said> {
+  connection: BankConnection;
+  wire: Wire<What>;
+  /** The id of the bank's session. The bank sends it with its first answer, and psd2 repeats it. */
+  session: { apiTrackId: string | undefined };
+  timeoutMs: number;
+  /** Shared by all calls that the bank counts together. */
+  pace: Turns;
+  signal: AbortSignal;
+  now: () => Date;
+  /** A random number from 0 to 1. */
+  random: () => number;
+  sleep: (milliseconds: number) => Promise<void>;
+  /** The exchange waits for it before it returns the answer. */
+  observe: (observation: Observation) => Promise<void>;
+}
+
+const MAX_RETRIES = 3;
+const FIRST_DELAY = 250;
+/** If the bank asks for a longer delay, psd2 does not retry. The operator can run the command again later. */
+const LONGEST_RETRY_AFTER = 30_000;
+
+/**
+ * Opens the exchange that all calls use: headers, digest, signature, retries (interface specification, "Headers"; command
+ * contract, "Retries").
+ *
+ * @returns a function that throws Psd2Error `bank_unreachable` if there is no answer (its cause is a {@link CallFailed}).
+ *   It returns answers with any status
+ */
+export function openExchange<What extends Said>(settings: ExchangeSettings<What>): Exchange<What> {
+  const { pace, now, random, sleep } = settings;
+
+  return async (call) => {
+    for (let retries = 0; ; retries += 1) {
+      const backoff = FIRST_DELAY * 2 ** retries * (0.5 + random());
+      let answer: Answer<What>;
+      try {
+        answer = await attempt(call, settings);
+      } catch (error) {
+        if (retries === MAX_RETRIES || !mayRetryFailure(call, error)) throw error;
+        await sleep(backoff);
+        continue;
+      }
+      const asked = retryAfter(answer.headers['retry-after'], now());
+      const tooMany = (answer.status === 420 || answer.status === 429) && !answer.said.lasts;
+      if (tooMany) await pace.slowDown(asked === null ? null : Math.min(asked, LONGEST_RETRY_AFTER));
+      else await pace.goOn();
+      if (retries === MAX_RETRIES || answer.said.lasts || !mayRetryAnswer(call, answer)) return answer;
+      if (asked !== null && asked > LONGEST_RETRY_AFTER) return answer;
+      // After too many calls, the pace delays all calls, including this one.
+      if (!tooMany) await sleep(asked ?? backoff);
+    }
+  };
+}
+
+/** Sends a call once, in its turn. Reports the result to the observer before returning it. */
+async function attempt<What extends Said>(
+  call: BankCall,
+  settings: ExchangeSettings<What>,
+): Promise<Answer<What>> {
+  const { connection, wire, timeoutMs, signal } = settings;
+  await waitForTurn(call, settings);
+  const { request, tppRequestId, digest } = await wire.compose(call);
+  const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
+  const ending = endingOf(call, signal);
+  const report = reporterOf(call, pathOf(request), tppRequestId, settings);
+  let mayHaveLeft = false;
+  try {
+    const answer = await connection.send(request, timeoutMs, ending.signal, {
+      alone: call.irrevocable || call.decides,
+      beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
+      sent: () => {
+        mayHaveLeft = true;
+        ending.sent();
+      },
+    });
+    wire.check(answer, request);
+    const said = await wire.understand(answer, call);
+    if (said.turnedAway) await announced?.turnedAway?.();
+    await report(answer.status, mayHaveLeft, said.requestId);
+    return { ...answer, call, tppRequestId, said };
+  } catch (error) {
+    await report(error instanceof Error ? error.message : String(error), mayHaveLeft);
+    // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
+    if (!mayHaveLeft && !(error instanceof Psd2Error && error.code === 'overtaken'))
+      await announced?.notBegun?.();
+    if (!(error instanceof CallFailed)) throw error;
+    signal.throwIfAborted();
+    throw new Psd2Error('bank_unreachable', `The bank could not be reached: ${error.message}`, {
+      hint:
+        error.hint ??
+        (error.passing
+          ? 'Try again later. Check the base URL and the network.'
+          : 'Check the base URL and the certificates of the profile.'),
+      tppRequestId,
+      transactionId: call.transactionId,
+      cause: error,
+    });
+  } finally {
+    ending.forget();
+  }
+}
+
+async function waitForTurn(
+  { interruptible }: BankCall,
+  { pace, signal }: Pick<ExchangeSettings<Said>, 'pace' | 'signal'>,
+): Promise<void> {
+  const isNeverEnded = interruptible === 'never';
+  await pace.turn().catch((error) => {
+    if (!isNeverEnded) throw error;
+  });
+  // An announced call is sent, so an interrupted command must not announce another one.
+  if (!isNeverEnded) signal.throwIfAborted();
+}
+
+/** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
+function reporterOf(
+  { method, transactionId, bearer, irrevocable = false }: BankCall,
+  path: string,
+  tppRequestId: string,
+  { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
+) {
+  const at = now();
+  return (outcome: number | string, mayHaveLeft: boolean, requestId: string | null = null) =>
+    observe({
+      method,
+      path,
+      outcome,
+      at,
+      milliseconds: now().getTime() - at.getTime(),
+      tppRequestId,
+      transactionId,
+      requestId,
+      apiTrackId: session.apiTrackId,
+      isPrivate: bearer !== undefined,
+      mayHaveLeft,
+      irrevocable,
+    });
+}
+
+/** The signal that ends a running call: the operator's Ctrl-C, if the call allows it. */
+function endingOf({ interruptible }: BankCall, signal: AbortSignal) {
+  if (interruptible === undefined) return { signal, sent: () => {}, forget: () => {} };
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  const forget = () => signal.removeEventListener('abort', end);
+  if (interruptible === 'until sent') {
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  }
+  return { signal: ending.signal, sent: forget, forget };
+}
+
+function mayRetryFailure(call: BankCall, error: unknown): boolean {
+  if (call.once) return false;
+  const failure = error instanceof Psd2Error ? error.cause : undefined;
+  return failure instanceof CallFailed && failure.passing && (failure.neverSent || call.method === 'GET');
+}
+
+function mayRetryAnswer(call: BankCall, { status }: { status: number }): boolean {
+  if (call.once) return false;
+  if ([500, 502, 503, 504].includes(status)) return call.method === 'GET' || call.repeatable === true;
+  return (status === 420 || status === 429) && call.method === 'GET';
+}
+
+/** `Retry-After` in milliseconds (RFC 9110, section 10.2.3), or null if it is missing or invalid. */
+function retryAfter(header: string | undefined, now: Date): number | null {
+  if (header === undefined) return null;
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  // Date.parse takes almost anything with a number in it.
+  const date = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now.getTime());
+}

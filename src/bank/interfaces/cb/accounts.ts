@@ -1,0 +1,383 @@
+import * as z from 'zod/mini';
+import { bankLocalTime } from '../../../domain/calendar.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall, CallFacts } from '../../call/call.ts';
+import type {
+  Account,
+  Accounts,
+  Balance,
+  Details,
+  Transaction,
+  TransactionPage,
+  TransactionQuery,
+} from '../../ports/bank.ts';
+import { ask, type CbCaller, readDocument } from './answer.ts';
+import { bankDate, decimal, money, optionalText, text, wholeNumber, writeBankDate } from './wire/fields.ts';
+
+/** `data` of the accounts call (interface specification, "Account record"). */
+export const accountsAnswer = z.object({
+  accounts: z.array(
+    z.object({
+      accountId: text,
+      product: z.nullish(z.object({ code: optionalText, description: optionalText })),
+      currency: optionalText,
+      iban: optionalText,
+      name: optionalText,
+    }),
+  ),
+});
+
+/** `data` of the balance call, with at least one amount. `hour` is `hh:mm` on the bank's clock. */
+export const balanceAnswer = z
+  .object({
+    accountBalance: money,
+    availableBalance: money,
+    accountAvailability: money,
+    accountAvailableCredit: money,
+    date: bankDate,
+    hour: optionalText,
+  })
+  .check(
+    z.refine(
+      ({ date: _date, hour: _hour, ...amounts }) => Object.values(amounts).some((amount) => amount !== null),
+      'expected a balance',
+    ),
+  );
+
+/** An amount of a transaction: `{amount, currency}`, or the bare decimal. */
+const transactionAmount = z.union([
+  z.object({ amount: decimal, currency: optionalText }),
+  z.pipe(
+    decimal,
+    z.transform((amount) => ({ amount, currency: '' })),
+  ),
+]);
+
+/** A paging cursor. 0, null and missing mean that the list has ended. */
+const cursor = z.pipe(
+  z.nullish(z.union([wholeNumber, z.literal('')])),
+  z.transform((value) => (value ? value : null)),
+);
+
+const transaction = z.object({
+  index: optionalText,
+  shortDescription: optionalText,
+  extendedDescription: optionalText,
+  amountTransaction: transactionAmount,
+  dateAccountingCurrency: bankDate,
+  dateLiquidationValue: bankDate,
+  codeDescription: optionalText,
+  idMoneyTransfer: optionalText,
+  isFeeCharge: z.nullish(z.boolean()),
+});
+export type WireTransaction = z.infer<typeof transaction>;
+
+/** The number of rows of a list on all pages. Null if the answer does not say. */
+const total = z.catch(
+  z.pipe(
+    z.nullish(wholeNumber),
+    z.transform((value) => value ?? null),
+  ),
+  null,
+);
+
+/**
+ * `data` of the transactions call: a page of the booked list and a page of the pending list. It has at least one list or one
+ * total: an answer that says nothing is not an account without transactions.
+ */
+export const transactionsAnswer = z
+  .object({
+    transactionsAccounting: z.nullish(z.array(transaction)),
+    transactionsNotAccounting: z.nullish(z.array(transaction)),
+    numberTransactionsAccounting: total,
+    numberTransactionsNotAccounting: total,
+    nextAccounting: cursor,
+    nextNotAccounting: cursor,
+  })
+  .check(
+    z.refine(
+      (page) =>
+        (page.transactionsAccounting ??
+          page.transactionsNotAccounting ??
+          page.numberTransactionsAccounting ??
+          page.numberTransactionsNotAccounting ??
+          null) !== null,
+      'expected transactions',
+    ),
+  );
+
+/** The accounts of `cb` (interface specification, "Accounts"). */
+export function accountsOf(bank: CbCaller): Accounts {
+  return {
+    // Today's bank has ten. The store could keep more.
+    isId: (text) => /^[A-Za-z0-9]{1,35}$/.test(text),
+    list: (customerId, transactionId) => fetchAccounts(bank, customerId, transactionId),
+    balance: (customerId, productId, transactionId) =>
+      fetchBalance(bank, customerId, productId, transactionId),
+    pages: (query) => fetchPages(bank, query),
+    document: (query, format) => fetchDocument(bank, query, format),
+    details: async (of, transactionId) =>
+      (await ask(bank, get(pathOfDetails(of), transactionId), z.record(z.string(), z.unknown()))).data,
+  };
+}
+
+/** A call that reads. */
+export function get(path: string, transactionId: string): BankCall {
+  return { method: 'GET', path, facts: factsOf('GET', path), transactionId };
+}
+
+function pathOfDetails(of: Details): string {
+  if (of.what === 'product') return productPath(of.customerId, of.productId);
+  return of.what === 'customer' ? customerPath(of.customerId) : `${customerPath(of.customerId)}/products`;
+}
+
+/** The customer's accounts (interface specification, "Account record"). @throws Psd2Error */
+async function fetchAccounts(bank: CbCaller, customerId: string, transactionId: string): Promise<Account[]> {
+  const { data } = await ask(
+    bank,
+    get(`${customerPath(customerId)}/accounts`, transactionId),
+    accountsAnswer,
+  );
+  return data.accounts.map((account) => ({
+    accountId: account.accountId,
+    productId: account.accountId,
+    iban: account.iban || null,
+    currency: account.currency,
+    name: account.name || null,
+    productCode: account.product?.code || null,
+    productDescription: account.product?.description || null,
+  }));
+}
+
+/** The balance of one product. @throws Psd2Error */
+async function fetchBalance(
+  bank: CbCaller,
+  customerId: string,
+  productId: string,
+  transactionId: string,
+): Promise<Balance> {
+  const { data } = await ask(
+    bank,
+    get(`${productPath(customerId, productId)}/balance/retrieve`, transactionId),
+    balanceAnswer,
+  );
+  const { date, hour, ...amounts } = data;
+  return {
+    accountId: productId,
+    productId,
+    ...amounts,
+    asOf: date && (/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(hour) ? bankLocalTime(date, hour) : date),
+  };
+}
+
+/**
+ * Reads the transactions of one product page by page, in the bank's order. Transactions that are booked between two pages
+ * move the rows. `flows/reading` handles that.
+ *
+ * The bank has two lists, each with a cursor. A missing cursor means "from the start", so the bank sends a finished list
+ * again while the other list continues. psd2 drops those rows. Some answers name the next page by `_links.next` instead.
+ *
+ * @throws Psd2Error `bank_answer` if a cursor does not advance, or there are too many empty pages
+ */
+async function* fetchPages(bank: CbCaller, query: TransactionQuery): AsyncGenerator<TransactionPage> {
+  const base = `${productPath(query.customerId, query.productId)}/transactions/retrieve`;
+  const range = new URLSearchParams(rangeOf(query));
+  let booked = new ListCursor('nextAccounting', query.status !== 'pending');
+  let pending = new ListCursor('nextNotAccounting', query.status !== 'booked');
+  let path = withQuery(base, range);
+  const linkedPages = new Set<string>();
+  let emptyPages = 0;
+
+  for (;;) {
+    const { data, envelope } = await ask(bank, get(path, query.transactionId), transactionsAnswer);
+    const { transactionsAccounting, transactionsNotAccounting } = data;
+    if (booked.open && (data.numberTransactionsAccounting ?? 0) > 0)
+      requireList(transactionsAccounting, 'transactionsAccounting', query);
+    if (pending.open && (data.numberTransactionsNotAccounting ?? 0) > 0)
+      requireList(transactionsNotAccounting, 'transactionsNotAccounting', query);
+    const link = envelope.next;
+    const hasLink = link?.method === 'GET' && link.href.trim() !== '';
+    const isLinked = hasLink && data.nextAccounting === null && data.nextNotAccounting === null;
+    const hasBookedEnded = !booked.open && query.status !== 'pending';
+    const page: TransactionPage = {
+      ...(hasBookedEnded &&
+        data.numberTransactionsAccounting && { endedBookedTotal: data.numberTransactionsAccounting }),
+      ...(booked.open && {
+        booked: {
+          rows: (transactionsAccounting ?? []).map((row) => toTransaction(row, 'booked')),
+          total: data.numberTransactionsAccounting || null,
+          hasMore: isLinked || data.nextAccounting !== null,
+        },
+      }),
+      ...(pending.open && {
+        pending: {
+          rows: (transactionsNotAccounting ?? []).map((row) => toTransaction(row, 'pending')),
+          total: data.numberTransactionsNotAccounting || null,
+          hasMore: isLinked || data.nextNotAccounting !== null,
+        },
+      }),
+    };
+    yield page;
+    const isEmpty = !page.booked?.rows.length && !page.pending?.rows.length;
+    emptyPages = isEmpty ? emptyPages + 1 : 0;
+    if (emptyPages > MAX_EMPTY_PAGES) throw stuck(query);
+
+    const linked = hasLink ? linkedPath(path, link.href, query) : null;
+    if (linked && isLinked) {
+      if (linkedPages.has(linked)) throw stuck(query);
+      linkedPages.add(linked);
+      path = linked;
+      continue;
+    }
+    booked = booked.advance(data.nextAccounting, query);
+    pending = pending.advance(data.nextNotAccounting, query);
+    if (!booked.open && !pending.open) return;
+    path = withQuery(base, new URLSearchParams([...range, ...booked.parameter(), ...pending.parameter()]));
+  }
+}
+
+/**
+ * The bank's own document of the transactions in a range.
+ *
+ * @returns its bytes
+ * @throws Psd2Error `bank_answer` if the answer is not a document
+ */
+async function fetchDocument(
+  bank: CbCaller,
+  query: Omit<TransactionQuery, 'status'>,
+  format: 'xls' | 'pdf',
+): Promise<Buffer> {
+  const path = withQuery(
+    `${productPath(query.customerId, query.productId)}/transactions/retrieve`,
+    new URLSearchParams({ ...rangeOf(query), exportType: format }),
+  );
+  return readDocument(await bank.send(get(path, query.transactionId)));
+}
+
+/** Requires a list that the bank says has rows. An empty list may be missing. @throws Psd2Error `bank_answer` */
+function requireList(list: unknown, name: string, { productId, transactionId }: TransactionQuery): void {
+  if (list) return;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's answer to the transactions of ${productId} counts rows of data.${name} but has none`,
+    { transactionId },
+  );
+}
+
+/** The maximum number of consecutive empty pages. With more, psd2 assumes a list that never ends. */
+const MAX_EMPTY_PAGES = 100;
+
+/** The cursor of one of the two lists. */
+class ListCursor {
+  readonly open: boolean;
+  readonly #name: string;
+  readonly #position: number;
+
+  /** @param position the position of the next page. A list starts at 1 */
+  constructor(name: string, open: boolean, position = 1) {
+    this.#name = name;
+    this.open = open;
+    this.#position = position;
+  }
+
+  advance(next: number | null, query: TransactionQuery): ListCursor {
+    if (!this.open || next === null) return new ListCursor(this.#name, false);
+    if (next <= this.#position) throw stuck(query);
+    return new ListCursor(this.#name, true, next);
+  }
+
+  parameter(): [string, string][] {
+    return this.open ? [[this.#name, String(this.#position)]] : [];
+  }
+}
+
+function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's transaction pages of ${productId} do not advance`, {
+    hint: 'Narrow the range with --from and --to.',
+    transactionId,
+  });
+}
+
+function rangeOf({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<string, string> {
+  return { ...(from && { dateFrom: writeBankDate(from) }), ...(to && { dateTo: writeBankDate(to) }) };
+}
+
+function withQuery(path: string, query: URLSearchParams): string {
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+/**
+ * Resolves a link of an answer against the called path. The link's host is ignored, because links must never choose where a
+ * token goes.
+ *
+ * @throws Psd2Error `bank_answer` if the link is not a valid address
+ */
+function linkedPath(
+  calledPath: string,
+  href: string,
+  { productId, transactionId }: TransactionQuery,
+): string {
+  const called = new URL(calledPath, 'https://bank.invalid').href;
+  const linked = URL.canParse(href, called) ? new URL(href, called) : null;
+  if (linked?.pathname.startsWith('/')) {
+    // Remove the path prefix of the base URL, because psd2 adds it to every path.
+    const path = linked.pathname.slice(Math.max(0, linked.pathname.indexOf('/private/')));
+    return `${path}${linked.search}`;
+  }
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's link to the next page of the transactions of ${productId} is not a valid address`,
+    { transactionId },
+  );
+}
+
+function toTransaction(row: WireTransaction, status: Transaction['status']): Transaction {
+  return {
+    index: row.index,
+    status,
+    bookingDate: row.dateAccountingCurrency,
+    valueDate: row.dateLiquidationValue,
+    amount: row.amountTransaction.amount,
+    currency: row.amountTransaction.currency || null,
+    description: row.shortDescription,
+    details: row.extendedDescription,
+    code: row.codeDescription || null,
+    transferReference: row.idMoneyTransfer || null,
+    feeCharge: row.isFeeCharge ?? null,
+  };
+}
+
+/** Encodes any text as one segment of a path. An unpaired surrogate cannot be encoded and becomes U+FFFD. */
+export function pathSegment(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\u{FFFD}'));
+}
+
+/** The path of a customer's resources. */
+export function customerPath(customerId: string): string {
+  return `/private/customers/${pathSegment(customerId)}`;
+}
+
+/** The path of a product's resources. */
+export function productPath(customerId: string, productId: string): string {
+  return `${customerPath(customerId)}/products/${pathSegment(productId)}`;
+}
+
+const OTHER: CallFacts = { reads: null, needsConsent: false, login: false };
+
+/**
+ * What a call does, read from its path. A call that the operator has put together (`psd2 api`) is judged as psd2's own are.
+ *
+ * @param path relative to the base URL; its query does not matter
+ */
+export function factsOf(method: string, path: string): CallFacts {
+  const asked = path.split('?', 1)[0] ?? '';
+  if (asked.startsWith('/auth/oauth/')) return { ...OTHER, login: true };
+  if (method !== 'GET') return OTHER;
+  // Calls about a product need a consent.
+  const needsConsent = asked.includes('/products/');
+  if (/\/private\/customers\/[^/]+\/(?:accounts|products)$/.test(asked)) return { ...OTHER, reads: 'list' };
+  const account = PRODUCT.exec(asked)?.[1];
+  return { ...OTHER, needsConsent, ...(account !== undefined && { reads: { account } }) };
+}
+
+const PRODUCT = /\/private\/customers\/[^/]+\/products\/([A-Za-z0-9]{1,35})(?:\/[A-Za-z]+\/retrieve)?$/;

@@ -1,0 +1,133 @@
+import * as z from 'zod/mini';
+import { isMoneyTransfer } from '../../../domain/transfer.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall, Signed } from '../../call/call.ts';
+import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
+import { pathOf } from '../../transport/line.ts';
+import { factsOf } from './accounts.ts';
+import { type CbCaller, readAnswer } from './answer.ts';
+import { scaPath } from './consents.ts';
+
+/** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
+export const OWN_HEADERS = [
+  'authorization',
+  'digest',
+  'signature',
+  'date',
+  'tpp-request-id',
+  'tpp-transaction-id',
+  'content-length',
+  'host',
+  'connection',
+  'transfer-encoding',
+  'expect',
+  'te',
+  'trailer',
+  'upgrade',
+];
+
+/**
+ * Why psd2 does not send a free call: only `psd2 transfer` executes a bank transfer (command contract, "One set of rules"). It
+ * reads the path as a lenient server would.
+ */
+export function refusalOf(method: string, path: string): Psd2Error | null {
+  if (method === 'GET' || !executesTransfer(path)) return null;
+  return new Psd2Error('usage', 'psd2 api does not execute a bank transfer', {
+    hint: 'Use psd2 transfer, which checks the payee, the amount and the reference. --dry-run and --curl show the request.',
+  });
+}
+
+function executesTransfer(path: string): boolean {
+  const names = namesIn(path);
+  return lastOf(names) === 'execute' && names.some(isMoneyTransfer);
+}
+
+/** The names in a path, in lower case, as a lenient server would read them. */
+function namesIn(path: string): string[] {
+  let text = path.split(/[?#]/, 1)[0] ?? '';
+  // A proxy may decode the path before the bank does.
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
+  // Drop matrix parameters, an encoded query and invisible characters.
+  return text
+    .split(/[/\\]/)
+    .map((name) => (name.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase())
+    .filter((name) => name !== '' && name !== '.');
+}
+
+/** The last name, after each `..` has removed the name before it. */
+function lastOf(names: readonly string[]): string | undefined {
+  const parts: string[] = [];
+  for (const name of names) {
+    if (name === '..') parts.pop();
+    else parts.push(name);
+  }
+  return parts.at(-1);
+}
+
+/** The call as psd2 sends it. `execute` and `confirm` cannot be taken back. */
+function toBankCall({ returnAddress: _returnAddress, ...call }: FreeCall): BankCall {
+  const { method, path } = call;
+  const irrevocable = method !== 'GET' && ['execute', 'confirm'].includes(lastOf(namesIn(path)) ?? '');
+  return { ...call, facts: factsOf(method, path), irrevocable };
+}
+
+/** Sends a free call. The answer is also given if it is not a success. */
+export async function sendFreely(bank: CbCaller, free: FreeCall): Promise<FreeAnswer> {
+  const call = toBankCall(free);
+  const answer = await bank.send(call);
+  const { body, said } = answer;
+  try {
+    readAnswer(answer, z.unknown());
+    return { body, json: said.json, refusal: null };
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return { body, json: said.json, refusal: withWayOn(withWayToSca(error, free), call) };
+  }
+}
+
+/** psd2 sends only this one call, so the operator starts SCA, with the resource that the bank named. */
+function withWayToSca(error: Psd2Error, { returnAddress }: FreeCall): Psd2Error {
+  if (error.code !== 'sca_required' || !error.resourceId) return error;
+  const header = `TPP-Redirect-URI: ${returnAddress()}`;
+  return error.with({
+    hint: 'The customer must authorise first and then returns to your callback. After that, make the call again. Start with:',
+    next: [['api', 'GET', scaPath(error.resourceId), '--header', header]],
+  });
+}
+
+/** psd2 sends `execute` and `confirm` only once. With a wrong token, the operator looks at the status, and sends it again. */
+function withWayOn(error: Psd2Error, { irrevocable }: BankCall): Psd2Error {
+  if (!irrevocable || error.code !== 'not_logged_in') return error;
+  return error.with({
+    hint: 'psd2 has not sent the call again, because a refusal is about one delivery of the request only. Look at the status of the resource first. Renew the token with:',
+    next: [['auth', 'refresh']],
+  });
+}
+
+/** The request of a free call, without secrets. */
+export async function composeFreely(
+  { compose }: { compose(call: BankCall): Promise<Signed> },
+  free: FreeCall,
+  bearer: string | undefined,
+): Promise<ComposedRequest> {
+  const { request, signingString } = await compose({
+    ...toBankCall(free),
+    ...(bearer !== undefined && { bearer }),
+  });
+  const { method, target, headers, body } = request;
+  return { method, target, headers, body: body ? redactBody(target, body) : null, signingString };
+}
+
+const SECRET_FIELDS = ['client_secret', 'code', 'token', 'refresh_token', 'access_token', 'password'];
+
+/** Removes the secrets from a token call. It parses the JSON, because a text search misses escaped names. */
+function redactBody(target: string, body: Buffer): string {
+  const text = body.toString('utf8');
+  if (!/\/oauth\//.test(pathOf({ target }))) return text;
+  return JSON.stringify(JSON.parse(text), (name, value) =>
+    SECRET_FIELDS.includes(name) ? '<secret>' : value,
+  );
+}

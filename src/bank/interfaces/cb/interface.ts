@@ -1,0 +1,199 @@
+import { verify, X509Certificate } from 'node:crypto';
+import { tppCertificateHeader } from '../../../certificates/key-pair.ts';
+import { parseCustomerId, parseProductId } from '../../../domain/identifiers.ts';
+import { Psd2Error } from '../../../errors.ts';
+import { digestHeader, signatureHeader, signingString } from '../../../signature/http-signature.ts';
+import type { BankCall, KnownInterface, OpenInterface, Signed, Wire, WireSettings } from '../../call/call.ts';
+import type { Bank } from '../../ports/bank.ts';
+import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.ts';
+import { accountsOf } from './accounts.ts';
+import { type CbCaller, type CbSaid, understand } from './answer.ts';
+import { consentsOf, scaOf } from './consents.ts';
+import { composeFreely, OWN_HEADERS, refusalOf, sendFreely } from './free-call.ts';
+import { loginOf } from './login.ts';
+import { paymentsOf } from './payments.ts';
+
+/** The interface that psd2 began with (interface specification). It has everything that a port can ask for. */
+export const cb: KnownInterface = {
+  name: 'cb',
+  has: new Set([
+    ...(['payments', 'products', 'data of the customer'] as const),
+    ...(['operations', 'terms', 'receipts', 'documents', 'consent confirmation'] as const),
+  ]),
+  logsIn: 'customers',
+  probes: 'authorize',
+  customers: 'named by the bank',
+  ownHeaders: OWN_HEADERS,
+  readCustomerId: parseCustomerId,
+  readAccountId: parseProductId,
+  refusalOf,
+  open,
+};
+
+function open(settings: WireSettings): OpenInterface {
+  const wire = openWire(settings);
+  return {
+    client: () => null,
+    connect(over, around) {
+      const calls = over(wire);
+      const bank = bankOver(calls);
+      return around ? bankOver(around(bank)(calls)) : bank;
+    },
+    compose: (call, bearer) => composeFreely(wire, call, bearer),
+  };
+}
+
+/** How `cb` writes requests and understands answers. */
+export function openWire(settings: WireSettings): Wire<CbSaid> {
+  const { session } = settings;
+  const check = answerCheck(settings.bankSigningCertificate);
+  return {
+    compose: composer(settings),
+    check,
+    understand(answer, call) {
+      session.apiTrackId ??= answer.headers['cb-apitrack-id'];
+      return understand(answer, call);
+    },
+  };
+}
+
+/** The bank of an interface, over whatever makes its calls. */
+export function bankOver(outer: CbCaller): Bank {
+  let earliest: Date | undefined;
+  const bank: CbCaller = {
+    send: outer.send,
+    ask: (call, read) =>
+      outer.ask(call, (answer) => {
+        const reading = read(answer);
+        const date = new Date(answer.headers.date ?? '');
+        if (!Number.isNaN(date.getTime()) && (earliest === undefined || date < earliest)) earliest = date;
+        return reading;
+      }),
+  };
+  return {
+    accounts: accountsOf(bank),
+    consents: consentsOf(bank),
+    login: loginOf(bank),
+    payments: paymentsOf(bank),
+    sca: scaOf(bank),
+    send: (call) => sendFreely(bank, call),
+    earliestAnswer: () => earliest,
+  };
+}
+
+/** The headers that the bank requires in the signature, in order (interface specification, "Headers"). */
+export const SIGNED_WITH_BODY = ['(request-target)', 'digest', 'tpp-request-id', 'date'];
+export const SIGNED_WITHOUT_BODY = ['(request-target)', 'tpp-request-id', 'date'];
+
+/**
+ * @returns a function that makes the request of a call: headers, digest and signature, with a new id and the current date
+ *   (interface specification, "Headers")
+ */
+export function composer(settings: WireSettings): (call: BankCall) => Promise<Signed> {
+  const { identity } = settings;
+  // A missing name is said before a flow begins.
+  const keyId = identity.applicationName;
+  // It is the same for all calls.
+  let tppCertificate: string | undefined;
+  return (call) => {
+    tppCertificate ??= tppCertificateHeader(identity.signingCertificate, identity.tppCertificate);
+    return compose(call, settings, { keyId, tppCertificate });
+  };
+}
+
+async function compose(
+  call: BankCall,
+  settings: WireSettings,
+  { keyId, tppCertificate }: { keyId: string; tppCertificate: string | undefined },
+): Promise<Signed> {
+  const { identity, session, pathPrefix } = settings;
+  const tppRequestId = settings.newId();
+  const body = call.body === undefined ? undefined : toBytes(call.body);
+  const digest = body ? digestHeader(body) : null;
+  const target = `${pathPrefix}${call.path}`;
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    ...(body && { 'content-type': 'application/json' }),
+    ...(digest && { digest }),
+    date: settings.now().toUTCString(),
+    'tpp-transaction-id': call.transactionId,
+    'tpp-request-id': tppRequestId,
+    ...(tppCertificate && { 'tpp-certificate': tppCertificate }),
+    ...(call.bearer && { authorization: `Bearer ${call.bearer}` }),
+    ...(call.redirectUri && { 'tpp-redirect-uri': call.redirectUri }),
+    ...(settings.psuIpAddress && { 'psu-ip-address': settings.psuIpAddress }),
+    ...(settings.language && { 'accept-language': settings.language }),
+    ...(settings.traceComponent && { 'cb-trace-id': `viewId=${settings.traceComponent}` }),
+    ...(session.apiTrackId && { 'cb-apitrack-id': session.apiTrackId }),
+    ...call.headers,
+  };
+  const signable = { method: call.method, target, headers };
+  const names = body ? SIGNED_WITH_BODY : SIGNED_WITHOUT_BODY;
+  headers.signature = await signatureHeader(signable, names, keyId, identity.signer);
+  return {
+    request: { method: call.method, target, headers, body },
+    tppRequestId,
+    digest,
+    signingString: signingString(signable, names),
+  };
+}
+
+function toBytes(body: object | string): Buffer {
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/**
+ * Checks the `Digest` of an answer, and with the bank's certificate its `Signature` (draft-cavage-http-signatures-09). The
+ * bank does not sign all answers.
+ *
+ * @param certificatePem the bank's signing certificate. Without it, only the digest is checked
+ * @returns a check that throws Psd2Error `bank_answer`. Such an answer must not be used
+ */
+export function answerCheck(
+  certificatePem: string | undefined,
+): (answer: WireAnswer, request: WireRequest) => void {
+  const certificate = certificatePem === undefined ? undefined : readCertificate(certificatePem);
+  return ({ headers, body }, request) => {
+    const refuse = (what: string): never => {
+      throw new Psd2Error(
+        'bank_answer',
+        `The bank's answer to ${request.method} ${pathOf(request)} ${what}`,
+        {
+          hint: 'psd2 did not use the answer. Someone may have changed it on the way, or the bank has a new certificate.',
+        },
+      );
+    };
+    const digest = headers.digest?.split(',').find((value) => /^\s*sha-256=/i.test(value));
+    if (digest !== undefined && digest.trim().slice(8) !== digestHeader(body).slice(8)) {
+      refuse('does not match its Digest');
+    }
+    if (!certificate || headers.signature === undefined) return;
+    const parts = Object.fromEntries(
+      [...headers.signature.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+    const names = parts.headers?.split(' ') ?? ['date'];
+    if (parts.algorithm !== 'rsa-sha256' || !parts.signature) refuse('has a Signature in an unknown format');
+    if (body.length > 0 && !names.includes('digest')) refuse('has a Signature that does not cover its body');
+    const missing = names.find((name) => name !== '(request-target)' && headers[name] === undefined);
+    if (missing !== undefined) refuse(`has a Signature over the header ${missing}, which is missing`);
+    const signed = signingString({ method: request.method, target: request.target, headers }, names);
+    if (
+      !verify(
+        'sha256',
+        Buffer.from(signed),
+        certificate.publicKey,
+        Buffer.from(parts.signature ?? '', 'base64'),
+      )
+    ) {
+      refuse('has a wrong Signature');
+    }
+  };
+}
+
+function readCertificate(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (cause) {
+    throw new Psd2Error('certificate', 'The bank signing certificate is not a PEM certificate', { cause });
+  }
+}

@@ -1,0 +1,148 @@
+import { addDays, bankDay } from '../../../domain/calendar.ts';
+import type { Money } from '../../../domain/decimal.ts';
+import { isAccountId } from '../../../domain/identifiers.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
+import { ask } from './answer.ts';
+import { atAccountOrCard, type Calls, lacking, reading } from './calls.ts';
+import { pagesOf } from './transactions.ts';
+import {
+  accountAnswer,
+  accountsAnswer,
+  balancesAnswer,
+  cardAccountsAnswer,
+  type WireAccount,
+  type WireBalance,
+} from './wire/accounts.ts';
+
+/** The accounts and cards of a customer (NextGenPSD2, section 2, "Reading"). */
+export function accountsOf(calls: Calls): Accounts {
+  return {
+    isId: isAccountId,
+    identifiesRows: true,
+    earliestDay: () => addDays(bankDay(calls.settings.now()), -calls.description.accounts.historyDays),
+    list: (_customerId, transactionId) => fetchAccounts(calls, transactionId),
+    balance: (_customerId, accountId, transactionId) => fetchBalance(calls, accountId, transactionId),
+    pages: (query) => pagesOf(calls, query),
+    document: () => Promise.reject(lacking('documents of accounts')),
+    details: (of, transactionId) => fetchDetails(calls, of, transactionId),
+  };
+}
+
+/** Accounts and card accounts in one list. @throws Psd2Error */
+async function fetchAccounts(calls: Calls, transactionId: string): Promise<Account[]> {
+  const { bank } = calls;
+  const { data } = await ask(
+    bank,
+    await reading(calls, 'getAccountList', 'list', transactionId),
+    accountsAnswer,
+  );
+  const accounts = data.accounts.map(toAccount);
+  const cards = await fetchCards(calls, transactionId);
+  for (const { accountId } of cards) calls.cards.add(accountId);
+  const known = new Set(accounts.map(({ accountId }) => accountId));
+  return [...accounts, ...cards.filter(({ accountId }) => !known.has(accountId))];
+}
+
+async function fetchCards(calls: Calls, transactionId: string): Promise<Account[]> {
+  try {
+    const call = await reading(calls, 'getCardAccountList', 'list', transactionId);
+    return (await ask(calls.bank, call, cardAccountsAnswer)).data.cardAccounts.map(toAccount);
+  } catch (error) {
+    if (hasNoCards(error)) return [];
+    throw error;
+  }
+}
+
+/** The same consent has just opened the list of accounts, so a refusal is about cards. */
+function hasNoCards(error: unknown): boolean {
+  if (!(error instanceof Psd2Error)) return false;
+  const { httpStatus, bankCode } = error;
+  return (
+    [403, 404, 405, 501].includes(httpStatus ?? 0) ||
+    ['CONSENT_INVALID', 'SERVICE_INVALID'].includes(bankCode ?? '')
+  );
+}
+
+function toAccount(account: WireAccount): Account {
+  const accountId =
+    account.resourceId ?? account.iban ?? account.bban ?? account.maskedPan ?? account.msisdn ?? '';
+  return {
+    accountId,
+    productId: accountId,
+    iban: account.iban,
+    // `XXX` stands for many currencies (ISO 4217).
+    currency: account.currency === 'XXX' ? '' : (account.currency ?? ''),
+    name: account.displayName ?? account.name ?? account.maskedPan,
+    productCode: account.cashAccountType,
+    productDescription: account.product,
+  };
+}
+
+async function fetchBalance(calls: Calls, accountId: string, transactionId: string): Promise<Balance> {
+  const { data } = await atAccountOrCard(calls, accountId, async (kind) => {
+    const operation = kind === 'card' ? 'getCardAccountBalances' : 'getBalances';
+    return ask(
+      calls.bank,
+      await reading(calls, operation, { account: accountId }, transactionId),
+      balancesAnswer,
+    );
+  });
+  const { booked, available } = calls.description.accounts.balances;
+  const currency = data.account?.currency ?? null;
+  const accountBalance = first(data.balances, booked, currency);
+  const availableBalance = first(data.balances, available, currency);
+  const shown = accountBalance ?? availableBalance;
+  return {
+    accountId,
+    productId: accountId,
+    accountBalance: moneyOf(accountBalance),
+    availableBalance: moneyOf(availableBalance),
+    accountAvailability: null,
+    accountAvailableCredit: null,
+    asOf: shown?.lastChangeDateTime ?? shown?.referenceDate ?? null,
+    balances: data.balances.map(toTyped),
+  };
+}
+
+/** The first balance with one of these types, in their order; in the account's currency, if the answer names it. */
+function first(
+  balances: readonly WireBalance[],
+  types: readonly string[],
+  currency: string | null,
+): WireBalance | undefined {
+  const inOrder = types.flatMap((type) => balances.filter(({ balanceType }) => balanceType === type));
+  return inOrder.find(({ balanceAmount }) => balanceAmount.currency === currency) ?? inOrder[0];
+}
+
+function moneyOf(balance: WireBalance | undefined): Money | null {
+  return balance ? balance.balanceAmount : null;
+}
+
+function toTyped(balance: WireBalance): TypedBalance {
+  return {
+    type: balance.balanceType ?? '',
+    ...balance.balanceAmount,
+    date: balance.referenceDate,
+    at: balance.lastChangeDateTime,
+  };
+}
+
+async function fetchDetails(calls: Calls, of: Details, transactionId: string): Promise<object> {
+  if (of.what === 'customer') throw lacking('data of the customer');
+  if (of.what !== 'product') {
+    const call = await reading(calls, 'getAccountList', 'list', transactionId);
+    const { data } = await ask(calls.bank, call, accountsAnswer);
+    return data;
+  }
+  const { productId } = of;
+  const { data } = await atAccountOrCard(calls, productId, async (kind) => {
+    const operation = kind === 'card' ? 'readCardAccountDetails' : 'readAccountDetails';
+    return ask(
+      calls.bank,
+      await reading(calls, operation, { account: productId }, transactionId),
+      accountAnswer,
+    );
+  });
+  return data.account ?? data.cardAccount ?? data;
+}

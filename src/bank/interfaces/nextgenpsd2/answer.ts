@@ -1,0 +1,192 @@
+import type * as z from 'zod/mini';
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { type ErrorContext, Psd2Error } from '../../../errors.ts';
+import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
+import { parseJson } from '../../call/json.ts';
+import { pathOf, type WireAnswer } from '../../transport/line.ts';
+import { type Meaning, meaningOf, meaningOfStatus, TOKEN_CODES } from './refusals.ts';
+import { type BankMessage, messagesIn } from './wire/messages.ts';
+
+/** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
+export interface NextGenSaid extends Said {
+  messages: BankMessage[];
+  /** What the refusal means. Null for a success. */
+  meaning: Meaning | null;
+  /** The message that decided. */
+  decided: BankMessage | undefined;
+}
+
+export type NextGenAnswer = Answer<NextGenSaid>;
+export type NextGenCaller = Caller<NextGenSaid>;
+
+/** A successful answer: its content, and the rest of it. */
+export interface NextGenReading<T> extends Reading {
+  data: T;
+  headers: Readonly<Record<string, string>>;
+  status: number;
+}
+
+/** Parses an answer. The code of the bank decides what a refusal means, then the HTTP status. */
+export async function understand(
+  { status, body, headers }: WireAnswer,
+  call: BankCall,
+  bank: BankDescription,
+): Promise<NextGenSaid> {
+  const json = await parseJson(body.toString('utf8').trim()).catch(() => undefined);
+  const messages = messagesIn(json);
+  const isRefused = status < 200 || status > 299;
+  const decided = isRefused ? decidingOf(messages, bank) : undefined;
+  const meaning = isRefused
+    ? ((decided?.code ? meaningOf(decided.code, bank) : undefined) ??
+      meaningOfStatus(status, call.facts.login))
+    : null;
+  const isBanks = decided?.code != null;
+  const isAboutToken = isBanks && TOKEN_CODES.includes(decided?.code ?? '');
+  return {
+    json,
+    messages,
+    meaning,
+    decided,
+    requestId: idOf(headers['x-request-id']),
+    asksForSca: meaning?.code === 'sca_required',
+    turnedAway: isBanks && ((status === 401 && isAboutToken) || status === 429),
+    // Without a code, a 401 may be about the token.
+    keepsToken: isBanks && !isAboutToken,
+    lasts: meaning?.code === 'reads_used_up',
+  };
+}
+
+function idOf(header: string | undefined): string | null {
+  return header !== undefined && header.length <= 200 ? header : null;
+}
+
+/** The first error with a code that has a meaning, else the first with a code, else the first. */
+function decidingOf(messages: readonly BankMessage[], bank: BankDescription): BankMessage | undefined {
+  const errors = messages.some(({ isError }) => isError)
+    ? messages.filter(({ isError }) => isError)
+    : messages;
+  return (
+    errors.find(({ code }) => code !== null && meaningOf(code, bank) !== undefined) ??
+    errors.find(({ code }) => code !== null) ??
+    errors[0]
+  );
+}
+
+/**
+ * Makes a call and reads its answer.
+ *
+ * @throws Psd2Error if there is no answer, it is not a success, or it does not match `schema`
+ */
+export function ask<T>(
+  bank: NextGenCaller,
+  call: BankCall,
+  schema: z.ZodMiniType<T>,
+): Promise<NextGenReading<T>> {
+  return bank.ask(call, (answer) => readAnswer(answer, schema));
+}
+
+/**
+ * Reads the JSON of an answer.
+ *
+ * @throws Psd2Error for every unsuccessful answer, and `bank_answer` for a success without a required field. The message names
+ *   the field and the request
+ */
+export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): NextGenReading<T> {
+  const { json } = success(answer).said;
+  if (typeof json !== 'object' || json === null) {
+    const what = json === undefined ? 'not JSON' : 'no JSON object';
+    throw unusable(answer, `The bank's answer to ${nameOf(answer)} is ${what}${kindOf(answer)}`);
+  }
+  const result = schema.safeParse(json);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const field = (issue?.path ?? []).join('.') || 'content';
+    throw unusable(
+      answer,
+      `The bank's answer to ${nameOf(answer)} has no usable ${field}: ${issue?.message ?? 'unreadable'}`,
+    );
+  }
+  const { status, headers } = answer;
+  return { data: result.data, headers, status, notices: noticesOf(answer) };
+}
+
+/** Checks that an answer is a success, whatever is in it. @throws Psd2Error if it is none */
+export function readNothing(answer: NextGenAnswer): Reading {
+  return { notices: noticesOf(success(answer)) };
+}
+
+function success(answer: NextGenAnswer): NextGenAnswer {
+  if (answer.said.meaning) throw toError(answer, answer.said.meaning);
+  return answer;
+}
+
+function noticesOf({ said }: NextGenAnswer) {
+  return said.messages.flatMap(({ text, code }) => {
+    const words = text ?? code;
+    return words === null ? [] : [{ text: words, code }];
+  });
+}
+
+function unusable(answer: NextGenAnswer, message: string): Psd2Error {
+  return new Psd2Error('bank_answer', message, idsOf(answer));
+}
+
+/** The error for an unsuccessful answer. */
+function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
+  const { status, said, call } = answer;
+  const { code, says } = meaning;
+  const { hint, next }: Partial<Meaning> = meaning.isForReadings && call.facts.reads === null ? {} : meaning;
+  const { decided } = said;
+  const where = decided?.path ? ` (${decided.path})` : '';
+  const words = decided?.text ?? decided?.code;
+  const told = words ? `: ${words}${where}` : kindOf(answer);
+  const after = answer.headers['retry-after']?.slice(0, 40);
+  const advice = code === 'too_many_calls' && after ? `The bank says: retry after ${after}.` : hint;
+  return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${told}`, {
+    ...idsOf(answer),
+    ...(advice !== undefined && { hint: advice }),
+    ...(next && { next }),
+    ...(decided?.code && { bankCode: decided.code }),
+    ...refusalIn(answer, code),
+  });
+}
+
+/** Statuses with which the bank refuses what a request contains. */
+const REFUSED_CONTENT = [400, 417, 422];
+
+/** Codes that are no refusal, whatever the status. */
+const UNDECIDED: readonly Psd2Error['code'][] = ['bank_failing', 'bank_answer', 'outcome_unknown'];
+
+/** How definitely an error is a refusal. It is certainly the bank's own with one of the standard's messages and a code. */
+function refusalIn(
+  { status, said }: NextGenAnswer,
+  code: Psd2Error['code'],
+): Pick<ErrorContext, 'refusal' | 'isBanks'> {
+  const own = said.decided?.code != null ? ({ isBanks: true } as const) : {};
+  if (said.turnedAway || code === 'too_many_calls')
+    return said.turnedAway ? { refusal: 'unread', ...own } : own;
+  // A gateway's timeout, and whatever happened at the bank, are no refusal.
+  if (status === 408 || status >= 500 || status < 400 || UNDECIDED.includes(code)) return own;
+  if (status === 401 && said.decided?.code == null) return own;
+  return { refusal: REFUSED_CONTENT.includes(status) ? 'content' : 'other', ...own };
+}
+
+function idsOf(answer: NextGenAnswer): ErrorContext {
+  return {
+    httpStatus: answer.status,
+    ...(answer.said.requestId && { requestId: answer.said.requestId }),
+    tppRequestId: answer.tppRequestId,
+    transactionId: answer.call.transactionId,
+  };
+}
+
+/** A call in messages: its method and path, without the query. */
+export function nameOf({ call }: { call: BankCall }): string {
+  return `${call.method} ${pathOf({ target: call.path })}`;
+}
+
+function kindOf(answer: NextGenAnswer): string {
+  if (answer.body.length === 0) return ': the answer is empty';
+  const type = answer.headers['content-type']?.split(';')[0]?.slice(0, 100);
+  return type && !/\bjson$/.test(type) ? `: the answer is ${type}` : '';
+}

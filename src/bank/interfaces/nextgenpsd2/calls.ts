@@ -1,0 +1,64 @@
+import type { OperationId } from '../../../bank-file/operations.ts';
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall, WireSettings } from '../../call/call.ts';
+import type { NextGenCaller } from './answer.ts';
+import type { Base } from './links.ts';
+import { callOf, type Paths } from './paths.ts';
+
+/** What the calls of this interface share. */
+export interface Calls {
+  bank: NextGenCaller;
+  description: BankDescription;
+  paths: Paths;
+  base: Base;
+  settings: Pick<WireSettings, 'consents' | 'now'>;
+  /** The ids of card accounts that a list had. Their paths differ. */
+  cards: Set<string>;
+}
+
+/** The error for what no bank of this interface has. */
+export function lacking(what: string): Psd2Error {
+  return new Psd2Error('usage', `This bank's interface has no ${what}`);
+}
+
+/** A reading, with the consent that covers it. @throws Psd2Error `not_logged_in` without one */
+export async function reading(
+  { settings, paths }: Pick<Calls, 'settings' | 'paths'>,
+  operation: OperationId,
+  of: { account: string } | 'list',
+  transactionId: string,
+  query = '',
+): Promise<BankCall> {
+  if (!settings.consents) {
+    throw new Psd2Error('not_logged_in', 'Readings need the consent of a customer', {
+      next: [['consent', 'request']],
+    });
+  }
+  const { consentId } = await settings.consents.for(of);
+  const values: Record<string, string> = of === 'list' ? {} : { 'account-id': of.account };
+  return { ...callOf(paths, operation, values, transactionId, query), headers: { 'consent-id': consentId } };
+}
+
+/** Does the work at the account's own path: a card has another. The list tells which; without it, the bank is asked. */
+export async function atAccountOrCard<T>(
+  calls: Pick<Calls, 'cards'>,
+  accountId: string,
+  work: (kind: 'account' | 'card') => Promise<T>,
+): Promise<T> {
+  if (calls.cards.has(accountId)) return work('card');
+  try {
+    return await work('account');
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+    const found = await work('card').catch((other: unknown) => {
+      throw other instanceof Psd2Error ? error : other;
+    });
+    calls.cards.add(accountId);
+    return found;
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof Psd2Error && (error.httpStatus === 404 || error.bankCode === 'RESOURCE_UNKNOWN');
+}

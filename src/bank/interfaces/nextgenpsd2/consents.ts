@@ -1,0 +1,196 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type {
+  ConsentAccess,
+  ConsentStatus,
+  Consents,
+  ConsentTerms,
+  RequestedConsent,
+} from '../../ports/customer.ts';
+import { ask, readNothing } from './answer.ts';
+import { type Calls, lacking } from './calls.ts';
+import { callOf } from './paths.ts';
+import { linksOf } from './sca.ts';
+import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
+
+type Request = Parameters<Consents['request']>[0];
+
+/** The category of cb that consents of this interface are for. */
+const READING = 'ACCOUNT_INFO';
+
+/** The consents of NextGenPSD2 (section 2, "Consent"). */
+export function consentsOf(calls: Calls): Consents {
+  const { bank, paths } = calls;
+  return {
+    request: (consent) => requestConsent(calls, consent),
+    confirm: () => Promise.reject(lacking('confirmation of consents')),
+    async status(consentId, transactionId) {
+      const call = callOf(paths, 'getConsentStatus', { consentId }, transactionId);
+      const { data } = await ask(bank, { ...call, decides: true }, consentStatusAnswer);
+      assertAbout(data, consentId, transactionId);
+      return statusOf(data.consentStatus);
+    },
+    async details(consentId, transactionId) {
+      const call = callOf(paths, 'getConsentInformation', { consentId }, transactionId);
+      const { data } = await ask(bank, call, consentDetailsAnswer);
+      assertAbout(data, consentId, transactionId);
+      return {
+        ...statusOf(data.consentStatus),
+        validUntil: data.validUntil,
+        frequencyPerDay: data.frequencyPerDay ?? null,
+        recurring: data.recurringIndicator ?? null,
+        access: data.access ?? null,
+      };
+    },
+    async delete(consentId, transactionId) {
+      try {
+        await bank.ask(callOf(paths, 'deleteConsent', { consentId }, transactionId), readNothing);
+      } catch (error) {
+        if (!hasEnded(error)) throw error;
+      }
+    },
+  };
+}
+
+/** The bank has no such consent any more: it is ended, as was asked for. */
+function hasEnded(error: unknown): boolean {
+  return error instanceof Psd2Error && ['CONSENT_EXPIRED', 'CONSENT_UNKNOWN'].includes(error.bankCode ?? '');
+}
+
+/** @throws Psd2Error `bank_answer` for an answer about another consent: it decides nothing */
+function assertAbout(
+  { consentId }: { consentId: string | null },
+  asked: string,
+  transactionId: string,
+): void {
+  if (consentId === null || consentId === asked) return;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's answer is about the consent ${consentId}, not about ${asked}`,
+    {
+      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+      transactionId,
+    },
+  );
+}
+
+async function requestConsent(calls: Calls, consent: Request): Promise<RequestedConsent> {
+  const { transactionId, beforeSend, redirectUri, categories } = consent;
+  const terms = termsOf(calls, consent.terms ?? {});
+  const body = {
+    access: accessIn(terms.access),
+    recurringIndicator: terms.recurring,
+    validUntil: terms.validUntil,
+    frequencyPerDay: terms.frequencyPerDay,
+    combinedServiceIndicator: false,
+  };
+  const { data, headers } = await ask(
+    calls.bank,
+    {
+      ...callOf(calls.paths, 'createConsent', {}, transactionId),
+      body,
+      beforeSend,
+      ...(redirectUri !== undefined && { redirectUri }),
+    },
+    consentAnswer,
+  );
+  return {
+    resourceId: data.consentId,
+    outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
+    terms,
+    bankStatus: data.consentStatus,
+    besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
+    links: linksOf(data, headers, calls.base, statusOf(data.consentStatus).means === 'valid'),
+  };
+}
+
+/**
+ * What is asked for, with the bank's defaults.
+ *
+ * @throws Psd2Error `usage` for what the bank does not offer
+ */
+function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>): ConsentTerms {
+  const { consent } = description;
+  const recurring = given.recurring ?? true;
+  if (!recurring && !consent.once) throw notOffered('consents for one reading', 'Leave out --once.');
+  const access = given.access ?? defaultAccess(consent.types);
+  if (!consent.types.includes(access.type))
+    throw notOffered(`consents of the type ${access.type}`, `It offers: ${consent.types.join(', ')}.`);
+  const frequencyPerDay = recurring ? (given.frequencyPerDay ?? consent.frequencyPerDay) : 1;
+  if (frequencyPerDay < 1 || frequencyPerDay > consent.frequencyPerDay)
+    throw notOffered(`${frequencyPerDay} readings a day`, `It allows 1 to ${consent.frequencyPerDay}.`);
+  const today = bankDay(settings.now());
+  const latest = addDays(today, consent.maxDays);
+  const validUntil: IsoDate = given.validUntil ?? latest;
+  if (validUntil < today || validUntil > latest) {
+    throw new Psd2Error('invalid_date', `The consent cannot be valid until ${validUntil}`, {
+      hint: `This bank takes a day from ${today} to ${latest}.`,
+    });
+  }
+  return { access, validUntil, frequencyPerDay, recurring };
+}
+
+/** The customer chooses the accounts if the bank offers that, else the first type of the bank. */
+function defaultAccess(types: BankDescription['consent']['types']): ConsentAccess {
+  const type = types.includes('bank-offered') ? 'bank-offered' : types[0];
+  switch (type) {
+    case 'all-accounts':
+    case 'list-only':
+      return { type };
+    case 'bank-offered':
+      return { type, balances: true, transactions: true };
+    default:
+      throw new Psd2Error('usage', 'This bank wants to know for which accounts the consent is', {
+        hint: 'Name each with --account <iban>.',
+      });
+  }
+}
+
+function notOffered(what: string, hint: string): Psd2Error {
+  return new Psd2Error('usage', `This bank does not offer ${what}`, { hint });
+}
+
+/** `access` of the request. An empty list means that the customer chooses at the bank. */
+function accessIn(access: ConsentAccess): object {
+  switch (access.type) {
+    case 'all-accounts':
+      return { allPsd2: 'allAccounts' };
+    case 'list-only':
+      return { availableAccounts: 'allAccounts' };
+    case 'bank-offered':
+      return {
+        accounts: [],
+        ...(access.balances && { balances: [] }),
+        ...(access.transactions && { transactions: [] }),
+      };
+    case 'dedicated': {
+      const { accounts, balances, transactions } = access;
+      return {
+        accounts: accounts.map(referenceTo),
+        ...(balances.length > 0 && { balances: balances.map(referenceTo) }),
+        ...(transactions.length > 0 && { transactions: transactions.map(referenceTo) }),
+      };
+    }
+  }
+}
+
+/** An account as the standard refers to it. */
+function referenceTo(account: string): object {
+  if (/^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/.test(account)) return { iban: account };
+  return account.includes('*') ? { maskedPan: account } : { bban: account };
+}
+
+const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
+  valid: 'valid',
+  rejected: 'rejected',
+  expired: 'expired',
+  revokedByPsu: 'revoked',
+  terminatedByTpp: 'ended by us',
+};
+
+/** What a status of a consent means. Further ones are open: the bank may have its own. */
+export function statusOf(consentStatus: string): ConsentStatus {
+  const means = Object.hasOwn(MEANINGS, consentStatus) ? MEANINGS[consentStatus] : undefined;
+  return { consentStatus, means: means ?? 'open' };
+}

@@ -1,0 +1,99 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall, Signed } from '../../call/call.ts';
+import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
+import { type NextGenCaller, readNothing } from './answer.ts';
+import { factsOf, type Paths } from './paths.ts';
+
+/** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
+export function ownHeadersOf({ oauth, headers }: BankDescription): string[] {
+  return [
+    ...['authorization', 'digest', 'signature', 'tpp-signature-certificate', 'date', 'x-request-id'],
+    ...['content-length', 'host', 'connection', 'transfer-encoding', 'expect', 'te', 'trailer', 'upgrade'],
+    ...[oauth.tokenHeader, ...Object.keys(headers.static)].map((name) => name.toLowerCase()),
+  ];
+}
+
+/**
+ * Why psd2 does not send a free call: none initiates a payment (NextGenPSD2, section 3, `api`). It reads the path as a lenient
+ * server would.
+ */
+export function refusalOf(paths: Paths, method: string, path: string): Psd2Error | null {
+  if (method !== 'POST' || !initiates(paths, path)) return null;
+  return new Psd2Error('usage', 'psd2 api does not initiate a payment', {
+    hint: 'At such a bank, this version of psd2 only reads. --dry-run and --curl show the request.',
+  });
+}
+
+const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'];
+
+function initiates(paths: Paths, path: string): boolean {
+  const names = namesIn(path);
+  const plain = `/${names.join('/')}`;
+  if ([path, plain].some((text) => paths.find('POST', text)?.operation === 'initiatePayment')) return true;
+  // Below any version and prefix: the service, then the product, and nothing more.
+  const [service = '', product] = names.slice(-2);
+  return product !== undefined && SERVICES.includes(service);
+}
+
+/** The names in a path as a lenient server would read them: decoded, without parameters, and `..` removes a name. */
+function namesIn(path: string): string[] {
+  let text = path.split(/[?#]/, 1)[0] ?? '';
+  // A proxy may decode the path before the bank does.
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
+  const names: string[] = [];
+  for (const part of text.split(/[/\\]/)) {
+    const name = (part.split(/[;?#]/, 1)[0] ?? '').replace(/[^\x21-\x7e]/g, '').toLowerCase();
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return names;
+}
+
+function toBankCall(paths: Paths, { returnAddress: _returnAddress, ...call }: FreeCall): BankCall {
+  return { ...call, facts: factsOf(paths.find(call.method, call.path)) };
+}
+
+/** Sends a free call. The answer is also given if it is not a success. */
+export async function sendFreely(bank: NextGenCaller, paths: Paths, free: FreeCall): Promise<FreeAnswer> {
+  const answer = await bank.send(toBankCall(paths, free));
+  const { body, said } = answer;
+  try {
+    readNothing(answer);
+    return { body, json: said.json, refusal: null };
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return { body, json: said.json, refusal: error };
+  }
+}
+
+/** Whether a call has a token at this bank. The token of a consent is for what the consent covers. */
+function carriesToken({ facts }: BankCall, mode: BankDescription['oauth']['mode']): boolean {
+  return mode === 'integrated' ? facts.needsConsent : mode !== 'none';
+}
+
+/** The request of a free call, without secrets. */
+export async function composeFreely(
+  compose: (call: BankCall) => Promise<Signed>,
+  { headers: bankHeaders, oauth }: BankDescription,
+  paths: Paths,
+  free: FreeCall,
+  token: string | undefined,
+): Promise<ComposedRequest> {
+  const call = toBankCall(paths, free);
+  const bearer = carriesToken(call, oauth.mode) ? token : undefined;
+  const { request, signingString } = await compose({ ...call, ...(bearer !== undefined && { bearer }) });
+  const { method, target, headers, body } = request;
+  // A value from the environment is a secret, and psd2 no longer knows which one is.
+  const hidden = Object.keys(bankHeaders.static).map((name) => [name.toLowerCase(), '<secret>']);
+  return {
+    method,
+    target,
+    headers: { ...headers, ...Object.fromEntries(hidden) },
+    body: body ? body.toString('utf8') : null,
+    signingString,
+  };
+}

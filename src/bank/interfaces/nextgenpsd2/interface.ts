@@ -1,0 +1,132 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { type AccountId, isAccountId, isCustomerId } from '../../../domain/identifiers.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { KnownInterface, OpenInterface, Wire, WireSettings } from '../../call/call.ts';
+import type { Bank } from '../../ports/bank.ts';
+import { accountsOf } from './accounts.ts';
+import { type NextGenCaller, type NextGenSaid, understand } from './answer.ts';
+import { answerCheck } from './answer-check.ts';
+import type { Calls } from './calls.ts';
+import { composer } from './compose.ts';
+import { consentsOf, statusOf } from './consents.ts';
+import { composeFreely, ownHeadersOf, refusalOf, sendFreely } from './free-call.ts';
+import { clientOf, loginOf, oauthOf } from './oauth.ts';
+import { type Paths, pathsOf } from './paths.ts';
+import { paymentsOf } from './payments.ts';
+import { probeSignature } from './probe.ts';
+import { scaOf } from './sca.ts';
+
+/**
+ * The interface of the Berlin Group's banks, NextGenPSD2 1.3, as one of them has it.
+ *
+ * @param description every value in force. What `env:` named in `headers` is filled in
+ */
+export function nextgenpsd2(description: BankDescription): KnownInterface {
+  const paths = pathsOf(description);
+  return {
+    name: 'nextgenpsd2',
+    has: new Set(['consent status', 'consent deletion', 'Consent-ID']),
+    probes: 'signature',
+    logsIn: LOGS_IN[description.oauth.mode],
+    customers: 'named by the operator',
+    ownHeaders: ownHeadersOf(description),
+    readCustomerId,
+    readAccountId,
+    refusalOf: (method, path) => refusalOf(paths, method, path),
+    open: (settings) => open(description, paths, settings),
+  };
+}
+
+const LOGS_IN = {
+  none: 'nobody',
+  integrated: 'with a consent',
+  'pre-step': 'customers',
+  'client-credentials': 'application',
+} as const;
+
+/** The bank has no ids of customers: it is the operator's own word. @throws Psd2Error `usage` */
+function readCustomerId(text: string): string {
+  if (isCustomerId(text)) return text;
+  throw new Psd2Error(
+    'usage',
+    `The customer ${JSON.stringify(text)} has other characters than letters, digits, ".", "_" and "-"`,
+    {
+      hint: 'Choose a name of 1 to 64 such characters for the customer.',
+    },
+  );
+}
+
+/** The id of an account or card, or its IBAN. @throws Psd2Error `invalid_product_id` */
+function readAccountId(text: string): AccountId {
+  const plain = text.replace(/ /g, '');
+  if (isAccountId(plain)) return plain;
+  throw new Psd2Error(
+    'invalid_product_id',
+    `The account ${JSON.stringify(text)} is neither an id nor an IBAN`,
+    {
+      hint: 'See the accounts with:',
+      next: [['accounts', 'list']],
+    },
+  );
+}
+
+function open(description: BankDescription, paths: Paths, settings: WireSettings): OpenInterface {
+  const { psuIpAddress } = settings;
+  if (psuIpAddress !== undefined && !/^\d{1,3}(\.\d{1,3}){3}$/.test(psuIpAddress)) {
+    throw new Psd2Error('usage', `The address ${psuIpAddress} of the customer is not IPv4`, {
+      hint: 'The interface of this bank knows only IPv4 addresses.',
+    });
+  }
+  const wire = openWire(description, paths, settings);
+  const cards = new Set<string>();
+  const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, cards }, bank);
+  return {
+    client: () => clientOf(description, settings.identity.qwacCertificate),
+    connect(over, around) {
+      const calls = over(wire);
+      const bank = bankOver(calls);
+      return around ? bankOver(around(bank)(calls)) : bank;
+    },
+    compose: (call, bearer) => composeFreely(wire.compose, description, paths, call, bearer),
+  };
+}
+
+function openWire(description: BankDescription, paths: Paths, settings: WireSettings): Wire<NextGenSaid> {
+  return {
+    compose: composer(description, paths, settings),
+    check: answerCheck(settings.bankSigningCertificate),
+    understand: (answer, call) => understand(answer, call, description),
+  };
+}
+
+interface OpenSettings extends Pick<Calls, 'description' | 'paths' | 'cards'> {
+  settings: WireSettings;
+}
+
+function openBank({ description, paths, settings, cards }: OpenSettings, outer: NextGenCaller): Bank {
+  let earliest: Date | undefined;
+  const bank: NextGenCaller = {
+    send: outer.send,
+    ask: (call, read) =>
+      outer.ask(call, (answer) => {
+        const reading = read(answer);
+        const date = new Date(answer.headers.date ?? '');
+        if (!Number.isNaN(date.getTime()) && (earliest === undefined || date < earliest)) earliest = date;
+        return reading;
+      }),
+  };
+  const base = { origin: settings.origin, pathPrefix: settings.pathPrefix, version: description.api.version };
+  const calls: Calls = { bank, description, paths, base, settings, cards };
+  const oauth = oauthOf(bank, description, base);
+  const consents = consentsOf(calls);
+  const consentStatus = consents.status ?? (() => Promise.resolve(statusOf('')));
+  return {
+    accounts: accountsOf(calls),
+    consents,
+    login: { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) },
+    payments: paymentsOf(),
+    sca: scaOf(calls, oauth, consentStatus),
+    send: (call) => sendFreely(bank, paths, call),
+    earliestAnswer: () => earliest,
+  };
+}

@@ -1,0 +1,135 @@
+import { OPERATIONS, type OperationId, pathOf } from '../../../bank-file/operations.ts';
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { BankCall, CallFacts } from '../../call/call.ts';
+
+/** The paths of a bank, which its file can change. */
+export interface Paths {
+  /** @param values the parameters of the path, by their names in the standard. They are encoded */
+  to(operation: OperationId, values?: Readonly<Record<string, string>>): string;
+  /** The operation of a call that psd2 did not write itself. Undefined: none of the standard's. */
+  find(method: string, path: string): Found | undefined;
+}
+
+interface Found {
+  operation: OperationId;
+  values: Readonly<Record<string, string>>;
+}
+
+/** The paths of a bank, relative to its base URL. */
+export function pathsOf({ api }: BankDescription): Paths {
+  const templates = Object.entries(OPERATIONS).flatMap(([id, { method }]) => {
+    if (!isOperation(id)) return [];
+    const template = pathOf(api, id);
+    return [{ id, method, template, names: namesIn(template), pattern: patternOf(template) }];
+  });
+  const byId = new Map(templates.map((entry) => [entry.id, entry.template]));
+  // The most specific template comes first: one with fewer parameters.
+  const inOrder = templates.toSorted((one, other) => one.names.length - other.names.length);
+  return {
+    to: (operation, values = {}) =>
+      (byId.get(operation) ?? '').replace(/\{([^{}]*)\}/g, (_, name: string) =>
+        pathSegment(values[name] ?? ''),
+      ),
+    find(method, path) {
+      const asked = path.split('?', 1)[0] ?? '';
+      for (const { id, method: its, names, pattern } of inOrder) {
+        const match = its === method ? pattern.exec(asked) : null;
+        if (!match) continue;
+        const values = names.map((name, index) => [name, decoded(match[index + 1] ?? '')]);
+        return { operation: id, values: Object.fromEntries(values) };
+      }
+      return undefined;
+    },
+  };
+}
+
+function isOperation(id: string): id is OperationId {
+  return Object.hasOwn(OPERATIONS, id);
+}
+
+function namesIn(template: string): string[] {
+  return [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+}
+
+/** The services are words of the standard, so a payment's path never looks like another one. */
+const SERVICES = '(payments|bulk-payments|periodic-payments)';
+
+function patternOf(template: string): RegExp {
+  const parts = template.split(/(\{[^{}]*\})/);
+  const pattern = parts.map((part) => {
+    if (part === '{payment-service}') return SERVICES;
+    return part.startsWith('{') ? '([^/]+)' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${pattern.join('')}$`);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** Encodes any text as one segment of a path. An unpaired surrogate cannot be encoded and becomes U+FFFD. */
+export function pathSegment(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(/^\.{1,2}$/, (dots) =>
+    dots.replaceAll('.', '%2E'),
+  );
+}
+
+/** A call of an operation, before headers. */
+export function callOf(
+  paths: Paths,
+  operation: OperationId,
+  values: Readonly<Record<string, string>>,
+  transactionId: string,
+  query = '',
+): BankCall {
+  const { method } = OPERATIONS[operation];
+  const path = paths.to(operation, values);
+  return {
+    method,
+    path: query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`,
+    facts: factsOf({ operation, values }),
+    transactionId,
+  };
+}
+
+const NOTHING: CallFacts = { reads: null, needsConsent: false, login: false };
+const LISTS: readonly OperationId[] = ['getAccountList', 'getCardAccountList'];
+
+/** What a call does. */
+export function factsOf(found: Found | undefined): CallFacts {
+  if (!found) return NOTHING;
+  if (LISTS.includes(found.operation)) return { ...NOTHING, reads: 'list', needsConsent: true };
+  const account = found.values['account-id'];
+  return account === undefined ? NOTHING : { ...NOTHING, reads: { account }, needsConsent: true };
+}
+
+/** The operations that start SCA, or identify the customer. They name the customer and the way of SCA. */
+const AUTHORISING: readonly OperationId[] = [
+  ...(['createConsent', 'initiatePayment', 'createSigningBasket', 'cancelPayment'] as const),
+  ...(['startConsentAuthorisation', 'startPaymentAuthorisation'] as const),
+  ...(['startPaymentInitiationCancellationAuthorisation', 'startSigningBasketAuthorisation'] as const),
+];
+const IDENTIFYING: readonly OperationId[] = [
+  ...AUTHORISING.filter((id) => id !== 'cancelPayment'),
+  ...(['updateConsentsPsuData', 'updatePaymentPsuData'] as const),
+  ...(['updatePaymentCancellationPsuData', 'updateSigningBasketPsuData'] as const),
+];
+/** The operations for which the standard demands the address of the customer. */
+const ADDRESSED: readonly OperationId[] = ['createConsent', 'initiatePayment', 'createSigningBasket'];
+
+/** Whether an operation may say `TPP-Redirect-URI` and what psd2 prefers. */
+export const startsSca = (operation: OperationId | undefined) => isIn(AUTHORISING, operation);
+/** Whether an operation may say who the customer is. */
+export const identifies = (operation: OperationId | undefined) => isIn(IDENTIFYING, operation);
+/** Whether the standard demands the customer's address. */
+export const demandsAddress = (operation: OperationId | undefined) => isIn(ADDRESSED, operation);
+/** Whether an operation makes a resource that the customer authorises. */
+export const creates = (operation: OperationId | undefined) => isIn(ADDRESSED, operation);
+
+function isIn(list: readonly OperationId[], operation: OperationId | undefined): boolean {
+  return operation !== undefined && list.includes(operation);
+}

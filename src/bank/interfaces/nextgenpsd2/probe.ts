@@ -1,0 +1,52 @@
+import type { ErrorCode } from '../../../errors.ts';
+import type { WireSettings } from '../../call/call.ts';
+import type { LoginProbe, Verdict } from '../../ports/customer.ts';
+import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
+import { callOf, type Paths } from './paths.ts';
+import { TOKEN_CODES } from './refusals.ts';
+
+/** Codes about what is read: the bank has gone past the signature. */
+const ABOUT_CONSENT = ['CONSENT_UNKNOWN', 'CONSENT_INVALID', 'CONSENT_EXPIRED'];
+/** What refusals mean that say nothing of the signature: a bank may look for the path, or the token, first. */
+const UNCLEAR: readonly ErrorCode[] = ['bank_refused', 'forbidden', 'not_logged_in'];
+
+/**
+ * Reads the accounts with a consent that does not exist (NextGenPSD2, section 3, `doctor`). No customer is read, and no reading
+ * is used up. The bank's error must be about the consent: then it has accepted the certificates and the signature.
+ */
+export async function probeSignature(
+  bank: NextGenCaller,
+  paths: Paths,
+  { newId }: Pick<WireSettings, 'newId'>,
+): Promise<LoginProbe> {
+  const call = callOf(paths, 'getAccountList', {}, newId());
+  const answer = await bank.send({ ...call, headers: { 'consent-id': newId() }, once: true });
+  return { date: answer.headers.date, judge: async () => judge(answer) };
+}
+
+/** @throws Psd2Error if the answer is about the signature, a certificate, or unusable */
+function judge(answer: NextGenAnswer): Verdict {
+  const { meaning, decided } = answer.said;
+  const code = decided?.code ?? null;
+  if (!meaning)
+    return { says: 'the bank answers a reading with a consent that does not exist', isUnsure: 'other' };
+  const isAboutToken = TOKEN_CODES.includes(code ?? '') || (answer.status === 401 && code === null);
+  if (isAboutToken)
+    return {
+      says: 'the bank asks for a token before it looks at the signature',
+      isUnsure: 'asks for a token',
+    };
+  if (code !== null && ABOUT_CONSENT.includes(code)) {
+    const says = `the bank accepts the certificates and the signature: it only refused a test's consent (${code})`;
+    return { says };
+  }
+  if (UNCLEAR.includes(meaning.code)) {
+    const told = code === null ? '' : `, ${code}`;
+    return {
+      says: `the bank refused a test for another reason (HTTP ${answer.status}${told})`,
+      isUnsure: 'other',
+    };
+  }
+  readNothing(answer);
+  throw new TypeError('A refusal was read as a success');
+}

@@ -1,0 +1,224 @@
+import type { Authorization } from '../../../domain/operation.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall } from '../../call/call.ts';
+import type {
+  ConsentStatus,
+  ResourceStatus,
+  Sca,
+  ScaAuthorisation,
+  ScaLinks,
+  ScaProgress,
+  ScaTurn,
+} from '../../ports/customer.ts';
+import { ask } from './answer.ts';
+import type { Calls } from './calls.ts';
+import { apiLink, type Base, browserLink } from './links.ts';
+import { authorizationUrl, type OAuth } from './oauth.ts';
+import { callOf, factsOf } from './paths.ts';
+import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
+
+/** SCA as the bank's links say (NextGenPSD2, section 2, "SCA"). */
+export function scaOf(
+  calls: Calls,
+  oauth: OAuth,
+  consentStatus: (id: string, transactionId: string) => Promise<ConsentStatus>,
+): Sca {
+  const { pollSeconds, authorisationMinutes } = calls.description.sca;
+  return {
+    timing: { pollSeconds, authorisationMinutes },
+    async start({ resourceId, redirectUri, transactionId, beforeSend }) {
+      const links = await startAuthorisation(calls, {
+        call: callOf(calls.paths, 'startConsentAuthorisation', { consentId: resourceId }, transactionId),
+        redirectUri,
+        beforeSend,
+      });
+      if (links.redirect !== undefined) return browserLink(links.redirect, calls.base, 'scaRedirect');
+      throw noWay('names no page for the customer', transactionId);
+    },
+    async status(resourceId, transactionId) {
+      return resourceStatus(await consentStatus(resourceId, transactionId));
+    },
+    proceed: (sca) => proceed(calls, oauth, sca),
+    progress: (links, transactionId) => progress(calls, links, transactionId),
+    async confirmCode({ links, code, transactionId, beforeSend }) {
+      if (links.confirmation === undefined)
+        throw noWay('gave no address for the confirmation code', transactionId);
+      const call = {
+        ...linkedCall(calls, 'PUT', links.confirmation, 'confirmation', transactionId),
+        beforeSend,
+      };
+      const { data } = await ask(calls.bank, { ...call, body: { confirmationCode: code } }, scaStatusAnswer);
+      return progressOf(data);
+    },
+  };
+}
+
+type SaidOfSca = { scaStatus: string | null; psuMessage: string | null; _links?: WireScaLinks };
+
+/** More than a bank tells a customer. */
+const LONGEST_MESSAGE = 500;
+
+/**
+ * What is next for SCA, from an answer that says it. The links are kept as they are, and read when psd2 follows them.
+ *
+ * @param isDone the answer says that the customer has nothing to do
+ * @throws Psd2Error `bank_answer` for the embedded approach
+ */
+export function linksOf(
+  { scaStatus, psuMessage, _links: links }: SaidOfSca,
+  headers: Readonly<Record<string, string>>,
+  base: Base,
+  isDone = false,
+): ScaLinks {
+  const chosen = headers['aspsp-sca-approach']?.trim().toUpperCase();
+  const start = links?.startAuthorisation ?? links?.startAuthorisationWithPsuIdentification;
+  const found = {
+    ...(links?.scaRedirect && { redirect: links.scaRedirect }),
+    ...(links?.scaOAuth && { oauth: links.scaOAuth }),
+    ...(start && { start }),
+    ...(links?.scaStatus && { status: links.scaStatus }),
+    ...(links?.confirmation && { confirmation: links.confirmation }),
+  };
+  const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
+  const hasWay = isOver || found.redirect !== undefined || found.oauth !== undefined || start;
+  if (chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links))) throw embedded();
+  // An address that psd2 must not open is refused before the customer waits for it.
+  if (found.redirect !== undefined) browserLink(found.redirect, base, 'scaRedirect');
+  return {
+    approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
+    ...found,
+    ...(isOver && { isDone: true }),
+    ...(psuMessage !== null && { message: psuMessage.slice(0, LONGEST_MESSAGE) }),
+  };
+}
+
+function isEmbedded(links: WireScaLinks | undefined): boolean {
+  const names = [
+    ...([
+      'updatePsuAuthentication',
+      'updateEncryptedPsuAuthentication',
+      'selectAuthenticationMethod',
+    ] as const),
+    ...(['authoriseTransaction', 'startAuthorisationWithPsuAuthentication'] as const),
+    ...(['startAuthorisationWithEncryptedPsuAuthentication'] as const),
+    ...(['startAuthorisationWithAuthenticationMethodSelection'] as const),
+    ...(['startAuthorisationWithTransactionAuthorisation'] as const),
+  ];
+  return names.some((name) => Boolean(links?.[name]));
+}
+
+function embedded(): Psd2Error {
+  return new Psd2Error(
+    'bank_answer',
+    "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
+    { hint: 'Ask the bank to offer redirect or decoupled SCA to this application.' },
+  );
+}
+
+function noWay(what: string, transactionId: string): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank ${what}, so the customer cannot authorise`, {
+    hint: 'psd2 follows scaRedirect, scaOAuth, startAuthorisation, and the decoupled approach.',
+    transactionId,
+  });
+}
+
+/** A call to a link of the bank's. */
+function linkedCall(
+  { base, paths }: Pick<Calls, 'base' | 'paths'>,
+  method: BankCall['method'],
+  href: string,
+  name: string,
+  transactionId: string,
+): BankCall {
+  const target = apiLink(href, base, name);
+  return { method, ...target, facts: factsOf(paths.find(method, target.path)), transactionId };
+}
+
+async function startAuthorisation(
+  { bank, base }: Calls,
+  { call, ...more }: { call: BankCall } & Pick<ScaAuthorisation, 'redirectUri' | 'beforeSend'>,
+): Promise<ScaLinks> {
+  const { data, headers } = await ask(bank, { ...call, body: {}, ...more }, startAnswer);
+  return linksOf(data, headers, base);
+}
+
+/** Follows the bank's links up to what the customer must do. */
+async function proceed(calls: Calls, oauth: OAuth, sca: ScaAuthorisation): Promise<ScaTurn> {
+  const { resourceId, redirectUri, transactionId, beforeSend } = sca;
+  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links));
+  if (turn) return turn;
+  const known = sca.links?.start;
+  const call =
+    known === undefined
+      ? callOf(calls.paths, 'startConsentAuthorisation', { consentId: resourceId }, transactionId)
+      : linkedCall(calls, 'POST', known, 'startAuthorisation', transactionId);
+  const started = await startAuthorisation(calls, { call, redirectUri, beforeSend });
+  const next = await turnOf(calls, oauth, sca, started);
+  if (next) return next;
+  throw noWay('has started the authorisation, but names no way', transactionId);
+}
+
+/** @returns null if an authorisation must be started first */
+async function turnOf(
+  calls: Calls,
+  oauth: OAuth,
+  { resourceId, login, transactionId }: ScaAuthorisation,
+  links: ScaLinks,
+): Promise<ScaTurn | null> {
+  if (links.isDone) return { next: 'nothing', links };
+  if (links.redirect !== undefined)
+    return { next: 'open', url: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
+  if (links.oauth !== undefined) {
+    const server = await oauth.server(links.oauth, transactionId);
+    const scope = calls.description.oauth.scope.ais.replace('{consentId}', resourceId);
+    const url = authorizationUrl(server, { ...login, scope }, calls.description);
+    return { next: 'log in', url, server: links.oauth, links };
+  }
+  if (links.start !== undefined) return null;
+  const isUsual = calls.description.sca.approaches[0] === 'decoupled' && links.status !== undefined;
+  const isElsewhere = isUsual || links.approach === 'decoupled' || links.message !== undefined;
+  return isElsewhere ? { next: 'wait', links } : null;
+}
+
+async function progress(calls: Calls, links: ScaLinks, transactionId: string): Promise<ScaProgress | null> {
+  if (links.status === undefined) return null;
+  const call = linkedCall(calls, 'GET', links.status, 'scaStatus', transactionId);
+  return progressOf((await ask(calls.bank, call, scaStatusAnswer)).data);
+}
+
+const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {
+  unconfirmed: 'needs code',
+  finalised: 'done',
+  exempted: 'done',
+  failed: 'failed',
+};
+
+function progressOf({
+  scaStatus,
+  psuMessage,
+}: {
+  scaStatus: string;
+  psuMessage: string | null;
+}): ScaProgress {
+  const means = Object.hasOwn(PROGRESS, scaStatus) ? PROGRESS[scaStatus] : undefined;
+  return { scaStatus, means: means ?? 'going on', message: psuMessage?.slice(0, LONGEST_MESSAGE) ?? null };
+}
+
+const AUTHORIZATIONS: Record<ConsentStatus['means'], Authorization['status']> = {
+  open: 'PENDING',
+  valid: 'AUTHORIZED',
+  rejected: 'NOT_AUTHORIZED',
+  revoked: 'NOT_AUTHORIZED',
+  'ended by us': 'NOT_AUTHORIZED',
+  expired: 'EXPIRED',
+};
+
+/** A consent is in force as soon as the customer has authorised it: nobody confirms it. */
+function resourceStatus({ consentStatus, means }: ConsentStatus): ResourceStatus {
+  return {
+    authorizationStatus: consentStatus,
+    executionStatus: null,
+    authorization: { type: 'authorization', status: AUTHORIZATIONS[means], bankStatus: consentStatus },
+    became: means === 'valid' ? 'executed' : null,
+  };
+}

@@ -1,0 +1,272 @@
+import { hash } from 'node:crypto';
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall } from '../../call/call.ts';
+import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
+import { ask, type NextGenReading } from './answer.ts';
+import { atAccountOrCard, type Calls, reading } from './calls.ts';
+import { apiLink, type LinkTarget } from './links.ts';
+import { transactionsAnswer, type WireTransaction } from './wire/accounts.ts';
+
+type Status = Transaction['status'];
+type Report = ReturnType<typeof reportOf>;
+
+/** One run through the pages: the status that the bank is asked for, and the lists that the reader wants of it. */
+interface Run {
+  bookingStatus: Status | 'both';
+  lists: readonly Status[];
+}
+
+/** More consecutive empty pages are a list that never ends. */
+const MAX_EMPTY_PAGES = 100;
+/** After as many pages in a row that were there before, the list goes in a circle. */
+const MAX_REPEATED_PAGES = 3;
+/** A list with more pages is not one. */
+const MAX_PAGES = 100_000;
+/** What psd2 asks for, where the bank pages by number. */
+const ITEMS_PER_PAGE = 100;
+
+/**
+ * Reads the transactions of an account or a card page by page, in the bank's order, as the bank pages (`accounts.paging`). The
+ * bank is not asked for days before its history.
+ *
+ * @throws Psd2Error `bank_answer` if the pages do not advance, and for a page on another host
+ */
+export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGenerator<TransactionPage> {
+  const range = rangeOf(calls, query);
+  for (const run of runsOf(query.status, calls.description.accounts.bookingStatuses)) {
+    if (run === 'none' || range === null) yield emptyPage(query.status);
+    else yield* pagesOfRun(calls, query, run, range);
+  }
+}
+
+/** The bank is asked for both lists at once if it can, else for each. A bank without pending ones has none to give. */
+function runsOf(status: Status | undefined, offered: readonly (Status | 'both')[]): (Run | 'none')[] {
+  if (status !== undefined) {
+    const bookingStatus = offered.includes(status) ? status : offered.includes('both') ? 'both' : undefined;
+    return [bookingStatus === undefined ? 'none' : { bookingStatus, lists: [status] }];
+  }
+  if (offered.includes('both')) return [{ bookingStatus: 'both', lists: ['booked', 'pending'] }];
+  return (['booked', 'pending'] as const)
+    .filter((each) => offered.includes(each))
+    .map((each) => ({ bookingStatus: each, lists: [each] }));
+}
+
+function emptyPage(status: Status | undefined): TransactionPage {
+  const none: ListPage = { rows: [], total: null, hasMore: false };
+  return status === undefined ? { booked: none, pending: none } : { [status]: none };
+}
+
+/** The part of the query that says which transactions. Null: all of the range is before the bank's history. */
+function rangeOf({ description, settings }: Calls, query: TransactionQuery): Record<string, string> | null {
+  const { delta, historyDays } = description.accounts;
+  if (query.after !== undefined && delta === 'entryReferenceFrom') return { entryReferenceFrom: query.after };
+  const earliest = addDays(bankDay(settings.now()), -historyDays);
+  const { from, to } = query;
+  if (to !== undefined && to < earliest) return null;
+  const dateFrom: IsoDate = from === undefined || from < earliest ? earliest : from;
+  return { dateFrom, ...(to !== undefined && { dateTo: to }) };
+}
+
+async function* pagesOfRun(
+  calls: Calls,
+  query: TransactionQuery,
+  { bookingStatus, lists }: Run,
+  range: Record<string, string>,
+): AsyncGenerator<TransactionPage> {
+  const parameters = new URLSearchParams({ bookingStatus, ...range });
+  const account = { account: query.productId };
+  const first = await atAccountOrCard(calls, query.productId, async (kind) => {
+    const operation = kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
+    const asked = `${new URLSearchParams([...parameters, ...firstPage(calls.description)])}`;
+    const call = await reading(calls, operation, account, query.transactionId, asked);
+    return { call, answer: await ask(calls.bank, call, transactionsAnswer) };
+  });
+  let { call, answer } = first;
+  const ways = waysOn(calls, query, call);
+  let index = 0;
+  for (;;) {
+    const report = reportOf(answer, lists, query);
+    const next = ways.after(answer, report, call);
+    const page: TransactionPage = {};
+    for (const list of lists) {
+      const before = index;
+      const rows = (report[list] ?? []).map((row, at) => toTransaction(row, list, before + at + 1));
+      index += rows.length;
+      page[list] = { rows, total: null, hasMore: next !== null };
+    }
+    yield page;
+    if (next === null) return;
+    call = next;
+    answer = await ask(calls.bank, call, transactionsAnswer);
+  }
+}
+
+/** What the first page is asked with, besides the range. */
+function firstPage({ accounts }: BankDescription): [string, string][] {
+  return accounts.paging === 'page-index' ? pageNumbered(0) : [];
+}
+
+function pageNumbered(index: number): [string, string][] {
+  return [
+    ['pageIndex', String(index)],
+    ['itemsPerPage', String(ITEMS_PER_PAGE)],
+  ];
+}
+
+/** @throws Psd2Error `bank_answer` for an answer that says nothing: that is not an account without transactions */
+function reportOf({ data }: NextGenReading<Answered>, lists: readonly Status[], query: TransactionQuery) {
+  const report = data.transactions ?? data.cardTransactions;
+  if (report && (report.booked || report.pending || !lists.includes('booked'))) return report;
+  const isDownload = Boolean(data._links?.download ?? report?._links?.download);
+  throw new Psd2Error(
+    'bank_answer',
+    isDownload
+      ? `The bank gives the transactions of ${query.productId} only as a document to download`
+      : `The bank's answer to the transactions of ${query.productId} has none`,
+    {
+      ...(isDownload && { hint: 'Narrow the range with --from and --to.' }),
+      transactionId: query.transactionId,
+    },
+  );
+}
+
+type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
+
+/** Finds the call of the next page. */
+interface WaysOn {
+  /** @returns null after the last page */
+  after(answer: NextGenReading<Answered>, report: Report, call: BankCall): BankCall | null;
+}
+
+function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): WaysOn {
+  const { paging } = calls.description.accounts;
+  const seen = new Set([fingerprint(firstCall)]);
+  const contents = new Set<string>();
+  let [pages, emptyPages, repeatedPages, firstRows] = [0, 0, 0, 0];
+  const numbered = (parameters: [string, string][]) => {
+    const [path = '', asked = ''] = firstCall.path.split('?', 2);
+    const changed = new URLSearchParams(asked);
+    for (const [name, value] of parameters) changed.set(name, value);
+    return { ...firstCall, path: `${path}?${changed}` };
+  };
+  const nextOf = ({ data, headers }: NextGenReading<Answered>, report: Report, call: BankCall) => {
+    const href = report._links?.next ?? data._links?.next;
+    if (href) return linked(calls, query, firstCall, call, href);
+    if (paging === 'link') return null;
+    if (paging === 'page-index') {
+      // A bank can have smaller pages than it was asked for, so only a page that is shorter than the first is the last.
+      const rows = (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
+      if (pages === 1) firstRows = rows;
+      return rows === 0 || rows < firstRows ? null : numbered(pageNumbered(pages));
+    }
+    const total = totalPages(headers[paging.totalPagesHeader.toLowerCase()], query);
+    return pages < total ? numbered([[paging.pageParameter, String(pages + 1)]]) : null;
+  };
+  return {
+    after(answer, report, call) {
+      pages += 1;
+      const isEmpty = !report.booked?.length && !report.pending?.length;
+      emptyPages = isEmpty ? emptyPages + 1 : 0;
+      const next = nextOf(answer, report, call);
+      if (next === null) return null;
+      // A list that moved can repeat a page. It does not repeat many.
+      const content = printOf(JSON.stringify([report.booked, report.pending]));
+      repeatedPages = !isEmpty && contents.has(content) ? repeatedPages + 1 : 0;
+      contents.add(content);
+      const print = fingerprint(next);
+      if (
+        seen.has(print) ||
+        repeatedPages >= MAX_REPEATED_PAGES ||
+        emptyPages > MAX_EMPTY_PAGES ||
+        pages >= MAX_PAGES
+      )
+        throw stuck(query);
+      seen.add(print);
+      return next;
+    },
+  };
+}
+
+/** Short, because a list can have many pages. */
+function fingerprint({ path, origin = '' }: LinkTarget): string {
+  return printOf(`${origin} ${path}`);
+}
+
+function printOf(text: string): string {
+  return hash('sha256', text, 'base64').slice(0, 22);
+}
+
+/** The next page is read with the same consent, and is the same reading for all who count. */
+function linked(
+  calls: Calls,
+  query: TransactionQuery,
+  { facts, headers }: BankCall,
+  { path }: BankCall,
+  href: string,
+): BankCall {
+  try {
+    const target = apiLink(href, calls.base, 'next', path);
+    const { transactionId } = query;
+    return { method: 'GET', ...target, facts, transactionId, ...(headers && { headers }) };
+  } catch (error) {
+    throw error instanceof Psd2Error ? error.with({ transactionId: query.transactionId }) : error;
+  }
+}
+
+/** The number of pages in a header. Without the header there is one. @throws Psd2Error `bank_answer` */
+function totalPages(header: string | undefined, query: TransactionQuery): number {
+  if (header === undefined) return 1;
+  if (/^\s*\d{1,6}\s*$/.test(header)) return Number(header);
+  throw new Psd2Error('bank_answer', `The bank's number of pages of ${query.productId} is not a number`, {
+    transactionId: query.transactionId,
+  });
+}
+
+function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
+  return new Psd2Error('bank_answer', `The bank's transaction pages of ${productId} do not advance`, {
+    hint: 'Narrow the range with --from and --to.',
+    transactionId,
+  });
+}
+
+function toTransaction(row: WireTransaction, status: Status, index: number): Transaction {
+  const { amount, currency } = row.transactionAmount;
+  const { remittance } = row;
+  const other = otherSideOf(row);
+  const description = other.name ?? row.additionalInformation ?? remittance ?? '';
+  return {
+    index: String(index),
+    status,
+    bookingDate: row.bookingDate,
+    valueDate: row.valueDate,
+    amount,
+    currency,
+    description,
+    details: remittance === null || remittance === description ? '' : remittance,
+    code: row.proprietaryBankTransactionCode ?? row.bankTransactionCode,
+    transferReference: endToEndOf(row),
+    feeCharge: null,
+    transactionId: row.transactionId,
+    entryReference: row.entryReference,
+    endToEndId: row.endToEndId,
+    counterpartyName: other.name,
+    counterpartyIban: other.iban,
+    remittance,
+    bankTransactionCode: row.bankTransactionCode,
+  };
+}
+
+/** What a bank says of a payment that has no reference (ISO 20022). */
+const NO_REFERENCE = 'NOTPROVIDED';
+
+function endToEndOf({ endToEndId }: WireTransaction): string | null {
+  return endToEndId === NO_REFERENCE ? null : endToEndId;
+}
+
+/** The other side: of what was paid, the creditor; of what was received, the debtor. Banks may name only one side. */
+function otherSideOf({ creditor, debtor, transactionAmount }: WireTransaction): WireTransaction['creditor'] {
+  const [first, second] = transactionAmount.amount.startsWith('-') ? [creditor, debtor] : [debtor, creditor];
+  return first.name === null && first.iban === null ? second : first;
+}

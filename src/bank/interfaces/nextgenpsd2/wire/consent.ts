@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import { link } from './accounts.ts';
+import { day, headerId, optionalWords, words } from './fields.ts';
+
+/** A link that a flow keeps. One that it cannot keep counts as none. */
+const scaLink = z.pipe(
+  link,
+  z.transform((href) => (href && /^[^\p{Cc}\p{Cs}]{1,8192}$/u.test(href) ? href : null)),
+);
+
+/** The links that say what is next for SCA. Links of the embedded approach are only noticed. */
+const scaLinks = z.catch(
+  z.nullish(
+    z.object({
+      scaRedirect: scaLink,
+      scaOAuth: scaLink,
+      startAuthorisation: scaLink,
+      startAuthorisationWithPsuIdentification: scaLink,
+      scaStatus: scaLink,
+      confirmation: scaLink,
+      startAuthorisationWithPsuAuthentication: scaLink,
+      startAuthorisationWithEncryptedPsuAuthentication: scaLink,
+      startAuthorisationWithAuthenticationMethodSelection: scaLink,
+      startAuthorisationWithTransactionAuthorisation: scaLink,
+      updatePsuAuthentication: scaLink,
+      updateEncryptedPsuAuthentication: scaLink,
+      selectAuthenticationMethod: scaLink,
+      authoriseTransaction: scaLink,
+    }),
+  ),
+  null,
+);
+export type WireScaLinks = z.infer<typeof scaLinks>;
+
+/** What an answer says about SCA. All of it is optional. */
+const scaPart = { scaStatus: optionalWords, psuMessage: optionalWords, _links: scaLinks };
+
+/** The answer to a new consent. */
+export const consentAnswer = z.object({ consentId: headerId, consentStatus: words, ...scaPart });
+
+/** The answer to the start of an authorisation. Some banks leave out its id: psd2 does not need it. */
+export const startAnswer = z.object(scaPart);
+
+/** The status of an authorisation, and the answer to a confirmation code. */
+export const scaStatusAnswer = z.object({ scaStatus: words, psuMessage: optionalWords });
+
+/** The status of a consent. One that names its consent must name the one that was asked for. */
+export const consentStatusAnswer = z.object({ consentStatus: words, consentId: optionalWords });
+
+const wholeNumber = z.catch(z.nullish(z.int().check(z.minimum(0))), null);
+const flag = z.catch(z.nullish(z.boolean()), null);
+
+/** More than the access of thousands of accounts is none. */
+const LONGEST_ACCESS = 1_000_000;
+const accessOfConsent = z
+  .looseObject({})
+  .check(z.refine((access) => JSON.stringify(access).length <= LONGEST_ACCESS, 'expected less'));
+
+/** A consent as the bank has it. */
+export const consentDetailsAnswer = z.object({
+  consentStatus: words,
+  consentId: optionalWords,
+  validUntil: z.catch(day, null),
+  frequencyPerDay: wholeNumber,
+  recurringIndicator: flag,
+  access: z.catch(z.nullish(accessOfConsent), null),
+});

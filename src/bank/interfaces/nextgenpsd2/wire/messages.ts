@@ -1,0 +1,70 @@
+import * as z from 'zod/mini';
+import { optionalWords } from './fields.ts';
+
+/** A message of the bank about a call. */
+export interface BankMessage {
+  /** The standard's code, or the bank's own. */
+  code: string | null;
+  text: string | null;
+  path: string | null;
+  isError: boolean;
+}
+
+const tppMessage = z.pipe(
+  z.object({ category: optionalWords, code: optionalWords, path: optionalWords, text: optionalWords }),
+  z.transform(
+    ({ category, code, path, text }): BankMessage => ({
+      code,
+      text,
+      path,
+      isError: category === null || category.toUpperCase() === 'ERROR',
+    }),
+  ),
+);
+
+/** Problem details (RFC 7807), as the standard has extended them. */
+const problem = z.pipe(
+  z.object({ title: optionalWords, detail: optionalWords, code: optionalWords }),
+  z.transform(
+    ({ title, detail, code }): BankMessage => ({ code, text: detail ?? title, path: null, isError: true }),
+  ),
+);
+
+/** An OAuth error (RFC 6749, section 5.2). */
+const oauthError = z.pipe(
+  z.object({ error: z.string(), error_description: optionalWords }),
+  z.transform(
+    ({ error, error_description: text }): BankMessage => ({
+      code: error.slice(0, 200),
+      text,
+      path: null,
+      isError: true,
+    }),
+  ),
+);
+
+/** More messages than this say nothing more. */
+const MOST_MESSAGES = 20;
+
+/** The messages in the JSON of an answer, in either form of the standard. One in an unknown form counts as absent. */
+export function messagesIn(json: unknown): BankMessage[] {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
+  const own =
+    'tppMessages' in json ? listOf(json.tppMessages).flatMap((item) => readBy(tppMessage, item)) : [];
+  if (own.length > 0) return own;
+  if ('error' in json && typeof json.error === 'string') return readBy(oauthError, json);
+  if (!('code' in json && typeof json.code === 'string') && !('title' in json)) return [];
+  const additional = 'additionalErrors' in json ? listOf(json.additionalErrors) : [];
+  return [...readBy(problem, json), ...additional.flatMap((item) => readBy(problem, item))].filter(
+    ({ code, text }) => code !== null || text !== null,
+  );
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value.slice(0, MOST_MESSAGES) : [];
+}
+
+function readBy<T>(schema: z.ZodMiniType<T>, value: unknown): T[] {
+  const read = schema.safeParse(value);
+  return read.success ? [read.data] : [];
+}

@@ -1,0 +1,286 @@
+import type { X509Certificate } from 'node:crypto';
+import type { TppCertificateEncoding } from '../../certificates/key-pair.ts';
+import type { BookedRow } from '../../domain/booked-ids.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
+import type { Decimal, Money } from '../../domain/decimal.ts';
+import type { AccountId } from '../../domain/identifiers.ts';
+import type {
+  Commits,
+  GenericOrder,
+  OrderTarget,
+  SettlementStatus,
+  Verification,
+} from '../../domain/operation.ts';
+import type { TransferOrder } from '../../domain/transfer.ts';
+import type { Psd2Error } from '../../errors.ts';
+import type { Signer } from '../../signature/http-signature.ts';
+import type { BeforeSend } from './call.ts';
+import type { Consents, Login, Sca } from './customer.ts';
+
+/** What an interface may lack. One place refuses it then: `commands/open/bank.ts`. */
+export type Capability =
+  | 'payments'
+  | 'products'
+  | 'data of the customer'
+  | 'Consent-ID'
+  | 'operations'
+  | 'terms'
+  | 'receipts'
+  | 'documents'
+  | 'consent confirmation'
+  | 'consent status'
+  | 'consent deletion';
+
+/** A bank, as flows and commands know it. */
+export interface Bank {
+  accounts: Accounts;
+  consents: Consents;
+  login: Login;
+  payments: Payments;
+  sca: Sca;
+  /** Sends a call that no other port has (`psd2 api`), and returns the answer, whatever its status. */
+  send(call: FreeCall): Promise<FreeAnswer>;
+  /** The earliest time of an answer so far, by the bank's own clock (`Date`; RFC 9110, section 6.6.1). */
+  earliestAnswer(): Date | undefined;
+}
+
+/** The signer, and the application that it signs for. */
+export interface Identity {
+  /** The application's name, as registered: the signature's `keyId`. */
+  applicationName: string;
+  signer: Signer;
+  signingCertificate: X509Certificate;
+  /** The certificate of the connection. It can name the application at the bank's OAuth server. */
+  qwacCertificate: X509Certificate;
+  tppCertificate: TppCertificateEncoding;
+}
+
+/** A call that the operator has put together. */
+export interface FreeCall {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the base URL, with its query, percent-encoded. */
+  path: string;
+  /** JSON. A string is sent unchanged. */
+  body?: object | string;
+  transactionId: string;
+  /** More headers, with names in lower case. */
+  headers: Record<string, string>;
+  /** Where the customer's browser returns to, if the bank asks for SCA. */
+  returnAddress: () => string;
+}
+
+export interface FreeAnswer {
+  body: Buffer;
+  /** The body as JSON, with all digits. Undefined if it is not JSON. */
+  json: unknown;
+  /** Why it is not a success, with what the operator can do. Null for a success. */
+  refusal: Psd2Error | null;
+}
+
+/** A request as it would go over the wire, without secrets. */
+export interface ComposedRequest {
+  method: string;
+  /** Path and query. */
+  target: string;
+  headers: Record<string, string>;
+  body: string | null;
+  /** The exact string that was signed. */
+  signingString: string;
+}
+
+/** What the rest of psd2 knows of an interface before it has opened a bank. */
+export interface BankInterface {
+  name: string;
+  has: ReadonlySet<Capability>;
+  /**
+   * Who logs in: each customer; the application alone; each customer while authorising a consent; nobody, because calls have
+   * no token.
+   */
+  logsIn: 'customers' | 'application' | 'with a consent' | 'nobody';
+  /** What {@link Login.probe} calls: the start of a login, or a reading. */
+  probes: 'authorize' | 'signature';
+  /** Whose word the id of a customer is. An operator who names no customer means the customer `default`. */
+  customers: 'named by the bank' | 'named by the operator';
+  /** Reads the id of a customer from the operator, in the form of this interface. @throws Psd2Error `usage` */
+  readCustomerId(text: string): string;
+  /** Reads the id of an account, card or deposit, in the same way. @throws Psd2Error `invalid_product_id` */
+  readAccountId(text: string): AccountId;
+  /** Why psd2 does not send a free call. Null if it does. */
+  refusalOf(method: string, path: string): Psd2Error | null;
+  /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. In lower case. */
+  ownHeaders: readonly string[];
+}
+
+/** An account, card or deposit of a customer. Two accounts can share an IBAN. */
+export interface Account {
+  accountId: string;
+  /** The same: the word of the bank for it. */
+  productId: string;
+  iban: string | null;
+  currency: string;
+  name: string | null;
+  productCode: string | null;
+  productDescription: string | null;
+}
+
+export interface Balance {
+  accountId: string;
+  /** As in {@link Account}. */
+  productId: string;
+  accountBalance: Money | null;
+  availableBalance: Money | null;
+  accountAvailability: Money | null;
+  accountAvailableCredit: Money | null;
+  /** ISO 8601: a time with zone, a day if the bank gave no hour, or null. */
+  asOf: string | null;
+  /** All balances in the bank's own words, if it has words for them. */
+  balances?: TypedBalance[];
+}
+
+/** A balance with the bank's own name for it: `closingBooked`. */
+export interface TypedBalance {
+  type: string;
+  amount: Decimal;
+  currency: string;
+  /** The day of the balance. */
+  date: IsoDate | null;
+  /** When it last changed: ISO 8601 with zone. */
+  at: string | null;
+}
+
+/** A row of the transaction list. `index` restarts with every query, so it is not an id. */
+export interface Transaction extends BookedRow {
+  index: string;
+  status: 'booked' | 'pending';
+  feeCharge: boolean | null;
+  /** The bank's own id of it. */
+  transactionId?: string | null;
+  /** From here, {@link TransactionQuery.after} reads on. */
+  entryReference?: string | null;
+  endToEndId?: string | null;
+  counterpartyName?: string | null;
+  counterpartyIban?: string | null;
+  remittance?: string | null;
+  bankTransactionCode?: string | null;
+}
+
+export interface TransactionQuery {
+  customerId: string;
+  productId: string;
+  from: IsoDate | undefined;
+  to: IsoDate | undefined;
+  /** The list to read. Undefined means both. */
+  status: Transaction['status'] | undefined;
+  /** Only what the bank has booked after this `entryReference`, instead of a range. Other interfaces do not know it. */
+  after?: string;
+  transactionId: string;
+}
+
+/** The part of a list in one answer. */
+export interface ListPage {
+  /** In the bank's order. */
+  rows: Transaction[];
+  /** The total number of rows on all pages, according to this answer. Null if the answer does not say. */
+  total: number | null;
+  /** The list continues on another page. */
+  hasMore: boolean;
+}
+
+/** A page of each list. A list that has ended or is not requested is missing. */
+export interface TransactionPage {
+  booked?: ListPage;
+  pending?: ListPage;
+  /**
+   * The total number of booked rows, if their list has ended, the pending one goes on, and the answer says it. It shows that
+   * a pending transaction was booked, even if its list has as many rows as before.
+   */
+  endedBookedTotal?: number;
+}
+
+/** What a customer has at a bank. All throw Psd2Error if the bank gives no usable answer. */
+export interface Accounts {
+  /** Whether a text can be the id of an account at this interface. psd2 stores nothing of an account with another id. */
+  isId(text: string): boolean;
+  /** The bank is asked for no earlier day of transactions. Undefined: it has not said how far back it goes. */
+  earliestDay?(): IsoDate;
+  /** Transactions have the fields from {@link Transaction.transactionId} on. */
+  identifiesRows?: true;
+  list(customerId: string, transactionId: string): Promise<Account[]>;
+  balance(customerId: string, productId: string, transactionId: string): Promise<Balance>;
+  /**
+   * Reads the transactions of one account page by page, in the bank's order. Transactions that are booked between two pages
+   * move the rows: `flows/reading` recognises that.
+   *
+   * @throws Psd2Error `bank_answer` if the pages do not advance
+   */
+  pages(query: TransactionQuery): AsyncGenerator<TransactionPage>;
+  /** The bank's own document of the transactions in a range. */
+  document(query: Omit<TransactionQuery, 'status'>, format: 'xls' | 'pdf'): Promise<Buffer>;
+  /** The bank's own data of the customer, of all products, or of one product, unread: no interface describes it. */
+  details(of: Details, transactionId: string): Promise<object>;
+}
+
+export type Details =
+  | { what: 'customer' | 'products'; customerId: string }
+  | { what: 'product'; customerId: string; productId: string };
+
+/** The bank's execution status of an instant transfer, in its own value and in psd2's. */
+export interface ExecutionStatus {
+  executionStatus: string;
+  executionStatusDescription: string | null;
+  /** Any value that the interface does not know means pending. */
+  status: SettlementStatus;
+}
+
+/** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */
+export interface PaymentCalls {
+  /** The name in messages: `transfer`, or the operation's name. */
+  name: string;
+  /** The bank creates the resource. No money moves. */
+  verify(beforeSend: BeforeSend): Promise<Verification>;
+  /** @param step `verify<N>`. @param data JSON from the operator, unchanged */
+  verifyFurther(
+    resourceId: string,
+    step: string,
+    data: string,
+    beforeSend: BeforeSend,
+  ): Promise<Verification>;
+  /**
+   * Null if the customer commits: the payment runs without psd2.
+   *
+   * @throws Psd2Error `bank_answer` for an answer that belongs to another request: it decides nothing
+   */
+  execute: ((resourceId: string, beforeSend: BeforeSend) => Promise<{ cro: string | null }>) | null;
+  /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
+  executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
+}
+
+/** What the bank allows for transfers. Null and empty: the bank does not say. */
+export interface TransferTerms {
+  bankCode: string | null;
+  sepa: boolean | null;
+  swift: boolean | null;
+  urgent: boolean | null;
+  today: IsoDate | null;
+  earliestDate: IsoDate | null;
+  earliestDateInternal: IsoDate | null;
+  latestDate: IsoDate | null;
+  holidays: IsoDate[];
+  currency: string | null;
+  currencies: { code: string; label: string; rate: string | null }[];
+  countries: { code: string; label: string }[];
+}
+
+/** The payments of a bank. All throw Psd2Error if the bank gives no usable answer. */
+export interface Payments {
+  /** The point of no return of all payments of this interface. A flow's first event keeps it. */
+  commits: Commits;
+  transfer(payment: { order: TransferOrder; transactionId: string }): PaymentCalls;
+  /** An operation with any name of the bank's own documentation. */
+  operation(payment: { order: GenericOrder; transactionId: string }): PaymentCalls;
+  terms(target: OrderTarget, transactionId: string): Promise<TransferTerms>;
+  /** The bank's own data for an operation, unread. */
+  operationTerms(target: OrderTarget & { operation: string }, transactionId: string): Promise<object>;
+  /** The printable document of an executed payment. */
+  receipt(target: OrderTarget, resourceId: string, transactionId: string): Promise<Buffer>;
+}

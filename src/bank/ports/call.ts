@@ -1,0 +1,94 @@
+/** The identity of an attempt: the id of the request, and the `Digest` of its body or null without one. */
+export interface Intent {
+  requestId: string;
+  digest: string | null;
+}
+
+/** Called with the identity of an attempt before it leaves. The attempt waits for it. */
+export type BeforeSend = (intent: Intent) => Promise<Announced | undefined>;
+
+/** The callbacks of an announced attempt. */
+export interface Announced {
+  /**
+   * Called after the connection is open, just before the first byte leaves.
+   *
+   * @throws an error that prevents the attempt
+   */
+  beforeFirstByte?(): Promise<void>;
+  /** Called as soon as it is certain that no byte of the attempt left. Another attempt may follow. */
+  notBegun?(): Promise<void>;
+  /** Called if the bank says that it refused the attempt without processing it. Another attempt may follow. */
+  turnedAway?(): Promise<void>;
+}
+
+/** What happened on the wire, for `--verbose` and the log. Contains no secrets. */
+export interface Observation {
+  method: string;
+  path: string;
+  /** The HTTP status, or the reason why there is none. */
+  outcome: number | string;
+  /** When the call was sent. */
+  at: Date;
+  milliseconds: number;
+  tppRequestId: string;
+  transactionId: string;
+  /** The id that the bank gave its answer. */
+  requestId: string | null;
+  apiTrackId: string | undefined;
+  /** The call had an access token. */
+  isPrivate: boolean;
+  /** Bytes of the request may have left. */
+  mayHaveLeft: boolean;
+  /** The call does something that cannot be taken back. */
+  irrevocable: boolean;
+}
+
+/** The source of access tokens for private calls. */
+export interface TokenSource {
+  /** A token that does not expire soon. @throws Psd2Error `not_logged_in` */
+  current(): Promise<string>;
+  /** A new token after the bank answered 401 to `refused`. @throws Psd2Error `not_logged_in` */
+  renewed(refused: string): Promise<string>;
+}
+
+/** Where the consent of a call comes from, at a bank whose readings name their consent. */
+export interface ConsentSource {
+  /**
+   * The customer's valid consent for the list of accounts, or for what is read of one account.
+   *
+   * @throws Psd2Error `not_logged_in` if there is none, with the command that requests one
+   */
+  for(what: 'list' | { account: string }): Promise<{ consentId: string }>;
+}
+
+/** Who the customer is in the bank's own words, as far as the operator has said. */
+export interface PsuIdentification {
+  id: string | undefined;
+  idType: string | undefined;
+  corporateId: string | undefined;
+}
+
+/** Decides when calls may go to a bank that limits them. Calls that the bank counts together share one object. */
+export interface Turns {
+  /** Resolves when the next call may start. @throws the operator's interruption, which ends the wait */
+  turn(): Promise<void>;
+  /**
+   * Slows all calls down after the bank refused one because of its limit.
+   *
+   * @param asked the delay in milliseconds that it asked for, or null
+   */
+  slowDown(asked: number | null): Promise<void>;
+  /** Speeds calls up again after the bank accepted one. */
+  goOn(): Promise<void>;
+}
+
+/** The state of a pace. Threads can share it. */
+export type PaceState = SharedArrayBuffer;
+
+/** The pace of one process. */
+export interface OwnPace extends Turns {
+  /** To share with other threads. */
+  readonly state: PaceState;
+  /** The number of calls that had their turn. */
+  readonly turns: number;
+}

@@ -1,0 +1,279 @@
+import type { IsoDate } from '../../domain/calendar.ts';
+import type { ConsentCategoryRequest } from '../../domain/consent.ts';
+import type { Authorization } from '../../domain/operation.ts';
+import type { BeforeSend } from './call.ts';
+
+// What a customer grants: login, consents, SCA.
+
+/** A client of the bank's OAuth server. */
+export interface ClientCredentials {
+  clientId: string;
+  clientSecret: string;
+  /** The address of the OAuth server's metadata (RFC 8414), if the bank has named it with a resource. */
+  server?: string;
+}
+
+/** Tokens from the bank. Lifetimes are in seconds from now, null if the bank gave none. */
+export interface GrantedTokens {
+  accessToken: string;
+  expiresIn: number | null;
+  refreshToken: string | null;
+  refreshExpiresIn: number | null;
+  scope: string | null;
+}
+
+export type Grant =
+  | { grant_type: 'authorization_code'; code: string; redirect_uri: string; code_verifier?: string }
+  | { grant_type: 'refresh_token'; refresh_token: string }
+  | { grant_type: 'client_credentials' };
+
+/** The start of a login. */
+export interface LoginStart {
+  clientId: string;
+  /** Where the customer's browser returns to. */
+  redirectUri: string;
+  state: string;
+  /** The secret that ties the code to this psd2 (RFC 7636), if {@link Login.tiesCodes}. */
+  codeVerifier?: string;
+  transactionId: string;
+}
+
+/** How customers and applications log in at a bank. All throw Psd2Error if the bank gives no usable answer. */
+export interface Login {
+  /** A flow makes a secret for each login, and gives it to `authorize` and with the code (RFC 7636). */
+  tiesCodes?: boolean;
+  /**
+   * Checks who sent the customer's browser back (RFC 9207), before the code is used.
+   *
+   * @param iss the parameter of that name, or null without one
+   * @throws Psd2Error `login_refused`
+   */
+  assertIssuer?(iss: string | null, server: string | undefined, transactionId: string): Promise<void>;
+  /** @returns the address on the bank's customer site that the customer's browser must open */
+  authorize(login: LoginStart): Promise<string>;
+  /**
+   * Makes one call, once, that shows whether the bank accepts the application and its signature, for a diagnosis: the first
+   * error matters. At a bank where customers log in, it is `authorize`.
+   */
+  probe(login: LoginStart): Promise<LoginProbe>;
+  /**
+   * Gets tokens for a grant. After sending the call, psd2 waits for the answer even after Ctrl-C, because a code or a refresh
+   * token works only once.
+   */
+  tokens(
+    client: ClientCredentials,
+    grant: Grant,
+    transactionId: string,
+    beforeSend?: BeforeSend,
+  ): Promise<GrantedTokens>;
+  revoke(
+    client: ClientCredentials,
+    token: string,
+    kind: 'access_token' | 'refresh_token',
+    transactionId: string,
+  ): Promise<void>;
+  /** The id of the token's customer. */
+  whose(transactionId: string, how?: { bearer?: string; interruptible?: 'never' }): Promise<string>;
+}
+
+export interface LoginProbe {
+  /** The bank's `Date` (RFC 9110, section 6.6.1). */
+  date: string | undefined;
+  /** @throws Psd2Error if the bank does not accept the call */
+  judge(): Promise<Verdict>;
+}
+
+/** What an answer to a diagnosis shows. */
+export interface Verdict {
+  /** In words. */
+  says: string;
+  /** The bank refused something else before it showed what it thinks of the signature. */
+  isUnsure?: 'asks for a token' | 'other';
+}
+
+/** The accounts that a consent is for, and what may be read of them. Accounts are IBANs, or the bank's other names for them. */
+export type ConsentAccess =
+  /** Exactly these. Balances and transactions are among the accounts. */
+  | { type: 'dedicated'; accounts: string[]; balances: string[]; transactions: string[] }
+  /** The customer chooses the accounts at the bank. */
+  | { type: 'bank-offered'; balances: boolean; transactions: boolean }
+  | { type: 'all-accounts' }
+  | { type: 'list-only' };
+
+/** What a consent allows, at a bank where the operator can choose. */
+export interface ConsentTerms {
+  access: ConsentAccess;
+  validUntil: IsoDate;
+  frequencyPerDay: number;
+  /** False: for one reading. */
+  recurring: boolean;
+}
+
+/** A consent as the bank's status shows it. */
+export interface ConsentStatus {
+  /** The bank's own word. */
+  consentStatus: string;
+  /** What it means. Any word that the interface does not know means open. */
+  means: 'open' | 'valid' | 'rejected' | 'expired' | 'revoked' | 'ended by us';
+}
+
+/** A consent as the bank has it. What the bank does not say is null. */
+export interface ConsentDetails extends ConsentStatus {
+  validUntil: IsoDate | null;
+  frequencyPerDay: number | null;
+  recurring: boolean | null;
+  /** The bank's own JSON, unread. */
+  access: object | null;
+}
+
+/** A consent that the bank has noted, and that the customer authorises. */
+export interface RequestedConsent {
+  resourceId: string;
+  /** For each category, whether the bank would grant it. */
+  outcomes: { name: string; outcome: boolean }[];
+  /** With terms: what was asked for, with every default. */
+  terms?: ConsentTerms;
+  /** The bank's own word for its status, if it has one. */
+  bankStatus?: string;
+  /** Whether an earlier consent of the customer stays valid beside this one. */
+  besideOthers?: boolean;
+  /** What is next for SCA, if the answer says it. `Sca.proceed` takes it. */
+  links?: ScaLinks;
+}
+
+/** The consents of customers. All throw Psd2Error if the bank gives no usable answer. */
+export interface Consents {
+  /**
+   * @returns the resource that the customer authorises, and for each category whether the bank would grant it
+   * @throws Psd2Error `usage` for terms that the bank does not offer
+   */
+  request(consent: {
+    customerId: string;
+    categories: ConsentCategoryRequest[];
+    /** Absent terms are the bank's defaults. */
+    terms?: Partial<ConsentTerms>;
+    /** Where the customer's browser returns to, at a bank that wants to know it now. */
+    redirectUri?: string;
+    transactionId: string;
+    beforeSend: BeforeSend;
+  }): Promise<RequestedConsent>;
+  /**
+   * Confirms a consent that the customer has authorised.
+   *
+   * @throws Psd2Error `bank_answer` for an answer that belongs to another request: it decides nothing
+   */
+  confirm(consent: {
+    customerId: string;
+    resourceId: string;
+    transactionId: string;
+    beforeSend: BeforeSend;
+  }): Promise<void>;
+  /** Has the capability `consent status`. */
+  status?(consentId: string, transactionId: string): Promise<ConsentStatus>;
+  details?(consentId: string, transactionId: string): Promise<ConsentDetails>;
+  /** Has the capability `consent deletion`: ends the consent at the bank. One that has ended already is no error. */
+  delete?(consentId: string, transactionId: string): Promise<void>;
+}
+
+/** The status of a resource that a customer authorises, in the bank's own values and in psd2's. */
+export interface ResourceStatus {
+  authorizationStatus: string;
+  executionStatus: string | null;
+  /** What the customer has decided. Any value that the interface does not know means pending. */
+  authorization: Authorization;
+  /** What became of it: executed (for a consent, confirmed), or failed for good. Null: the status does not say. */
+  became: 'executed' | 'failed' | null;
+}
+
+/**
+ * Where a customer authorises a resource, as the bank's answers say (their `_links`). Plain data: a flow keeps it, because
+ * psd2 can be stopped in between.
+ */
+export interface ScaLinks {
+  /** The approach that the bank has chosen, if it has said so. */
+  approach: 'redirect' | 'decoupled' | null;
+  /** For the customer's browser. */
+  redirect?: string;
+  /** The metadata of the OAuth server where the customer logs in. */
+  oauth?: string;
+  /** Starts an authorisation. */
+  start?: string;
+  /** Tells how far the authorisation is. */
+  status?: string;
+  /** Takes the confirmation code that the browser brings back. */
+  confirmation?: string;
+  /** The customer has nothing to do. */
+  isDone?: true;
+  /** What the bank tells the customer. */
+  message?: string;
+}
+
+/** The next thing that happens so that a customer authorises a resource. `links` are what a flow keeps from now on. */
+export type ScaTurn = { links: ScaLinks } & (
+  | { next: 'open'; url: string }
+  /** As `open`; then the code that comes back gives tokens (`Login.tokens`, with `server`). */
+  | { next: 'log in'; url: string; server: string }
+  /** The customer authorises elsewhere, for example in the bank's app. */
+  | { next: 'wait' }
+  | { next: 'nothing' }
+);
+
+/** How far an authorisation is. */
+export interface ScaProgress {
+  /** The bank's own word. */
+  scaStatus: string;
+  /** `needs code`: `confirmCode` is next. Any word that the interface does not know means going on. */
+  means: 'going on' | 'needs code' | 'done' | 'failed';
+  /** What the bank tells the customer. */
+  message: string | null;
+}
+
+/** What an authorisation needs, at a bank whose links say what is next. */
+export interface ScaAuthorisation {
+  resourceId: string;
+  /** Null: nothing is known, so psd2 starts an authorisation. */
+  links: ScaLinks | null;
+  /** Where the customer's browser returns to, with `state`. The same as in the request, unless the authorisation starts now. */
+  redirectUri: string;
+  /** For a login with the consent: `redirect_uri` without `state`, which OAuth has as a field of its own. */
+  login: { clientId: string; redirectUri: string; state: string; codeVerifier: string };
+  transactionId: string;
+  beforeSend: BeforeSend;
+}
+
+/** Strong Customer Authentication. All throw Psd2Error if the bank gives no usable answer. */
+export interface Sca {
+  /**
+   * @param sca the resource to authorise, and the address that the customer's browser returns to
+   * @returns the address on the bank's customer site
+   * @throws Psd2Error `bank_answer` for an approach that psd2 does not support
+   */
+  start(sca: {
+    resourceId: string;
+    redirectUri: string;
+    transactionId: string;
+    beforeSend: BeforeSend;
+  }): Promise<string>;
+  /**
+   * @param decides whether the status decides about an `execute` or `confirm` that was sent
+   * @throws Psd2Error `bank_answer` for a status of another resource
+   */
+  status(resourceId: string, transactionId: string, decides?: boolean): Promise<ResourceStatus>;
+  /** How often the bank may be asked, and how long a link for the customer is good, if its description says so. */
+  timing?: { pollSeconds: number; authorisationMinutes: number };
+  /**
+   * Does what the bank's links say, up to what the customer must do. Absent: `start` is all that the interface has.
+   *
+   * @throws Psd2Error `bank_answer` for an approach that psd2 does not support, and for a link to another host
+   */
+  proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
+  /** How far an authorisation is. Null if the bank gave no link to ask. */
+  progress?(links: ScaLinks, transactionId: string): Promise<ScaProgress | null>;
+  /** Sends the confirmation code that the customer's browser brought back. */
+  confirmCode?(sca: {
+    links: ScaLinks;
+    code: string;
+    transactionId: string;
+    beforeSend: BeforeSend;
+  }): Promise<ScaProgress>;
+}

@@ -1,0 +1,98 @@
+import type { Account, Accounts } from '../../bank/ports/bank.ts';
+import type { DayRange } from '../../domain/calendar.ts';
+import { type AccountId, isAccountId } from '../../domain/identifiers.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { KeptConsent } from '../../store/ports/customers.ts';
+import type { Context } from '../context.ts';
+import { customerOf } from '../open/bank.ts';
+
+/**
+ * Reads how the operator names an account: its id, or at some interfaces its IBAN (NextGenPSD2, section 3, "Readings"). Asks
+ * nobody.
+ *
+ * @throws Psd2Error `invalid_product_id` for a text that is neither, `not_logged_in` for an IBAN that no consent of the customer
+ *   names, if all of them name their accounts
+ */
+export async function readAccount(context: Context, text: string): Promise<AccountId> {
+  const named = (await context.bankInterface()).readAccountId(text);
+  if (!isIban(named)) return named;
+  const customer = await customerOf(context);
+  const { consents = [] } = (await (await context.store()).customers.read(customer)) ?? {};
+  const mayCover = ({ accounts }: KeptConsent) =>
+    accounts === null || accounts.some((each) => compact(each) === compact(named));
+  if (consents.length === 0 || consents.some(mayCover)) return named;
+  throw new Psd2Error('not_logged_in', `No consent of the customer ${customer} covers the account ${named}`, {
+    hint: 'Ask the customer for one:',
+    next: [['consent', 'request', '--customer', customer, '--account', compact(named)]],
+  });
+}
+
+/**
+ * The id of the account that the operator names. The list of accounts turns an IBAN into the id. An id is not looked up.
+ *
+ * @throws Psd2Error as {@link readAccount} and {@link findAccount}, and what the calls throw
+ */
+export async function openAccount(context: Context, text: string): Promise<AccountId> {
+  const named = await readAccount(context, text);
+  if (!isIban(named)) return named;
+  const { bank, customerId } = await context.bank();
+  const accounts = await bank.accounts.list(customerId, context.world.newId());
+  const { productId } = findAccount(accounts, named);
+  return isAccountId(productId) ? productId : named;
+}
+
+/**
+ * Finds an account by its id or its IBAN.
+ *
+ * @throws Psd2Error `usage` if there is none, or more than one with this IBAN
+ */
+export function findAccount(accounts: readonly Account[], named: AccountId): Account {
+  const byId = accounts.find(({ productId }) => productId === named);
+  if (byId) return byId;
+  const [account, ...others] = accounts.filter(
+    ({ iban }) => iban !== null && compact(iban) === compact(named),
+  );
+  if (account && others.length === 0) return account;
+  const found = account
+    ? `More than one account of the customer has the IBAN ${named}`
+    : `The customer has no ${isIban(named) ? 'account with the IBAN' : 'product'} ${named}`;
+  throw new Psd2Error('usage', found, {
+    hint: `${accounts.length === 0 ? '' : `The customer has ${accounts.map(describe).join(', ')}. `}See the products with:`,
+    next: [['accounts', 'list']],
+  });
+}
+
+/**
+ * The part of a range that the bank can be asked for. Tells the operator if that is less than the range.
+ *
+ * @throws Psd2Error `invalid_date` if the whole range is before the bank's history
+ */
+export function withinHistory(
+  { terminal }: { terminal: { warn(text: string): void } },
+  { earliestDay }: Pick<Accounts, 'earliestDay'>,
+  range: DayRange,
+): DayRange {
+  const earliest = earliestDay?.();
+  if (earliest === undefined) return range;
+  if (range.to !== undefined && range.to < earliest) {
+    throw new Psd2Error('invalid_date', `The bank shows no transactions before ${earliest}`, {
+      hint: `Choose a --to that is not before ${earliest}.`,
+    });
+  }
+  if (range.from === undefined || range.from >= earliest) return range;
+  terminal.warn(`The bank shows no transactions before ${earliest}, so psd2 reads from that day on.`);
+  return { ...range, from: earliest };
+}
+
+/** Whether a text has the form of an IBAN. An id can have it too. */
+function isIban(text: string): boolean {
+  return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/i.test(text);
+}
+
+function compact(iban: string): string {
+  return iban.replace(/ /g, '').toUpperCase();
+}
+
+function describe({ productId, iban }: Account): string {
+  return iban === null || iban === productId ? productId : `${productId} (${iban})`;
+}

@@ -1,0 +1,130 @@
+import * as z from 'zod/mini';
+import { type CheckedBank, checkBankFile, type ReadBank } from '../../bank-file/bank-file.ts';
+import { bankFile } from '../../bank-file/schema.ts';
+import { valuesIn } from '../../bank-file/values.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { printChecks, printedCheck, writeFix } from '../shared/checks.ts';
+import { flag, list, oneOf, orNull, text } from '../shared/fields.ts';
+
+const fields = () => ({
+  ok: flag('true if nothing is wrong'),
+  name: orNull(text('name of the bank; null if the file has none')),
+  interface: orNull(oneOf(['nextgenpsd2'], 'interface of the bank; null if the file names no known one')),
+  problems: list(
+    z.object({
+      path: text('path of the field; empty if it is about the whole file'),
+      message: text('what is wrong'),
+    }),
+    'what is wrong',
+  ),
+  values: orNull(bankFile),
+  defaults: list(z.string(), "paths of the values that are the standard's, because no file has another"),
+});
+
+const shape = () => z.object(fields());
+
+const onlineShape = () =>
+  z.object({
+    ...fields(),
+    checks: list(printedCheck(), 'what psd2 found at the bank; empty if something is wrong with the file'),
+  });
+
+/** `psd2 bank check <bank>`: reads a bank file, and says what is wrong with it, or which values are in force. */
+export const check: Verb = {
+  prints: { what: 'a bank file, checked', shape },
+  printsWith: { '--online': { what: 'a bank file, checked at the bank', shape: onlineShape } },
+  declare: (command, run) =>
+    command
+      .argument('<bank>', 'path of a bank file, or name of a platform that comes with psd2')
+      .option('--online', 'then call the bank once: is the connection right, and the signature?')
+      .addHelpText(
+        'after',
+        `
+Without --online, the command asks nobody: it reads the file, and the files and platforms that the file extends. With it,
+psd2 takes the certificates, and the base URL if the file has none, from the profile. If the bank refuses the signature,
+psd2 asks whether to try the other forms of keyId.
+
+${examples('psd2 bank check mybank.json', 'psd2 --profile mybank bank check --online mybank.json', 'psd2 bank check mybank.json --json --query "problems[].message" --raw-output').trimStart()}`,
+      )
+      .action((bank, { online = false }) =>
+        run((context) => (online ? checkOnline(context, bank) : checkBank(context, bank))),
+      ),
+};
+
+/** @throws Psd2Error `config` if something is wrong */
+async function checkBank(context: Context, bank: string): Promise<void> {
+  const checked = await checkBankFile(bank);
+  await print(context, checked);
+  refuseProblems(bank, checked);
+}
+
+/** Checks the file, and then the bank that it describes, with the certificates of the profile. @throws Psd2Error */
+async function checkOnline(context: Context, bank: string): Promise<void> {
+  const checked = await checkBankFile(bank);
+  const { diagnoseBank } = await import('./online.ts');
+  const diagnosis = checked.bank && (await diagnoseBank(context, bank, checked.bank));
+  const checks = diagnosis?.checks ?? [];
+  if (context.output.format !== 'table')
+    context.output.record(
+      {
+        ...dataOf(checked),
+        ok: diagnosis?.ok ?? false,
+        checks: checks.map((check) => ({ ...check, fix: writeFix(check, context) })),
+      },
+      [],
+      onlineShape,
+    );
+  else if (diagnosis) await printChecks(context, checks);
+  else await print(context, checked);
+  refuseProblems(bank, checked);
+  if (diagnosis && !diagnosis.ok) diagnosis.fail();
+}
+
+/** @throws Psd2Error `config` if something is wrong */
+function refuseProblems(bank: string, { problems: { length } }: CheckedBank): void {
+  if (length > 0)
+    throw new Psd2Error(
+      'config',
+      `The bank file ${bank} has ${length} ${length === 1 ? 'problem' : 'problems'}`,
+      {
+        hint: 'docs/banks.md explains each field. See the form of a bank file:',
+        next: [['schema', 'bank']],
+      },
+    );
+}
+
+function dataOf({ name, interface: named, problems, bank }: CheckedBank) {
+  const ok = problems.length === 0;
+  const values = bank?.description ?? null;
+  return { ok, name, interface: named, problems, values, defaults: bank?.defaults ?? [] };
+}
+
+async function print({ output }: Context, checked: CheckedBank): Promise<void> {
+  const { bank, problems } = checked;
+  if (output.format !== 'table') output.record(dataOf(checked), [], shape);
+  else if (bank) await printValues(output, bank);
+  else
+    await output.table(
+      problems,
+      [
+        { title: 'FIELD', value: ({ path }) => path },
+        { title: 'PROBLEM', value: ({ message }) => message },
+      ],
+      '',
+    );
+}
+
+async function printValues(output: Context['output'], { description, defaults }: ReadBank): Promise<void> {
+  const standard = new Set(defaults);
+  await output.table(
+    [...valuesIn(description)].map(([field, value]) => ({ field, value })),
+    [
+      { title: 'FIELD', value: ({ field }) => field, whole: true },
+      { title: 'VALUE', value: ({ value }) => (typeof value === 'string' ? value : JSON.stringify(value)) },
+      { title: 'FROM', value: ({ field }) => (standard.has(field) ? 'default' : 'file') },
+    ],
+    '',
+  );
+}

@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import { readBankFile } from '../../bank-file/bank-file.ts';
+import { fieldOf } from '../../bank-file/fields.ts';
+import { PLATFORMS } from '../../bank-file/platforms.ts';
+import { valuesIn } from '../../bank-file/values.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { day, list as listOf, orNull, text } from '../shared/fields.ts';
+
+const shape = () =>
+  listOf(
+    z.object({
+      name: text('name of the platform, for extends'),
+      bank: orNull(text('whose platform it is')),
+      source: orNull(text('where the facts are from')),
+      verifiedOn: orNull(day('day on which somebody saw them hold at a bank; null: nobody did')),
+      differs: listOf(z.string(), 'fields in which it differs from the standard'),
+    }),
+  );
+
+type Platform = Printed<typeof shape>[number];
+
+/** Fields that say what the file is, not what the bank does. */
+const ABOUT_THE_FILE = ['interface', 'name', 'source', 'verifiedOn'];
+
+/** `psd2 bank list` */
+export const list: Verb = {
+  prints: { what: 'platforms that come with psd2', shape },
+  declare: (command, run) =>
+    command
+      .addHelpText('after', examples('psd2 bank list', 'psd2 bank list --json --query "[].name"'))
+      .action(() => run(listPlatforms)),
+};
+
+async function listPlatforms({ output }: Context): Promise<void> {
+  const standard = new Map(await valuesOf('standard'));
+  const platforms = await Promise.all(Object.keys(PLATFORMS).map((name) => describe(name, standard)));
+  await output.table(
+    platforms,
+    [
+      { title: 'NAME', value: ({ name }) => name, whole: true },
+      { title: 'DIFFERS IN', value: ({ differs }) => differs.join(', ') },
+      { title: 'SOURCE', value: ({ source }) => source, dispensable: 1 },
+    ],
+    '',
+    shape,
+  );
+}
+
+async function describe(name: string, standard: ReadonlyMap<string, string>): Promise<Platform> {
+  const { description } = await readBankFile(name);
+  const changed = (await valuesOf(name)).filter(([path, value]) => standard.get(path) !== value);
+  const differs = [...new Set(changed.map(([path]) => fieldOf(path)))];
+  const { name: bank = null, source = null, verifiedOn } = description;
+  return { name, bank, source, verifiedOn, differs };
+}
+
+/** The values in force of a platform, by path, as JSON. */
+async function valuesOf(name: string): Promise<[path: string, value: string][]> {
+  const { description } = await readBankFile(name);
+  return [...valuesIn(description)].flatMap(([path, value]): [string, string][] =>
+    ABOUT_THE_FILE.includes(path) ? [] : [[path, JSON.stringify(value)]],
+  );
+}

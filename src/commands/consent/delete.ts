@@ -1,0 +1,47 @@
+import { isOpen, isOver } from '../../domain/flow-states.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { CONSENTS } from './consents.ts';
+import { dropConsent } from './grant.ts';
+
+/** `psd2 consent delete <flow>` */
+export const deleteConsent: Verb = {
+  prints: CONSENTS.prints,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .addHelpText(
+        'after',
+        `
+The command ends the consent at the bank, for good. psd2 can then read nothing with it.
+${examples('psd2 consent delete co-0mwq9zif7')}`,
+      )
+      .action((flow) => run((context) => endConsent(context, flow))),
+};
+
+/** Ends a consent at the bank. One that the bank does not know any more has ended, too. */
+async function endConsent(context: Context, reference: string): Promise<void> {
+  await context.needs('consent deletion');
+  const { flows, customers } = await context.store(reference);
+  const found = await flows.find('consent', reference);
+  refuseOtherCustomer(context, found);
+  const { resourceId, transactionId } = found;
+  if (resourceId === null) {
+    throw new Psd2Error('usage', `The consent ${found.flow} is not at the bank`, {
+      ...(isOpen(found) && { hint: 'End it here with:', next: [['consent', 'cancel', found.flow]] }),
+      flow: found.flow,
+    });
+  }
+  const { bank } = await (await forFlow(context, found)).bank();
+  await flows.resume('consent', found.flow, async (open) => {
+    await bank.consents.delete?.(resourceId, transactionId);
+    // First no reading uses it, then the journal says so. A command that was killed in between is repeated.
+    await dropConsent(customers, open.current);
+    const { state } = open.current;
+    if (state === 'confirmed' || !isOver({ state }))
+      await open.record({ type: 'ended', state: 'cancelled', bankStatus: null });
+    CONSENTS.print(context, open.current);
+  });
+}

@@ -1,0 +1,126 @@
+import type { ConsentDetails } from '../../bank/ports/customer.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import type { Consent } from '../../domain/consent.ts';
+import type { GrantPorts } from '../../flows/linked-consent.ts';
+import { readReturnAddress } from '../../flows/login.ts';
+import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { customerPortsOf } from '../flow/ports.ts';
+import { openAccessNotes } from '../open/call-records.ts';
+
+/** psd2 stores a granted login even if the operator interrupts. */
+const NEVER = new AbortController().signal;
+
+/**
+ * What a consent needs besides, at a bank where the customer's SCA alone grants it.
+ *
+ * @param paste the operator pastes the address that the customer's browser ended at
+ */
+export async function grantPortsOf(
+  context: Context,
+  { client, customerId, profile, tokens }: CustomerBank,
+  paste: boolean,
+): Promise<GrantPorts> {
+  const { terminal } = context;
+  const { customers } = await context.store();
+  return {
+    client,
+    async keepTokens(granted) {
+      const giveBack = await tokens.ready();
+      const kept = await granted();
+      await giveBack();
+      await tokens.change(customerId, (slot) => slot.write(kept), NEVER);
+      await (await openAccessNotes(context)).forget(customerId);
+    },
+    async keepConsent(consent, details) {
+      await keepConsent(customers, consent, details, context.world.now());
+      // Who has just consented is the current customer.
+      if (consent.state !== 'confirmed') await tokens.remember(customerId);
+    },
+    dropConsent: (consent) => dropConsent(customers, consent),
+    askForReturn: paste
+      ? (state) =>
+          readReturnAddress(
+            {
+              askForReturnAddress: (check) =>
+                terminal.askSecret('The address that the browser ended at', check),
+              customer: customerPortsOf(context, profile),
+            },
+            state,
+          )
+      : undefined,
+    say: (text) => terminal.say(cleanText(text)),
+  };
+}
+
+/**
+ * Keeps a granted consent for readings. A new recurring one replaces the others, unless the bank keeps them beside it. One that
+ * is known to be granted replaces none: a newer one may have replaced it in the meantime.
+ */
+async function keepConsent(
+  customers: Customers,
+  consent: Consent,
+  details: ConsentDetails,
+  now: Date,
+): Promise<void> {
+  const { flow, customerId, resourceId, terms, besideOthers } = consent;
+  if (resourceId === null) return;
+  const recurring = details.recurring ?? terms?.recurring ?? true;
+  const kept: KeptConsent = {
+    flow,
+    consentId: resourceId,
+    ...coverageOf(consent),
+    validUntil: details.validUntil ?? terms?.validUntil ?? null,
+    recurring,
+    frequencyPerDay: details.frequencyPerDay ?? terms?.frequencyPerDay ?? 1,
+    grantedAt: consent.grantedAt ?? now.toISOString(),
+  };
+  await customers.change(customerId, (before) => {
+    const known = before.consents.find((each) => each.consentId === resourceId);
+    const replaces = consent.state !== 'confirmed' && recurring && !besideOthers;
+    const today = bankDay(now);
+    const others = before.consents.filter(
+      (each) =>
+        each.consentId !== resourceId && !(replaces && each.recurring) && (each.validUntil ?? today) >= today,
+    );
+    return { ...before, consents: [{ ...kept, grantedAt: known?.grantedAt ?? kept.grantedAt }, ...others] };
+  });
+}
+
+function coverageOf({ terms }: Consent): Pick<KeptConsent, 'accounts' | 'reads'> {
+  const access = terms?.access;
+  const all: KeptConsent['reads'] = ['accounts', 'balances', 'transactions'];
+  switch (access?.type) {
+    case 'list-only':
+      return { accounts: null, reads: ['accounts'] };
+    case 'dedicated': {
+      const { accounts, balances, transactions } = access;
+      const reads: KeptConsent['reads'] = [
+        'accounts',
+        ...(balances.length > 0 ? (['balances'] as const) : []),
+        ...(transactions.length > 0 ? (['transactions'] as const) : []),
+      ];
+      return { accounts: [...new Set([...accounts, ...balances, ...transactions])], reads };
+    }
+    case 'bank-offered':
+      return {
+        accounts: null,
+        reads: all.filter(
+          (each) => each === 'accounts' || (each === 'balances' ? access.balances : access.transactions),
+        ),
+      };
+    default:
+      return { accounts: null, reads: all };
+  }
+}
+
+/** Forgets a consent that has ended, so that no reading uses it. */
+export async function dropConsent(customers: Customers, { customerId, resourceId }: Consent): Promise<void> {
+  const kept = await customers.read(customerId);
+  if (!kept?.consents.some(({ consentId }) => consentId === resourceId)) return;
+  await customers.change(customerId, (before) => ({
+    ...before,
+    consents: before.consents.filter(({ consentId }) => consentId !== resourceId),
+  }));
+}

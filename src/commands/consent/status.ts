@@ -1,0 +1,31 @@
+import { recordStatus } from '../../flows/linked-consent.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { CONSENTS } from './consents.ts';
+import { grantPortsOf } from './grant.ts';
+
+/** `psd2 consent status <flow>` */
+export const status: Verb = {
+  prints: CONSENTS.prints,
+  declare: (command, run) =>
+    command
+      .argument('<flow>')
+      .addHelpText('after', examples('psd2 consent status co-0mwq9zif7'))
+      .action((flow) => run((context) => consentStatus(context, flow))),
+};
+
+/** Asks the bank how a consent is, and records what has changed: the customer can revoke it there at any time. */
+async function consentStatus(context: Context, reference: string): Promise<void> {
+  await context.needs('consent status');
+  const { flows } = await context.store(reference);
+  const found = await flows.find('consent', reference);
+  refuseOtherCustomer(context, found);
+  if (found.resourceId === null) return CONSENTS.print(context, found);
+  const opened = await (await forFlow(context, found)).bank();
+  const grant = await grantPortsOf(context, opened, false);
+  await flows.resume('consent', found.flow, async (open) => {
+    await recordStatus(open, opened, grant);
+    CONSENTS.print(context, open.current);
+  });
+}

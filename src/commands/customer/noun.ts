@@ -1,0 +1,39 @@
+import * as z from 'zod/mini';
+import { bareVerb, examples, type Noun } from '../declare.ts';
+import { BANK_DATA, showBankData } from '../shared/bank-data.ts';
+import { text } from '../shared/fields.ts';
+
+const customerId = () => z.object({ customerId: text("the bank's id of the customer: digits") });
+
+/** `psd2 customer id`: asks the bank whose token it is. */
+const id = bareVerb(
+  { what: 'the id of a customer', shape: customerId },
+  examples('psd2 customer id', 'psd2 --json customer id | jq -r .customerId'),
+  async (context) => {
+    await context.needs('data of the customer');
+    const { bank } = await context.bank();
+    const found = await bank.login.whose(context.world.newId());
+    if (context.output.format === 'table') context.output.text(found);
+    else context.output.record({ customerId: found }, [], customerId);
+  },
+  'inquiry',
+);
+
+const show = bareVerb(
+  BANK_DATA,
+  examples('psd2 customer show --json'),
+  async (context) => {
+    await context.needs('data of the customer');
+    await showBankData(context, (customerId) => ({ what: 'customer', customerId }));
+  },
+  'inquiry',
+);
+
+/** `psd2 customer`: what the bank says of the customer who is logged in. */
+export const customer: Noun = {
+  declare: (command) => command.addHelpText('after', examples('psd2 customer id')),
+  commands: {
+    id: { description: "ask the bank for the customer's id", load: async () => id },
+    show: { description: "show the customer's details, as the bank gives them", load: async () => show },
+  },
+};

@@ -1,0 +1,130 @@
+import { type FlowState, isOver, isUntouched, type Progress, standingOf } from '../../domain/flow-states.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { FlowPorts } from '../../flows/ports.ts';
+import type { FlowOf, Kind, Open, OpenFlow } from '../../store/ports/flows.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import type { FlowNoun } from './describe.ts';
+import { flowPortsOf } from './ports.ts';
+
+/**
+ * Continues a flow from its journal, and prints the outcome.
+ *
+ * @param run runs the flow
+ * @param confirmed the options that confirm something in advance, which the operator must repeat as long as the flow does not
+ *   have the confirmation
+ * @throws what `run` throws, with the commands to run next
+ */
+export async function driveFlow<K extends Kind>(
+  context: Context,
+  noun: FlowNoun<K>,
+  opened: CustomerBank,
+  open: Open<K>,
+  run: (ports: Required<FlowPorts>) => Promise<unknown>,
+  confirmed: string[] = [],
+): Promise<void> {
+  tellFlow(context.terminal, open.current);
+  try {
+    await run(flowPortsOf(context, opened));
+  } catch (error) {
+    await endIfUntouched(open, error);
+    const flow: FlowOf<K> = open.current;
+    noun.print(context, flow);
+    const warned = noun.payment ? withWarning(error, flow, noun.payment(flow)) : error;
+    throw withNext(warned, flow, 'accepted' in flow && flow.accepted ? [] : confirmed);
+  }
+  noun.print(context, open.current);
+}
+
+/** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */
+export function refuseClientCredentials({ globals }: Context): void {
+  if (globals.grant === 'client_credentials') {
+    throw new Psd2Error('usage', 'This needs the customer, so it needs the grant authorization_code', {
+      hint: 'Leave out --grant client_credentials.',
+    });
+  }
+}
+
+/**
+ * @param what the subject of the sentence "... needs a confirmation"
+ * @throws Psd2Error `confirmation_needed` if psd2 will have to ask and cannot
+ */
+export function refuseUnconfirmable({ globals, terminal }: Context, what: string): void {
+  if (terminal.canAsk || globals.yes) return;
+  throw new Psd2Error(
+    'confirmation_needed',
+    `${what} needs a confirmation, and there is no terminal to ask at`,
+    {
+      hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
+    },
+  );
+}
+
+/** Prints which flow psd2 has begun or continued. */
+function tellFlow(
+  { tell }: Context['terminal'],
+  { kind, flow, state }: { kind: string; flow: string; state: FlowState },
+): void {
+  tell({ event: 'flow', flow, kind, state }, `${kind.charAt(0).toUpperCase()}${kind.slice(1)} ${flow}`);
+}
+
+/**
+ * Adds the flow to an error, and the command that continues it, unless the error has a better hint or the flow has ended.
+ *
+ * @param confirmed the options that confirmed something in advance, which the operator must repeat
+ */
+export function withNext(
+  error: unknown,
+  {
+    kind,
+    flow,
+    state,
+    transactionId,
+  }: { kind: string; flow: string; state: FlowState; transactionId: string },
+  confirmed: string[] = [],
+): unknown {
+  if (!(error instanceof Psd2Error)) return error;
+  if (isOver({ state })) return error.with({ flow: error.flow ?? flow });
+  const known = error.next ?? [];
+  if (known.some(([, verb]) => verb === 'resume')) {
+    const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];
+    return error.with({ flow, next: known.map((words) => (words[1] === 'resume' ? again(words) : words)) });
+  }
+  const hint = known.length > 0 ? error.hint : `${error.hint ?? ''} Continue with:`.trimStart();
+  const next = [...known, [kind, 'resume', flow, ...confirmed]];
+  return error.with({ flow, next, transactionId, ...(hint !== undefined && { hint }) });
+}
+
+/**
+ * Warns against making an interrupted payment again, once `execute` was sent, or the payment may run without psd2.
+ *
+ * @param what the payment: `payment of 12.50 EUR to Ada Lovelace`
+ */
+export function withWarning(error: unknown, flow: Progress, what: string): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  const standing = standingOf(flow);
+  if (standing !== 'sent' && standing !== 'done') return error;
+  const mayHave = flow.mayRun ? 'may be executed without psd2' : 'may have been executed';
+  const became = standing === 'done' ? 'was executed' : mayHave;
+  return new Psd2Error(
+    'interrupted',
+    `Interrupted. The ${what} ${became}: do not make it again`,
+    error.context,
+  );
+}
+
+/** After these errors a flow can continue: nothing is wrong with it. */
+const PASSING = ['interrupted', 'overtaken', 'too_many_calls', 'config'];
+
+/** Ends a flow whose command failed before anything reached the bank: there is nothing to continue. */
+export async function endIfUntouched<Flow extends { state: FlowState; reached: boolean }>(
+  open: OpenFlow<Flow, { type: 'cancelled' }>,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof Psd2Error) || PASSING.includes(error.code) || !isUntouched(open.current)) return;
+  try {
+    await open.record({ type: 'cancelled' });
+  } catch (problem) {
+    // The command has already failed with its own error.
+    if (!(problem instanceof Psd2Error)) throw problem;
+  }
+}

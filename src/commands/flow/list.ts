@@ -1,0 +1,130 @@
+import { adviceOf } from '../../advice.ts';
+import { needsAttention } from '../../domain/flow-states.ts';
+import { needsSettlement } from '../../domain/transfer.ts';
+import type { Filter, FlowOf, Flows, Kind } from '../../store/ports/flows.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { chosenCustomer, customerIdOf } from './customer.ts';
+import type { FlowNoun } from './describe.ts';
+
+/** The help of `--attention`, for the list of every kind of flow. */
+export const ATTENTION_NOTE = `
+--attention shows what a person must look at: each flow whose outcome is not known, and each unfinished flow that you can
+continue or cancel. The outcome is not known either if an instant transfer is executed but not settled, or if the bank's refusal
+of execute or confirm is all that psd2 knows. Flows that a running psd2 works on are left out.
+
+With --customer, the list has only the flows of that customer.`;
+
+/** `psd2 <noun> list`: newest first. */
+export const listOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
+  prints: { what: `${noun.kind}s`, shape: noun.rows },
+  declare: (command, run) =>
+    command
+      .option('--attention', 'show only what a person must look at')
+      .addHelpText('after', ATTENTION_NOTE)
+      .addHelpText('after', examples(...noun.help.list))
+      .action(({ attention = false }) => run((context) => listFlows(context, noun, { attention }))),
+});
+
+async function listFlows<K extends Kind>(
+  context: Context,
+  noun: FlowNoun<K>,
+  options: ListOptions,
+): Promise<void> {
+  const { output, world } = context;
+  const found = await collect(listedFlows(context, noun.kind, options));
+  if (output.format === 'table')
+    await output.table(found, noun.columns(world.now()), whenEmpty(context, noun.kind, options));
+  else
+    await output.table(
+      found.map((flow) => noun.row(flow, world.now())),
+      [],
+      '',
+      noun.rows,
+    );
+}
+
+/** Which flows a list shows. */
+export interface ListOptions {
+  /** Only flows that a person must look at. */
+  attention: boolean;
+  /** Only flows that were created at this time or later. */
+  since?: Date | undefined;
+}
+
+/**
+ * The flows of one kind for a list, newest first: those of the chosen customer, or of all. It warns about damaged journals.
+ *
+ * @throws Psd2Error `usage` if the customer's id is not one of this bank
+ */
+export async function* listedFlows<K extends Kind>(
+  context: Context,
+  kind: K,
+  { attention, since }: ListOptions,
+): AsyncGenerator<FlowOf<K>> {
+  const customer = await chosenCustomer(context);
+  const { flows } = await context.store();
+  const found = flows.list(kind, { since, attention, onDamaged: warnOfDamaged(context) });
+  const own = ofCustomer(found, customer);
+  yield* attention ? onlyForAttention(flows, kind, own) : own;
+}
+
+/** What psd2 says instead of an empty list. An empty list does not mean that there are none if the list leaves out flows. */
+export function whenEmpty(
+  { globals }: Pick<Context, 'globals'>,
+  kind: Kind,
+  { attention, since }: ListOptions,
+  isFiltered = false,
+): string {
+  return isFiltered || attention || since !== undefined || globals.customer !== undefined
+    ? `No ${kind} matches.`
+    : `This profile has no ${kind}s.`;
+}
+
+async function* ofCustomer<K extends Kind>(
+  flows: AsyncIterable<FlowOf<K>>,
+  customer: string | undefined,
+): AsyncGenerator<FlowOf<K>> {
+  for await (const flow of flows) if (customer === undefined || customerIdOf(flow) === customer) yield flow;
+}
+
+/**
+ * The flows that a person must look at. While psd2 reads them, other processes may end their work, so it asks afterwards who
+ * works on them, and then reads them again.
+ */
+async function* onlyForAttention<K extends Kind>(
+  store: Flows,
+  kind: K,
+  flows: AsyncIterable<FlowOf<K>>,
+): AsyncGenerator<FlowOf<K>> {
+  const candidates: string[] = [];
+  for await (const flow of flows) if (isForAttention(flow)) candidates.push(flow.flow);
+  if (candidates.length === 0) return;
+  const atWork = new Set((await store.atWork()).map(({ flow }) => flow));
+  for (const candidate of candidates) {
+    if (atWork.has(candidate)) continue;
+    const flow = await store.find(kind, candidate);
+    if (isForAttention(flow)) yield flow;
+  }
+}
+
+function isForAttention(flow: FlowOf<Kind>): boolean {
+  const settles = 'order' in flow && 'instant' in flow.order && needsSettlement(flow.order);
+  return needsAttention(flow, settles);
+}
+
+/** Warns about a damaged journal. The other flows are still listed. */
+function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']> {
+  return (damage, flow) => {
+    const advice = adviceOf(damage, context.repeated) ?? '';
+    context.terminal.warn(cleanText(`psd2 cannot show ${flow}. ${damage.message}. ${advice}`.trimEnd()));
+  };
+}
+
+/** Collects a list. */
+export async function collect<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const each of list) all.push(each);
+  return all;
+}

@@ -1,0 +1,142 @@
+import { hostname, userInfo } from 'node:os';
+import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
+import { isLoopback } from '../../domain/loopback.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { CustomerPorts, FlowPorts } from '../../flows/ports.ts';
+import type { LoggedCall } from '../../store/machine/call-log.ts';
+import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
+import { writeTimeLeft } from '../../terminal/terminal.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { browserOf } from '../shared/browser.ts';
+
+/** The ports of a flow: the bank, the customer, the world, and what the log of calls knows. */
+export function flowPortsOf(context: Context, { bank, profile }: CustomerBank): Required<FlowPorts> {
+  return {
+    bank,
+    customer: customerPortsOf(context, profile),
+    world: context.world,
+    ...evidenceIn(context),
+  };
+}
+
+/** Opens the customer's browser and waits for its return (command contract, "The callback listener"). */
+export function customerPortsOf(context: Context, profile: Profile): CustomerPorts {
+  const { globals, terminal, world } = context;
+  const redirectUri = redirectUriOf(profile);
+  let isListening = false;
+  return {
+    redirectUri,
+    scaTimeoutMs: globals.scaTimeoutMs,
+    atAnotherDevice: globals.qrCode,
+    async listen(state, purpose) {
+      const url = new URL(redirectUri);
+      if (!isLoopback(url)) return null;
+      const listener = await listenOrWait(context, { redirectUri: url, state, purpose });
+      isListening = listener !== null;
+      return listener;
+    },
+    async sendBrowser(url) {
+      const { assertOpenable, openInBrowser } = await import('../../terminal/browser.ts');
+      const address = assertOpenable(url).href;
+      const browser = browserOf(context);
+      terminal.tell(
+        { event: 'open', url: address },
+        terminal.marked(
+          `${browser === 'none' ? "Open this address in the customer's browser" : 'Opening in the browser'}:\n  ${address}`,
+        ),
+      );
+      if (globals.qrCode) await showQrCode(context, address);
+      const hint = returnHint(context, new URL(redirectUri), isListening);
+      if (hint) terminal.say(hint);
+      await openInBrowser(address, browser, (failure) =>
+        terminal.warn(`${failure} Open the address above by hand.`),
+      );
+    },
+    whileWaiting(text, work, milliseconds) {
+      if (milliseconds === undefined) return terminal.whileWaiting(text, work);
+      const end = world.now().getTime() + milliseconds;
+      const left = () => writeTimeLeft(end - world.now().getTime());
+      return terminal.whileWaiting(() => `${text} (${left()} left)`, work);
+    },
+  };
+}
+
+/** How often a login checks whether the port is free. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Listens for the callback. If another program, perhaps another psd2, has the port (command contract, "Side by side"), an
+ * authorisation asks the bank for the decision instead. A login needs the callback, so it waits for the port.
+ *
+ * @returns null if psd2 can't wait for the browser
+ * @throws Psd2Error `callback_port_busy` if the port is not free before the customer's time is over
+ */
+async function listenOrWait(
+  { globals, terminal, world }: Context,
+  callback: CallbackOptions,
+): Promise<CallbackListener | null> {
+  const { listenForCallback } = await import('../../callback/listener.ts');
+  const { purpose, redirectUri } = callback;
+  for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
+    try {
+      return await listenForCallback(callback);
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code !== 'callback_port_busy') throw error;
+      const taken = `The port of ${redirectUri.href} is in use, perhaps by another psd2.`;
+      if (purpose === 'authorisation') {
+        terminal.say(
+          `${taken} psd2 asks the bank for the customer's decision instead of waiting for the browser.`,
+        );
+        return null;
+      }
+      if (waited >= globals.scaTimeoutMs) throw error;
+      if (waited === 0)
+        terminal.say(`${taken} The login waits its turn, at most ${globals.scaTimeoutMs / 1000} s.`);
+      await world.sleep(LOOK_AGAIN_MS);
+    }
+  }
+}
+
+async function showQrCode({ terminal }: Context, address: string): Promise<void> {
+  const { drawQrCode } = await import('../../terminal/qr-code.ts');
+  const code = drawQrCode(address, terminal.size, terminal.colour);
+  terminal.warn(code ?? 'The address is too long for a QR code in a terminal of this size.');
+  if (isLoopback(new URL(address)))
+    terminal.say('This address is on this computer, so a phone cannot open it.');
+}
+
+/** What the operator must know if the customer's browser is on another machine. */
+function returnHint({ env, globals }: Context, redirectUri: URL, isListening: boolean): string | undefined {
+  if (!isLoopback(redirectUri)) return undefined;
+  if (globals.qrCode) {
+    return isListening
+      ? 'A phone cannot return to this computer. With --paste you can enter the address\nthat the phone ended at.'
+      : 'At the end, the phone shows an address that it cannot open. That is harmless.';
+  }
+  if (!isListening || !(env.SSH_CONNECTION || env.SSH_TTY)) return undefined;
+  const { hostname: address, port, protocol } = redirectUri;
+  const at = port || (protocol === 'https:' ? '443' : '80');
+  return `The browser must return to this computer. If it runs on yours, run this there:\n  ssh -N -L ${at}:${address}:${at} ${userInfo().username}@${hostname()}`;
+}
+
+/** What the log of calls knows of a flow. It stays with the machine, so it may know more than a store that was restored. */
+export function evidenceIn({ folder }: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent'>> {
+  /** The calls that mention an id, the newest first. */
+  async function* calls(id: string): AsyncGenerator<LoggedCall> {
+    const { readCalls } = await import('../../store/machine/call-log.ts');
+    yield* readCalls(folder.log, id);
+  }
+  return {
+    // psd2 logs this even if the store cannot be reached. The log only ever says so of a request that will never leave.
+    async neverLeft(tppRequestId) {
+      for await (const call of calls(tppRequestId))
+        if (call.tppRequestId === tppRequestId) return call.neverLeft === true;
+      return false;
+    },
+    async hasSent(transactionId) {
+      for await (const call of calls(transactionId))
+        if (call.transactionId === transactionId && call.irrevocable && !call.neverLeft) return true;
+      return false;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import type { BankInterface, Capability } from '../../bank/ports/bank.ts';
+import { type Advice, Psd2Error } from '../../errors.ts';
+import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
+import { baseUrlOf, type Environment, openProfile, type Profile } from '../../store/machine/settings.ts';
+import type { StoreSettings } from '../../store/machine/store-choice.ts';
+import type { ProfileData, Store } from '../../store/ports/store.ts';
+import type { GrantType } from '../../store/ports/tokens.ts';
+import type { Context, ProfileContext, Surroundings } from '../context.ts';
+import type { FindInterface } from './bank.ts';
+
+/** A profile with a bank file is at the bank that it describes, any other one at the bank that psd2 began with. */
+function findIn(env: Environment): FindInterface {
+  return async (profile) => {
+    const { DEFAULT_INTERFACE, interfaceNamed } = await import('../../bank/open.ts');
+    const setting = bankSettingOf(profile);
+    if (setting === undefined) return interfaceNamed(DEFAULT_INTERFACE);
+    const bank = await (await import('./bank-file.ts')).bankOf(setting, env);
+    return interfaceNamed(bank.interface, bank);
+  };
+}
+
+/** Without a profile there is no bank file. The call that needs one says so. */
+function bankSettingOf(profile: () => Profile): string | undefined {
+  try {
+    return profile().settings.bank;
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'no_profile') return undefined;
+    throw error;
+  }
+}
+
+/** Makes the context of a command. Opens nothing yet. */
+export function openContext(world: Surroundings, find: FindInterface = findIn(world.env)): Context {
+  return withBank(openProfileContext(world, find), find);
+}
+
+async function openWholeStore(world: Surroundings, profile: string): Promise<Store> {
+  const { openStore } = await import('../../store/open.ts');
+  const store = await openStore(storeSettingsOf(world, profile));
+  world.onEnd(() => store.close());
+  return store;
+}
+
+/** What the store of a profile needs from the world of a command. */
+export function storeSettingsOf(
+  { env, folder, profiles, terminal, world, openFlows }: Surroundings,
+  profile: string,
+): StoreSettings {
+  return {
+    env,
+    folder,
+    profile,
+    keySources: profiles.keySources,
+    sleep: world.sleep,
+    vaultOf: (name) => profiles.vault(name),
+    notice: terminal.warn,
+    now: world.now,
+    random: world.random,
+    onFlow: (transactionId, flow) => openFlows.set(transactionId, flow),
+  };
+}
+
+function openProfileContext(world: Surroundings, find: FindInterface, given?: Profile): ProfileContext {
+  const context: ProfileContext = {
+    ...world,
+    profile: once(() => given ?? chosenProfile(world)),
+    profileName: () => nameOfProfile(context),
+    wholeStore: once(() => openWholeStore(world, context.profileName())),
+    unsealed: once(async () => {
+      const profile = context.profile();
+      const { name, settings } = profile;
+      if (!settings.sealed) return profile;
+      return { name, settings: { ...(await world.profiles.readSealed(name)), ...settings } };
+    }),
+    store: once((own?: string) => openData(context, own)),
+    reads: once(async () => (await import('./call-records.ts')).openAccountReads(context)),
+    keys: once(async () => (await import('./keys.ts')).openKeyRing(context, await context.unsealed())),
+    bankInterface: once(() => find(context.profile)),
+    needs: async (capability) => refuseLacking(await context.bankInterface(), capability),
+    transport: onceFor(async (grant: GrantType) => (await openBank()).openTransport(context, grant), world),
+    applicationBank: onceFor(
+      async (grant: GrantType) =>
+        (await openBank()).openApplicationBank(context, await context.transport(grant), find),
+      world,
+    ),
+  };
+  return context;
+}
+
+function withBank(profile: ProfileContext, find: FindInterface): Context {
+  const context: Context = {
+    ...profile,
+    bank: once(async () => (await openBank()).openCustomerBank(context, find)),
+    unattendedBank: once(async () => (await openBank()).openUnattendedBank(context, find)),
+    forCustomer: (customer) => withBank({ ...profile, globals: { ...profile.globals, customer } }, find),
+    forProfile: (other) =>
+      withBank(
+        typeof other === 'string'
+          ? openProfileContext(
+              {
+                ...profile,
+                globals: { ...profile.globals, profile: other },
+                repeated: { ...profile.repeated, profile: other },
+              },
+              find,
+            )
+          : openProfileContext(profile, find, other),
+        find,
+      ),
+  };
+  return context;
+}
+
+const openBank = () => import('./bank.ts');
+
+/**
+ * Opens the profile's stored data. Names its interrupted flows.
+ *
+ * @param own the flow that this command continues, as the operator named it
+ * @throws Psd2Error `no_profile`, `config`
+ */
+async function openData(context: ProfileContext, own?: string): Promise<ProfileData> {
+  const profile = context.profile();
+  const baseUrl = baseUrlOf(profile);
+  const data = (await context.wholeStore()).open(profile.name, baseUrl);
+  const { nameInterruptedFlows } = await import('../flow/interrupted.ts');
+  await nameInterruptedFlows(context, data.flows, own);
+  return data;
+}
+
+/** The one place where psd2 refuses what an interface lacks. @throws Psd2Error `usage` */
+function refuseLacking({ name, has }: BankInterface, capability: Capability): void {
+  if (has.has(capability)) return;
+  throw new Psd2Error(
+    'usage',
+    `The interface of this bank (${name}) has no ${capability}`,
+    INSTEAD[capability] ?? {},
+  );
+}
+
+/** What the operator can do instead. */
+const INSTEAD: Partial<Record<Capability, Advice>> = {
+  payments: {
+    hint: 'psd2 has sent nothing. At such a bank, this version of psd2 only reads. Payments come later.',
+  },
+  products: { hint: 'See the accounts with:', next: [['accounts', 'list']] },
+};
+
+/** The chosen profile. In production, every question is marked from now on. */
+function chosenProfile({ profiles, globals, env, terminal }: Surroundings): Profile {
+  const profile = openProfile(profiles, globals.profile, env);
+  if (profile.settings.environment === 'production') terminal.mark(`PRODUCTION ${profile.name}`);
+  return profile;
+}
+
+/** Commands that need no settings, such as `store status`, work without them. */
+function nameOfProfile({ profile, profiles, globals }: ProfileContext): string {
+  try {
+    return profile().name;
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE;
+  }
+}
+
+/** Calls `open` once and returns its value again from then on: also a rejected promise, but not after a thrown error. */
+function once<Args extends unknown[], Value>(open: (...args: Args) => Value): (...args: Args) => Value {
+  let opened: { value: Value } | undefined;
+  return (...args) => {
+    opened ??= { value: open(...args) };
+    return opened.value;
+  };
+}
+
+/** Like {@link once}, for each grant. Without a grant, it uses the chosen one. */
+function onceFor<Value>(
+  open: (grant: GrantType) => Value,
+  { globals }: Surroundings,
+): (grant?: GrantType) => Value {
+  const opened = new Map<GrantType, Value>();
+  return (grant = globals.grant) => {
+    const value = opened.get(grant) ?? open(grant);
+    opened.set(grant, value);
+    return value;
+  };
+}

@@ -1,0 +1,62 @@
+import type { ConsentSource, PsuIdentification } from '../../bank/ports/call.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
+import type { ProfileContext } from '../context.ts';
+
+/** The consents of a customer, with how often each allows a reading while the customer is absent. */
+export interface KeptConsents extends ConsentSource {
+  for(what: 'list' | { account: string }): Promise<{ consentId: string; frequencyPerDay: number }>;
+}
+
+/**
+ * What the calls of a customer take from the store, at a bank without ids of customers: who the customer is there, and the
+ * consent of each reading.
+ *
+ * @throws Psd2Error `config` if the record is damaged
+ */
+export async function readKept(
+  { world }: ProfileContext,
+  customers: Customers,
+  customer: string,
+): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
+  const { psu, consents = [] } = (await customers.read(customer)) ?? {};
+  return {
+    psu: {
+      id: psu?.id ?? undefined,
+      idType: psu?.idType ?? undefined,
+      corporateId: psu?.corporateId ?? undefined,
+    },
+    consents: {
+      async for(what) {
+        const today = bankDay(world.now());
+        const valid = consents.filter(({ validUntil }) => validUntil === null || validUntil >= today);
+        const consent = bestOf(valid, what);
+        if (consent) return consent;
+        const had = consents.length > 0 ? 'has no valid consent any more' : 'has given no consent';
+        throw new Psd2Error(
+          'not_logged_in',
+          `The customer ${customer} ${had}, so psd2 cannot read accounts`,
+          {
+            hint: 'Ask the customer for one:',
+            next: [['consent', 'request', '--customer', customer]],
+          },
+        );
+      },
+    },
+  };
+}
+
+/**
+ * The consent for a reading, of those that are valid, the newest first: one that names the account, else one for all accounts,
+ * else any, because only the bank knows. The list of accounts has the most with a consent for all of them.
+ */
+function bestOf(valid: readonly KeptConsent[], what: 'list' | { account: string }): KeptConsent | undefined {
+  const reading = what === 'list' ? valid : valid.filter(({ reads }) => reads.length > 1);
+  return (
+    reading.find(({ accounts }) => what !== 'list' && accounts?.includes(what.account)) ??
+    reading.find(({ accounts }) => accounts === null) ??
+    reading[0] ??
+    valid[0]
+  );
+}

@@ -1,0 +1,119 @@
+import { didYouMean } from '../../did-you-mean.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
+import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
+import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
+import type { Context } from '../context.ts';
+import { confirmed } from '../shared/confirmed.ts';
+import { describeSetting, profileShow } from './show.ts';
+
+/** The error for an unknown profile. It lists the profiles that exist. */
+export function noSuchProfile(name: string, known: string[]): Psd2Error {
+  return new Psd2Error('no_profile', `There is no profile ${JSON.stringify(name)}`, {
+    ...(known.length > 0
+      ? { hint: `${didYouMean(name, known)}Existing profiles: ${known.join(', ')}.` }
+      : { hint: 'Add it with:', next: [['profile', 'add', name]] }),
+  });
+}
+
+/** A stored profile before a change. */
+export interface StoredSettings {
+  /** The contents of its file. */
+  stored: StoredProfile;
+  /** All settings, also the encrypted ones. */
+  settings: ProfileSettings;
+}
+
+/** @throws Psd2Error `no_profile`, `config` if psd2 cannot read it or get its key */
+export async function readStored({ profiles }: Context, name: string): Promise<StoredSettings> {
+  const stored = profiles.read(name);
+  if (!stored) throw noSuchProfile(name, profiles.list());
+  const { sealed: _, ...clear } = stored;
+  return { stored, settings: { ...clear, ...(await profiles.readSealed(name)) } };
+}
+
+/**
+ * Stores the new settings of a profile and reports what has changed.
+ *
+ * @returns false if another process has changed the profile meanwhile: nothing is stored then
+ * @throws Psd2Error `config`; as {@link confirmOtherBank}
+ */
+export async function storeChange(
+  context: Context,
+  name: string,
+  { stored, settings: before }: StoredSettings,
+  wanted: ProfileSettings,
+): Promise<boolean> {
+  const sameBank = parseBaseUrl(before.baseUrl).href === parseBaseUrl(wanted.baseUrl).href;
+  const settings = { ...wanted, ...(sameBank && { baseUrl: before.baseUrl }) };
+  const changes = changesBetween(before, settings);
+  await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
+  if (changes.length > 0 && !(await context.profiles.replace(name, stored, settings))) return false;
+  if (context.output.format === 'table') reportChanges(context, name, changes, !sameBank);
+  else await profileShow(context, name);
+  return true;
+}
+
+interface Change {
+  key: SettingKey;
+  text: string;
+}
+
+/** The differences, each as `maxAmount: 250.00 → 500.00`. For a secret it says only that it has changed. */
+function changesBetween(before: ProfileSettings, after: ProfileSettings): Change[] {
+  return shownSettings().flatMap((key): Change[] => {
+    const [was, is] = [before[key], after[key]];
+    if (JSON.stringify(was) === JSON.stringify(is)) return [];
+    const shown = is === undefined ? 'not set' : describeSetting(key, is);
+    const shownBefore = was === undefined ? 'not set' : describeSetting(key, was);
+    return [{ key, text: shown === shownBefore ? `${key}: changed` : `${key}: ${shownBefore} → ${shown}` }];
+  });
+}
+
+function reportChanges(
+  { terminal, env }: Context,
+  name: string,
+  changes: readonly Change[],
+  hasOtherBank: boolean,
+): void {
+  if (changes.length === 0) {
+    terminal.say(`The profile ${name} is unchanged.`);
+    return;
+  }
+  terminal.say([`The profile ${name} has changed:`, ...changes.map(({ text }) => `  ${text}`)].join('\n'));
+  const given = environmentSettings(env);
+  for (const { key } of changes) {
+    if (key in given) terminal.warn(`${SETTINGS[key].variable} is set and overrides the stored value.`);
+  }
+  if (hasOtherBank)
+    terminal.say(
+      `A login is valid only for its own base URL. Log in again: psd2 --profile ${name} auth login`,
+    );
+}
+
+/**
+ * Asks before a profile gets another base URL, if it has logins at the current one: they are not valid at the other.
+ *
+ * @throws Psd2Error `confirmation_needed`, `cancelled`; `config` if the store cannot be used
+ */
+export async function confirmOtherBank(
+  context: Context,
+  name: string,
+  { before, after }: { before: string; after: string },
+): Promise<void> {
+  const [present, next] = [parseBaseUrl(before).href, parseBaseUrl(after).href];
+  if (present === next) return;
+  const { tokens } = (await context.forProfile(name).wholeStore()).open(name);
+  const logins = (await tokens.otherBanks()).find(({ baseUrl }) => baseUrl === present)?.logins ?? 0;
+  if (logins === 0) return;
+  const what = `${logins} ${logins === 1 ? 'login' : 'logins'} of the profile ${name}`;
+  const belong = `${what} ${logins === 1 ? 'belongs' : 'belong'} to ${present}`;
+  const them = logins === 1 ? 'it' : 'them';
+  context.terminal.say(`${belong}. psd2 keeps ${them}, but cannot use ${them} at ${next}.`);
+  await confirmed(context, {
+    text: 'Change the base URL?',
+    unasked: belong,
+    hint: 'A login is valid only at its own base URL. Add --yes to change it, or add a profile for the other one.',
+    declined: 'Nothing was stored',
+  });
+}

@@ -1,0 +1,147 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from '@commander-js/extra-typings';
+import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
+import { Psd2Error } from '../../errors.ts';
+import { readNamedFile } from '../../store/disk/files.ts';
+import { refuseUnsafe } from '../../store/disk/permissions.ts';
+import type { PemSource, ProfileSettings } from '../../store/machine/profiles.ts';
+import {
+  attributeOf,
+  isPemSetting,
+  type PemSetting,
+  SETTINGS,
+  type SettingOption,
+  type SettingOptions,
+  type SettingRow,
+  settingKeys,
+} from '../../store/machine/setting-table.ts';
+import {
+  applicationNameOf,
+  dailyLimitOf,
+  maxAmountOf,
+  type Profile,
+  readSource,
+  redirectUriOf,
+} from '../../store/machine/settings.ts';
+import type { Context } from '../context.ts';
+import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
+
+/** Adds the options that set settings. A secret is never the value of an option. */
+export function withSettingOptions<Args extends unknown[]>(
+  command: Command<Args>,
+  options: SettingOption[],
+): Command<Args, SettingOptions> {
+  for (const { flags, help, choices } of options) {
+    const option = new Option(flags, help);
+    command.addOption(choices ? option.choices(choices) : option);
+  }
+  return command;
+}
+
+/**
+ * Reads the settings that the options give: the paths of certificates and keys, and the contents of secrets. Leaves out
+ * the others, so that they do not overwrite any when both are merged.
+ *
+ * @throws Psd2Error `usage`, `config`
+ */
+export async function readSettingOptions(
+  context: Context,
+  options: SettingOptions,
+): Promise<Partial<ProfileSettings>> {
+  const given: unknown[][] = [];
+  for (const key of settingKeys()) {
+    const { kind, option } = SETTINGS[key];
+    const value =
+      kind === 'secret' ? await readSecret(context, options, SETTINGS[key]) : optionIn(options, option);
+    if (value !== undefined) given.push([key, kind === 'file' ? { path: value } : value]);
+  }
+  return Object.fromEntries(given);
+}
+
+function optionIn(options: SettingOptions, option: string): string | true | undefined {
+  const given: Partial<Record<string, string | true>> = options;
+  return given[attributeOf(option)];
+}
+
+async function readSecret(
+  { env, readStdin }: Context,
+  options: SettingOptions,
+  { option, variable }: SettingRow,
+): Promise<string | undefined> {
+  const [file, stdin, named] = ['file', 'stdin', 'env'].map((way) => optionIn(options, `${option}-${way}`));
+  if (stdin && file !== undefined)
+    throw new Psd2Error('usage', `--${option}-stdin and --${option}-file cannot be used together`);
+  const secret = typeof file === 'string' ? readSecretFile(file) : undefined;
+  if (!named || variable === null)
+    return stdin ? requireSecret((await readStdin()).trim(), 'standard input') : secret;
+  const inVariable = env[variable]?.trim();
+  if (inVariable) return inVariable;
+  throw new Psd2Error('usage', `${variable} is not set, so psd2 cannot read the secret from it`);
+}
+
+function readSecretFile(path: string): string {
+  const secret = readNamedFile(path, `The secret file ${path}`, 'config').toString('utf8').trim();
+  refuseUnsafe(path, 'secret');
+  return requireSecret(secret, path);
+}
+
+/** @throws Psd2Error `usage` if it is empty */
+export function requireSecret(secret: string, source: string): string {
+  if (secret === '') throw new Psd2Error('usage', `The client secret from ${source} is empty`);
+  return secret;
+}
+
+/** Turns a file into a setting: its contents or its path. @throws Psd2Error `certificate`, `config` */
+export type PemSourceOf = (path: string, key: PemSetting) => PemSource;
+
+/** @param byReference store paths instead of the contents of certificates and keys */
+export function keeping(byReference: boolean): PemSourceOf {
+  return (path, key) => {
+    const content = readSource({ path }, key);
+    if (byReference) return { path: resolve(path) };
+    return isPkcs12(content) ? { pkcs12: content.toString('base64') } : { pem: content.toString('utf8') };
+  };
+}
+
+/** Applies `keep` to all files that the settings name. @throws as {@link PemSourceOf} */
+export function keepFiles(settings: Partial<ProfileSettings>, keep: PemSourceOf): Partial<ProfileSettings> {
+  const kept = { ...settings };
+  for (const key of settingKeys().filter(isPemSetting)) {
+    const source = settings[key];
+    if (source && 'path' in source) kept[key] = keep(source.path, key);
+  }
+  return kept;
+}
+
+/** Checks the format of the texts before psd2 stores them. @throws Psd2Error `config` */
+export function checkTexts(profile: Profile): void {
+  const { bank, ccApplicationName } = profile.settings;
+  if (bank === undefined) applicationNameOf(profile, 'applicationName');
+  if (ccApplicationName !== undefined) applicationNameOf(profile, 'ccApplicationName');
+  redirectUriOf(profile);
+  dailyLimitOf(profile);
+  maxAmountOf(profile);
+}
+
+/** Opens certificates and keys as a call to the bank would. @throws Psd2Error `usage`, `config`, `certificate` */
+export async function checkKeys(context: Context, profile: Profile): Promise<void> {
+  const { qsealCertificate, qsealKey, signer } = profile.settings;
+  const keys = openKeyRing(context, profile);
+  const names: PairName[] = (qsealCertificate ?? qsealKey) ? ['QWAC', 'QSealC'] : ['QWAC'];
+  for (const name of names) {
+    const setting = PAIR_SETTINGS[name];
+    if (!profile.settings[setting.certificate]) throw missingFile(name, 'certificate');
+    if (name === 'QSealC' && signer !== undefined) await keys.certificate(name);
+    else {
+      if ((await keys.read(name)).key() === undefined) throw missingFile(name, 'key');
+      await keys.pair(name);
+    }
+  }
+}
+
+function missingFile(name: PairName, what: 'certificate' | 'key'): Psd2Error {
+  const { option, value, variable } = SETTINGS[PAIR_SETTINGS[name][what]];
+  return new Psd2Error('usage', `The ${name} ${what} is missing`, {
+    hint: `Add --${option} <${value}>, or set ${variable}.`,
+  });
+}

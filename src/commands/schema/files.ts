@@ -1,0 +1,7 @@
+import { bankFile } from '../../bank-file/schema.ts';
+import type { Printed } from '../declare.ts';
+
+/** The files that an operator writes, by the word that names them for `psd2 schema`. */
+export const FILES: Readonly<Record<string, Printed>> = {
+  bank: { what: 'a bank file', shape: () => bankFile },
+};

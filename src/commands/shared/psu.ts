@@ -1,0 +1,54 @@
+import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { Psd2Error } from '../../errors.ts';
+import type { KeptPsu } from '../../store/ports/customers.ts';
+import type { Context } from '../context.ts';
+
+/** Who the customer (PSU) is at a NextGenPSD2 bank, as the operator says. */
+export interface PsuOptions {
+  psuId?: string | undefined;
+  psuIdType?: string | undefined;
+  psuCorporateId?: string | undefined;
+}
+
+export function withPsuOptions<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) {
+  return command
+    .option('--psu-id <id>', "the customer's id at the bank, kept with the customer (NextGenPSD2)")
+    .option('--psu-id-type <type>', 'kind of that id (NextGenPSD2)')
+    .option('--psu-corporate-id <id>', "the id of the customer's company (NextGenPSD2)");
+}
+
+/** Keeps who the customer is at the bank, as far as the operator says it. */
+export async function keepPsu(
+  context: Context,
+  customer: string,
+  { psuId, psuIdType, psuCorporateId }: PsuOptions,
+): Promise<void> {
+  const given: Partial<KeptPsu> = {
+    ...(psuId !== undefined && { id: readPsu('--psu-id', psuId) }),
+    ...(psuIdType !== undefined && { idType: readPsu('--psu-id-type', psuIdType) }),
+    ...(psuCorporateId !== undefined && { corporateId: readPsu('--psu-corporate-id', psuCorporateId) }),
+  };
+  if (Object.keys(given).length === 0) return;
+  const { customers } = await context.store();
+  await customers.change(customer, (before) => ({ ...before, psu: { ...before.psu, ...given } }));
+}
+
+/** At a bank whose customers have ids, psd2 names the customer in no header. @throws Psd2Error `usage` */
+export function refusePsu({ psuId, psuIdType, psuCorporateId }: PsuOptions): void {
+  const given = { '--psu-id': psuId, '--psu-id-type': psuIdType, '--psu-corporate-id': psuCorporateId };
+  const foreign = Object.entries(given).find(([, value]) => value !== undefined)?.[0];
+  if (foreign === undefined) return;
+  throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
+    hint: 'It is for NextGenPSD2 banks.',
+  });
+}
+
+/** It goes into a header. @throws Psd2Error `usage` */
+function readPsu(option: string, text: string): string {
+  if (/^[\x21-\x7e]([\x20-\x7e]{0,98}[\x21-\x7e])?$/.test(text)) return text;
+  throw new Psd2Error('usage', `${option} has characters that a header cannot carry, or too many`, {
+    hint: 'Use 1 to 100 visible characters of ASCII.',
+  });
+}

@@ -1,0 +1,49 @@
+import * as z from 'zod/mini';
+import { PAYEE_RESULTS, type PayeeCheck } from '../../domain/order/payee-check.ts';
+import type { TransferOrder } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
+import { runOutsideCommand } from '../shared/outside-command.ts';
+
+const answer = z.object({ result: z.enum(PAYEE_RESULTS), name: z.nullish(z.string()) });
+
+/** Longer than any account holder's name. */
+const LONGEST_NAME = 140;
+
+/**
+ * Asks the operator's payee check whether a name belongs to an IBAN (command contract, "payee check"): it gets
+ * `{"iban","name"}` on standard input and prints `{"result","name"?}`. If it fails, the check is `unavailable`.
+ */
+export async function checkPayee(
+  context: Pick<Context, 'globals' | 'world'>,
+  command: string,
+  { to, name }: Pick<TransferOrder, 'to' | 'name'>,
+): Promise<PayeeCheck> {
+  try {
+    const input = `${JSON.stringify({ iban: to, name })}\n`;
+    const said = readAnswer(await runOutsideCommand(context, 'payeeCheck', command, input));
+    return { result: said.result, name: shorten(said.name), problem: null };
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    return { result: 'unavailable', name: null, problem: error.message };
+  }
+}
+
+function readAnswer(printed: string): z.infer<typeof answer> {
+  try {
+    return answer.parse(JSON.parse(printed));
+  } catch (cause) {
+    throw new Psd2Error(
+      'config',
+      'The payee check command did not print {"result": "match|close|none|unavailable"}',
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function shorten(name: string | null | undefined): string | null {
+  return name ? cleanText(name).slice(0, LONGEST_NAME) : null;
+}

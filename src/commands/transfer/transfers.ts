@@ -1,0 +1,168 @@
+import * as z from 'zod/mini';
+import { isOutcomeOpen, nextOperationStep, OPERATION_STATES } from '../../domain/operation.ts';
+import { spacedIban } from '../../domain/order/iban.ts';
+import { describePayeeCheck, PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { askOfOperation } from '../../flows/resolve.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Context } from '../context.ts';
+import type { FlowNoun } from '../flow/describe.ts';
+import {
+  executionData,
+  executionFields,
+  flowBegins,
+  flowData,
+  flowEnds,
+  resolutionField,
+} from '../flow/fields.ts';
+import { day, decimal, flag, list, money, oneOf, orNull, text } from '../shared/fields.ts';
+import { writeMoney } from '../shared/money.ts';
+
+const shape = () =>
+  z.object({
+    ...flowBegins('transfer', OPERATION_STATES),
+    instant: flag('true for SCT Inst'),
+    reference: orNull(text("the operator's own reference, different for each transfer")),
+    from: text('productId of the debited account'),
+    to: text('IBAN of the payee'),
+    name: text('name of the payee'),
+    amount: decimal('amount that the payee gets'),
+    currency: text('ISO 4217 code'),
+    description: text('remittance information'),
+    executionDate: day('day on which the bank executes it'),
+    totalAmount: orNull(money('debited amount, including the commission')),
+    commissions: orNull(money("the bank's commission")),
+    bankName: orNull(text("the payee's bank")),
+    payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
+    payeeCheck: orNull(
+      z
+        .object({
+          result: oneOf(PAYEE_RESULTS, 'result of the check'),
+          name: orNull(text('name of the account holder, if the check gave it')),
+          problem: orNull(text('why the check was not possible')),
+        })
+        .check(z.describe('the verification of the payee')),
+    ),
+    ...executionFields(),
+    ...flowEnds(),
+  });
+
+/** Transfers, as their verbs show them. */
+export const TRANSFERS: FlowNoun<'transfer'> = {
+  kind: 'transfer',
+  one: 'a transfer',
+  example: 'tr-0mwq9zj41',
+  prints: { what: 'a transfer', shape },
+  print: printTransfer,
+  columns: () => [
+    { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+    { title: 'STATE', value: ({ state }) => state, kind: 'state' },
+    { title: 'AMOUNT', value: ({ order }) => writeMoney(order), right: true },
+    { title: 'TO', value: ({ order }) => order.name },
+    { title: 'IBAN', value: ({ order }) => order.to, whole: true },
+    { title: 'CREATED', value: ({ createdAt }) => createdAt, kind: 'time', dispensable: 2 },
+    { title: 'FROM', value: ({ order }) => order.fromIban ?? order.from, whole: true, dispensable: 1 },
+    { title: 'REFERENCE', value: ({ order }) => order.reference, dispensable: 3 },
+    { title: 'CUSTOMER', value: ({ order }) => order.customerId, whole: true, dispensable: 3 },
+  ],
+  row: toData,
+  rows: () => list(shape()),
+  describe: ({ order }) => [
+    ['From', writeDebited({ order })],
+    ['Payee', order.name],
+    ['IBAN', spacedIban(order.to)],
+    ['Amount', writeMoney(order)],
+    ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
+    ['Reference', order.reference],
+  ],
+  inShort: ({ order }) => `${writeMoney(order)} to ${order.name}`,
+  payment: ({ order }) => `payment of ${writeMoney(order)} to ${order.name}`,
+  referenceOf: ({ order }) => order.reference,
+  sent: 'execute',
+  done: 'executed',
+  isUnknown: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
+  isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
+  askBank: (bank, flow) =>
+    askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow).executionStatus),
+  help: {
+    list: [
+      'psd2 transfer list --since 2026-11-01 --state executed',
+      "psd2 transfer list --attention --json | jq -r '.[].flow'",
+    ],
+    executed: "it was executed: the account statement or the bank's support says so",
+    notExecuted: 'it was not executed and never will be; you can use its --reference again',
+    resolve: `For a transfer in state unknown or executing, or an instant transfer that stays PENDING, if psd2 transfer resume does not
+help. The command first asks the bank again. If the bank's answer decides, that answer counts. Otherwise the command shows
+the transfer, asks you to confirm, and records who decided what, when and why. It sends nothing that moves money.
+
+First end every psd2 that still works on the transfer, also one that Ctrl-Z stopped. Then look at the account statement of
+the execution day and of the days after it.`,
+    resolveExamples: [
+      'psd2 transfer resolve tr-0mwq9zj41 --executed --note "On the statement of 24 November"',
+      'psd2 transfer resolve tr-0mwq9zj41 --not-executed --note "Bank support, case 4711" --yes',
+    ],
+  },
+};
+
+/** A transfer in the shape of the command contract. */
+function toData(transfer: Transfer) {
+  const { order, verification, payeeCheck } = transfer;
+  return {
+    ...flowData({ ...transfer, kind: 'transfer' }, order.customerId, verification?.resourceId),
+    instant: order.instant,
+    reference: order.reference,
+    from: order.from,
+    to: order.to,
+    name: order.name,
+    amount: order.amount,
+    currency: order.currency,
+    description: order.description,
+    executionDate: order.executionDate,
+    totalAmount: verification?.totalAmount ?? null,
+    commissions: verification?.commissions ?? null,
+    bankName: verification?.bankName ?? null,
+    payeeSource: order.payeeSource ?? null,
+    payeeCheck,
+    ...executionData(transfer),
+  };
+}
+
+/** Prints a transfer in the shape of the command contract. */
+function printTransfer({ output }: Context, transfer: Transfer): void {
+  const fields: Column<ReturnType<typeof toData>>[] = [
+    { title: 'Transfer', value: ({ flow }) => flow },
+    { title: 'State', value: ({ state }) => state, kind: 'state' },
+    { title: 'Customer', value: ({ customerId }) => customerId },
+    { title: 'From', value: () => writeDebited(transfer) },
+    { title: 'To', value: ({ name }) => name },
+    { title: 'IBAN', value: ({ to }) => to, whole: true },
+    { title: 'Amount', value: writeMoney },
+    { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
+    { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
+    { title: 'Description', value: ({ description }) => description },
+    { title: 'Execution date', value: ({ executionDate }) => executionDate },
+    { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
+    { title: 'Name given by', value: ({ payeeSource }) => payeeSource && `the ${payeeSource}` },
+    {
+      title: 'Payee check',
+      value: ({ payeeCheck }) => payeeCheck && describePayeeCheck(payeeCheck),
+    },
+    { title: 'Reference', value: ({ reference }) => reference },
+    { title: 'Authorization', value: ({ authorizationStatus }) => authorizationStatus },
+    {
+      title: 'Execution',
+      value: ({ executionStatus, executionStatusDescription }) =>
+        [executionStatus, executionStatusDescription].filter(Boolean).join(': '),
+    },
+    { title: 'CRO', value: ({ cro }) => cro },
+    resolutionField,
+    { title: 'Resource', value: ({ resourceId }) => resourceId },
+    { title: 'Transaction', value: ({ transactionId }) => transactionId },
+  ];
+  output.record(toData(transfer), fields, shape);
+}
+
+/** The debited account: its product id, with its IBAN if that is known. */
+export function writeDebited({ order }: Pick<Transfer, 'order'>): string {
+  return order.fromIban === undefined ? order.from : `${order.fromIban} (${order.from})`;
+}

@@ -1,0 +1,274 @@
+import * as z from 'zod/mini';
+import { type IsoDate, isIsoDate } from './calendar.ts';
+import { CONSENT_CATEGORIES } from './consent-category.ts';
+import { type Decimal, isDecimal } from './decimal.ts';
+import type { AccountId } from './identifiers.ts';
+import type { Iban } from './order/iban.ts';
+import { PAYEE_RESULTS, PAYEE_SOURCES } from './order/payee-check.ts';
+
+// What can happen to a flow: the lines of its journal. The types of events and orders are inferred from here. You may add a
+// field. Never change what a field means: psd2 must always read old journals.
+// Only the store imports these values, and `z.lazy` builds a schema when the first line is read: most commands only look
+// whether a flow is unfinished, and completion reads no flow.
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+const decimal = z.custom<Decimal>((value) => isString(value) && isDecimal(value));
+export const isoDate = z.custom<IsoDate>((value) => isString(value) && isIsoDate(value));
+const iban = z.custom<Iban>(isString);
+const productId = z.custom<AccountId>(isString);
+const money = z.object({ amount: decimal, currency: z.string() });
+const textOrNull = z.nullable(z.string());
+
+/** The first event of every flow has these. The transaction id goes into a header of each call. */
+const created = {
+  type: z.literal('created'),
+  flow: z.string(),
+  transactionId: z.string().check(z.regex(/^[\x21-\x7e]+$/)),
+};
+
+/**
+ * An intent: `…-sent`. It is on disk before its request leaves, with the request's `TPP-Request-ID` and the `Digest` header,
+ * which a GET does not have.
+ */
+const intent = { requestId: z.string(), digest: textOrNull };
+
+/** The customer's decision, with the bank's own status. */
+export const authorization = z.object({
+  type: z.literal('authorization'),
+  /** The meaning of the bank's status. Any unknown value means pending. */
+  status: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING']),
+  bankStatus: z.string(),
+});
+
+/** A person resolved a flow (command contract, "A person can end an unknown"). The journal's line has the time. */
+export const resolved = z.object({
+  type: z.literal('resolved'),
+  /** For a consent, `executed` means confirmed. */
+  outcome: z.enum(['executed', 'not-executed']),
+  /** The operating system's user and the host's name: `ada@pisp-1`. */
+  by: z.string(),
+  /** The reason, in the person's own words. */
+  note: textOrNull,
+});
+
+/** The bank's answer to the verification of an order. */
+export const verification = z.object({
+  resourceId: z.string(),
+  totalAmount: z.nullable(money),
+  commissions: z.nullable(money),
+  bankName: textOrNull,
+  /** The next step that the bank expects, as the last part of its path: `execute` or `verify<N>`. */
+  nextStep: z.string(),
+});
+
+/** The meaning of an execution status. */
+export const settlement = z.object({ status: z.enum(['OK', 'KO', 'PENDING']), description: textOrNull });
+
+/** All events of an operation (a transfer is one) after the creation. */
+export const stepEvent = z.lazy(() =>
+  z.discriminatedUnion('type', [
+    z.object({
+      type: z.enum(['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent']),
+      ...intent,
+    }),
+    z.object({ type: z.enum(['verified', 'further-verified']), ...verification.shape }),
+    /** The operator gave the data of the further steps later. */
+    z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
+    z.object({
+      type: z.enum([
+        /** The request never left, or the bank refused it without processing it (401, 420). */
+        'verify-not-begun',
+        /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
+        'verify-again',
+        'accepted',
+        'cancelled',
+        'sca-started',
+        'sca-returned',
+        /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
+        'sca-again',
+        /** No byte of the request left. `execute` may be sent again. psd2 0.2 also wrote this after a 401 or 420. */
+        'execute-not-begun',
+        /**
+         * The bank says that it refused the request unread (401, 420, 429). A gateway may have delivered it twice, so psd2
+         * asks for the status before it sends `execute` again.
+         */
+        'execute-turned-away',
+      ]),
+    }),
+    z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
+    z.object({
+      type: z.literal('payee-checked'),
+      result: z.enum(PAYEE_RESULTS),
+      name: textOrNull,
+      problem: textOrNull,
+      source: z.optional(z.enum(PAYEE_SOURCES)),
+    }),
+    authorization,
+    z.object({ type: z.literal('executed'), cro: textOrNull }),
+    z.object({ type: z.literal('execute-refused'), description: z.string() }),
+    /** Its outcome is not known. `description`: the refusal that does not decide it. */
+    z.object({ type: z.literal('execute-unanswered'), description: z.optional(z.string()) }),
+    z.object({ type: z.literal('settlement'), ...settlement.shape }),
+    resolved,
+  ]),
+);
+
+/** The events of an operation with orders of one kind. */
+const operationEvent = <Order extends z.ZodMiniType>(order: Order) =>
+  z.union([
+    z.object({
+      ...created,
+      /** Who takes the step that cannot be undone. Absent in old journals: `on execute`. */
+      commits: z.optional(z.enum(['on execute', 'by the customer'])),
+      order,
+      furtherData: z.optional(z.array(z.string())),
+    }),
+    stepEvent,
+  ]);
+
+/** The fields of every order: the customer, and the product of the operation. */
+const target = { customerId: z.string(), from: productId };
+
+/** The order is what the operator ordered. */
+export const transferEvent = z.lazy(() =>
+  operationEvent(
+    z.object({
+      ...target,
+      to: iban,
+      name: z.string(),
+      amount: decimal,
+      currency: z.string(),
+      description: z.string(),
+      instant: z.boolean(),
+      /** The wire field `type`. Null if it is not sent. */
+      type: textOrNull,
+      executionDate: isoDate,
+      /** The execution date is after the day of the order, so an instant transfer is not executed at once. */
+      futureDated: z.boolean(),
+      urgent: z.boolean(),
+      /** The operator's own reference, used once per profile. */
+      reference: textOrNull,
+      /** The IBAN of the debited account, if it was known. */
+      fromIban: z.optional(z.string()),
+      /** Who gave the payee's name and IBAN, if the operator said so. */
+      payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
+    }),
+  ),
+);
+
+export const genericEvent = z.lazy(() =>
+  operationEvent(
+    z.object({
+      ...target,
+      /** The operation's name, for example `standingOrder`. */
+      operation: z.string(),
+      /** The `data` of the verify request: JSON from the operator, unchanged. */
+      data: z.string(),
+    }),
+  ),
+);
+
+/** What the operator asks for, at a bank where the customer's SCA alone grants a consent. Absent terms are the bank's. */
+const consentAccess = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('dedicated'),
+    accounts: z.array(z.string()),
+    balances: z.array(z.string()),
+    transactions: z.array(z.string()),
+  }),
+  z.object({ type: z.literal('bank-offered'), balances: z.boolean(), transactions: z.boolean() }),
+  z.object({ type: z.enum(['all-accounts', 'list-only']) }),
+]);
+const consentTerms = z.object({
+  access: consentAccess,
+  validUntil: isoDate,
+  frequencyPerDay: z.number(),
+  recurring: z.boolean(),
+});
+/** Where the customer authorises the consent, as the bank's links say. */
+const scaLinks = z.object({
+  approach: z.nullable(z.enum(['redirect', 'decoupled'])),
+  redirect: z.exactOptional(z.string()),
+  oauth: z.exactOptional(z.string()),
+  start: z.exactOptional(z.string()),
+  status: z.exactOptional(z.string()),
+  confirmation: z.exactOptional(z.string()),
+  isDone: z.exactOptional(z.literal(true)),
+  message: z.exactOptional(z.string()),
+});
+
+/** The bank has the customer's word. What it says of the terms counts. */
+const granted = z.object({
+  type: z.literal('granted'),
+  bankStatus: z.string(),
+  validUntil: z.nullable(isoDate),
+  frequencyPerDay: z.nullable(z.number()),
+  recurring: z.nullable(z.boolean()),
+});
+/** The bank has ended it, or the customer has refused it or taken it back. */
+const ended = z.object({
+  type: z.literal('ended'),
+  state: z.enum(['rejected', 'expired', 'cancelled', 'revoked']),
+  bankStatus: textOrNull,
+});
+
+export const consentEvent = z.lazy(() =>
+  z.discriminatedUnion('type', [
+    z.object({
+      ...created,
+      customerId: z.string(),
+      categories: z.array(z.object({ name: z.enum(CONSENT_CATEGORIES), products: z.array(productId) })),
+      /** The customer's SCA alone grants it: nobody confirms it. Absent at a bank where psd2 confirms. */
+      terms: z.exactOptional(
+        z.object({
+          access: z.exactOptional(consentAccess),
+          validUntil: z.exactOptional(isoDate),
+          frequencyPerDay: z.exactOptional(z.number()),
+          recurring: z.exactOptional(z.boolean()),
+        }),
+      ),
+      /** What ties the return of the customer's browser to this flow. */
+      returnState: z.exactOptional(z.string()),
+    }),
+    z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
+    z.object({
+      type: z.literal('requested'),
+      resourceId: z.string(),
+      outcomes: z.array(z.object({ name: z.string(), outcome: z.boolean() })),
+      /** The terms that were asked for, with the bank's defaults. */
+      terms: z.exactOptional(consentTerms),
+      /** The bank's own word for its status. */
+      bankStatus: z.exactOptional(z.string()),
+      /** Earlier consents of the customer stay valid. */
+      besideOthers: z.exactOptional(z.boolean()),
+      links: z.exactOptional(scaLinks),
+    }),
+    z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
+    granted,
+    ended,
+    z.object({
+      type: z.enum([
+        /** The request never left, or the bank refused it without processing it (401, 420). */
+        'request-not-begun',
+        'request-refused',
+        /** The bank would grant none of the categories. */
+        'all-refused',
+        'sca-returned',
+        /** No byte of the request left. `confirm` may be sent again. psd2 0.2 also wrote this after some refusals. */
+        'confirm-not-begun',
+        /**
+         * The bank says that it refused the request unread (401, 420, 429), or that it came too early. A gateway may have
+         * delivered it twice, so psd2 asks for the status before it sends `confirm` again.
+         */
+        'confirm-turned-away',
+        'confirmed',
+        'confirm-refused',
+        'confirm-unanswered',
+        /** The operator cancelled it, or no request ever reached the bank. */
+        'cancelled',
+      ]),
+    }),
+    authorization,
+    resolved,
+  ]),
+);

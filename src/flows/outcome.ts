@@ -1,0 +1,352 @@
+import type { ExecutionStatus, PaymentCalls } from '../bank/ports/bank.ts';
+import type { ResourceStatus } from '../bank/ports/customer.ts';
+import {
+  isPending,
+  type Operation,
+  type OperationEvent,
+  type OrderTarget,
+  type SettlementStatus,
+  type StepEvent,
+  type Verification,
+} from '../domain/operation.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
+import type { FlowPorts, WorldPorts } from './ports.ts';
+import { isInterruption, isOvertaken } from './refusals.ts';
+
+// Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
+
+/** The customer's decision, or the outcome. Null if it is still open or the bank does not say. */
+export async function askDecision(
+  { bank }: FlowPorts,
+  operation: Operation<OrderTarget>,
+): Promise<StepEvent | null> {
+  const { resourceId } = resourceOf(operation);
+  const status = await ifAnswered(bank.sca.status(resourceId, operation.transactionId));
+  const found = status && whatHappened(status);
+  return found && isPending(found) ? null : found;
+}
+
+/**
+ * Asks for the outcome of an `execute` without an answer, or with a refusal, or of a payment that runs without psd2. Null if the bank's answers do not decide it.
+ *
+ * @param polls `once`: does not wait for the settlement of an instant transfer
+ */
+export async function askOutcome(
+  ports: FlowPorts,
+  calls: PaymentCalls,
+  operation: Operation<OrderTarget>,
+  executeEnded: number,
+  polls: 'once' | 'to the end' = 'to the end',
+): Promise<StepEvent[] | null> {
+  const settled = await askIfSettled(ports, calls, operation, executeEnded, polls);
+  if (settled) return settled;
+  const { transactionId } = operation;
+  const { resourceId } = resourceOf(operation);
+  const status = await ifAnswered(ports.bank.sca.status(resourceId, transactionId, true));
+  const found = status && whatHappened(status);
+  return found && decidesOutcome(found, operation) ? [found] : null;
+}
+
+/**
+ * Whether the bank's word decides what becomes of an operation whose outcome is open. AUTHORIZED does not: psd2 has sent
+ * `execute`, or the payment runs without it, and the bank has not said that it is executed. EXPIRED ends it only if the
+ * customer commits and has not authorised it.
+ */
+export function decidesOutcome(
+  found: StepEvent,
+  { commits, state }: Pick<Operation<OrderTarget>, 'commits' | 'state'>,
+): boolean {
+  if (found.type !== 'authorization' || found.status === 'NOT_AUTHORIZED') return true;
+  return found.status === 'EXPIRED' && commits === 'by the customer' && state === 'authorizing';
+}
+
+/** Asks whether an instant transfer is settled. Null if not, and for operations that have no execution status. */
+export async function askIfSettled(
+  { world }: FlowPorts,
+  { executionStatus }: PaymentCalls,
+  operation: Operation<OrderTarget>,
+  executeEnded: number,
+  polls: 'once' | 'to the end',
+): Promise<StepEvent[] | null> {
+  if (!executionStatus) return null;
+  const ask = () => executionStatus(resourceOf(operation).resourceId);
+  const poll = polls === 'once' ? askSettlementOnce : pollSettlement;
+  const settlement = await ifAnswered(poll(world, ask, executeEnded));
+  // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
+  if (!settlement || settlement.status === 'PENDING') return null;
+  return [
+    { type: 'executed', cro: null },
+    { type: 'settlement', ...settlement },
+  ];
+}
+
+/** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
+export function whatHappened({ authorization, became }: ResourceStatus): StepEvent {
+  if (became === 'executed') return { type: 'executed', cro: null };
+  return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
+}
+
+/** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
+export async function askSettlement(
+  { world }: FlowPorts,
+  { executionStatus }: PaymentCalls,
+  operation: Operation<OrderTarget>,
+  executeEnded: number,
+): Promise<Settlement> {
+  const { resourceId } = resourceOf(operation);
+  if (!executionStatus) throw new TypeError(`The bank has no execution status for ${operation.flow}`);
+  try {
+    return await pollSettlement(world, () => executionStatus(resourceId), executeEnded);
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    throw outcomeUnknown(
+      operation,
+      'The instant transfer is executed, but psd2 could not get its status',
+      error,
+    );
+  }
+}
+
+/** The answer, or null after an error. An error decides nothing: the resource may be removed, or the bank may be failing. */
+async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+/** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */
+export function resourceOf({
+  flow,
+  verification,
+}: Pick<Operation<OrderTarget>, 'flow' | 'verification'>): Verification {
+  if (!verification) throw lackingResource(flow);
+  return verification;
+}
+
+/** The error for a flow whose state requires a resource at the bank, but whose journal has none. */
+export function lackingResource(flow: string): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `The journal of ${flow} does not have the line with its resource at the bank`,
+    {
+      hint: 'The journal is the record of a flow. Restore it from a backup.',
+    },
+  );
+}
+
+/** The meaning of an execution status. */
+export interface Settlement {
+  status: SettlementStatus;
+  description: string | null;
+}
+
+/**
+ * When psd2 asks for an instant transfer's status, in milliseconds after `execute` ended: first after 1 s, then every 3 to
+ * 5 s, last at 15 s (interface specification, "Limits"). The pauses are equal, so a call that starts late on a busy machine
+ * is not too close to the next one.
+ */
+const POLLS_MS = [1_000, 4_500, 8_000, 11_500, 15_000];
+
+/**
+ * Asks for the status of an instant transfer until it is final or the time is over. If a transfer is resumed after that
+ * time, psd2 asks once, immediately.
+ *
+ * @param executeEnded milliseconds since 1970
+ * @returns the last answer. `PENDING` is not final
+ * @throws what `ask` throws, and Psd2Error `interrupted`
+ */
+export function pollSettlement(
+  world: Pick<WorldPorts, 'now' | 'sleep'>,
+  ask: () => Promise<ExecutionStatus>,
+  executeEnded: number,
+): Promise<Settlement> {
+  return poll(world, ask, executeEnded, POLLS_MS);
+}
+
+/** As {@link pollSettlement}, but asks only once, not earlier than at the first poll. */
+export function askSettlementOnce(
+  world: Pick<WorldPorts, 'now' | 'sleep'>,
+  ask: () => Promise<ExecutionStatus>,
+  executeEnded: number,
+): Promise<Settlement> {
+  return poll(world, ask, executeEnded, POLLS_MS.slice(0, 1));
+}
+
+async function poll(
+  world: Pick<WorldPorts, 'now' | 'sleep'>,
+  ask: () => Promise<ExecutionStatus>,
+  executeEnded: number,
+  times: readonly number[],
+): Promise<Settlement> {
+  // The clock may have been set back in the meantime.
+  const begun = Math.min(executeEnded, world.now().getTime());
+  const late = world.now().getTime() - begun;
+  const polls = times.filter((after) => after > late);
+  let description: string | null = null;
+  for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
+    const wait = Math.min(begun + after - world.now().getTime(), after);
+    // Skip a call if the previous answer took so long that its time has passed.
+    if (wait < 0 && index > 0) continue;
+    await world.sleep(Math.max(0, wait));
+    const answer = await ask();
+    const { status } = answer;
+    description = answer.executionStatusDescription;
+    if (status !== 'PENDING') return { status, description };
+  }
+  return { status: 'PENDING', description };
+}
+
+/**
+ * Records the outcome of an `execute`, or of the initiation if the customer commits. This also works if this process was stopped before the answer arrived, and another
+ * process has taken over the flow without learning the outcome.
+ *
+ * @throws Psd2Error `outcome_unknown` if the journal cannot be written
+ */
+export async function recordOutcome<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  outcome: StepEvent,
+): Promise<void> {
+  try {
+    await open.record(outcome);
+  } catch (error) {
+    if (isOvertaken(error)) {
+      // Another psd2 asks the bank now, and decides whether `execute` may be sent again.
+      if (outcome.type === 'execute-turned-away') throw error;
+      const { state, mayRun, resolution } = await open.reread();
+      const isAwaited = state === 'executing' || (state === 'created' && mayRun);
+      const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
+      // A person resolved the flow wrongly or too early.
+      const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';
+      if (isAwaited || isUnknown || isContrary) await recordOutcome(open, outcome);
+      return;
+    }
+    const sent = open.current.commits === 'on execute' ? 'execute' : 'the payment';
+    const said = outcome.type === 'executed' ? 'The bank has executed it' : `psd2 has sent ${sent}`;
+    throw outcomeUnknown(open.current, `${said}, but the journal could not be written`, error);
+  }
+}
+
+/**
+ * Records what the bank said after `execute`. If another process has taken over the operation, this one continues from what
+ * that process wrote. This is safe, because nothing that moves money is sent any more.
+ *
+ * @returns whether it was recorded
+ */
+export async function recordFound<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  ...events: StepEvent[]
+): Promise<boolean> {
+  try {
+    for (const event of events) await open.record(event);
+    return true;
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    await open.reread();
+    return false;
+  }
+}
+
+/** Whether the outcome of an `execute` could not be recorded. */
+export function isUnrecorded(error: unknown): boolean {
+  return error instanceof Psd2Error && error.code === 'outcome_unknown';
+}
+
+/**
+ * The error for an operation that the bank refused to execute, if its status does not show what became of it. It says that
+ * the reference stays taken, and how to free it.
+ */
+export function refusedAlone(
+  { kind, flow, transactionId }: Operation<OrderTarget>,
+  error: Psd2Error,
+): Psd2Error {
+  return error.with({
+    ...findOut(
+      kind,
+      flow,
+      'A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again.',
+    ),
+    transactionId,
+  });
+}
+
+/** The error if it is not known whether the money has moved. It says how to find out. */
+export function outcomeUnknown(
+  { kind, flow, transactionId }: Operation<OrderTarget>,
+  message: string,
+  cause?: unknown,
+): Psd2Error {
+  return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
+    ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
+    transactionId,
+    cause,
+  });
+}
+
+/** The commands that find out the outcome of a flow, and those with which a person resolves it if the bank does not say. */
+export function findOut(
+  kind: string,
+  flow: string,
+  what: string,
+): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
+  return {
+    flow,
+    hint: `${what} If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:`,
+    next: [
+      [kind, 'resume', flow],
+      [kind, 'resolve', flow, '--executed'],
+      [kind, 'resolve', flow, '--not-executed'],
+    ],
+  };
+}
+
+const NO_MONEY_MOVED = 'No money moved. You can make a new one.';
+
+/** Returns an executed or settled operation. @throws Psd2Error for any other end */
+export function endOfOperation<Order extends OrderTarget>(
+  operation: Operation<Order>,
+  name: string,
+): Operation<Order> {
+  const { flow, transactionId, executionStatus, executionStatusDescription } = operation;
+  const why = executionStatusDescription ? `: ${executionStatusDescription}` : '';
+  const hint = NO_MONEY_MOVED;
+  switch (operation.state) {
+    case 'failed':
+      if (operation.resolution) {
+        const { by, note } = operation.resolution;
+        throw new Psd2Error(
+          'payment_failed',
+          `The ${name} ${flow} has ended: ${by} said that it was not executed${note ? `: ${note}` : ''}`,
+          { hint, transactionId },
+        );
+      }
+      if (executionStatus === 'KO')
+        throw new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId });
+      throw refusal(operation, new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`));
+    case 'rejected':
+      throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}`, {
+        hint,
+        transactionId,
+      });
+    case 'expired':
+      throw refusal(
+        operation,
+        new Psd2Error('authorisation_expired', `The customer did not authorise the ${name} in time`),
+      );
+    case 'cancelled': {
+      const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
+      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}`, { hint, transactionId });
+    }
+    default:
+      return operation;
+  }
+}
+
+/** Adds what the operator can do, depending on whether nothing but a refusal says that no money moved. */
+function refusal(operation: Operation<OrderTarget>, error: Psd2Error): Psd2Error {
+  if (operation.refusalAlone) return refusedAlone(operation, error);
+  return error.with({ hint: NO_MONEY_MOVED, transactionId: operation.transactionId });
+}

@@ -1,0 +1,40 @@
+import { Psd2Error } from '../errors.ts';
+
+/** Whether the bank, or a gateway before it, definitely refused a call, so that it had no effect. */
+export function isRefusal(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && (error.refusal === 'content' || error.refusal === 'other');
+}
+
+/**
+ * Whether a refusal certainly comes from the bank itself (command contract, "Money moves at most once"). Any other answer, with
+ * any status, may come from a gateway that does not know what the bank has done.
+ */
+export function isBanksRefusal(error: unknown): error is Psd2Error {
+  return isRefusal(error) && error.isBanks === true;
+}
+
+/**
+ * Whether the bank says that it refused a call unread: the token was not valid, or there were too many calls. As
+ * {@link isBanksRefusal}, this is about one delivery only.
+ */
+export function isTurningAway(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.refusal === 'unread' && error.isBanks === true;
+}
+
+/**
+ * Whether the bank refused what the request contains. Any other refusal may also mean that the bank has done it already
+ * (command contract, "Money moves at most once").
+ */
+export function isAboutContent({ refusal }: Psd2Error): boolean {
+  return refusal === 'content';
+}
+
+/** Whether another psd2 has taken over the flow. This one must not send anything more for it. */
+export function isOvertaken(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.code === 'overtaken';
+}
+
+/** Whether the operator pressed Ctrl-C. The error then says nothing about the bank. */
+export function isInterruption(error: unknown): boolean {
+  return !(error instanceof Psd2Error) || error.code === 'interrupted';
+}

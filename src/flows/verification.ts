@@ -1,0 +1,153 @@
+import type { PaymentCalls } from '../bank/ports/bank.ts';
+import type { BeforeSend } from '../bank/ports/call.ts';
+import {
+  isPending,
+  nextFurtherData,
+  type Operation,
+  type OperationEvent,
+  type OrderTarget,
+  type StepEvent,
+} from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import type { OpenFlow } from '../store/ports/flows.ts';
+import { NeverLeft, type Revoking } from './announce.ts';
+import { outcomeUnknown, recordOutcome, resourceOf } from './outcome.ts';
+import type { FlowPorts } from './ports.ts';
+import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
+
+/** The run of an operation, as its verification needs it. */
+export interface Verifying<Order extends OrderTarget> {
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>;
+  calls: PaymentCalls;
+  ports: FlowPorts;
+  announcing(
+    type: Extract<StepEvent, { digest: string | null }>['type'],
+    revoking?: Revoking<StepEvent>,
+  ): BeforeSend;
+  /** What the bank's status says of it. */
+  statusOf(operation: Operation<Order>): Promise<StepEvent>;
+}
+
+/** Why the outcome of an operation is unknown although its journal has no `execute`. */
+const SENT_BEFORE = 'The journal is older than what the bank or the log of calls knows';
+
+/** Nothing has moved, so a refused verification may be sent again. */
+const VERIFY_NOT_BEGUN = {
+  notBegun: { type: 'verify-not-begun' },
+  turnedAway: { type: 'verify-not-begun' },
+} as const;
+
+/** Verifies the order, as a new resource at the bank. If the customer commits, this initiates the payment. */
+export async function verify<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  operation: Operation<Order>,
+): Promise<void> {
+  // A store that was restored from an older state may have lost the lines of an execution.
+  if (operation.reached && (await run.ports.hasSent?.(operation.transactionId))) {
+    await run.open.record({ type: 'execute-unanswered', description: SENT_BEFORE });
+    return;
+  }
+  await orRefused(run, async () => {
+    const verifying = run.calls.verify(run.announcing('verify-sent', VERIFY_NOT_BEGUN));
+    const verification = await verifying.catch((error: unknown) => lostInitiation(run, error));
+    const verified = { type: 'verified', ...verification } as const;
+    if (operation.commits === 'on execute') await run.open.record(verified);
+    else await recordOutcome(run.open, verified);
+  });
+}
+
+/**
+ * The initiation failed. If the customer commits and the bank may have the payment, psd2 does not send it again.
+ *
+ * @throws Psd2Error `outcome_unknown` then, otherwise `error`
+ */
+async function lostInitiation<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  error: unknown,
+): Promise<never> {
+  const isOpen = run.open.current.mayRun && !isBanksRefusal(error);
+  if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
+  await recordOutcome(run.open, { type: 'execute-unanswered' });
+  throw outcomeUnknown(
+    run.open.current,
+    `The bank may have the ${run.calls.name}, but gave no usable answer to it`,
+    error,
+  );
+}
+
+/** Runs the further step that the bank asks for. @throws Psd2Error `further_data_needed` */
+export async function verifyFurther<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  operation: Operation<Order>,
+): Promise<void> {
+  if (operation.furtherStepOpen) {
+    if (await isPastVerification(run, operation)) return;
+    // The bank accepts a step only once, and does not say whether it has. A new resource has no steps yet, but if the
+    // customer commits, it would be a second payment.
+    const isCustomers = operation.commits === 'by the customer';
+    await run.open.record({ type: isCustomers ? 'execute-unanswered' : 'verify-again' });
+    return;
+  }
+  const { kind, flow, transactionId } = operation;
+  const { resourceId, nextStep } = resourceOf(operation);
+  const data = nextFurtherData(operation);
+  if (data === undefined) {
+    throw new Psd2Error(
+      'further_data_needed',
+      `The bank requires further data before SCA, in the step ${nextStep}`,
+      {
+        hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
+        next: [[kind, 'resume', flow, '--verify-data', '-']],
+        flow,
+        transactionId,
+      },
+    );
+  }
+  const verifying = async () => {
+    const sent = run.announcing('further-verify-sent');
+    const verification = await run.calls.verifyFurther(resourceId, nextStep, data, sent);
+    await run.open.record({ type: 'further-verified', ...verification });
+  };
+  await orRefused(run, verifying, () => isPastVerification(run, operation));
+}
+
+/**
+ * Asks for the status of an operation before its last step of verification, if the bank refused that step or did not answer
+ * it. If the customer has decided, which they can do only afterwards, the journal was restored from an older state.
+ *
+ * @returns whether something was recorded
+ */
+async function isPastVerification<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  operation: Operation<Order>,
+): Promise<boolean> {
+  const status = await run.statusOf(operation).catch((error: unknown) => {
+    // The bank may have no status before SCA.
+    if (isRefusal(error)) return null;
+    throw error;
+  });
+  if (!status || isPending(status)) return false;
+  const isAuthorized = status.type === 'authorization' && status.status === 'AUTHORIZED';
+  await run.open.record(isAuthorized ? { type: 'execute-unanswered', description: SENT_BEFORE } : status);
+  return true;
+}
+
+/**
+ * Runs a step of the verification. A refusal by the bank ends the operation.
+ *
+ * @param isPast records it if the operation is further than its journal says
+ */
+async function orRefused<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  step: () => Promise<void>,
+  isPast = async () => false,
+): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    if (!isBanksRefusal(error)) throw error;
+    if (await isPast()) return;
+    await run.open.record({ type: 'verify-refused', description: error.message });
+    throw error;
+  }
+}

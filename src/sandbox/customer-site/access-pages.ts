@@ -1,0 +1,147 @@
+import { html } from 'hono/html';
+import type { AccessRequest, AccessShown, GivenConsent } from './access-side.ts';
+import type { SandboxLogin } from './bank-side.ts';
+import type { Html } from './page.ts';
+
+/** The names of the check boxes with which a customer chooses accounts. */
+export const ACCOUNT_FIELD = 'account-';
+
+interface Asked {
+  request: AccessRequest;
+  login: SandboxLogin;
+  token: string;
+}
+
+/** The page on which a customer gives a consent, or allows a login. */
+export function accessPage({ request, login, shown, token }: Asked & { shown: AccessShown }): Html {
+  const { tppName, consent } = request;
+  return html`
+<section class="card" aria-labelledby="title">
+<h1 id="title"><bdi>${tppName}</bdi> asks for access to your accounts</h1>
+<p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
+<form method="post" action="/authorise">
+${hiddenFields(request.id, token)}
+${consent ? accountList(shown) : html`<p>It may ask for your consents and your payments. You decide on each of them here.</p>`}
+${decisionButtons(consent ? 'Approve consent' : 'Allow access')}
+</form>
+${consent ? html`<p class="note after">${periodText(consent)}</p>` : ''}
+</section>`;
+}
+
+function hiddenFields(id: string, token: string): Html {
+  return html`<input type="hidden" name="request" value="${id}"><input type="hidden" name="token" value="${token}">`;
+}
+
+function decisionButtons(approve: string): Html {
+  return html`
+<div class="actions">
+<button class="primary" name="decision" value="approve">${approve}</button>
+<button name="decision" value="refuse">Refuse</button>
+</div>`;
+}
+
+/** The accounts, with a box to tick for each if the customer chooses. All are ticked. */
+function accountList({ accounts, choose }: AccessShown): Html {
+  return html`
+<ul class="grants">${accounts.map(({ productId, description, number, rights }) => {
+    const text = html`<bdi>${description}</bdi> · ${productId}<span class="digits">${number}</span>`;
+    const box = html`<label><input type="checkbox" name="${ACCOUNT_FIELD}${productId}" value="yes" checked> ${text}</label>`;
+    return html`<li><h2>${choose ? box : text}</h2><p>${rightsText(rights)}</p></li>`;
+  })}
+</ul>`;
+}
+
+const RIGHTS = new Map([
+  ['accounts', 'the account'],
+  ['balances', 'its balance'],
+  ['transactions', 'its transactions'],
+]);
+
+function rightsText(rights: readonly string[]): string {
+  return `It may see ${rights.map((right) => RIGHTS.get(right) ?? right).join(', ')}.`;
+}
+
+function periodText({ recurring, until, frequencyPerDay }: NonNullable<AccessRequest['consent']>): string {
+  if (!recurring) return 'Your consent is valid today, for one time.';
+  return `Your consent is valid until ${until}. Without you it may look at each account ${frequencyPerDay} times a day.`;
+}
+
+/** The consent is about accounts of somebody else. */
+export function foreignAccountsPage({ request, login, token }: Asked): Html {
+  return problem(
+    request,
+    token,
+    'These are not your accounts',
+    `${request.tppName} asks for accounts that ${login.name} does not have.`,
+  );
+}
+
+/** The TPP named another customer. */
+export function otherCustomerPage({ request, login, token }: Asked): Html {
+  return problem(
+    request,
+    token,
+    'This request is not for you',
+    `${request.tppName} asks the customer ${request.user ?? ''}. You are logged in as ${login.name}.`,
+  );
+}
+
+function problem({ id }: AccessRequest, token: string, title: string, text: string): Html {
+  return html`
+<section class="card" aria-labelledby="title">
+<h1 id="title">${title}</h1>
+<p class="alarm" role="alert">${text}</p>
+<form method="post" action="/authorise">
+${hiddenFields(id, token)}
+<div class="actions"><button name="decision" value="refuse">Refuse</button></div>
+</form>
+</section>`;
+}
+
+/** The customer decided, and no browser has to go back anywhere. */
+export function donePage(approved: boolean): Html {
+  return html`
+<section class="card" aria-labelledby="title">
+<h1 id="title">${approved ? 'You approved the request' : 'You refused the request'}</h1>
+<p class="lead">The application asks the bank how you decided. You can close this window.</p>
+</section>`;
+}
+
+/** The requests that wait for a customer, and the consents that they gave. */
+export function waitingPage(page: {
+  login: SandboxLogin;
+  waiting: { request: AccessRequest; shown: AccessShown | undefined; token: string }[];
+  given: { consent: GivenConsent; token: string }[];
+}): Html {
+  const { login, waiting, given } = page;
+  return html`
+<section class="card" aria-labelledby="title">
+<h1 id="title">${waiting.length === 0 ? 'Nothing waits for you' : 'Requests that wait for you'}</h1>
+<p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
+${waiting.map(
+  ({ request, shown, token }) => html`
+<h2><bdi>${request.tppName}</bdi> asks for access to your accounts</h2>
+${shown ? accountList({ ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
+<form method="post" action="/requests">
+<input type="hidden" name="id" value="${request.id}"><input type="hidden" name="token" value="${token}">
+${shown ? decisionButtons('Approve consent') : html`<button name="decision" value="refuse">Refuse</button>`}
+</form>`,
+)}
+</section>
+${
+  given.length === 0
+    ? ''
+    : html`
+<section class="card" aria-labelledby="given">
+<h2 id="given">Consents that you gave</h2>
+${given.map(
+  ({ consent, token }) => html`
+<form method="post" action="/requests">
+<p><bdi>${consent.tppName}</bdi> sees ${consent.accounts} accounts until ${consent.until}</p>
+<input type="hidden" name="id" value="${consent.id}"><input type="hidden" name="token" value="${token}">
+<div class="actions"><button name="decision" value="withdraw">Withdraw consent</button></div>
+</form>`,
+)}
+</section>`
+}`;
+}

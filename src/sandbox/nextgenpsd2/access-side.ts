@@ -1,0 +1,157 @@
+import type { Bank } from '../bank.ts';
+import type {
+  AccessRequest,
+  AccessShown,
+  AccessSide,
+  Decided,
+  GivenConsent,
+} from '../customer-site/access-side.ts';
+import type { Customer } from '../customers/seed-customers.ts';
+import type { Authorisation } from './consents/authorisations.ts';
+import { type DoorConsent, grantsFor } from './consents/consent.ts';
+import { doorUrl } from './links.ts';
+import type { AuthorizationRequest } from './oauth/authorization-requests.ts';
+import { authorize } from './oauth/authorize.ts';
+import { referenceOf } from './readings/account-view.ts';
+
+/** What a customer decides: an authorisation of a consent, an authorization request of OAuth, or both. */
+interface Open {
+  id: string;
+  oauth: AuthorizationRequest | undefined;
+  authorisation: Authorisation | undefined;
+  consent: DoorConsent | undefined;
+}
+
+/** The second door as its pages of the customer site see it. */
+export function accessSide(bank: Bank): AccessSide {
+  const require = (id: string): Open => {
+    const open = findOpen(bank, id);
+    if (open) return open;
+    throw new RangeError(`There is no open request with the id ${id}`);
+  };
+  const decided = (returnTo: URL | undefined): Decided => {
+    bank.calls.tellChange();
+    return { returnTo };
+  };
+  return {
+    authorize: (query) => authorize(bank, query),
+    accessRequest: (id) => {
+      const open = findOpen(bank, id);
+      return open && requestOf(bank, open);
+    },
+    shown: (id, customerId) => shownOf(require(id), customerOf(bank, customerId)),
+    approve: (id, customerId, chosen) =>
+      decided(approve(bank, require(id), customerOf(bank, customerId), chosen)),
+    refuse: (id) => decided(refuse(bank, require(id))),
+    waiting: (user) =>
+      openRequests(bank)
+        .filter(
+          ({ authorisation }) => authorisation?.approach === 'decoupled' && authorisation.psuId === user,
+        )
+        .map((open) => requestOf(bank, open)),
+    open: () => openRequests(bank).map((open) => requestOf(bank, open)),
+    given: (customerId) => givenBy(bank, customerId),
+    revoke: (consentId) => {
+      const consent = bank.door.consents.find(consentId);
+      if (!consent || bank.door.consents.statusOf(consent) !== 'valid') return false;
+      bank.door.consents.end(consent, 'revokedByPsu');
+      bank.calls.tellChange();
+      return true;
+    },
+  };
+}
+
+/** An authorisation with OAuth is decided in its authorization request, so that the client gets its code. */
+function openRequests(bank: Bank): Open[] {
+  const { authorizationRequests, authorisations } = bank.door;
+  const ids = [
+    ...authorizationRequests.list().map(({ id }) => id),
+    ...authorisations.list().map(({ id }) => id),
+  ];
+  return ids.flatMap((id) => findOpen(bank, id) ?? []);
+}
+
+function findOpen({ door }: Bank, id: string): Open | undefined {
+  const oauth = door.authorizationRequests.find(id);
+  const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
+  if (oauth && oauth.authorisationId === undefined)
+    return { id, oauth, authorisation: undefined, consent: undefined };
+  if (!authorisation || !door.authorisations.isOpen(authorisation)) return undefined;
+  if (authorisation.approach === 'oauth' && !oauth) return undefined;
+  const consent = door.consents.find(authorisation.consentId);
+  return consent && consent.status === 'received' ? { id, oauth, authorisation, consent } : undefined;
+}
+
+function customerOf({ customers }: Bank, customerId: string): Customer {
+  const customer = customers.find(customerId);
+  if (customer) return customer;
+  throw new RangeError(`There is no customer ${customerId}`);
+}
+
+function requestOf({ tppName }: Bank, { id, authorisation, consent }: Open): AccessRequest {
+  return {
+    id,
+    tppName,
+    user: authorisation?.psuId,
+    consent: consent && {
+      id: consent.id,
+      recurring: consent.recurring,
+      until: consent.validUntil,
+      frequencyPerDay: consent.frequencyPerDay,
+    },
+  };
+}
+
+function shownOf({ consent }: Open, customer: Customer): AccessShown | undefined {
+  if (!consent) return { accounts: [], choose: false };
+  const grants = grantsFor(consent, customer, undefined);
+  if (!grants) return undefined;
+  return {
+    choose: consent.type === 'bank-offered',
+    accounts: customer.products.flatMap((product) => {
+      const rights = grants.get(product.productId);
+      const { iban, maskedPan } = referenceOf(product);
+      const { productId, description } = product;
+      return rights ? [{ productId, description, number: iban ?? maskedPan ?? '', rights: [...rights] }] : [];
+    }),
+  };
+}
+
+function approve(
+  bank: Bank,
+  { oauth, authorisation, consent }: Open,
+  customer: Customer,
+  chosen: readonly string[] | undefined,
+): URL | undefined {
+  const { customerId, user } = customer;
+  if (authorisation?.psuId !== undefined && authorisation.psuId !== user) {
+    throw new RangeError(`The request is not for ${user}`);
+  }
+  let redirect = authorisation?.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
+  if (authorisation && consent) {
+    if (!grantsFor(consent, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
+    const isFinished = bank.door.authorisations.approve(authorisation, { customerId, chosen });
+    if (isFinished) bank.door.consents.give(consent, customer, chosen);
+    const code = authorisation.confirmationCode;
+    if (code !== undefined) redirect?.searchParams.append('confirmationCode', code);
+  }
+  if (oauth) {
+    const grant = { scope: oauth.scope, customerId, consentId: consent?.id };
+    redirect = bank.door.authorizationRequests.allow(oauth, grant, doorUrl(bank));
+  }
+  return redirect;
+}
+
+function refuse(bank: Bank, { oauth, authorisation }: Open): URL | undefined {
+  if (authorisation) authorisation.status = 'failed';
+  if (oauth) return bank.door.authorizationRequests.refuse(oauth, doorUrl(bank));
+  const back = authorisation?.nokRedirectUri ?? authorisation?.redirectUri;
+  return back === undefined ? undefined : new URL(back);
+}
+
+function givenBy({ door, tppName }: Bank, customerId: string): GivenConsent[] {
+  return door.consents
+    .list()
+    .filter((consent) => consent.customerId === customerId && door.consents.statusOf(consent) === 'valid')
+    .map(({ id, validUntil, grants }) => ({ id, tppName, until: validUntil, accounts: grants.size }));
+}

@@ -1,0 +1,111 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { DoorRules } from '../door-rules.ts';
+
+/** How the customer authorises (NextGenPSD2, "SCA approaches"). */
+export type Approach = 'redirect' | 'oauth' | 'decoupled';
+
+/** The states of an authorisation (NextGenPSD2, `scaStatus`) that the sandbox has. */
+export type ScaStatus = 'received' | 'psuIdentified' | 'unconfirmed' | 'finalised' | 'failed';
+
+/** An authorisation of a consent. */
+export interface Authorisation {
+  readonly id: string;
+  readonly consentId: string;
+  readonly approach: Approach;
+  readonly startedAt: Date;
+  /** Where the customer's browser goes back to. Undefined: there is no browser to send back. */
+  readonly redirectUri: string | undefined;
+  /** Where it goes instead if the customer refuses. */
+  readonly nokRedirectUri: string | undefined;
+  /** The user whom the TPP named: only this one can authorise. */
+  readonly psuId: string | undefined;
+  /** Lapsing is not written here: `Authorisations.statusOf` knows it. */
+  status: ScaStatus;
+  /** What the TPP must send back, if the bank wants a confirmation. */
+  confirmationCode: string | undefined;
+  /** Who approved it, and the product ids that they chose, if the bank offers the accounts. */
+  approvedBy: { customerId: string; chosen: readonly string[] | undefined } | undefined;
+}
+
+/** The authorisations of consents. One that is not finished lapses after `sca.authorisationMinutes`. */
+export class Authorisations {
+  readonly #now: () => Date;
+  readonly #lifetimeMs: number;
+  readonly #withCodes: boolean;
+  readonly #authorisations = new Map<string, Authorisation>();
+
+  constructor({ now, description, variations }: { now: () => Date } & DoorRules) {
+    this.#now = now;
+    this.#lifetimeMs = description.sca.authorisationMinutes * 60_000;
+    this.#withCodes = variations.includes('confirmation-codes');
+  }
+
+  start(
+    consentId: string,
+    {
+      approach,
+      redirectUri,
+      nokRedirectUri,
+      psuId,
+    }: Pick<Authorisation, 'approach' | 'redirectUri' | 'nokRedirectUri' | 'psuId'>,
+  ): Authorisation {
+    const authorisation: Authorisation = {
+      id: randomUUID(),
+      approach,
+      redirectUri,
+      nokRedirectUri,
+      psuId,
+      consentId,
+      startedAt: this.#now(),
+      status: psuId === undefined ? 'received' : 'psuIdentified',
+      confirmationCode: undefined,
+      approvedBy: undefined,
+    };
+    this.#authorisations.set(authorisation.id, authorisation);
+    return authorisation;
+  }
+
+  find(id: string): Authorisation | undefined {
+    return this.#authorisations.get(id);
+  }
+
+  /** The authorisations of a consent, oldest first. */
+  of(consentId: string): Authorisation[] {
+    return this.list().filter((authorisation) => authorisation.consentId === consentId);
+  }
+
+  /** All authorisations, oldest first. */
+  list(): Authorisation[] {
+    return [...this.#authorisations.values()];
+  }
+
+  statusOf({ status, startedAt }: Authorisation): ScaStatus {
+    const isOver = this.#now().getTime() - startedAt.getTime() > this.#lifetimeMs;
+    return isOver && status !== 'finalised' ? 'failed' : status;
+  }
+
+  /** Whether the customer can decide now. */
+  isOpen(authorisation: Authorisation): boolean {
+    return ['received', 'psuIdentified'].includes(this.statusOf(authorisation));
+  }
+
+  /** The customer approves. @returns whether that finishes it: the bank may also want a confirmation code */
+  approve(authorisation: Authorisation, by: NonNullable<Authorisation['approvedBy']>): boolean {
+    authorisation.approvedBy = by;
+    // Only a redirect carries a code back to the TPP.
+    if (!this.#withCodes || authorisation.approach !== 'redirect') {
+      authorisation.status = 'finalised';
+      return true;
+    }
+    authorisation.status = 'unconfirmed';
+    authorisation.confirmationCode = randomBytes(6).toString('hex');
+    return false;
+  }
+
+  /** The TPP confirms. A wrong code ends the authorisation. @returns whether the code was right */
+  confirm(authorisation: Authorisation, code: string): boolean {
+    const right = code === authorisation.confirmationCode;
+    authorisation.status = right ? 'finalised' : 'failed';
+    return right;
+  }
+}

@@ -1,0 +1,158 @@
+import * as z from 'zod/mini';
+import type { Customers } from '../../customers/customers.ts';
+import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
+import type { BankRules } from '../../rules.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
+import { readBody } from '../strict/body.ts';
+
+const reference = z
+  .strictObject({
+    iban: z.optional(z.string()),
+    maskedPan: z.optional(z.string()),
+    pan: z.optional(z.string()),
+    currency: z.optional(z.literal('EUR')),
+  })
+  .check(
+    z.refine(({ iban, maskedPan, pan }) => [iban, maskedPan, pan].filter(Boolean).length === 1, {
+      message: 'An account has one of iban, maskedPan and pan',
+    }),
+  );
+const references = z.optional(z.array(reference));
+const allAccounts = z.optional(z.enum(['allAccounts', 'allAccountsWithOwnerName']));
+
+const accessFields = z.strictObject({
+  accounts: references,
+  balances: references,
+  transactions: references,
+  availableAccounts: allAccounts,
+  availableAccountsWithBalance: allAccounts,
+  allPsd2: allAccounts,
+});
+
+const consentBody = z.strictObject({
+  access: accessFields,
+  recurringIndicator: z.boolean(),
+  validUntil: z.iso.date(),
+  frequencyPerDay: z.int().check(z.minimum(1)),
+  combinedServiceIndicator: z.boolean(),
+});
+
+export type Access = z.infer<typeof accessFields>;
+export type AccountReference = z.infer<typeof reference>;
+
+/** What a consent may show of an account. */
+export const RIGHTS = ['accounts', 'balances', 'transactions'] as const;
+
+export type Right = (typeof RIGHTS)[number];
+
+/** The types of the bank file (`consent.types`). */
+export type ConsentType = 'dedicated' | 'bank-offered' | 'all-accounts' | 'list-only';
+
+/** A consent as the TPP asks for it, with the end that the bank allows. */
+export interface ConsentOrder {
+  access: Access;
+  type: ConsentType;
+  recurring: boolean;
+  validUntil: IsoDate;
+  frequencyPerDay: number;
+}
+
+/** What the request of a consent is held against. */
+interface ConsentingBank {
+  rules: BankRules;
+  now: () => Date;
+  customers: Customers;
+}
+
+/**
+ * Reads the body of `POST /consents` ("Establish account information consent"), and holds it against the bank file.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR` with the path of the field, `PARAMETER_NOT_SUPPORTED`, `SESSIONS_NOT_SUPPORTED`
+ */
+export function readConsentOrder(bank: ConsentingBank, request: RawRequest): ConsentOrder {
+  const { consent } = bank.rules.description;
+  const body = readBody(request, consentBody);
+  const { access, recurringIndicator: recurring, frequencyPerDay } = body;
+  const type = typeOf(access);
+  if (!consent.types.includes(type)) {
+    throw unexpected(
+      'PARAMETER_NOT_SUPPORTED',
+      'access',
+      'The bank has no such consent',
+      consent.types.join(', '),
+      type,
+    );
+  }
+  checkAccounts(bank, access);
+  if (!recurring && !consent.once) {
+    throw unexpected(
+      'FORMAT_ERROR',
+      'recurringIndicator',
+      'The bank gives recurring consents only',
+      'true',
+      'false',
+    );
+  }
+  const mostFrequent = recurring ? consent.frequencyPerDay : 1;
+  if (frequencyPerDay > mostFrequent) {
+    throw unexpected(
+      'FORMAT_ERROR',
+      'frequencyPerDay',
+      'The bank does not allow so many readings a day',
+      `at most ${mostFrequent}`,
+      String(frequencyPerDay),
+    );
+  }
+  if (body.combinedServiceIndicator) {
+    throw new DoorRefusal('SESSIONS_NOT_SUPPORTED', 'The bank has no sessions of several services', '', {
+      path: 'combinedServiceIndicator',
+    });
+  }
+  return { access, type, recurring, frequencyPerDay, validUntil: endOf(bank, body.validUntil) };
+}
+
+/** The last day of the consent: as asked for, or earlier if the bank gives no such long consents. */
+function endOf(bank: ConsentingBank, asked: IsoDate): IsoDate {
+  const today = bankDay(bank.now());
+  if (asked < today) {
+    throw unexpected('FORMAT_ERROR', 'validUntil', 'validUntil is in the past', `${today} or later`, asked);
+  }
+  const latest = addDays(today, bank.rules.description.consent.maxDays);
+  return asked < latest ? asked : latest;
+}
+
+function typeOf(access: Access): ConsentType {
+  const { availableAccounts, availableAccountsWithBalance, allPsd2 } = access;
+  const listed = RIGHTS.flatMap((right) => (access[right] ? [access[right]] : []));
+  const whole = [availableAccounts ?? availableAccountsWithBalance, allPsd2].filter(Boolean);
+  if (whole.length + (listed.length > 0 ? 1 : 0) !== 1) {
+    throw new DoorRefusal(
+      'FORMAT_ERROR',
+      'access is not one kind of consent',
+      'Expected: accounts, balances, transactions; or allPsd2; or availableAccounts.',
+      { path: 'access' },
+    );
+  }
+  if (allPsd2) return 'all-accounts';
+  if (whole.length > 0) return 'list-only';
+  const filled = listed.filter((accounts) => accounts.length > 0).length;
+  if (filled > 0 && filled < listed.length) {
+    throw new DoorRefusal('FORMAT_ERROR', 'access has accounts in one list and none in another', '', {
+      path: 'access',
+    });
+  }
+  return filled > 0 ? 'dedicated' : 'bank-offered';
+}
+
+/** The bank knows its own accounts before the customer has logged in. */
+function checkAccounts({ customers }: Pick<ConsentingBank, 'customers'>, access: Access): void {
+  for (const right of RIGHTS) {
+    for (const [index, { iban }] of (access[right] ?? []).entries()) {
+      if (iban === undefined || customers.accountByIban(iban)) continue;
+      throw new DoorRefusal('FORMAT_ERROR', 'The bank has no such account', `Received: ${iban}.`, {
+        path: `access.${right}[${index}].iban`,
+      });
+    }
+  }
+}

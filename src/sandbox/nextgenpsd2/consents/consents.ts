@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Customer } from '../../customers/seed-customers.ts';
+import { bankDay } from '../../ledger/bank-time.ts';
+import type { DoorRules } from '../door-rules.ts';
+import { DoorRefusal } from '../refusal.ts';
+import { type ConsentStatus, chosenAccess, type DoorConsent, grantsFor } from './consent.ts';
+import type { ConsentOrder } from './consent-request.ts';
+
+/** The consents of the second door. */
+export class DoorConsents {
+  readonly #now: () => Date;
+  readonly #keepsFormer: boolean;
+  readonly #consents = new Map<string, DoorConsent>();
+
+  constructor({ now, variations }: { now: () => Date } & Pick<DoorRules, 'variations'>) {
+    this.#now = now;
+    this.#keepsFormer = variations.includes('multiple-consents');
+  }
+
+  add(order: ConsentOrder): DoorConsent {
+    const createdAt = this.#now();
+    const consent: DoorConsent = {
+      ...order,
+      id: randomUUID(),
+      createdAt,
+      status: 'received',
+      customerId: undefined,
+      grants: new Map(),
+      lastAction: bankDay(createdAt),
+    };
+    this.#consents.set(consent.id, consent);
+    return consent;
+  }
+
+  find(id: string): DoorConsent | undefined {
+    return this.#consents.get(id);
+  }
+
+  /** All consents, oldest first. */
+  list(): DoorConsent[] {
+    return [...this.#consents.values()];
+  }
+
+  /** The state now: a valid consent expires after its last day. */
+  statusOf({ status, validUntil }: DoorConsent): ConsentStatus {
+    return status === 'valid' && bankDay(this.#now()) > validUntil ? 'expired' : status;
+  }
+
+  /**
+   * The customer gives a consent. A new recurring one ends the customer's former recurring one, unless the bank keeps several.
+   *
+   * @param chosen the product ids that the customer chose, if the bank offers the accounts
+   * @returns false if the consent is about accounts that the customer does not have
+   */
+  give(consent: DoorConsent, customer: Customer, chosen: readonly string[] | undefined): boolean {
+    const grants = grantsFor(consent, customer, chosen);
+    if (!grants) return false;
+    if (consent.recurring && !this.#keepsFormer) this.#endFormer(customer.customerId);
+    consent.status = 'valid';
+    consent.customerId = customer.customerId;
+    consent.grants = grants;
+    if (consent.type === 'bank-offered') {
+      const products = customer.products.filter(({ productId }) => grants.has(productId));
+      consent.access = chosenAccess(consent.access, products);
+    }
+    const today = bankDay(this.#now());
+    if (!consent.recurring) consent.validUntil = today;
+    consent.lastAction = today;
+    return true;
+  }
+
+  /** Ends a consent that was given or asked for. An ended one stays as it is. */
+  end(consent: DoorConsent, status: 'rejected' | 'revokedByPsu' | 'terminatedByTpp'): void {
+    if (!['received', 'valid'].includes(this.statusOf(consent))) return;
+    consent.status = status;
+    consent.lastAction = bankDay(this.#now());
+  }
+
+  /**
+   * The consent that a reading names.
+   *
+   * @throws DoorRefusal `CONSENT_UNKNOWN`, `CONSENT_EXPIRED`, `CONSENT_INVALID`
+   */
+  requireValid(id: string): DoorConsent {
+    const consent = this.find(id);
+    if (!consent) {
+      throw new DoorRefusal('CONSENT_UNKNOWN', 'The bank does not know this consent', '', {
+        path: 'Consent-ID',
+        status: 400,
+      });
+    }
+    const status = this.statusOf(consent);
+    if (status === 'valid') return consent;
+    throw new DoorRefusal(
+      status === 'expired' ? 'CONSENT_EXPIRED' : 'CONSENT_INVALID',
+      `The consent is ${status}`,
+      '',
+      { path: 'Consent-ID' },
+    );
+  }
+
+  #endFormer(customerId: string): void {
+    for (const former of this.#consents.values()) {
+      const isFormer = former.customerId === customerId && former.recurring;
+      if (isFormer && this.statusOf(former) === 'valid') former.status = 'expired';
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import type { Bank } from '../../bank.ts';
+import { header } from '../../strict/headers.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import type { DoorCall } from '../door-call.ts';
+import { customerPage, type Href, linkTo, metadataUrl, waitingPage } from '../links.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
+import type { Approach, Authorisation } from './authorisations.ts';
+
+/** What a call asks for about SCA. */
+export interface ScaWish {
+  approach: Approach;
+  /** The TPP starts the authorisation with a call of its own. */
+  explicit: boolean;
+  redirectUri: string | undefined;
+  nokRedirectUri: string | undefined;
+  psuId: string | undefined;
+}
+
+/**
+ * Reads the headers of a call that starts SCA, or that prepares it (NextGenPSD2, "SCA approaches").
+ *
+ * @throws DoorRefusal `FORMAT_ERROR`, `PSU_CREDENTIALS_INVALID`
+ */
+export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall): ScaWish {
+  const { description, variations } = bank.rules;
+  const prefersRedirect = readPreference(request, 'TPP-Redirect-Preferred');
+  const prefersDecoupled = readPreference(request, 'TPP-Decoupled-Preferred');
+  const asksExplicit = readPreference(request, 'TPP-Explicit-Authorisation-Preferred');
+  if (operation.id === 'createConsent' && description.sca.start === 'explicit' && asksExplicit !== true) {
+    throw unexpected(
+      'FORMAT_ERROR',
+      'TPP-Explicit-Authorisation-Preferred',
+      'The bank starts the authorisation by a call of its own only',
+      'true',
+      header(request, 'tpp-explicit-authorisation-preferred'),
+    );
+  }
+  const offered = approachesOf(bank);
+  const wished = prefersDecoupled
+    ? 'decoupled'
+    : prefersRedirect
+      ? offered.find((one) => one !== 'decoupled')
+      : undefined;
+  const approach = offered.find((one) => one === wished) ?? offered[0] ?? 'redirect';
+  const wish: ScaWish = {
+    approach,
+    explicit:
+      operation.id === 'createConsent' && (asksExplicit === true || variations.includes('start-link')),
+    redirectUri: readRedirectUri(request, 'TPP-Redirect-URI'),
+    nokRedirectUri: readRedirectUri(request, 'TPP-Nok-Redirect-URI'),
+    psuId: readPsuId(bank, request) ?? userOf(bank, grant?.customerId),
+  };
+  if (!wish.explicit) checkStart(wish);
+  return wish;
+}
+
+/** With OAuth in the authorisation there is no other redirect. */
+function approachesOf({ rules }: Bank): Approach[] {
+  const { oauth, sca } = rules.description;
+  const browser: Approach = oauth.mode === 'integrated' ? 'oauth' : 'redirect';
+  return [...new Set(sca.approaches.map((approach) => (approach === 'decoupled' ? approach : browser)))];
+}
+
+function checkStart({ approach, redirectUri, psuId }: ScaWish): void {
+  if (approach === 'redirect' && redirectUri === undefined) {
+    throw new DoorRefusal('FORMAT_ERROR', 'The bank needs to know where the customer goes back to', '', {
+      path: 'TPP-Redirect-URI',
+    });
+  }
+  if (approach === 'decoupled' && psuId === undefined) {
+    throw new DoorRefusal('FORMAT_ERROR', 'The bank needs to know which customer to ask', '', {
+      path: 'PSU-ID',
+    });
+  }
+}
+
+function readPreference(request: RawRequest, name: string): boolean | undefined {
+  const value = header(request, name.toLowerCase());
+  if (value === undefined) return undefined;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw unexpected('FORMAT_ERROR', name, `${name} is not a boolean`, 'true or false', value);
+}
+
+/** `https`, or `http` on this machine, without a fragment. */
+function readRedirectUri(request: RawRequest, name: string): string | undefined {
+  const value = header(request, name.toLowerCase());
+  if (value === undefined || isReturnAddress(value)) return value;
+  throw unexpected(
+    'FORMAT_ERROR',
+    name,
+    `${name} is not an address that the bank redirects to`,
+    'an https address, or http on this machine, without a fragment',
+    value,
+  );
+}
+
+/** Whether the bank sends a customer's browser to this address. */
+export function isReturnAddress(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isLocal = url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  return url !== undefined && (isLocal || url.protocol === 'https:') && !value.includes('#');
+}
+
+/** `PSU-ID` is the name with which the customer logs in. */
+function readPsuId({ customers }: Bank, request: RawRequest): string | undefined {
+  const value = header(request, 'psu-id');
+  if (value === undefined || customers.byUser(value)) return value;
+  throw unexpected(
+    'PSU_CREDENTIALS_INVALID',
+    'PSU-ID',
+    'The bank has no such customer',
+    'a user of the bank',
+    value,
+  );
+}
+
+function userOf({ customers }: Bank, customerId: string | undefined): string | undefined {
+  return customerId === undefined ? undefined : customers.find(customerId)?.user;
+}
+
+/** What an answer says of an authorisation that has started: links, and what the customer has to do. */
+export function startedSca(
+  bank: Bank,
+  authorisation: Authorisation,
+): { links: Record<string, Href>; psuMessage?: string; approach: 'REDIRECT' | 'DECOUPLED' } {
+  const { id, consentId, approach } = authorisation;
+  const self = linkTo(bank, 'getConsentScaStatus', { consentId, authorisationId: id });
+  switch (approach) {
+    case 'redirect':
+      return {
+        approach: 'REDIRECT',
+        links: {
+          scaRedirect: { href: customerPage(bank, id) },
+          ...(bank.rules.variations.includes('confirmation-codes') && { confirmation: self }),
+          scaStatus: self,
+        },
+      };
+    case 'oauth':
+      return { approach: 'REDIRECT', links: { scaOAuth: { href: metadataUrl(bank) }, scaStatus: self } };
+    case 'decoupled':
+      return {
+        approach: 'DECOUPLED',
+        links: { scaStatus: self },
+        psuMessage: `Log in at ${waitingPage(bank)} and approve the request.`,
+      };
+  }
+}

@@ -1,0 +1,44 @@
+import type { Bank } from '../../bank.ts';
+import { header } from '../../strict/headers.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import type { Addressed } from '../operations.ts';
+import { DoorRefusal } from '../refusal.ts';
+import type { DoorGrant } from './door-tokens.ts';
+
+/**
+ * What the access token of a call gives (`oauth.tokenHeader`). A bank with a login before everything, or with client credentials,
+ * wants a token with every call. A bank whose authorisation is OAuth wants it for readings. Others take none.
+ *
+ * @param isStale whether a fault makes the token expire
+ * @throws DoorRefusal `TOKEN_INVALID`, `TOKEN_UNKNOWN`, `TOKEN_EXPIRED`, `FORMAT_ERROR`
+ */
+export function grantOfCall(
+  bank: Bank,
+  request: RawRequest,
+  { kind }: Addressed,
+  isStale: boolean,
+): DoorGrant | undefined {
+  const { mode, tokenHeader } = bank.rules.description.oauth;
+  const value = header(request, tokenHeader.toLowerCase());
+  const others = tokenHeader.toLowerCase() === 'authorization' ? [] : ['authorization'];
+  const foreign = mode === 'none' ? [tokenHeader, ...others] : others;
+  for (const name of foreign) {
+    if (header(request, name.toLowerCase()) === undefined) continue;
+    throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the header ${name}`, '', { path: name });
+  }
+  if (mode === 'none' || (value === undefined && mode === 'integrated' && kind !== 'reading'))
+    return undefined;
+  const token = /^Bearer (\S+)$/.exec(value ?? '')?.[1];
+  if (token === undefined) {
+    throw new DoorRefusal(
+      'TOKEN_INVALID',
+      'The call has no access token',
+      `Expected: ${tokenHeader}: Bearer <token>.`,
+      {
+        path: tokenHeader,
+      },
+    );
+  }
+  if (isStale) bank.door.tokens.expire(token);
+  return bank.door.tokens.grantOf(token);
+}

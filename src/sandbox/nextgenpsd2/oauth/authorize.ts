@@ -1,0 +1,65 @@
+import type { Bank } from '../../bank.ts';
+import { isReturnAddress } from '../consents/start-sca.ts';
+import { customerPage, doorUrl } from '../links.ts';
+import { answerUrl } from './authorization-requests.ts';
+import { clientIdOf } from './client.ts';
+
+/** A challenge of PKCE with S256 (RFC 7636, section 4.2). */
+const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Begins an authorization request (RFC 6749, section 4.1.1): checks it, and sends the browser to the page on which the
+ * customer decides. With a wrong request it sends the browser back to the client.
+ *
+ * @returns where the browser goes. Undefined: it cannot be sent back either
+ */
+export function authorize(bank: Bank, query: URLSearchParams): URL | undefined {
+  const redirectUri = query.get('redirect_uri') ?? '';
+  if (query.get('client_id') !== clientIdOf(bank) || !isReturnAddress(redirectUri)) return undefined;
+  const state = query.get('state') ?? undefined;
+  const begun = begin(bank, query);
+  if ('error' in begun) {
+    const answer = { error: begun.error, error_description: begun.says };
+    return answerUrl({ redirectUri, state }, answer, doorUrl(bank));
+  }
+  const request = bank.door.authorizationRequests.add({ ...begun, redirectUri, state });
+  bank.calls.tellChange();
+  return new URL(customerPage(bank, request.id));
+}
+
+type Begun =
+  | { scope: string; challenge: string | undefined; authorisationId: string | undefined }
+  | { error: string; says: string };
+
+function begin(bank: Bank, query: URLSearchParams): Begun {
+  const { oauth } = bank.rules.description;
+  if (oauth.mode !== 'integrated' && oauth.mode !== 'pre-step') {
+    return { error: 'unauthorized_client', says: 'The bank has no login with OAuth' };
+  }
+  if (query.get('response_type') !== 'code') {
+    return { error: 'unsupported_response_type', says: 'response_type is code' };
+  }
+  const challenge = query.get('code_challenge') ?? undefined;
+  const isS256 = CHALLENGE.test(challenge ?? '') && query.get('code_challenge_method') === 'S256';
+  if (oauth.pkce === 'S256' ? !isS256 : challenge !== undefined) {
+    return {
+      error: 'invalid_request',
+      says:
+        oauth.pkce === 'S256'
+          ? 'The bank needs a code_challenge with S256'
+          : 'The bank takes no code_challenge',
+    };
+  }
+  const scope = query.get('scope') ?? '';
+  if (oauth.mode === 'pre-step') {
+    return scope === oauth.scope.preStep
+      ? { scope, challenge, authorisationId: undefined }
+      : { error: 'invalid_scope', says: `The scope of a login is "${oauth.scope.preStep}"` };
+  }
+  const authorisation = bank.door.authorisations
+    .list()
+    .findLast((one) => oauth.scope.ais.replaceAll('{consentId}', one.consentId) === scope);
+  return authorisation?.approach === 'oauth' && bank.door.authorisations.isOpen(authorisation)
+    ? { scope, challenge, authorisationId: authorisation.id }
+    : { error: 'invalid_scope', says: `The scope of a waiting consent is "${oauth.scope.ais}"` };
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { REFRESH_TOKEN_SECONDS } from '../../access/tokens.ts';
+import type { BankRules } from '../../rules.ts';
+import { DoorRefusal } from '../refusal.ts';
+
+/** The access that a token gives at the second door. */
+export interface DoorGrant {
+  scope: string;
+  /** Undefined: the application alone. */
+  customerId: string | undefined;
+  /** The consent that the customer gave with it. Undefined: a login, or the application. */
+  consentId: string | undefined;
+}
+
+interface DoorToken {
+  kind: 'access' | 'refresh';
+  grant: DoorGrant;
+  expiresAt: Date;
+}
+
+export interface IssuedDoorTokens {
+  accessToken: string;
+  /** Undefined for an application, and for a refresh that keeps the old refresh token. */
+  refreshToken: string | undefined;
+  grant: DoorGrant;
+}
+
+/** The tokens of the second door. */
+export class DoorTokens {
+  readonly #rules: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>;
+  readonly #tokens = new Map<string, DoorToken>();
+
+  constructor(rules: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>) {
+    this.#rules = rules;
+  }
+
+  issue(grant: DoorGrant): IssuedDoorTokens {
+    const isCustomers = grant.customerId !== undefined;
+    return {
+      grant,
+      accessToken: this.#add('access', grant, this.#rules.tokenTtlSeconds),
+      refreshToken: isCustomers ? this.#add('refresh', grant, REFRESH_TOKEN_SECONDS) : undefined,
+    };
+  }
+
+  /** @throws DoorRefusal `TOKEN_UNKNOWN`, `TOKEN_EXPIRED` */
+  grantOf(accessToken: string): DoorGrant {
+    const token = this.#tokens.get(accessToken);
+    if (token?.kind !== 'access')
+      throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
+    if (token.expiresAt > this.#rules.now()) return token.grant;
+    throw new DoorRefusal(
+      'TOKEN_EXPIRED',
+      'The access token has expired',
+      `It ended at ${token.expiresAt.toISOString()}.`,
+    );
+  }
+
+  /** Makes an access token expire now. */
+  expire(accessToken: string): void {
+    const token = this.#tokens.get(accessToken);
+    if (token?.kind === 'access') token.expiresAt = this.#rules.now();
+  }
+
+  /** @returns undefined if the refresh token is unknown, expired or used up */
+  refresh(refreshToken: string): IssuedDoorTokens | undefined {
+    const token = this.#tokens.get(refreshToken);
+    if (token?.kind !== 'refresh' || token.expiresAt <= this.#rules.now()) return undefined;
+    const { grant } = token;
+    if (this.#rules.rotateRefreshTokens) {
+      this.#tokens.delete(refreshToken);
+      return this.issue(grant);
+    }
+    const accessToken = this.#add('access', grant, this.#rules.tokenTtlSeconds);
+    return { accessToken, refreshToken: undefined, grant };
+  }
+
+  /** Revokes a token, and with a refresh token all of its grant (RFC 7009). An unknown one is no error. */
+  revoke(value: string): void {
+    const token = this.#tokens.get(value);
+    this.#tokens.delete(value);
+    if (token?.kind === 'refresh') this.endGrant(token.grant);
+  }
+
+  endGrant(grant: DoorGrant): void {
+    for (const [value, token] of this.#tokens) if (token.grant === grant) this.#tokens.delete(value);
+  }
+
+  #add(kind: DoorToken['kind'], grant: DoorGrant, seconds: number): string {
+    const value = randomUUID();
+    const expiresAt = new Date(this.#rules.now().getTime() + seconds * 1000);
+    this.#tokens.set(value, { kind, grant, expiresAt });
+    return value;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Bank } from '../../bank.ts';
+import { header } from '../../strict/headers.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import { authenticateClient, OAuthError } from './client.ts';
+import type { IssuedDoorTokens } from './door-tokens.ts';
+import { metadata } from './metadata.ts';
+
+/** The answer of an OAuth endpoint. */
+export interface OAuthAnswer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/**
+ * Answers a call of an OAuth endpoint: the metadata (RFC 8414), tokens (RFC 6749), revocation (RFC 7009). These calls are not
+ * signed. The client certificate says who calls.
+ *
+ * @param path below the base URL
+ * @returns undefined if the path is none of these
+ * @throws OAuthError
+ */
+export function oauthCall(bank: Bank, request: RawRequest, path: string): OAuthAnswer | undefined {
+  switch (`${request.method} ${path}`) {
+    case 'GET /.well-known/oauth-authorization-server':
+      return { status: 200, body: metadata(bank) };
+    case 'POST /oauth/token':
+      return { status: 200, body: tokenAnswer(bank, issueTokens(bank, request)) };
+    case 'POST /oauth/revoke': {
+      const form = readForm(request);
+      authenticateClient(bank, request, form);
+      bank.door.tokens.revoke(required(form, 'token'));
+      return { status: 200, body: {} };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function tokenAnswer(
+  bank: Bank,
+  { accessToken, refreshToken, grant }: IssuedDoorTokens,
+): Record<string, unknown> {
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: bank.rules.tokenTtlSeconds,
+    ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+    scope: grant.scope,
+  };
+}
+
+function issueTokens(bank: Bank, request: RawRequest): IssuedDoorTokens {
+  const form = readForm(request);
+  const { tokens, authorizationRequests } = bank.door;
+  const { oauth } = bank.rules.description;
+  authenticateClient(bank, request, form);
+  const grantType = required(form, 'grant_type');
+  if (grantType === 'client_credentials' && oauth.mode === 'client-credentials') {
+    const scope = form.get('scope') ?? oauth.scope.preStep;
+    if (scope !== oauth.scope.preStep)
+      throw new OAuthError('invalid_scope', `The scope is "${oauth.scope.preStep}"`);
+    return tokens.issue({ scope, customerId: undefined, consentId: undefined });
+  }
+  if (grantType === 'refresh_token' && oauth.mode !== 'none') {
+    const issued = tokens.refresh(required(form, 'refresh_token'));
+    if (issued) return issued;
+    throw new OAuthError('invalid_grant', 'The refresh token is unknown, expired or used up');
+  }
+  if (grantType !== 'authorization_code' || !['integrated', 'pre-step'].includes(oauth.mode)) {
+    throw new OAuthError('unsupported_grant_type', 'The bank does not take this grant_type');
+  }
+  const given = {
+    code: required(form, 'code'),
+    redirectUri: required(form, 'redirect_uri'),
+    verifier: form.get('code_verifier'),
+  };
+  const grant = authorizationRequests.redeem(given, (replayed) => tokens.endGrant(replayed));
+  if (typeof grant === 'string') throw new OAuthError('invalid_grant', grant);
+  return tokens.issue(grant);
+}
+
+/** @throws OAuthError `invalid_request` */
+function readForm(request: RawRequest): Map<string, string> {
+  if (header(request, 'content-type')?.split(';')[0] !== 'application/x-www-form-urlencoded') {
+    throw new OAuthError('invalid_request', 'The body is not a form');
+  }
+  const form = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(request.body.toString('utf8'))) {
+    if (form.has(name)) throw new OAuthError('invalid_request', `${name} came twice`);
+    form.set(name, value);
+  }
+  return form;
+}
+
+function required(form: ReadonlyMap<string, string>, name: string): string {
+  const value = form.get(name);
+  if (value) return value;
+  throw new OAuthError('invalid_request', `${name} is missing`);
+}

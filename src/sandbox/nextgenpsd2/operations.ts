@@ -1,0 +1,110 @@
+import { OPERATIONS, type OperationId, pathOf as templateOf } from '../../bank-file/operations.ts';
+import type { BankDescription } from '../../bank-file/schema.ts';
+
+export type { OperationId } from '../../bank-file/operations.ts';
+
+/** The path of the second door, on the port of the first. */
+export const DOOR_PATH = '/nextgenpsd2';
+
+/** What the standard allows in the headers of an operation, besides those of every call. */
+type Kind = 'reading' | 'resource' | 'start' | 'update';
+
+/** The operations that the sandbox has. */
+const kinds = {
+  createConsent: 'start',
+  getConsentInformation: 'resource',
+  deleteConsent: 'resource',
+  getConsentStatus: 'resource',
+  startConsentAuthorisation: 'start',
+  getConsentAuthorisation: 'resource',
+  getConsentScaStatus: 'resource',
+  updateConsentsPsuData: 'update',
+  getAccountList: 'reading',
+  readAccountDetails: 'reading',
+  getBalances: 'reading',
+  getTransactionList: 'reading',
+  getTransactionDetails: 'reading',
+  getCardAccountList: 'reading',
+  readCardAccountDetails: 'reading',
+  getCardAccountBalances: 'reading',
+  getCardAccountTransactionList: 'reading',
+} as const satisfies Partial<Record<OperationId, Kind>>;
+
+export type ServedId = keyof typeof kinds;
+
+const kindOf: Readonly<Partial<Record<OperationId, Kind>>> = kinds;
+
+/** The names of all operations, for faults, help and documentation. */
+export const operationIds: readonly OperationId[] = idsOf(OPERATIONS);
+
+/** An operation that a call addresses, and the values in its path. */
+export interface Addressed {
+  id: OperationId;
+  kind: Kind | undefined;
+  parameters: ReadonlyMap<string, string>;
+}
+
+/**
+ * The operation that a call addresses. A path with fewer variables wins, so `/v1/consents/{consentId}` does not read a
+ * payment.
+ *
+ * @param path below the base URL, without the query
+ * @returns undefined if the bank has no such path; `'method'` if it has the path with other methods only
+ */
+export function operationAt(
+  { api }: BankDescription,
+  method: string,
+  path: string,
+): Addressed | 'method' | undefined {
+  const matching = operationIds
+    .flatMap((id) => {
+      const template = templateOf(api, id);
+      const parameters = valuesIn(template, path);
+      return parameters ? [{ id, parameters, variables: template.split('{').length }] : [];
+    })
+    .sort((one, other) => one.variables - other.variables);
+  const fewest = matching.filter(({ variables }) => variables === matching[0]?.variables);
+  const found = fewest.find(({ id }) => OPERATIONS[id].method === method);
+  if (found) return { id: found.id, kind: kindOf[found.id], parameters: found.parameters };
+  return matching.length > 0 ? 'method' : undefined;
+}
+
+/** The values of a template's variables in a path. Undefined if the path has another form. */
+function valuesIn(template: string, path: string): Map<string, string> | undefined {
+  const [wanted, given] = [template.split('/'), path.split('/')];
+  if (wanted.length !== given.length) return undefined;
+  const values = new Map<string, string>();
+  for (const [index, part] of wanted.entries()) {
+    const value = given[index] ?? '';
+    const name = /^\{(.+)\}$/.exec(part)?.[1];
+    if (name === undefined ? part !== value : value === '') return undefined;
+    if (name !== undefined) values.set(name, value);
+  }
+  return isPaymentPath(values) ? values : undefined;
+}
+
+const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'];
+
+/** The first variable of a payment's path is one of three words, so it is not any path of two parts. */
+function isPaymentPath(values: Map<string, string>): boolean {
+  const service = values.get('payment-service');
+  return service === undefined || SERVICES.includes(service);
+}
+
+/** The path of an operation below the base URL. */
+export function pathOf(
+  { api }: BankDescription,
+  id: OperationId,
+  values: Readonly<Record<string, string>> = {},
+): string {
+  return templateOf(api, id).replace(/\{([^}]+)\}/g, (_, name: string) =>
+    encodeURIComponent(values[name] ?? ''),
+  );
+}
+
+function idsOf(all: typeof OPERATIONS): OperationId[] {
+  const ids: OperationId[] = [];
+  let id: OperationId;
+  for (id in all) ids.push(id);
+  return ids;
+}

@@ -1,0 +1,76 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { Customer, Product } from '../../customers/seed-customers.ts';
+import { bankDay } from '../../ledger/bank-time.ts';
+import { type Cents, decimal } from '../../ledger/cents.ts';
+import type { Balance } from '../../ledger/ledger.ts';
+import type { Href } from '../links.ts';
+
+/** An amount of the standard. */
+export function amountOf(cents: Cents): { currency: 'EUR'; amount: string } {
+  return { currency: 'EUR', amount: decimal(cents) };
+}
+
+/** The number of a card as the bank shows it. */
+export function maskedPanOf({ productId }: Product): string {
+  return `525412xxxxxx${productId.slice(-4)}`;
+}
+
+/** How answers name an account (NextGenPSD2, `accountReference`). */
+export function referenceOf(product: Product): Record<string, string> {
+  return product.kind === 'card'
+    ? { maskedPan: maskedPanOf(product), currency: 'EUR' }
+    : { iban: product.iban, currency: 'EUR' };
+}
+
+/**
+ * The details of an account or a card (NextGenPSD2, `accountDetails` and `cardAccountDetails`).
+ *
+ * @param more the owner and the balances, if the consent shows them
+ */
+export function accountDetails(
+  product: Product,
+  more: { owner: Customer | undefined; balances: unknown; links: Record<string, Href> },
+): Record<string, unknown> {
+  const { productId, kind, description, name } = product;
+  return {
+    resourceId: productId,
+    ...referenceOf(product),
+    ...(kind === 'card' && { creditLimit: amountOf(product.creditLimit) }),
+    ...(kind !== 'card' && { cashAccountType: kind === 'current' ? 'CACC' : 'SVGS' }),
+    name: description,
+    ...(name !== '' && { displayName: name }),
+    product: product.code,
+    ...(more.owner && { ownerName: `${more.owner.firstName} ${more.owner.lastName}` }),
+    status: 'enabled',
+    usage: 'PRIV',
+    ...(more.balances !== undefined && { balances: more.balances }),
+    _links: more.links,
+  };
+}
+
+/**
+ * The balances of an account: the booked and the available one, under the names that the bank file has first. The available one
+ * comes first, so that a client has to look at the names.
+ */
+export function balanceList(
+  product: Product,
+  { booked, available }: Balance,
+  { accounts }: BankDescription,
+  now: Date,
+): Record<string, unknown>[] {
+  const isCard = product.kind === 'card';
+  return [
+    {
+      balanceType: accounts.balances.available[0],
+      balanceAmount: amountOf(available + product.creditLimit),
+      ...(isCard && { creditLimitIncluded: true }),
+      lastChangeDateTime: now.toISOString(),
+    },
+    {
+      balanceType: accounts.balances.booked[0],
+      balanceAmount: amountOf(booked),
+      ...(isCard && { creditLimitIncluded: false }),
+      referenceDate: bankDay(now),
+    },
+  ];
+}

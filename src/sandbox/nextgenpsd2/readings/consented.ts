@@ -1,0 +1,82 @@
+import type { Bank } from '../../bank.ts';
+import type { Customer, Product } from '../../customers/seed-customers.ts';
+import { header } from '../../strict/headers.ts';
+import type { DoorConsent } from '../consents/consent.ts';
+import type { Right } from '../consents/consent-request.ts';
+import { type DoorCall, inPath } from '../door-call.ts';
+import { DoorRefusal } from '../refusal.ts';
+
+/** A reading that a consent allows. */
+export interface Consented {
+  consent: DoorConsent;
+  customer: Customer;
+  /** The products that it shows, in the customer's order. */
+  products: Product[];
+}
+
+/**
+ * The consent of a reading (`Consent-ID`), and the products that it shows.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR`, `CONSENT_UNKNOWN`, `CONSENT_EXPIRED`, `CONSENT_INVALID`, `TOKEN_INVALID`
+ */
+export function consentedBy(bank: Bank, { request, grant }: DoorCall): Consented {
+  const id = header(request, 'consent-id');
+  if (id === undefined) {
+    throw new DoorRefusal('FORMAT_ERROR', 'The reading has no Consent-ID', '', { path: 'Consent-ID' });
+  }
+  const consent = bank.door.consents.requireValid(id);
+  const customer = bank.customers.find(consent.customerId ?? '');
+  const isOthers =
+    grant !== undefined &&
+    ((grant.consentId !== undefined && grant.consentId !== id) ||
+      (grant.customerId !== undefined && grant.customerId !== consent.customerId));
+  if (isOthers || !customer)
+    throw new DoorRefusal('TOKEN_INVALID', 'The access token is for another consent');
+  return {
+    consent,
+    customer,
+    products: customer.products.filter(({ productId }) => consent.grants.has(productId)),
+  };
+}
+
+/**
+ * The account in the path of a reading, if the consent shows this of it.
+ *
+ * @param isCard whether the call is about cards
+ * @throws DoorRefusal those of {@link consentedBy}, `RESOURCE_UNKNOWN`, `ACCESS_EXCEEDED`
+ */
+export function consentedAccount(
+  bank: Bank,
+  call: DoorCall,
+  isCard: boolean,
+  right: Right,
+): Consented & { product: Product } {
+  const consented = consentedBy(bank, call);
+  if (consented.consent.type === 'list-only') {
+    throw new DoorRefusal('CONSENT_INVALID', 'The consent is for the list of accounts only', '', {
+      path: 'Consent-ID',
+    });
+  }
+  const id = inPath(call, 'account-id');
+  const product = consented.products.find(
+    ({ productId, kind }) => productId === id && (kind === 'card') === isCard,
+  );
+  if (!product) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The consent has no such account');
+  requireRight(consented.consent, [product], right);
+  return { ...consented, product };
+}
+
+/** @throws DoorRefusal `CONSENT_INVALID` */
+export function requireRight({ grants }: DoorConsent, products: readonly Product[], right: Right): void {
+  const missing = products.find(({ productId }) => !grants.get(productId)?.has(right));
+  if (!missing) return;
+  throw new DoorRefusal('CONSENT_INVALID', `The consent is not for the ${right} of this account`, '', {
+    path: 'Consent-ID',
+  });
+}
+
+/** Counts a reading that the customer did not ask for. @throws DoorRefusal `ACCESS_EXCEEDED` */
+export function countReading(bank: Bank, { request, operation }: DoorCall, consent: DoorConsent): void {
+  if (header(request, 'psu-ip-address') !== undefined) return;
+  bank.door.readings.count(consent, operation.id, operation.parameters.get('account-id') ?? '');
+}

@@ -1,0 +1,80 @@
+import type { Product } from '../../customers/seed-customers.ts';
+import { bankDay } from '../../ledger/bank-time.ts';
+import type { Entry } from '../../ledger/entry.ts';
+import { amountOf, maskedPanOf } from './account-view.ts';
+
+/** ISO 20022 codes of the Italian banks' codes. */
+const ISO_CODES = new Map([
+  ['16', 'ACMT-MCOP-CHRG'],
+  ['18', 'ACMT-MCOP-INTR'],
+  ['26', 'PMNT-ICDT-ESCT'],
+  ['27', 'PMNT-RCDT-SALA'],
+  ['43', 'PMNT-CCRD-POSD'],
+  ['48', 'PMNT-RCDT-ESCT'],
+  ['50', 'PMNT-RDDT-ESDD'],
+]);
+
+const MAX_REMITTANCE = 140;
+
+/** The bank's number of a booked entry, as `entryReference` and in `transactionId`: counted from the account's first entry. */
+export function referenceOfNumber(number: number): string {
+  return String(number).padStart(9, '0');
+}
+
+/** The number in an `entryReference` or a `transactionId`. Undefined for another text. */
+export function numberOfReference(reference: string): number | undefined {
+  const digits = /^T?(\d{9})$/.exec(reference)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/**
+ * A transaction of an account (NextGenPSD2, `transactions`).
+ *
+ * @param number of a booked entry. Undefined: it is pending, and has no id yet
+ */
+export function transactionOf(entry: Entry, number: number | undefined): Record<string, unknown> {
+  const { code, shortDescription, extendedDescription, transferReference } = entry;
+  const isoCode = ISO_CODES.get(code);
+  const shop = shopOf(entry);
+  return {
+    ...(number !== undefined && {
+      transactionId: `T${referenceOfNumber(number)}`,
+      entryReference: referenceOfNumber(number),
+      bookingDate: entry.bookingDay,
+    }),
+    ...(transferReference !== '' && { endToEndId: transferReference }),
+    valueDate: number === undefined ? bankDay(entry.enteredAt) : entry.valueDay,
+    transactionAmount: amountOf(entry.amount),
+    ...(shop !== undefined && { creditorName: shop }),
+    remittanceInformationUnstructured: extendedDescription.slice(0, MAX_REMITTANCE),
+    additionalInformation: shortDescription,
+    ...(isoCode !== undefined && { bankTransactionCode: isoCode }),
+    proprietaryBankTransactionCode: code,
+  };
+}
+
+/** A transaction of a card (NextGenPSD2, `cardTransaction`). */
+export function cardTransactionOf(
+  product: Product,
+  entry: Entry,
+  number: number | undefined,
+): Record<string, unknown> {
+  return {
+    ...(number !== undefined && {
+      cardTransactionId: `T${referenceOfNumber(number)}`,
+      bookingDate: entry.bookingDay,
+      valueDate: entry.valueDay,
+    }),
+    transactionDate: bankDay(entry.enteredAt),
+    transactionAmount: amountOf(entry.amount),
+    maskedPAN: maskedPanOf(product),
+    transactionDetails: entry.extendedDescription,
+    invoiced: number !== undefined,
+    proprietaryBankTransactionCode: entry.code,
+  };
+}
+
+/** The shop of a card payment. Its text is `<shop> DEL <date>`, or the shop alone while it is pending. */
+function shopOf({ code, extendedDescription }: Entry): string | undefined {
+  return code === '43' ? extendedDescription.replace(/ DEL \d{2}\.\d{2}\.\d{4}$/, '') : undefined;
+}

@@ -1,0 +1,98 @@
+/**
+ * Every reason why the second door refuses a call: the standard's message code, and the HTTP status that it has here
+ * (NextGenPSD2, "Message codes"). `docs/sandbox.md` explains each.
+ */
+const statuses = {
+  FORMAT_ERROR: 400,
+  TIMESTAMP_INVALID: 400,
+  PERIOD_INVALID: 400,
+  PARAMETER_NOT_SUPPORTED: 400,
+  SCA_INVALID: 400,
+  SESSIONS_NOT_SUPPORTED: 400,
+  CERTIFICATE_INVALID: 401,
+  CERTIFICATE_MISSING: 401,
+  SIGNATURE_INVALID: 401,
+  SIGNATURE_MISSING: 401,
+  PSU_CREDENTIALS_INVALID: 401,
+  CONSENT_INVALID: 401,
+  CONSENT_EXPIRED: 401,
+  TOKEN_UNKNOWN: 401,
+  TOKEN_INVALID: 401,
+  TOKEN_EXPIRED: 401,
+  CONSENT_UNKNOWN: 403,
+  RESOURCE_UNKNOWN: 404,
+  SERVICE_INVALID: 405,
+  REQUESTED_FORMATS_INVALID: 406,
+  STATUS_INVALID: 409,
+  ACCESS_EXCEEDED: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type MessageCode = keyof typeof statuses;
+
+/** All codes and their statuses, for the documentation. */
+export const messageCodes: ReadonlyMap<string, number> = new Map(Object.entries(statuses));
+
+/** What a refusal may say besides its code. */
+interface RefusalExtras {
+  /** The header, parameter or field of the body that is wrong, with its path. */
+  path?: string;
+  /** Sent instead of the code's own status: the standard has some codes with several. */
+  status?: number;
+}
+
+/**
+ * The second door refuses a call. `message` names the rule, `detail` says what was expected and what was received. Neither
+ * repeats a token.
+ */
+export class DoorRefusal extends Error {
+  override readonly name = 'DoorRefusal';
+  readonly code: MessageCode;
+  readonly status: number;
+  readonly detail: string;
+  readonly path: string | undefined;
+
+  constructor(code: MessageCode, message: string, detail = '', { path, status }: RefusalExtras = {}) {
+    super(message);
+    this.code = code;
+    this.status = status ?? statuses[code];
+    this.detail = detail;
+    this.path = path;
+  }
+}
+
+/** The refusal of a value because another one was expected. @param path the header, parameter or field */
+export function unexpected(
+  code: MessageCode,
+  path: string,
+  message: string,
+  expected: string,
+  received: string | undefined,
+): DoorRefusal {
+  return new DoorRefusal(code, message, `Expected: ${expected}. Received: ${received ?? 'nothing'}.`, {
+    path,
+  });
+}
+
+const MAX_TEXT = 500;
+
+/** The body of a refusal: `tppMessages`, or RFC 7807 with the same content. */
+export function refusalBody(
+  { code, status, message, detail, path }: DoorRefusal,
+  form: 'tppMessages' | 'problem',
+): Record<string, unknown> {
+  // A signing string may be longer than the 500 characters of the standard. It helps only as a whole.
+  const whole = detail === '' ? `${message}.` : `${message}. ${detail}`;
+  const text = code === 'SIGNATURE_INVALID' ? whole : whole.slice(0, MAX_TEXT);
+  const where = path === undefined ? {} : { path };
+  if (form === 'tppMessages') return { tppMessages: [{ category: 'ERROR', code, ...where, text }] };
+  return {
+    type: `https://berlingroup.com/error-codes/${code}`,
+    title: message,
+    detail: text,
+    code,
+    status,
+    additionalErrors: [{ code, detail: text, ...where }],
+  };
+}

@@ -1,0 +1,45 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import type { TppCertificates } from '../../strict/signature.ts';
+import type { Addressed } from '../operations.ts';
+import { DoorRefusal } from '../refusal.ts';
+import { checkBodyPresence } from './body.ts';
+import {
+  checkBankHeaders,
+  checkDate,
+  checkHeaderNames,
+  checkMediaTypes,
+  checkPsuHeaders,
+} from './headers.ts';
+import { checkSigning, mustBeSigned } from './signature.ts';
+
+/**
+ * Checks the rules for every call of the second door but its path and `X-Request-ID`, on the received bytes. The first
+ * broken rule decides the answer.
+ *
+ * @param clock the bank's clock, which a fault may set wrong
+ * @throws DoorRefusal
+ */
+export function checkRequest(
+  request: RawRequest,
+  operation: Addressed,
+  description: BankDescription,
+  registered: TppCertificates,
+  clock: Date,
+): void {
+  if (request.oversized)
+    throw new DoorRefusal('FORMAT_ERROR', 'The body is larger than 1 MiB', '', { status: 413 });
+  checkHeaderNames(request, operation);
+  checkBodyPresence(request);
+  checkMediaTypes(request, description);
+  checkBankHeaders(request, description, operation);
+  checkPsuHeaders(request, description, operation);
+  checkDate(request, description, mustBeSigned(description, request), clock);
+  checkSigning(request, description, registered);
+}
+
+/** Checks that the client's TLS certificate is the registered QWAC. @throws DoorRefusal `CERTIFICATE_INVALID` */
+export function checkClientCertificate({ clientCertificate }: RawRequest, { qwac }: TppCertificates): void {
+  if (clientCertificate?.equals(qwac.raw)) return;
+  throw new DoorRefusal('CERTIFICATE_INVALID', 'The TLS client certificate is not the registered QWAC');
+}

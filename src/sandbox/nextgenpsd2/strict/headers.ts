@@ -1,0 +1,203 @@
+import { isIPv4 } from 'node:net';
+import { variableOf } from '../../../bank-file/kinds.ts';
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { DATE_WINDOW_MS, header } from '../../strict/headers.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import type { Addressed } from '../operations.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
+
+/** A UUID of version 4 (RFC 9562, section 5.4). */
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** Headers of the first door. The standard has no such headers. */
+const FOREIGN = ['tpp-certificate', 'tpp-transaction-id', 'tpp-request-id', 'cb-trace-id', 'cb-apitrack-id'];
+
+const PSU = ['psu-id', 'psu-id-type', 'psu-corporate-id', 'psu-corporate-id-type'];
+const START = [
+  'tpp-redirect-uri',
+  'tpp-nok-redirect-uri',
+  'tpp-redirect-preferred',
+  'tpp-decoupled-preferred',
+  'tpp-explicit-authorisation-preferred',
+  'tpp-notification-uri',
+  'tpp-notification-content-preferred',
+  'tpp-brand-logging-information',
+];
+
+/** The headers that only some operations have, by kind of operation (NextGenPSD2, the tables of each call). */
+const ALLOWED: Record<NonNullable<Addressed['kind']>, readonly string[]> = {
+  start: [...PSU, ...START],
+  update: PSU,
+  resource: [],
+  reading: ['consent-id'],
+};
+
+/**
+ * Checks `X-Request-ID`: a UUID of version 4. Every answer repeats it.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR`
+ */
+export function checkRequestId(request: RawRequest): void {
+  const value = header(request, 'x-request-id');
+  if (value !== undefined && UUID_V4.test(value)) return;
+  throw unexpected(
+    'FORMAT_ERROR',
+    'X-Request-ID',
+    'X-Request-ID is not a UUID of version 4',
+    'a UUID of version 4',
+    value,
+  );
+}
+
+/**
+ * Checks that no header came twice, is empty, or belongs to another call or to another interface.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR`
+ */
+export function checkHeaderNames(request: RawRequest, { kind }: Addressed): void {
+  const allowed = kind === undefined ? [...PSU, ...START, 'consent-id'] : ALLOWED[kind];
+  const seen = new Set<string>();
+  for (const [sent, value] of request.headers) {
+    const name = sent.toLowerCase();
+    if (seen.has(name))
+      throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} came twice`, '', { path: sent });
+    seen.add(name);
+    const known = [...PSU, ...START, 'consent-id'].includes(name);
+    if (FOREIGN.includes(name) || (known && !allowed.includes(name))) {
+      throw new DoorRefusal('FORMAT_ERROR', `${sent} is no header of this call`, '', { path: sent });
+    }
+    if (value === '' && (known || /^(?:psu|tpp)-/.test(name))) {
+      throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} is empty. Leave it out`, '', { path: sent });
+    }
+  }
+}
+
+/**
+ * Checks `headers.static` and `headers.perOperation`: each with its value, and none of another operation.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR`
+ */
+export function checkBankHeaders(
+  request: RawRequest,
+  { headers }: BankDescription,
+  { id }: Addressed,
+  environment: NodeJS.ProcessEnv = process.env,
+): void {
+  const due = new Map([...Object.entries(headers.static), ...Object.entries(headers.perOperation[id] ?? {})]);
+  for (const [name, value] of due) {
+    const received = header(request, name.toLowerCase());
+    const variable = variableOf(value);
+    const expected = variable === undefined ? value : environment[variable];
+    // The sandbox may run without the client's environment. Then any value is right.
+    const right = expected === undefined ? received !== undefined && received !== '' : received === expected;
+    if (right) continue;
+    const shown = variable === undefined ? `"${value}"` : `the value of ${variable}`;
+    throw unexpected(
+      'FORMAT_ERROR',
+      name,
+      `The bank needs the header ${name}`,
+      shown,
+      received && 'another value',
+    );
+  }
+  const names = [...due.keys()].map((name) => name.toLowerCase());
+  for (const name of Object.values(headers.perOperation).flatMap(Object.keys)) {
+    if (names.includes(name.toLowerCase()) || header(request, name.toLowerCase()) === undefined) continue;
+    throw new DoorRefusal('FORMAT_ERROR', `${name} is no header of this call`, '', { path: name });
+  }
+}
+
+/**
+ * Checks `Date`: present if the bank wants it, IMF-fixdate, and within five minutes of the bank's clock.
+ *
+ * @param isSigned whether the request must have a signature
+ * @throws DoorRefusal `FORMAT_ERROR`, `TIMESTAMP_INVALID`
+ */
+export function checkDate(
+  request: RawRequest,
+  { headers }: BankDescription,
+  isSigned: boolean,
+  now: Date,
+): void {
+  const value = header(request, 'date');
+  const due = headers.date === 'always' || (headers.date === 'signed' && isSigned);
+  if (!due) {
+    if (value === undefined) return;
+    throw unexpected('FORMAT_ERROR', 'Date', 'The bank does not take the header Date', 'no Date', value);
+  }
+  const date = new Date(value ?? '');
+  // toUTCString writes IMF-fixdate. Another format gives a different text.
+  if (Number.isNaN(date.getTime()) || date.toUTCString() !== value) {
+    throw unexpected('FORMAT_ERROR', 'Date', 'Date is not an IMF-fixdate', `"${now.toUTCString()}"`, value);
+  }
+  if (Math.abs(date.getTime() - now.getTime()) <= DATE_WINDOW_MS) return;
+  throw unexpected(
+    'TIMESTAMP_INVALID',
+    'Date',
+    "Date is more than five minutes from the bank's clock",
+    `about "${now.toUTCString()}"`,
+    value,
+  );
+}
+
+/**
+ * Checks `Accept` and `Content-Type` against the exact values of the bank file. A call without a body has no `Content-Type`.
+ *
+ * @throws DoorRefusal `REQUESTED_FORMATS_INVALID`, `FORMAT_ERROR` with 415
+ */
+export function checkMediaTypes(request: RawRequest, { headers }: BankDescription): void {
+  const accept = header(request, 'accept');
+  if (accept !== headers.accept) {
+    throw unexpected(
+      'REQUESTED_FORMATS_INVALID',
+      'Accept',
+      'The bank does not answer in this format',
+      `Accept: ${headers.accept}`,
+      accept,
+    );
+  }
+  const type = header(request, 'content-type');
+  const expected = request.body.length > 0 ? headers.contentType : undefined;
+  if (type === expected) return;
+  throw new DoorRefusal(
+    'FORMAT_ERROR',
+    'Content-Type is not what the bank takes',
+    `Expected: ${expected ?? 'no Content-Type without a body'}. Received: ${type ?? 'nothing'}.`,
+    { path: 'Content-Type', status: 415 },
+  );
+}
+
+/** Checks `psu.*`, and `PSU-IP-Address`: IPv4, and demanded where a consent is asked for. @throws DoorRefusal `FORMAT_ERROR` */
+export function checkPsuHeaders(
+  request: RawRequest,
+  { psu }: BankDescription,
+  { id, kind }: Addressed,
+): void {
+  if (kind === 'start') {
+    for (const [name, presence] of [
+      ['PSU-ID', psu.id],
+      ['PSU-ID-Type', psu.idType],
+      ['PSU-Corporate-ID', psu.corporateId],
+    ] as const) {
+      const value = header(request, name.toLowerCase());
+      if (presence === 'required' && value === undefined) {
+        throw new DoorRefusal('FORMAT_ERROR', `The bank needs the header ${name}`, '', { path: name });
+      }
+      if (presence === 'never' && value !== undefined) {
+        throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the header ${name}`, '', {
+          path: name,
+        });
+      }
+    }
+  }
+  const address = header(request, 'psu-ip-address');
+  if (address === undefined && id !== 'createConsent') return;
+  if (address !== undefined && isIPv4(address)) return;
+  throw unexpected(
+    'FORMAT_ERROR',
+    'PSU-IP-Address',
+    'PSU-IP-Address is not an IPv4 address',
+    'an IPv4 address',
+    address,
+  );
+}

@@ -1,0 +1,17 @@
+/** What a bank file cannot say of a bank, and the second door can play. */
+export const VARIATIONS = [
+  /** Links are whole addresses. By default they are paths of the host. */
+  'absolute-links',
+  /** Links are relative to the base URL: without the path of the base URL. */
+  'base-links',
+  /** Errors have the form of RFC 7807. */
+  'problem-json',
+  /** The authorisation needs a confirmation code, which comes with the redirect. */
+  'confirmation-codes',
+  /** A new recurring consent leaves the former one in force. */
+  'multiple-consents',
+  /** The bank answers with `startAuthorisation` without being asked. */
+  'start-link',
+] as const;
+
+export type Variation = (typeof VARIATIONS)[number];

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { adviceIn, Psd2Error } from '../../errors.ts';
+import { type ChosenStore, describeChoice, type StoreSettings } from '../machine/store-choice.ts';
+import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
+import type { Sync } from '../ports/sync.ts';
+import { FileAccessNotes, FileCallCount, FileUnattendedReads } from './access.ts';
+import { FileCustomers } from './customers.ts';
+import { refuseMovedFolder } from './data.ts';
+import { FileFlows } from './flows/flows.ts';
+import { FileTokens } from './tokens.ts';
+
+/** The backend on disk: the configuration folder of one machine. It reads only on demand. */
+export function openFiles(
+  { folder, vaultOf, notice, now, random, onFlow }: StoreSettings,
+  chosen?: ChosenStore,
+): Store {
+  const { root } = folder;
+  const open = (profile: string, bank?: URL): ProfileData => {
+    const assertHere = () => {
+      refuseMovedFolder(root);
+      chosen?.guardOf(profile).rememberFiles();
+    };
+    return {
+      tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere),
+      customers: new FileCustomers(folder, profile, bank, notice, assertHere),
+      flows: new FileFlows(folder.flows(profile), {
+        now,
+        random,
+        interrupted: folder.interrupted,
+        onFlow,
+        assertHere,
+      }),
+      calls: new FileCallCount(folder.tokens(profile)),
+      notes: new FileAccessNotes(folder, profile),
+      reads: new FileUnattendedReads(folder, profile),
+      // Each process keeps its own pace.
+      turns: (own) => own,
+      sync: (out = join(root, 'sync')) => syncInto(out, assertHere),
+      rounds: async () => {
+        const { FileRounds } = await import('./sync/rounds.ts');
+        return new FileRounds(folder.tokens(profile), () => readableCustomers(open(profile, bank)), now);
+      },
+    };
+  };
+  return {
+    place: `in ${root}`,
+    source: chosen?.source ?? 'default',
+    needsFolder: true,
+    open: (profile, bank) => {
+      chosen?.guardOf(profile).checkFiles();
+      refuseMovedFolder(root);
+      return open(profile, bank);
+    },
+    // The doctor checks owners and modes of the folder together with the machine's other folders.
+    async *check(profile) {
+      yield checkPlace(root, profile, chosen);
+    },
+    status: async () => (await import('./data.ts')).statusOfFolder(folder, open),
+    async close() {},
+  };
+}
+
+/** Who has tokens, or at least a consent: some banks want nothing else. A damaged record counts, so that somebody learns of it. */
+async function readableCustomers({ tokens, customers }: ProfileData): Promise<string[]> {
+  const found = new Set(await tokens.customers());
+  for (const customer of await customers.list()) {
+    if (found.has(customer)) continue;
+    try {
+      const kept = await customers.read(customer);
+      if (!kept || kept.consents.length === 0) continue;
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+    }
+    found.add(customer);
+  }
+  return [...found].sort();
+}
+
+function checkPlace(root: string, profile: string | undefined, chosen: ChosenStore | undefined): StoreCheck {
+  const guard = profile === undefined ? undefined : chosen?.guardOf(profile);
+  try {
+    guard?.checkFiles();
+    refuseMovedFolder(root);
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return { name: 'store', status: 'fail', detail: error.message, fix: adviceIn(error) };
+  }
+  const how = describeChoice(chosen?.source ?? 'default', guard?.remembered !== undefined);
+  return { name: 'store', status: 'ok', detail: `files in ${root} (${how})`, fix: null };
+}
+
+function syncInto(out: string, assertHere: () => void): Sync {
+  return {
+    run: async (signal, work) => {
+      const { syncIntoFolder } = await import('./sync/folder.ts');
+      return syncIntoFolder(out).run(signal, (run) =>
+        work({
+          customer: (customerId, ofCustomer) =>
+            run.customer(customerId, (to) => {
+              assertHere();
+              return ofCustomer(to);
+            }),
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,244 @@
+import { dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import {
+  cannotWrite,
+  listFolder,
+  makePrivateFolder,
+  type Notice,
+  readJsonFile,
+  removeStored,
+  setAsideIfDamaged,
+  syncFolder,
+} from '../disk/files.ts';
+import { holderOf, withLock } from '../disk/lock.ts';
+import { refuseUnsafeFolder } from '../disk/permissions.ts';
+import { type CustomerVersion, changeRecord, keptCustomer } from '../kept-customer.ts';
+import type { StoreFolder } from '../machine/folder.ts';
+import type { CustomerRecord } from '../ports/copy.ts';
+import type { Customers, KeptCustomer } from '../ports/customers.ts';
+import { holderOfName, nameOfBank, nameOfHolder } from './file-names.ts';
+import { Generations } from './token-file.ts';
+
+/** How long to wait for a worker that changes the same record: much more than the 5 s after which a dead one loses the lock. */
+const PATIENCE_MS = 30_000;
+
+const content = {
+  changes: z.array(z.string()),
+  /** Null after psd2 has forgotten the customer. */
+  kept: z.nullable(keptCustomer),
+};
+
+/** Where the record of a customer is. */
+interface Place {
+  /** The name of the bank's folder. */
+  bank: string;
+  customer: string;
+}
+
+/**
+ * What is kept of the customers of one profile: a folder for each bank, and in it one for each customer. As with tokens, each
+ * generation of a record is a file ({@link Generations}), so that an older one never replaces a newer one.
+ */
+export class FileCustomers implements Customers {
+  readonly #folder: string;
+  /** The folders above, up to the store's. */
+  readonly #parents: readonly string[];
+  readonly #interrupted: AbortSignal | undefined;
+  readonly #baseUrl: string | undefined;
+  readonly #notice: Notice;
+  readonly #assertHere: () => void;
+
+  /**
+   * @param bank the profile's current base URL; undefined for callers that change nothing
+   * @param notice called if a damaged file was kept and replaced
+   * @param assertHere refuses a change if the data of the profile is in another store
+   */
+  constructor(
+    folder: StoreFolder,
+    profile: string,
+    bank?: URL,
+    notice: Notice = () => {},
+    assertHere: () => void = () => {},
+  ) {
+    const tokens = folder.tokens(profile);
+    this.#folder = join(tokens, 'customers');
+    this.#parents = [tokens, dirname(tokens), folder.root];
+    this.#interrupted = folder.interrupted;
+    this.#baseUrl = bank?.href;
+    this.#notice = notice;
+    this.#assertHere = assertHere;
+  }
+
+  async list(): Promise<string[]> {
+    if (this.#baseUrl === undefined) return [];
+    const bank = nameOfBank(this.#baseUrl);
+    return this.#customersOf(bank)
+      .filter((customer) => this.#hasRecord({ bank, customer }))
+      .sort();
+  }
+
+  async read(customer: string): Promise<KeptCustomer | undefined> {
+    if (this.#baseUrl === undefined) return undefined;
+    return this.#newest({ bank: nameOfBank(this.#baseUrl), customer }).kept ?? undefined;
+  }
+
+  async change(customer: string, update: (before: KeptCustomer) => KeptCustomer): Promise<void> {
+    const place = this.#placeOf(customer);
+    await this.#exclusively(place, () => this.#change(place, update));
+  }
+
+  async forget(customer: string): Promise<void> {
+    const place = this.#placeOf(customer);
+    await this.#exclusively(place, async () => {
+      if (this.#hasRecord(place)) await this.#change(place, null);
+    });
+  }
+
+  async forgetAll(): Promise<void> {
+    for (const place of this.#places())
+      await this.#exclusively(place, async () => removeStored(this.#folderOf(place)));
+    removeStored(this.#folder);
+  }
+
+  /** All records, at any bank, for `store copy`. @throws Psd2Error `config` if one is damaged */
+  *records(): Generator<CustomerRecord> {
+    for (const place of this.#places()) {
+      const found = this.#newest(place);
+      if (found.generation > 0) yield recordOf(place.customer, found);
+    }
+  }
+
+  /** The record of a customer at a bank. Undefined if there never was one. @throws Psd2Error `config` if it is damaged */
+  record(baseUrl: string, customer: string): CustomerRecord | undefined {
+    const found = this.#newest({ bank: nameOfBank(baseUrl), customer });
+    return found.generation > 0 ? recordOf(customer, found) : undefined;
+  }
+
+  /** Stores a copied record, unless this generation or a newer one exists. @throws Psd2Error `config` */
+  keep({ baseUrl, customer, generation, kept }: CustomerRecord): void {
+    const place = { bank: nameOfBank(baseUrl), customer };
+    if (this.#newest(place).generation < generation)
+      this.#add(place, { baseUrl, generation, changes: [], kept }, true);
+  }
+
+  /** The processes that change records now. */
+  async atWork(): Promise<string[]> {
+    const locked = listFolder(this.#folder).flatMap((bank) =>
+      listFolder(join(this.#folder, bank))
+        .filter((name) => name.endsWith('.lock'))
+        .map((name) => join(this.#folder, bank, name.slice(0, -'.lock'.length))),
+    );
+    const found = await Promise.all(locked.map(holderOf));
+    return found.filter((worker) => worker !== undefined);
+  }
+
+  #placeOf(customer: string): Place {
+    return { bank: nameOfBank(this.#bank()), customer };
+  }
+
+  #bank(): string {
+    if (this.#baseUrl === undefined) throw new TypeError('What is kept of a customer needs the bank');
+    return this.#baseUrl;
+  }
+
+  #exclusively<T>(place: Place, work: () => Promise<T>): Promise<T> {
+    const here = () => {
+      this.#assertHere();
+      return work();
+    };
+    const what = `The record of customer ${place.customer}`;
+    return withLock(this.#folderOf(place), what, here, PATIENCE_MS, this.#interrupted);
+  }
+
+  #change(place: Place, update: ((before: KeptCustomer) => KeptCustomer) | null): Promise<void> {
+    const baseUrl = this.#bank();
+    const generations = this.#generations(place);
+    const newest = async () => {
+      const generation = generations.newest();
+      setAsideIfDamaged(generations.pathOf(generation), fileIn(place.bank), this.#notice);
+      const found = this.#newest(place);
+      return found.generation < generation ? { ...NONE, generation } : found;
+    };
+    const add = async (version: CustomerVersion) => {
+      this.#assertHere();
+      return this.#add(place, { baseUrl, ...version }, version.generation === 1);
+    };
+    return changeRecord(`the record of customer ${place.customer}`, { newest, add }, update);
+  }
+
+  /** The newest version of a record. @throws Psd2Error `config` if it is damaged */
+  #newest(place: Place): Found {
+    const generations = this.#generations(place);
+    refuseUnsafeFolder(this.#folderOf(place));
+    for (;;) {
+      const generation = generations.newest();
+      if (generation === 0) return { ...NONE, baseUrl: '' };
+      const file = readJsonFile(generations.pathOf(generation), fileIn(place.bank));
+      // If the file is gone, a newer generation has replaced it in the meantime.
+      if (file) return { generation, ...file };
+    }
+  }
+
+  /** Whether there is a record, damaged or not. */
+  #hasRecord(place: Place): boolean {
+    try {
+      return this.#newest(place).kept !== null;
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      return true;
+    }
+  }
+
+  /** As {@link Generations.add}. @param mayBegin whether to create the customer's folder if it is missing */
+  #add(place: Place, { generation, ...file }: Found, mayBegin: boolean): boolean {
+    const folder = this.#folderOf(place);
+    const generations = this.#generations(place);
+    const isFirst = generations.newest() === 0;
+    if (mayBegin) makePrivateFolder(folder);
+    if (!generations.add(generation, JSON.stringify(file, null, '\t'))) return false;
+    if (isFirst) this.#syncAbove(folder);
+    return true;
+  }
+
+  /** Makes the customer's folder and those above it durable: they may all be new. */
+  #syncAbove(folder: string): void {
+    const bank = dirname(folder);
+    try {
+      for (const path of [bank, this.#folder, ...this.#parents]) syncFolder(path);
+    } catch (cause) {
+      throw cannotWrite(folder, cause);
+    }
+  }
+
+  #places(): Place[] {
+    return listFolder(this.#folder).flatMap((bank) =>
+      this.#customersOf(bank).map((customer) => ({ bank, customer })),
+    );
+  }
+
+  #customersOf(bank: string): string[] {
+    return listFolder(join(this.#folder, bank)).flatMap((name) => holderOfName(name) ?? []);
+  }
+
+  #generations(place: Place): Generations {
+    return new Generations(this.#folderOf(place));
+  }
+
+  #folderOf({ bank, customer }: Place): string {
+    return join(this.#folder, bank, nameOfHolder(customer));
+  }
+}
+
+/** A version as it was found, with its bank. */
+type Found = CustomerVersion & { baseUrl: string };
+const NONE = { generation: 0, changes: [], kept: null };
+
+/** The content of a file in the folder of a bank. */
+function fileIn(bank: string) {
+  return z.object({ ...content, baseUrl: z.string().check(z.refine((url) => nameOfBank(url) === bank)) });
+}
+
+function recordOf(customer: string, { baseUrl, generation, kept }: Found): CustomerRecord {
+  return { kind: 'customer', baseUrl, customer, generation, kept };
+}

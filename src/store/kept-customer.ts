@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { Psd2Error } from '../errors.ts';
+import type { KeptCustomer } from './ports/customers.ts';
+
+const text = z.nullable(z.string());
+const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
+const time = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value))));
+
+/** The record of a customer, as a backend stores it. */
+export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
+  psu: z.object({ id: text, idType: text, corporateId: text, corporateIdType: text }),
+  consents: z.array(
+    z.object({
+      flow: z.string(),
+      consentId: z.string(),
+      accounts: z.nullable(z.array(z.string())),
+      reads: z.array(z.enum(['accounts', 'balances', 'transactions'])),
+      validUntil: z.nullable(isoDate),
+      recurring: z.boolean(),
+      frequencyPerDay: z.int(),
+      grantedAt: time,
+    }),
+  ),
+});
+
+const EMPTY: KeptCustomer = {
+  psu: { id: null, idType: null, corporateId: null, corporateIdType: null },
+  consents: [],
+};
+
+/** One version of a customer's record. Each change adds the next one, and newer versions are never replaced by older ones. */
+export interface CustomerVersion {
+  /** Never decreases, even if psd2 forgets the customer. 0: there is none yet. */
+  generation: number;
+  /** Random ids of the changes that led to this generation and to those before it, this one first. Only the last ones. */
+  changes: readonly string[];
+  /** Null if psd2 has forgotten the customer. */
+  kept: KeptCustomer | null;
+}
+
+/** The record of one customer in a backend. */
+interface Versions {
+  newest(): Promise<CustomerVersion>;
+  /**
+   * Adds a version, durably, unless the backend has this generation or a later one.
+   *
+   * @returns false if it may not have been added
+   */
+  add(version: CustomerVersion): Promise<boolean>;
+}
+
+/** A worker that stands still while others make more changes than this cannot tell whether its own was made. */
+const KNOWN_CHANGES = 16;
+
+/**
+ * Adds the next version of a record, until no other worker came first. If a worker was stopped, or an answer was lost, the
+ * ids of the last changes say whether its own version was added. So each change is made once.
+ *
+ * @param what the record, as the beginning of a sentence
+ * @param update null: forgets the customer
+ * @throws Psd2Error `config` if it is unclear whether the version was added
+ */
+export async function changeRecord(
+  what: string,
+  { newest, add }: Versions,
+  update: ((before: KeptCustomer) => KeptCustomer) | null,
+): Promise<void> {
+  const change = randomBytes(9).toString('base64url');
+  for (let tried: number | undefined; ; ) {
+    const { generation, changes, kept } = await newest();
+    if (changes.includes(change)) return;
+    if (tried !== undefined && tried <= generation - changes.length) throw unclear(what);
+    tried = generation + 1;
+    const next = {
+      generation: tried,
+      changes: [change, ...changes].slice(0, KNOWN_CHANGES),
+      kept: update && newestFirst(keptCustomer.parse(update(kept ?? EMPTY))),
+    };
+    if (await add(next)) return;
+  }
+}
+
+function newestFirst({ psu, consents }: KeptCustomer): KeptCustomer {
+  const at = (grantedAt: string) => Date.parse(grantedAt);
+  return { psu, consents: consents.toSorted((one, other) => at(other.grantedAt) - at(one.grantedAt)) };
+}
+
+function unclear(what: string): Psd2Error {
+  return new Psd2Error('config', `It is unclear whether ${what} was written`, {
+    hint: 'Other workers have changed it many times meanwhile. Run this again.',
+  });
+}

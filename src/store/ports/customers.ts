@@ -1,0 +1,60 @@
+import type { IsoDate } from '../../domain/calendar.ts';
+
+/** Who the customer (PSU) is at the bank, as the operator gave it (NextGenPSD2 1.3, `PSU-ID` and the headers beside it). */
+export interface KeptPsu {
+  id: string | null;
+  idType: string | null;
+  corporateId: string | null;
+  corporateIdType: string | null;
+}
+
+/** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */
+export interface KeptConsent {
+  /** The flow that asked for it. */
+  flow: string;
+  consentId: string;
+  /** Ids and IBANs of the accounts that it covers; null: all. */
+  accounts: readonly string[] | null;
+  /** What may be read of them. */
+  reads: readonly ('accounts' | 'balances' | 'transactions')[];
+  validUntil: IsoDate | null;
+  recurring: boolean;
+  frequencyPerDay: number;
+  /** ISO 8601 with zone. */
+  grantedAt: string;
+}
+
+/** What psd2 keeps of a customer. */
+export interface KeptCustomer {
+  psu: KeptPsu;
+  /** The newest first (`grantedAt`). The store sorts them. */
+  consents: readonly KeptConsent[];
+}
+
+/**
+ * What psd2 keeps of the customers of one profile at one bank, so that a reading finds a consent without a look at all
+ * journals. A customer need not have a login. The names are the operator's words (`isCustomerId`), compared with case.
+ */
+export interface Customers {
+  /** The customers with a record, sorted, including those whose record is damaged. @throws Psd2Error `config` */
+  list(): Promise<string[]>;
+  /**
+   * @returns undefined if there is no record
+   * @throws Psd2Error `config` if it is damaged
+   */
+  read(customer: string): Promise<KeptCustomer | undefined>;
+  /**
+   * Changes a record, durably. Workers that change the same record do so one after the other, and none of their changes is
+   * lost, also if one of them is killed in the middle, or stands still and goes on later. A backend keeps a damaged record
+   * under another name, tells the operator, and begins an empty one.
+   *
+   * @param update gives the record after the change. Called again with a newer record if another worker was faster. Without a
+   *   record, it gets an empty one
+   * @throws Psd2Error `config` if it cannot be written, or it is unclear whether it was. Also what `update` throws
+   */
+  change(customer: string, update: (before: KeptCustomer) => KeptCustomer): Promise<void>;
+  /** Removes a record. Another worker cannot bring it back with a change that it began before. @throws as {@link change} */
+  forget(customer: string): Promise<void>;
+  /** Removes the records of all customers of the profile, at any bank. @throws Psd2Error `config` */
+  forgetAll(): Promise<void>;
+}

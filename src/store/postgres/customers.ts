@@ -1,0 +1,107 @@
+import * as z from 'zod/mini';
+import { type CustomerVersion, changeRecord, keptCustomer } from '../kept-customer.ts';
+import type { Customers, KeptCustomer } from '../ports/customers.ts';
+import { type Database, LostAnswer } from './database.ts';
+
+/** A row of `psd2.customers`, without its key. */
+const customerRow = z.object({
+  generation: z.coerce.number(),
+  changes: z.array(z.string()),
+  /** Null after psd2 has forgotten the customer. */
+  kept: z.nullable(keptCustomer),
+});
+
+/**
+ * What is kept of the customers of one profile: a row for each customer at each bank. A change requires the generation that was
+ * read, so no worker waits for another, and none overwrites what another has written.
+ */
+export class PostgresCustomers implements Customers {
+  readonly #database: Database;
+  readonly #profile: string;
+  readonly #baseUrl: string | null;
+
+  /** @param bank the profile's current base URL; undefined for callers that change nothing */
+  constructor(database: Database, profile: string, bank: URL | undefined) {
+    this.#database = database;
+    this.#profile = profile;
+    this.#baseUrl = bank?.href ?? null;
+  }
+
+  async list(): Promise<string[]> {
+    const found = await this.#database.look(
+      z.object({ customer_id: z.string() }),
+      `select customer_id from psd2.customers where profile = $1 and base_url = $2 and kept is not null
+       order by customer_id collate "C"`,
+      [this.#profile, this.#baseUrl],
+    );
+    return found.map(({ customer_id }) => customer_id);
+  }
+
+  async read(customer: string): Promise<KeptCustomer | undefined> {
+    return (await this.#newest(customer)).kept ?? undefined;
+  }
+
+  async change(customer: string, update: (before: KeptCustomer) => KeptCustomer): Promise<void> {
+    await this.#change(customer, update);
+  }
+
+  async forget(customer: string): Promise<void> {
+    this.#bank();
+    if ((await this.#newest(customer)).kept !== null) await this.#change(customer, null);
+  }
+
+  async forgetAll(): Promise<void> {
+    await this.#database.look(
+      z.unknown(),
+      `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+       update psd2.customers set generation = generation + 1, changes = '{}', kept = null, changed_at = clock_timestamp()
+       from durable where profile = $1 and kept is not null`,
+      [this.#profile],
+    );
+  }
+
+  async #change(customer: string, update: ((before: KeptCustomer) => KeptCustomer) | null): Promise<void> {
+    const baseUrl = this.#bank();
+    await this.#database.remember(this.#profile);
+    const newest = () => this.#newest(customer);
+    const add = (version: CustomerVersion) => this.#add([this.#profile, baseUrl, customer], version);
+    await changeRecord(`the record of customer ${customer}`, { newest, add }, update);
+  }
+
+  #bank(): string {
+    if (this.#baseUrl === null) throw new TypeError('What is kept of a customer needs the bank');
+    return this.#baseUrl;
+  }
+
+  async #newest(customer: string): Promise<CustomerVersion> {
+    const found = await this.#database.lookOne(
+      customerRow,
+      `select generation, changes, kept from psd2.customers
+       where profile = $1 and base_url = $2 and customer_id = $3`,
+      [this.#profile, this.#baseUrl, customer],
+    );
+    return found ?? { generation: 0, changes: [], kept: null };
+  }
+
+  /** @returns false if another worker was faster, or the answer was lost */
+  async #add(key: readonly [string, string, string], version: CustomerVersion): Promise<boolean> {
+    const { generation, changes, kept } = version;
+    try {
+      const added = await this.#database.query(
+        z.unknown(),
+        `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+         insert into psd2.customers as c (profile, base_url, customer_id, generation, changes, kept)
+         select $1, $2, $3, $4::bigint, $5::text[], $6::json from durable
+         on conflict (profile, base_url, customer_id) do update set generation = excluded.generation,
+           changes = excluded.changes, kept = excluded.kept, changed_at = clock_timestamp()
+         where c.generation = $4::bigint - 1
+         returning 1`,
+        [...key, generation, changes, kept && JSON.stringify(kept)],
+      );
+      return added.length > 0;
+    } catch (error) {
+      if (error instanceof LostAnswer) return false;
+      throw error;
+    }
+  }
+}

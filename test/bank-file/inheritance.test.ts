@@ -1,0 +1,221 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkBankFile, describeBank, readBankFile } from '../../src/bank-file/bank-file.ts';
+import { bankFolder, LEAST } from './folder.ts';
+
+const { folder, write } = bankFolder();
+
+async function messageOf(nameOrPath: string): Promise<string> {
+  const { problems } = await checkBankFile(nameOrPath);
+  return problems.map(({ path, message }) => `${path}|${message}`).join('\n');
+}
+
+describe('what a bank file inherits', () => {
+  it('objects merge field by field, lists and single values replace, at every level of the chain', async () => {
+    write('far.json', {
+      ...LEAST,
+      name: 'far',
+      headers: { static: { a: '1', b: '1' }, date: 'always' },
+      signing: { keyId: { serial: 'decimal', case: 'upper' }, headers: ['digest', 'x-request-id', 'date'] },
+      accounts: { paging: { totalPagesHeader: 'pages', pageParameter: 'page' } },
+    });
+    write('near.json', {
+      ...LEAST,
+      extends: './far.json',
+      headers: { static: { b: '2' } },
+      signing: { keyId: { case: 'lower' } },
+    });
+    const own = {
+      ...LEAST,
+      extends: 'near.json',
+      name: 'own',
+      signing: { headers: ['digest'] },
+      accounts: { paging: 'link' },
+    };
+    const { file, description, defaults } = await readBankFile(write('own.json', own));
+    expect(file).toEqual({
+      ...LEAST,
+      name: 'own',
+      headers: { static: { a: '1', b: '2' }, date: 'always' },
+      signing: { keyId: { serial: 'decimal', case: 'lower' }, headers: ['digest'] },
+      accounts: { paging: 'link' },
+    });
+    expect(description).toMatchObject({ ...file, signing: { ...file.signing, when: 'always' } });
+    expect(defaults).toContain('signing.when');
+    expect(defaults).toContain('signing.keyId.dn');
+    expect(defaults).toContain('verifiedOn');
+    for (const said of [
+      'interface',
+      'name',
+      'signing.keyId.case',
+      'signing.headers',
+      'accounts.paging',
+      'headers.static.a',
+    ])
+      expect(defaults).not.toContain(said);
+  });
+
+  it('a file extends a platform that comes with psd2', async () => {
+    const { description } = await readBankFile(
+      write('p.json', { ...LEAST, extends: 'comdirect', oauth: { clientAuth: 'post' } }),
+    );
+    expect(description.oauth).toMatchObject({ mode: 'integrated', clientAuth: 'post' });
+    expect(description.signing.when).toBe('never');
+    expect(description.extends).toBeUndefined();
+  });
+
+  it('a platform goes before a file of the same name, and ./ names the file', async () => {
+    write('sparda', { ...LEAST, name: 'mine' });
+    expect((await readBankFile(write('a.json', { ...LEAST, extends: 'sparda' }))).description.name).toBe(
+      'Sparda-Banken',
+    );
+    expect((await readBankFile(write('a.json', { ...LEAST, extends: './sparda' }))).description.name).toBe(
+      'mine',
+    );
+    expect((await readBankFile('sparda')).description.name).toBe('Sparda-Banken');
+    expect((await readBankFile(join(folder, 'sparda'))).description.name).toBe('mine');
+  });
+
+  it('that somebody saw the facts hold at one bank says nothing of another', async () => {
+    write('seen.json', { ...LEAST, verifiedOn: '2026-11-23' });
+    expect((await readBankFile(join(folder, 'seen.json'))).description.verifiedOn).toBe('2026-11-23');
+    const { description, defaults } = await readBankFile(write('a.json', { ...LEAST, extends: 'seen.json' }));
+    expect(description.verifiedOn).toBeNull();
+    expect(defaults).toContain('verifiedOn');
+  });
+
+  it('a file can take same-answer back', async () => {
+    const { description } = await readBankFile(
+      write('a.json', { ...LEAST, extends: 'wso2', payments: { repeat: 'unknown' } }),
+    );
+    expect(description.payments.repeat).toBe('unknown');
+    expect(description.payments.repeatMinutes).toBeUndefined();
+  });
+
+  it('fields that do not fit together are found across the chain', async () => {
+    write('base.json', {
+      ...LEAST,
+      signing: { headers: ['digest', 'psu-id'], ifSent: ['tpp-redirect-uri'] },
+    });
+    const path = write('a.json', { ...LEAST, extends: 'base.json', signing: { ifSent: ['psu-id'] } });
+    expect(await messageOf(path)).toBe(
+      'signing.ifSent|signing.ifSent names psu-id, which signing.headers already names',
+    );
+  });
+
+  it('a problem of an inherited file names that file', async () => {
+    const base = write('base.json', { ...LEAST, signin: {} });
+    expect(await messageOf(write('a.json', { ...LEAST, extends: 'base.json' }))).toBe(
+      `signin|In ${base}, which this file extends: signin is not a field of a bank file. Did you mean signing?`,
+    );
+  });
+
+  it('each file names its interface', async () => {
+    expect(await messageOf(write('a.json', { extends: 'standard' }))).toBe(
+      'interface|interface must be "nextgenpsd2"',
+    );
+  });
+});
+
+describe('what a bank file cannot extend', () => {
+  it.each([
+    ['itself', { 'a.json': 'a.json' }],
+    ['itself by another spelling', { 'a.json': './a.json' }],
+    ['a file that extends it', { 'a.json': 'b.json', 'b.json': 'c.json', 'c.json': 'a.json' }],
+  ])('%s', async (_what, chain) => {
+    for (const [name, above] of Object.entries(chain)) write(name, { ...LEAST, extends: above });
+    expect(await messageOf(join(folder, 'a.json'))).toContain('extends|The chain of extends is a circle');
+  });
+
+  it('a link to itself', async () => {
+    const path = write('a.json', { ...LEAST, extends: 'link.json' });
+    symlinkSync(path, join(folder, 'link.json'));
+    expect(await messageOf(path)).toContain('is a circle');
+  });
+
+  it.each([
+    '../base.json',
+    '/etc/passwd',
+    'sub/base.json',
+    './../base.json',
+    'sub/../base.json',
+    '..',
+    '.',
+    'a\\b.json',
+  ])('a path that leaves its folder: %s', async (path) => {
+    mkdirSync(join(folder, 'sub'), { recursive: true });
+    expect(await messageOf(write('a.json', { ...LEAST, extends: path }))).toBe(
+      'extends|extends must name a platform that comes with psd2, or a file in the same folder',
+    );
+  });
+
+  it('what is not there, with the nearest platform', async () => {
+    expect(await messageOf(write('a.json', { ...LEAST, extends: 'comdirekt' }))).toBe(
+      'extends|extends names neither a platform that comes with psd2 nor a file beside this one: comdirekt. Did you mean comdirect?',
+    );
+  });
+
+  it('a name that every object has', async () => {
+    expect(await messageOf(write('a.json', { ...LEAST, extends: 'constructor' }))).toContain(
+      'neither a platform',
+    );
+    expect(await messageOf('toString')).toContain('There is no bank file toString');
+  });
+});
+
+describe('what is no bank file', () => {
+  it.each([
+    ['{"interface": "nextgenpsd2",\n  "name": }', 'line 2, column 11'],
+    ['{"interface": "nextgenpsd2"', 'line 1, column 28'],
+    ['', 'line 1, column 1'],
+    ['hello', 'line 1, column 1'],
+    ['{"interface": "nextgenpsd2",\n\n"psu": {"id": "never", "id": "required"}}', "Duplicate key 'id'"],
+    ['['.repeat(100_000), 'nested too deep'],
+  ])('%j', async (text, place) => {
+    const path = write('bad.json', text.slice(0, 200_000));
+    expect(await messageOf(path)).toContain(`|${path} is not valid JSON: `);
+    expect(await messageOf(path)).toContain(place);
+  });
+
+  it.each(['[]', 'null', '3', '"nextgenpsd2"'])('%s is JSON, but no object', async (text) => {
+    expect(await messageOf(write('bad.json', text))).toBe('|The file must be an object');
+  });
+
+  it('a file that is too large, a folder, bytes that are not UTF-8, and nothing', async () => {
+    const large = write('large.json', `${JSON.stringify(LEAST)}${' '.repeat(262_144)}`);
+    expect(await messageOf(large)).toBe(`|${large} has more than 262144 bytes, too many for a bank file`);
+    expect(await messageOf(folder)).toBe(`|${folder} is a folder, not a bank file`);
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(
+      join(folder, 'latin.json'),
+      Buffer.from('{"interface":"nextgenpsd2","name":"K\xf6ln"}', 'latin1'),
+    );
+    expect(await messageOf(join(folder, 'latin.json'))).toContain('is not a text in UTF-8');
+    expect(await messageOf(join(folder, 'sparkasen'))).toContain('Did you mean sparkassen?');
+    await expect(readBankFile(join(folder, 'none.json'))).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it('a file of exactly the largest size is read', async () => {
+    const text = JSON.stringify(LEAST);
+    expect(await messageOf(write('large.json', text.padEnd(262_144)))).toBe('');
+  });
+});
+
+describe('a bank that a profile stores', () => {
+  it('is described as the file was', async () => {
+    const { file, description } = await readBankFile('cbi-globe');
+    expect(describeBank(JSON.parse(JSON.stringify(file)))).toEqual(description);
+  });
+
+  it.each([
+    [{ ...LEAST, extends: 'sparda' }, 'must not extend'],
+    [{ ...LEAST, a: 1 }, 'a is not a field'],
+    [{ ...LEAST, payments: { repeatMinutes: 1 } }, 'only possible with'],
+    [null, 'must be an object'],
+  ])('is refused if it is not right: %j', (content, reason) => {
+    expect(() => describeBank(content)).toThrow(
+      expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
+    );
+  });
+});

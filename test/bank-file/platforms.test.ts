@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { readBankFile } from '../../src/bank-file/bank-file.ts';
+import { allFields, fieldOf, fieldsAt } from '../../src/bank-file/fields.ts';
+import { PLATFORMS } from '../../src/bank-file/platforms.ts';
+import { valuesIn } from '../../src/bank-file/values.ts';
+
+const names = Object.keys(PLATFORMS);
+
+/** No public page says these of a platform: they belong to one bank, and the operator writes them. */
+const OF_ONE_BANK = ['api.baseUrl', 'payments.bulk.maxEntries'];
+
+it('the standard and at least twelve more platforms come with psd2', () => {
+  expect(names[0]).toBe('standard');
+  expect(names.length).toBeGreaterThan(12);
+});
+
+it.each(names)(
+  'the platform %s is valid, says where its facts are from, and claims no check',
+  async (name) => {
+    const { file, description } = await readBankFile(name);
+    expect(description.source).toMatch(/^https:\/\/\S+$/);
+    expect(description.name).toMatch(/\S/);
+    expect(PLATFORMS[name]?.verifiedOn).toBeNull();
+    expect(file.api?.baseUrl).toBeUndefined();
+    expect(name).toMatch(/^[a-z0-9-]+$/);
+  },
+);
+
+it('the standard has no value but the defaults', async () => {
+  const { description, defaults } = await readBankFile('standard');
+  const said = [...valuesIn(description)].map(([path]) => path).filter((path) => !defaults.includes(path));
+  expect(said.sort()).toEqual(['interface', 'name', 'source', 'verifiedOn']);
+});
+
+it('the platforms between them use every field that is not of one bank alone', () => {
+  const used = new Set(
+    Object.values(PLATFORMS).flatMap((file) => [...valuesIn(file)].map(([path]) => fieldOf(path))),
+  );
+  const isGroup = (path: string) => fieldsAt(path.split('.')) !== undefined && path !== 'accounts.paging';
+  const unused = allFields().filter(
+    (path) => !isGroup(path) && path !== 'accounts.paging' && !used.has(path),
+  );
+  expect(unused).toEqual(OF_ONE_BANK);
+});
+
+it('no platform has a secret: what a bank gives to one application is a variable of the environment', async () => {
+  for (const name of names) {
+    const { headers } = (await readBankFile(name)).description;
+    for (const value of [headers.static, ...Object.values(headers.perOperation)].flatMap(Object.values))
+      expect(value).toMatch(/^env:\w+$/);
+  }
+});

@@ -1,0 +1,16 @@
+import type { BankCall } from '../../../../src/bank/call/call.ts';
+import { type CbAnswer, understand } from '../../../../src/bank/interfaces/cb/answer.ts';
+
+/** An answer as psd2 has received it, with what it understood. */
+export async function answered(
+  call: BankCall,
+  {
+    status = 200,
+    headers = {},
+    body,
+  }: { status?: number; headers?: Record<string, string>; body: string | Buffer },
+): Promise<CbAnswer> {
+  const answer = { status, headers, body: Buffer.from(body) };
+  const said = await understand(answer, call);
+  return { ...answer, call, tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', said };
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { consentCategories } from '../../../domain/orders.ts';
+import { operationStatus, success } from '../../answers.ts';
+import { announcements, useClients } from '../../client.ts';
+import { useRecordedBank } from '../../recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+
+describe('consent', () => {
+  it('psd2 requests a consent in data, by category', async () => {
+    const { announced, beforeSend } = announcements();
+    recorded.expect(
+      'POST',
+      '/private/customers/1234567/consent/request',
+      success(
+        '{"categoriesOutcome":[{"name":"ACCOUNT_INFO","outcome":true},{"name":"PAYMENTS","outcome":false}]}',
+        { resourceId: 'r1', next: { method: 'PUT', href: 'request/r1/confirm' } },
+      ),
+    );
+    const requested = await openClient().bank.consents.request({
+      customerId: '1234567',
+      categories: consentCategories(),
+      transactionId,
+      beforeSend,
+    });
+    expect(requested).toEqual({
+      resourceId: 'r1',
+      outcomes: [
+        { name: 'ACCOUNT_INFO', outcome: true },
+        { name: 'PAYMENTS', outcome: false },
+      ],
+    });
+    expect(recorded.lastJson).toEqual({ data: { categories: consentCategories() } });
+    const { headers } = recorded.last;
+    expect(announced).toEqual([{ requestId: headers['tpp-request-id'], digest: headers.digest }]);
+  });
+
+  it('psd2 confirms a consent with the two bytes {}', async () => {
+    recorded.expect('PUT', '/private/customers/1234567/consent/request/r1/confirm', success());
+    const { beforeSend } = announcements();
+    await openClient().bank.consents.confirm({
+      customerId: '1234567',
+      resourceId: 'r1',
+      transactionId,
+      beforeSend,
+    });
+    expect(recorded.last.body.toString()).toBe('{}');
+    expect(recorded.last.headers).toMatchObject({
+      digest: 'SHA-256=RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o=',
+      'content-type': 'application/json',
+      'content-length': '2',
+    });
+  });
+
+  it('psd2 cannot authorise a consent that has no resource', async () => {
+    recorded.expect(
+      'POST',
+      '/private/customers/1234567/consent/request',
+      success('{"categoriesOutcome":[]}'),
+    );
+    const { beforeSend } = announcements();
+    await expect(
+      openClient().bank.consents.request({
+        customerId: '1234567',
+        categories: [],
+        transactionId,
+        beforeSend,
+      }),
+    ).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('resources.resourceId'),
+    });
+  });
+});
+
+describe('SCA', () => {
+  const sca = { resourceId: 'r1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1', transactionId };
+
+  it('psd2 starts SCA with the address to return to, and reads the nested result', async () => {
+    recorded.expect('GET', '/private/auth/security/sca/r1/approach', {
+      status: 200,
+      body:
+        '{"result":{"outcome":"SUCCESS","requestId":"012345678901234567890123","result":{"data":{"scaRedirectURL":' +
+        '"https://customers.example/sca-authorize/?resourceId=r1","chosenScaApproach":"REDIRECT"}}},"resources":{"resourceId":"r1"}}',
+    });
+    const { announced, beforeSend } = announcements();
+    const url = await openClient().bank.sca.start({ ...sca, beforeSend });
+    expect(url).toBe('https://customers.example/sca-authorize/?resourceId=r1');
+    expect(recorded.last.headers['tpp-redirect-uri']).toBe(sca.redirectUri);
+    expect(announced).toEqual([{ requestId: recorded.last.headers['tpp-request-id'], digest: null }]);
+  });
+
+  it.each([
+    ['{"chosenScaApproach":"DECOUPLED"}', 'the approach DECOUPLED'],
+    ['{"chosenScaApproach":"REDIRECT"}', 'no scaRedirectURL'],
+  ])('psd2 refuses SCA in the form %s', async (data, what) => {
+    recorded.expect('GET', '/private/auth/security/sca/r1/approach', success(data));
+    const { beforeSend } = announcements();
+    await expect(openClient().bank.sca.start({ ...sca, beforeSend })).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(what),
+    });
+  });
+
+  it('psd2 reads the status of SCA', async () => {
+    recorded.expect('GET', '/private/operations/r1/status', operationStatus('STARTED'));
+    expect(await openClient().bank.sca.status('r1', transactionId)).toEqual({
+      authorizationStatus: 'STARTED',
+      executionStatus: 'PENDING',
+      authorization: { type: 'authorization', status: 'PENDING', bankStatus: 'STARTED' },
+      became: null,
+    });
+  });
+});

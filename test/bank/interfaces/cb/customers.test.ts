@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { isDecimal } from '../../../../src/domain/decimal.ts';
+import { currencyOf } from '../../../../src/flows/reading/transaction-reading.ts';
+import { success } from '../../answers.ts';
+import { TOKEN, useClients } from '../../client.ts';
+import { useRecordedBank } from '../../recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+
+describe('customer data', () => {
+  it('psd2 reads which customer a token belongs to', async () => {
+    const body =
+      '{"result":{"outcome":"SUCCESS","requestId":123456789012345678901234,"result":true},"data":{"customerid":"0012345"}}';
+    recorded.expect('GET', '/private/customers/customerid-info', { status: 200, body });
+    expect(await openClient().bank.login.whose(transactionId)).toBe('0012345');
+    expect(recorded.last.headers.authorization).toBe(`Bearer ${TOKEN}`);
+  });
+
+  it("psd2 reads the accounts, where a card has its account's IBAN and no name", async () => {
+    recorded.expect(
+      'GET',
+      '/private/customers/1234567/accounts',
+      success(
+        '{"accounts":[' +
+          '{"accountId":"0000012345","product":{"code":"0602","description":"Conto"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"Casa"},' +
+          '{"accountId":"CARD000001","product":{"code":"CA30","description":"Carta"},"currency":"EUR","iban":"IT60X0542811101000000123456","name":"","new":1}]}',
+      ),
+    );
+    expect(await openClient().bank.accounts.list('1234567', transactionId)).toEqual([
+      {
+        accountId: '0000012345',
+        productId: '0000012345',
+        iban: 'IT60X0542811101000000123456',
+        currency: 'EUR',
+        name: 'Casa',
+        productCode: '0602',
+        productDescription: 'Conto',
+      },
+      {
+        accountId: 'CARD000001',
+        productId: 'CARD000001',
+        iban: 'IT60X0542811101000000123456',
+        currency: 'EUR',
+        name: null,
+        productCode: 'CA30',
+        productDescription: 'Carta',
+      },
+    ]);
+  });
+
+  it('a product may be without a name, an IBAN, a code and a description', async () => {
+    recorded.expect(
+      'GET',
+      '/private/customers/1234567/accounts',
+      success(
+        '{"accounts":[{"accountId":"0000012345","currency":""},{"accountId":"0000012346","product":{},"currency":"USD","iban":""}]}',
+      ),
+    );
+    const nothing = { iban: null, name: null, productCode: null, productDescription: null };
+    expect(await openClient().bank.accounts.list('1234567', transactionId)).toEqual([
+      { ...nothing, accountId: '0000012345', productId: '0000012345', currency: '' },
+      { ...nothing, accountId: '0000012346', productId: '0000012346', currency: 'USD' },
+    ]);
+  });
+
+  it.each([
+    ['USD', 'CHF', 'USD'],
+    ['USD', null, 'USD'],
+    ['', 'CHF', 'CHF'],
+    ['', '', 'EUR'],
+    ['', null, 'EUR'],
+  ])('an account in %j whose balance is in %j has the currency %s', (currency, ofBalance, expected) => {
+    const account = {
+      accountId: '0000012345',
+      productId: '0000012345',
+      iban: null,
+      currency,
+      name: null,
+      productCode: null,
+      productDescription: null,
+    };
+    const amount = '1.000';
+    if (!isDecimal(amount)) throw new TypeError('no decimal');
+    expect(currencyOf(account, ofBalance === null ? null : { amount, currency: ofBalance })).toBe(expected);
+  });
+
+  it.each([
+    ['"date":"30/06/2026","hour":"10:15"', '2026-06-30T10:15:00+02:00'],
+    ['"date":"2026-01-30","hour":"10:15"', '2026-01-30T10:15:00+01:00'],
+    ['"date":"30/06/2026","hour":""', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"23:59:59"', '2026-06-30T23:59:59+02:00'],
+    ['"date":"30/06/2026","hour":"20:00:00"', '2026-06-30T20:00:00+02:00'],
+    ['"date":"30/06/2026","hour":"24:61"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"24:00"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"10:60"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"10:15:60"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"110:15"', '2026-06-30'],
+    ['"date":"30/06/2026","hour":"10:15 h"', '2026-06-30'],
+    ['"hour":"10:15"', null],
+  ])('psd2 reads the time of a balance from %s', async (time, asOf) => {
+    recorded.expect(
+      'GET',
+      '/private/customers/1234567/products/0000012345/balance/retrieve',
+      success(
+        `{"accountBalance":{"amount":"1234.560","currency":"EUR"},"availableBalance":{"amount":-0.5,"currency":"EUR"},${time}}`,
+      ),
+    );
+    expect(await openClient().bank.accounts.balance('1234567', '0000012345', transactionId)).toEqual({
+      accountId: '0000012345',
+      productId: '0000012345',
+      accountBalance: { amount: '1234.560', currency: 'EUR' },
+      availableBalance: { amount: '-0.5', currency: 'EUR' },
+      accountAvailability: null,
+      accountAvailableCredit: null,
+      asOf,
+    });
+  });
+
+  it('ids are percent-encoded in the path, so none of them leads to another path', async () => {
+    recorded.expect('GET', '/private/customers/a%2F..%3Fb/accounts', success('{"accounts":[]}'));
+    expect(await openClient().bank.accounts.list('a/..?b', transactionId)).toEqual([]);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { composeFreely, OWN_HEADERS, refusalOf } from '../../../../src/bank/interfaces/cb/free-call.ts';
+import type { FreeCall } from '../../../../src/bank/ports/bank.ts';
+import { refusal, scaRequired, success } from '../../answers.ts';
+import { useClients } from '../../client.ts';
+import { useRecordedBank } from '../../recorded-bank.ts';
+
+const recorded = useRecordedBank();
+const openClient = useClients(recorded);
+
+const transactionId = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+const EXECUTE = '/private/customers/1/products/0000012345/moneyTransfer/r1/execute';
+
+const freeCall = (call: Partial<FreeCall>): FreeCall => ({
+  method: 'GET',
+  path: '/private/x',
+  transactionId,
+  headers: {},
+  returnAddress: () => 'http://127.0.0.1:8910/callback',
+  ...call,
+});
+
+describe('the execution of a bank transfer by a free call', () => {
+  it.each([
+    EXECUTE,
+    EXECUTE.toUpperCase(),
+    `${EXECUTE}/`,
+    `${EXECUTE}?x=1`,
+    `${EXECUTE}#x`,
+    `${EXECUTE}/y/..`,
+    EXECUTE.replace('/execute', '\\execute'),
+    EXECUTE.replace('/execute', '/execute;v=1'),
+    EXECUTE.replace('/execute', '//./execute'),
+    EXECUTE.replace('/execute', '%2Fexecute'),
+    EXECUTE.replace('execute', '%65xecute'),
+    EXECUTE.replace('execute', '%2565xecute'),
+    EXECUTE.replace('execute', 'exe\u200Bcute'),
+    `${EXECUTE}%3Fx`,
+  ])('psd2 refuses %s', (path) => {
+    for (const method of ['PUT', 'POST', 'DELETE'])
+      expect(refusalOf(method, path)).toMatchObject({
+        code: 'usage',
+        message: 'psd2 api does not execute a bank transfer',
+        hint: 'Use psd2 transfer, which checks the payee, the amount and the reference. --dry-run and --curl show the request.',
+      });
+  });
+
+  it.each([
+    ['GET', EXECUTE],
+    ['PUT', EXECUTE.replace('moneyTransfer', 'standingOrder')],
+    ['PUT', EXECUTE.replace('execute', 'verify2')],
+    ['PUT', `${EXECUTE}/..`],
+    ['PUT', '/private/x?path=moneyTransfer/execute'],
+  ])('psd2 does not refuse %s %s', (method, path) => {
+    expect(refusalOf(method, path)).toBeNull();
+  });
+});
+
+describe('a free call', () => {
+  it('psd2 gives the answer and its JSON, and no refusal for a success', async () => {
+    recorded.expect('GET', '/private/x', success('{"a":1.50}'));
+    const {
+      body,
+      json,
+      refusal: none,
+    } = await openClient().bank.send(freeCall({ headers: { 'x-own': '1' } }));
+    expect(none).toBeNull();
+    expect(json).toMatchObject({ data: { a: '1.50' } });
+    expect(body.toString()).toContain('1.50');
+    expect(recorded.last.headers['x-own']).toBe('1');
+  });
+
+  it('psd2 also gives an answer that is not a success, and why', async () => {
+    recorded.expect('GET', '/private/x', refusal(400));
+    const answer = await openClient().bank.send(freeCall({}));
+    expect(answer.json).toMatchObject({ result: { outcome: 'ERROR' } });
+    expect(answer.refusal).toMatchObject({ code: 'bank_refused', httpStatus: 400 });
+  });
+
+  it('if the bank requires SCA, psd2 says which call starts it', async () => {
+    recorded.expect('GET', '/private/x', scaRequired(412, 'r/1'));
+    const { refusal: error } = await openClient().bank.send(freeCall({}));
+    expect(error).toMatchObject({
+      code: 'sca_required',
+      hint: 'The customer must authorise first and then returns to your callback. After that, make the call again. Start with:',
+      next: [
+        [
+          ...['api', 'GET', '/private/auth/security/sca/r%2F1/approach'],
+          ...['--header', 'TPP-Redirect-URI: http://127.0.0.1:8910/callback'],
+        ],
+      ],
+    });
+  });
+
+  it.each(['execute', 'confirm'])('psd2 sends %s once, also after a 401', async (step) => {
+    const path = `/private/x/r1/${step}`;
+    recorded.expect('PUT', path, refusal(401));
+    const { refusal: error } = await openClient().bank.send(freeCall({ method: 'PUT', path, body: {} }));
+    expect(error).toMatchObject({
+      code: 'not_logged_in',
+      hint: 'psd2 has not sent the call again, because a refusal is about one delivery of the request only. Look at the status of the resource first. Renew the token with:',
+      next: [['auth', 'refresh']],
+    });
+  });
+});
+
+describe('a request that is not sent', () => {
+  const composed = (call: Partial<FreeCall>, bearer?: string) =>
+    composeFreely(
+      {
+        compose: async ({ method, path, body, bearer: token }) => ({
+          request: {
+            method,
+            target: path,
+            headers: token === undefined ? {} : { authorization: token },
+            body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+          },
+          tppRequestId: 'q1',
+          digest: null,
+          signingString: 'signed',
+        }),
+      },
+      freeCall(call),
+      bearer,
+    );
+
+  it('psd2 shows the request, with a word in place of the token', async () => {
+    expect(await composed({ method: 'POST', body: { code: 'x' } }, '<token>')).toEqual({
+      method: 'POST',
+      target: '/private/x',
+      headers: { authorization: '<token>' },
+      body: '{"code":"x"}',
+      signingString: 'signed',
+    });
+    expect(await composed({})).toMatchObject({ headers: {}, body: null });
+  });
+
+  it('psd2 shows no secret of a call that gets tokens', async () => {
+    const secrets = ['client_secret', 'code', 'token', 'refresh_token', 'access_token', 'password'];
+    const body = { client_id: 'c1', ...Object.fromEntries(secrets.map((name) => [name, 'hidden'])) };
+    const shown = await composed({ method: 'POST', path: '/auth/oauth/v2/token', body });
+    expect(shown.body).not.toContain('hidden');
+    expect(JSON.parse(shown.body ?? '')).toMatchObject({ client_id: 'c1', password: '<secret>' });
+  });
+});
+
+it('the operator sets no header that psd2 signs, that is secret, or that belongs to the connection', () => {
+  expect(OWN_HEADERS).toEqual([
+    ...['authorization', 'digest', 'signature', 'date', 'tpp-request-id', 'tpp-transaction-id'],
+    ...['content-length', 'host', 'connection', 'transfer-encoding', 'expect', 'te', 'trailer', 'upgrade'],
+  ]);
+});

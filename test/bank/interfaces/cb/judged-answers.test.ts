@@ -1,0 +1,180 @@
+import type { TLSSocket } from 'node:tls';
+import { describe, expect, it } from 'vitest';
+import { never, OK, PUT, TIMEOUT_MS, useRawBank } from '../../raw-bank.ts';
+
+// Tests how psd2 judges the bytes of an answer: when it is complete, and what psd2 says if it is not usable.
+
+const bank = useRawBank();
+const KIB = 1024;
+const MIB = KIB * KIB;
+const send = () => bank.connection.send(PUT, TIMEOUT_MS, never);
+const answered = (text: string) => (socket: TLSSocket) => void socket.write(text);
+const withHead = (head: string, body = '') => answered(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`);
+
+describe('an answer that psd2 does not use', () => {
+  it.each([
+    ['an encoded answer', 'Content-Encoding: gzip', 'has the encoding gzip, which psd2 did not ask for'],
+    [
+      'an encoding in capitals',
+      'Content-Encoding: \t BR \t',
+      'has the encoding br, which psd2 did not ask for',
+    ],
+    ['an answer that announces too many bytes', `Content-Length: ${32 * MIB + 1}`, 'is larger than 32 MiB'],
+  ])('psd2 refuses %s as soon as its head is there, and does not say the query', async (_, head, what) => {
+    bank.answer = withHead(head);
+    await expect(send()).rejects.toMatchObject({
+      name: 'Psd2Error',
+      code: 'bank_answer',
+      message: `The bank's answer to PUT /x ${what}`,
+    });
+    expect(await bank.requests()).toEqual([1]);
+  });
+
+  it.each(['identity', 'IDENTITY', ''])('an answer may have the encoding %j', async (encoding) => {
+    bank.answer = withHead(`Content-Encoding: ${encoding}\r\nContent-Length: 2`, '{}');
+    expect((await send()).body.toString()).toBe('{}');
+  });
+});
+
+describe('an answer that is not complete', () => {
+  it.each([
+    ['the bank closes the connection within its body', withHead('Content-Length: 9', '{}'), 'end'],
+    ['the bank closes the connection within its head', answered('HTTP/1.1 200 OK\r\nContent'), 'end'],
+    ['the bank closes the connection without a word', () => {}, 'end'],
+    [
+      'the bank closes the connection between two chunks',
+      withHead('Transfer-Encoding: chunked', '2\r\n{}\r\n'),
+      'end',
+    ],
+    ['the connection breaks within its body', withHead('Content-Length: 9', '{}'), 'break'],
+    ['the connection breaks within an answer without a length', withHead('A: b', '{}'), 'break'],
+  ] as const)(
+    'an answer counts as lost if %s, and psd2 does not send the request again',
+    async (_, write, how) => {
+      bank.answer = (socket) => {
+        write(socket);
+        if (how === 'end') socket.end();
+        else void bank.reset(socket);
+      };
+      await expect(send()).rejects.toMatchObject({
+        name: 'CallFailed',
+        message: 'the connection was lost',
+        neverSent: false,
+        passing: true,
+        hint: undefined,
+        cause: expect.any(Error),
+      });
+      expect(await bank.requests()).toEqual([1]);
+    },
+  );
+
+  it('an answer without a length is complete if the bank closes the connection in order', async () => {
+    bank.answer = (socket) => socket.end('HTTP/1.1 200 OK\r\nA: b\r\n\r\n{"a":1}');
+    expect((await send()).body.toString()).toBe('{"a":1}');
+  });
+});
+
+describe('an answer that is not HTTP', () => {
+  it.each([
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /^its answer is not valid HTTP \(.+\)$/],
+    [
+      'a chunk size that is no number',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      /^its answer is not valid HTTP \(Invalid character in chunk size\)$/,
+    ],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      /^its answer is not valid HTTP \(.*Content-Length.*\)$/,
+    ],
+    [
+      'a hundred that psd2 did not ask for',
+      `HTTP/1.1 100 Continue\r\n\r\n${OK}`,
+      /^its answer begins with 100 Continue, which psd2 did not ask for$/,
+    ],
+    [
+      'a header of 17 KiB',
+      `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(17 * KIB)}\r\n\r\n`,
+      /^its answer has more than 16 KiB of headers$/,
+    ],
+    [
+      'headers of 17 KiB together',
+      `HTTP/1.1 200 OK\r\n${`A: ${'a'.repeat(KIB)}\r\n`.repeat(17)}\r\n`,
+      /^its answer has more than 16 KiB of headers$/,
+    ],
+    [
+      'a first line that does not end',
+      `HTTP/1.1 200 ${'a'.repeat(128 * KIB)}`,
+      /^its answer has more than 16 KiB of headers$/,
+    ],
+    [
+      'a first line that does not end, after an interim answer',
+      `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 ${'a'.repeat(128 * KIB)}`,
+      /^its answer has more than 16 KiB of headers$/,
+    ],
+  ])('psd2 refuses %s, and does not expect better from a second try', async (_, bytes, message) => {
+    bank.answer = answered(bytes);
+    await expect(send()).rejects.toMatchObject({
+      message: expect.stringMatching(message),
+      neverSent: false,
+      passing: false,
+    });
+    expect(await bank.requests()).toEqual([1]);
+  });
+
+  it('an answer may have headers of 15 KiB, and a body after a long head does not count as head', async () => {
+    const head = `A: ${'a'.repeat(15 * KIB)}\r\nContent-Length: ${MIB}`;
+    bank.answer = withHead(head, 'b'.repeat(MIB));
+    expect((await send()).body).toHaveLength(MIB);
+  });
+
+  it('any number of interim answers may come first, because each has a head of its own', async () => {
+    const interim = `HTTP/1.1 102 Processing\r\nA: ${'a'.repeat(12 * KIB)}\r\n\r\n`;
+    bank.answer = answered(interim.repeat(10) + OK);
+    expect(await send()).toMatchObject({ status: 200, headers: { 'content-length': '2' } });
+  });
+});
+
+describe('bytes that belong to no request', () => {
+  it.each([
+    ['a second answer', `${OK}HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nforeign`],
+    ['bytes after the answer', `${OK}foreign`],
+    ['bytes after an answer without a body', 'HTTP/1.1 204 No Content\r\n\r\nforeign'],
+  ])('%s never reaches the next call', async (_, bytes) => {
+    bank.answer = answered(bytes);
+    await send().catch(() => {});
+    bank.answer = withHead('Content-Length: 3', 'own');
+    expect((await send()).body.toString()).toBe('own');
+    expect(await bank.requests()).toEqual([1, 1]);
+  });
+
+  it('an answer that comes after psd2 has given up the call never reaches the next call', async () => {
+    const controller = new AbortController();
+    let late: TLSSocket | undefined;
+    bank.answer = (socket) => {
+      late = socket;
+      controller.abort();
+    };
+    const sending = bank.connection.send(PUT, TIMEOUT_MS, controller.signal);
+    await expect(sending).rejects.toMatchObject({ message: 'interrupted', neverSent: false });
+    late?.write(OK.replace('{}', '[]'));
+    bank.answer = answered(OK);
+    expect((await send()).body.toString()).toBe('{}');
+    expect(await bank.requests()).toEqual([1, 1]);
+  });
+});
+
+describe('the headers of an answer', () => {
+  it.each(['Content-Type', 'Location', 'Retry-After'])(
+    'if the header %s is repeated, the first one counts',
+    async (name) => {
+      bank.answer = withHead(`${name}: first \r\n${name}: second\r\nContent-Length: 0`);
+      expect((await send()).headers[name.toLowerCase()]).toBe('first');
+    },
+  );
+
+  it('other repeated headers are one list, and a header may be empty', async () => {
+    bank.answer = withHead('Digest: a \r\ndigest:\t\r\nDIGEST: c\t\r\nEmpty:\r\nContent-Length: 0');
+    expect((await send()).headers).toEqual({ digest: 'a, , c', empty: '', 'content-length': '0' });
+  });
+});

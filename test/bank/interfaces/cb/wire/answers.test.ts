@@ -1,0 +1,281 @@
+import { describe, expect, it } from 'vitest';
+import { balanceAnswer, transactionsAnswer } from '../../../../../src/bank/interfaces/cb/accounts.ts';
+import { approachAnswer, operationStatusAnswer } from '../../../../../src/bank/interfaces/cb/consents.ts';
+import {
+  executeAnswer,
+  executionStatusAnswer,
+  prepareAnswer,
+  verifyAnswer,
+} from '../../../../../src/bank/interfaces/cb/payments.ts';
+import { customerIdAnswer, tokenAnswer } from '../../../../../src/bank/interfaces/cb/wire/oauth.ts';
+
+describe('a token answer', () => {
+  it('a token answer has its lifetimes as numbers or as strings, in seconds', () => {
+    expect(tokenAnswer.parse({ access_token: 't', expires_in: 3500, rt_expires_in: 2592000 })).toMatchObject({
+      expires_in: 3500,
+      rt_expires_in: 2592000,
+    });
+    expect(tokenAnswer.parse({ access_token: 't', expires_in: '600', rt_expires_in: '60' })).toMatchObject({
+      expires_in: 600,
+      rt_expires_in: 60,
+    });
+  });
+
+  it.each([
+    ['no access token', { expires_in: 600 }],
+    ['an empty access token', { access_token: '', expires_in: 600 }],
+    ['an access token that no header can carry', { access_token: 'a\r\nb', expires_in: 600 }],
+    ['an access token that is a list', { access_token: ['t'], expires_in: 600 }],
+    ['an access token that is null', { access_token: null, expires_in: 600 }],
+  ])('a token answer with %s is refused', (_, answer) => {
+    expect(tokenAnswer.safeParse(answer).success).toBe(false);
+  });
+});
+
+describe('a field of a token answer that cannot be used counts as absent', () => {
+  const ABSENT = {
+    access_token: 't',
+    expires_in: null,
+    refresh_token: null,
+    rt_expires_in: null,
+    scope: null,
+  };
+  const LIFETIMES = [-1, '', ' ', 'abc', null, {}, [], true, 9_007_199_254_740_991, '9223372036854775807'];
+
+  it.each(LIFETIMES)('the lifetime %j', (lifetime) => {
+    const answer = { access_token: 't', expires_in: lifetime, rt_expires_in: lifetime };
+    expect(tokenAnswer.parse(answer)).toEqual(ABSENT);
+  });
+
+  it.each([null, '', ' ', {}, ['r'], true])('the refresh token %j', (refreshToken) => {
+    expect(tokenAnswer.parse({ access_token: 't', refresh_token: refreshToken })).toEqual(ABSENT);
+  });
+
+  it.each([null, '', {}, ['oob'], true, 'o\u0000b'])('the scope %j', (scope) => {
+    expect(tokenAnswer.parse({ access_token: 't', scope, token_type: [] })).toEqual(ABSENT);
+  });
+
+  it('a scope that fills pages', () => {
+    expect(tokenAnswer.parse({ access_token: 't', scope: 'x'.repeat(1001) })).toEqual(ABSENT);
+  });
+
+  it.each([
+    [1.5, 1],
+    ['3500.0', 3500],
+    [' 600 ', 600],
+    [0, 0],
+  ])('the lifetime %j is %i s', (lifetime, seconds) => {
+    expect(tokenAnswer.parse({ access_token: 't', expires_in: lifetime })).toEqual({
+      ...ABSENT,
+      expires_in: seconds,
+    });
+  });
+});
+
+describe('a customer id', () => {
+  it.each(['1234567', '0012345', 1234567])('a customer id may be %j', (customerid) => {
+    expect(customerIdAnswer.parse({ customerid })).toEqual({ customerid: String(customerid) });
+  });
+
+  it.each(['', '../../env/customer-1', '12a', null])(
+    'the customer id %j is refused, because it would name another file',
+    (customerid) => {
+      expect(customerIdAnswer.safeParse({ customerid }).success).toBe(false);
+    },
+  );
+});
+
+describe('the cursors of a transactions page', () => {
+  it.each([
+    [11, 11],
+    ['21', 21],
+    [0, null],
+    ['0', null],
+    ['', null],
+    [null, null],
+    [undefined, null],
+  ])('the cursor %j of a transactions page is read as %j', (wire, cursor) => {
+    const page = transactionsAnswer.parse({
+      transactionsAccounting: [],
+      nextAccounting: wire,
+      nextNotAccounting: wire,
+    });
+    expect(page).toMatchObject({ nextAccounting: cursor, nextNotAccounting: cursor });
+  });
+
+  it.each(['next', '-1', {}])('the cursor %j of a transactions page is refused', (wire) => {
+    const page = transactionsAnswer.safeParse({ transactionsAccounting: [], nextAccounting: wire });
+    expect(page.success).toBe(false);
+  });
+});
+
+describe('a transactions page', () => {
+  it.each([
+    { transactionsAccounting: [] },
+    { transactionsNotAccounting: [], transactionsAccounting: null },
+    { numberTransactionsAccounting: 0 },
+    { numberTransactionsNotAccounting: '0' },
+  ])('a transactions page may be %j', (page) => {
+    expect(transactionsAnswer.safeParse(page).success).toBe(true);
+  });
+
+  it('a total that is not a number counts as none', () => {
+    expect(
+      transactionsAnswer.parse({ transactionsAccounting: [], numberTransactionsAccounting: 'x' }),
+    ).toMatchObject({ numberTransactionsAccounting: null, numberTransactionsNotAccounting: null });
+  });
+
+  it.each([
+    {},
+    { transactionsAccounting: null, transactionsNotAccounting: null },
+    { numberTransactionsAccounting: 'x' },
+    { nextAccounting: 11 },
+  ])('the transactions page %j is refused, because it does not say that there are none', (page) => {
+    expect(transactionsAnswer.safeParse(page).success).toBe(false);
+  });
+});
+
+it('the amount of a transaction may be an object or a bare decimal', () => {
+  const row = (amountTransaction: unknown) =>
+    transactionsAnswer.parse({ transactionsAccounting: [{ amountTransaction }] }).transactionsAccounting?.[0];
+  expect(row({ amount: '-12.300', currency: 'EUR' })?.amountTransaction).toEqual({
+    amount: '-12.300',
+    currency: 'EUR',
+  });
+  expect(row('-12.300')?.amountTransaction).toEqual({ amount: '-12.300', currency: '' });
+});
+
+it('a balance may lack the credit, and every amount keeps its three decimals', () => {
+  const amount = (text: string) => ({ amount: text, currency: 'EUR' });
+  expect(
+    balanceAnswer.parse({
+      accountBalance: amount('1234.560'),
+      availableBalance: amount('1000.000'),
+      accountAvailability: amount('-0.010'),
+      date: '30/06/2024',
+      hour: '10:15',
+    }),
+  ).toEqual({
+    accountBalance: amount('1234.560'),
+    availableBalance: amount('1000.000'),
+    accountAvailability: amount('-0.010'),
+    accountAvailableCredit: null,
+    date: '2024-06-30',
+    hour: '10:15',
+  });
+});
+
+it.each([
+  {},
+  { accountBalance: null },
+  { availableBalance: { amount: '' }, date: '30/06/2024', hour: '10:15' },
+])('the balance %j is refused, because it has no amount', (wire) => {
+  expect(balanceAnswer.safeParse(wire).success).toBe(false);
+});
+
+it.each(['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'])(
+  'a balance may have only %s',
+  (name) => {
+    expect(balanceAnswer.safeParse({ [name]: { amount: '1.000', currency: 'EUR' } }).success).toBe(true);
+  },
+);
+
+describe('an operation status', () => {
+  it.each([
+    [{ authorizationStatus: 'AUTHORIZED', executionStatus: 'PENDING' }, 'AUTHORIZED', 'PENDING'],
+    [{ authenticationState: 'NOT_AUTHORIZED' }, 'NOT_AUTHORIZED', null],
+    [{ authorizationStatus: null, authenticationState: 'EXPIRED' }, 'EXPIRED', null],
+    [{ authorizationStatus: '', authenticationState: 'AUTHORIZED' }, 'AUTHORIZED', null],
+    [{ authorizationStatus: 'STARTED', authenticationState: 'AUTHORIZED' }, 'STARTED', null],
+  ])('the operation status %j has the authorization %s', (wire, authorizationStatus, executionStatus) => {
+    expect(operationStatusAnswer.parse(wire)).toEqual({ authorizationStatus, executionStatus });
+  });
+
+  it.each([{}, { executionStatus: 'OK' }, { authorizationStatus: '' }])(
+    'the operation status %j is refused, because it has no authorization',
+    (wire) => {
+      expect(operationStatusAnswer.safeParse(wire).error?.issues).toMatchObject([
+        { path: ['authorizationStatus'] },
+      ]);
+    },
+  );
+});
+
+it('an approach may be without a redirect address', () => {
+  expect(approachAnswer.parse({ chosenScaApproach: 'DECOUPLED' })).toEqual({
+    chosenScaApproach: 'DECOUPLED',
+  });
+});
+
+describe('a verify answer', () => {
+  it('a verify answer has its fee in a field with the same name as the object around it', () => {
+    expect(
+      verifyAnswer.parse({
+        totalAmount: { amount: '10.500', currency: 'EUR' },
+        commissions: { commissions: '0.500', currency: 'EUR' },
+        equivalentAmount: { amount: '', currency: '' },
+        bankName: 'BANCA ESEMPIO',
+        additionalChecks: [{ anything: 1 }],
+      }),
+    ).toEqual({
+      totalAmount: { amount: '10.500', currency: 'EUR' },
+      commissions: { amount: '0.500', currency: 'EUR' },
+      bankName: 'BANCA ESEMPIO',
+    });
+  });
+
+  it('a verify answer may lack all fields', () => {
+    expect(verifyAnswer.parse({ commissions: { commissions: '', currency: '' } })).toEqual({
+      totalAmount: null,
+      commissions: null,
+      bankName: null,
+    });
+  });
+});
+
+describe('an execute answer', () => {
+  it.each([
+    [{ cro: '0012345678' }, '0012345678'],
+    [{ cro: '' }, null],
+    [{ cro: { odd: true } }, null],
+    [{}, null],
+    ['odd', null],
+    [null, null],
+  ])(
+    'the execute answer %j has the cro %j, and no form of it is an error because money may have moved',
+    (wire, cro) => {
+      expect(executeAnswer.parse(wire)).toEqual({ cro });
+    },
+  );
+});
+
+it('long texts of an outcome are cut, so the journal fits into the space reserved for it', () => {
+  const long = '\u0000'.repeat(100_000);
+  const cut = '\u0000'.repeat(1000);
+  expect(executeAnswer.parse({ cro: long })).toEqual({ cro: cut });
+  expect(executionStatusAnswer.parse({ executionStatus: 'KO', executionStatusDescription: long })).toEqual({
+    executionStatus: 'KO',
+    executionStatusDescription: cut,
+  });
+  expect(operationStatusAnswer.parse({ authorizationStatus: long }).authorizationStatus).toBe(cut);
+  expect(verifyAnswer.parse({ bankName: long }).bankName).toBe(cut);
+});
+
+it('a prepare answer may be empty, and its holidays unsorted', () => {
+  expect(prepareAnswer.parse({ holidays: ['25/12/2026', '01/11/2026'], initialData: {} })).toMatchObject({
+    abi: null,
+    holidays: ['2026-12-25', '2026-11-01'],
+    countries: [],
+    executionDateLimit: null,
+  });
+});
+
+it.each([{}, ['Bank'], true])(
+  'the name %j of a bank counts as absent, because the bank has made a resource; an amount must be right',
+  (bankName) => {
+    const answer = { totalAmount: { amount: '2.00', currency: 'EUR' }, commissions: null };
+    expect(verifyAnswer.parse({ ...answer, bankName })).toMatchObject({ ...answer, bankName: null });
+    expect(verifyAnswer.safeParse({ ...answer, totalAmount: 'two', bankName: 'Bank' }).success).toBe(false);
+    expect(verifyAnswer.safeParse({ ...answer, commissions: 'free', bankName: 'Bank' }).success).toBe(false);
+  },
+);

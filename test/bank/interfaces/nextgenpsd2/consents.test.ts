@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest';
+import type { ConsentTerms } from '../../../../src/bank/ports/customer.ts';
+import { addDays, bankDay } from '../../../../src/domain/calendar.ts';
+import { announcements } from '../../client.ts';
+import { json, type NextGenOptions, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+
+const bank = useNextGenBank();
+const open = useNextGen(bank);
+
+const TODAY = bankDay(new Date());
+const IBAN = 'DE89370400440532013000';
+const CREATED = {
+  consentId: 'c1',
+  consentStatus: 'received',
+  _links: {
+    scaRedirect: { href: 'https://customers.bank.example/sca?x=1' },
+    scaStatus: { href: '/v1/consents/c1/authorisations/z' },
+  },
+};
+
+async function request(terms?: Partial<ConsentTerms>, options?: NextGenOptions) {
+  const { announced, beforeSend } = announcements();
+  const categories = [
+    { name: 'ACCOUNT_INFO' as const, products: [] },
+    { name: 'PAYMENTS' as const, products: [] },
+  ];
+  const asked = {
+    customerId: 'shop',
+    categories,
+    redirectUri: 'http://127.0.0.1:1/',
+    transactionId: TRANSACTION_ID,
+    beforeSend,
+  };
+  const work = open(options).bank.consents.request({ ...asked, ...(terms && { terms }) });
+  return { work, announced };
+}
+
+async function requested(
+  terms?: Partial<ConsentTerms>,
+  options?: NextGenOptions,
+  answer = json(CREATED, 201),
+) {
+  bank.expect('POST', '/v1/consents', answer);
+  const { work, announced } = await request(terms, options);
+  const result = await work;
+  return { result, announced, body: bank.lastJson };
+}
+
+async function refused(terms: Partial<ConsentTerms>, file: NextGenOptions['file'] = {}) {
+  const { work } = await request(terms, { file });
+  return work.then(
+    () => Promise.reject(new TypeError('It was sent')),
+    (error: unknown) => error,
+  );
+}
+
+describe('a request for a consent', () => {
+  it('without a choice lets the customer choose at the bank, for as long as the bank allows', async () => {
+    const { result, body, announced } = await requested();
+    const validUntil = addDays(TODAY, 180);
+    expect(body).toEqual({
+      access: { accounts: [], balances: [], transactions: [] },
+      recurringIndicator: true,
+      validUntil,
+      frequencyPerDay: 4,
+      combinedServiceIndicator: false,
+    });
+    expect(result).toEqual({
+      resourceId: 'c1',
+      outcomes: [
+        { name: 'ACCOUNT_INFO', outcome: true },
+        { name: 'PAYMENTS', outcome: false },
+      ],
+      terms: {
+        access: { type: 'bank-offered', balances: true, transactions: true },
+        recurring: true,
+        validUntil,
+        frequencyPerDay: 4,
+      },
+      bankStatus: 'received',
+      besideOthers: false,
+      links: {
+        approach: null,
+        redirect: 'https://customers.bank.example/sca?x=1',
+        status: '/v1/consents/c1/authorisations/z',
+      },
+    });
+    expect(announced).toEqual([
+      { requestId: bank.last.headers['x-request-id'], digest: bank.last.headers.digest },
+    ]);
+  });
+
+  it.each([
+    [{ type: 'all-accounts' }, { allPsd2: 'allAccounts' }],
+    [{ type: 'list-only' }, { availableAccounts: 'allAccounts' }],
+    [
+      { type: 'bank-offered', balances: true, transactions: false },
+      { accounts: [], balances: [] },
+    ],
+    [
+      { type: 'dedicated', accounts: [IBAN, '5254**41', '0815'], balances: [IBAN], transactions: [] },
+      { accounts: [{ iban: IBAN }, { maskedPan: '5254**41' }, { bban: '0815' }], balances: [{ iban: IBAN }] },
+    ],
+  ] as const)('for %j', async (access, expected) => {
+    const terms = {
+      access:
+        access.type === 'dedicated'
+          ? { ...access, accounts: [...access.accounts], balances: [...access.balances], transactions: [] }
+          : access,
+    };
+    expect((await requested(terms)).body).toMatchObject({ access: expected });
+    expect(JSON.stringify((await requested(terms)).body)).toContain(JSON.stringify(expected));
+  });
+
+  it('for one reading', async () => {
+    expect((await requested({ recurring: false })).body).toMatchObject({
+      recurringIndicator: false,
+      frequencyPerDay: 1,
+    });
+    expect(await refused({ recurring: false }, { consent: { once: false } })).toMatchObject({
+      code: 'usage',
+    });
+  });
+
+  it('the bank file says what the bank offers', async () => {
+    expect(
+      (
+        await requested(
+          {},
+          { file: { consent: { types: ['list-only', 'dedicated'], maxDays: 90, frequencyPerDay: 2 } } },
+        )
+      ).body,
+    ).toMatchObject({
+      access: { availableAccounts: 'allAccounts' },
+      validUntil: addDays(TODAY, 90),
+      frequencyPerDay: 2,
+    });
+    expect(
+      await refused({ access: { type: 'all-accounts' } }, { consent: { types: ['dedicated'] } }),
+    ).toMatchObject({
+      code: 'usage',
+      hint: 'It offers: dedicated.',
+    });
+    expect(await refused({}, { consent: { types: ['dedicated'] } })).toMatchObject({
+      code: 'usage',
+      hint: 'Name each with --account <iban>.',
+    });
+    expect(await refused({ frequencyPerDay: 5 })).toMatchObject({ code: 'usage' });
+    expect(await refused({ frequencyPerDay: 0 })).toMatchObject({ code: 'usage' });
+    expect(await refused({ validUntil: addDays(TODAY, 181) })).toMatchObject({ code: 'invalid_date' });
+    expect(await refused({ validUntil: addDays(TODAY, -1) })).toMatchObject({ code: 'invalid_date' });
+  });
+
+  it('the answer may say that other consents stay valid, and that the customer has nothing to do', async () => {
+    const answer = json({ consentId: 'c2', consentStatus: 'valid' }, 201, {
+      'ASPSP-Multiple-Consent-Support': 'true',
+    });
+    expect((await requested({}, {}, answer)).result).toMatchObject({
+      besideOthers: true,
+      links: { isDone: true },
+    });
+  });
+
+  it.each([
+    ['no id', { consentStatus: 'received' }],
+    ['an id that no header can carry', { consentId: 'a\nb', consentStatus: 'received' }],
+    ['no status', { consentId: 'c1' }],
+  ])('an answer with %s is none', async (_name, body) => {
+    bank.expect('POST', '/v1/consents', json(body, 201));
+    await expect((await request()).work).rejects.toMatchObject({ code: 'bank_answer' });
+  });
+
+  it('a lost answer is no refusal, and psd2 does not repeat the call', async () => {
+    bank.expect('POST', '/v1/consents', 'cut before the answer');
+    const { work } = await request();
+    const error = await work.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'bank_unreachable' });
+    expect(error).not.toHaveProperty('refusal');
+    expect(bank.received).toHaveLength(1);
+  });
+});
+
+describe('a consent at the bank', () => {
+  it.each([
+    ['received', 'open', 'PENDING', null],
+    ['partiallyAuthorised', 'open', 'PENDING', null],
+    ['valid', 'valid', 'AUTHORIZED', 'executed'],
+    ['rejected', 'rejected', 'NOT_AUTHORIZED', null],
+    ['expired', 'expired', 'EXPIRED', null],
+    ['revokedByPsu', 'revoked', 'NOT_AUTHORIZED', null],
+    ['terminatedByTpp', 'ended by us', 'NOT_AUTHORIZED', null],
+    ['constructor', 'open', 'PENDING', null],
+  ])('%s', async (consentStatus, means, status, became) => {
+    const { consents, sca } = open().bank;
+    for (let each = 0; each < 2; each += 1)
+      bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus }));
+    expect(await consents.status?.('c1', TRANSACTION_ID)).toEqual({ consentStatus, means });
+    expect(await sca.status('c1', TRANSACTION_ID)).toEqual({
+      authorizationStatus: consentStatus,
+      executionStatus: null,
+      authorization: { type: 'authorization', status, bankStatus: consentStatus },
+      became,
+    });
+  });
+
+  it('its details; what the bank does not say, or says oddly, is null', async () => {
+    const details = {
+      consentStatus: 'valid',
+      validUntil: '2026-12-31',
+      frequencyPerDay: 4,
+      recurringIndicator: true,
+      access: { accounts: [{ iban: IBAN }] },
+    };
+    bank.expect('GET', '/v1/consents/c1', json(details));
+    const { consents } = open().bank;
+    expect(await consents.details?.('c1', TRANSACTION_ID)).toEqual({
+      consentStatus: 'valid',
+      means: 'valid',
+      validUntil: '2026-12-31',
+      frequencyPerDay: 4,
+      recurring: true,
+      access: { accounts: [{ iban: IBAN }] },
+    });
+    bank.expect(
+      'GET',
+      '/v1/consents/c1',
+      json({ consentStatus: 'valid', validUntil: 'soon', frequencyPerDay: 'x', access: [] }),
+    );
+    expect(await consents.details?.('c1', TRANSACTION_ID)).toMatchObject({
+      validUntil: null,
+      frequencyPerDay: null,
+      recurring: null,
+      access: null,
+    });
+  });
+
+  it('an answer about another consent decides nothing', async () => {
+    bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid', consentId: 'c2' }));
+    await expect(open().bank.consents.status?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
+      code: 'bank_answer',
+    });
+  });
+
+  it('ends; one that has ended already is no error', async () => {
+    const { consents } = open().bank;
+    for (const answer of [
+      { status: 204 },
+      refusal(404, 'CONSENT_UNKNOWN'),
+      refusal(401, 'CONSENT_EXPIRED'),
+    ]) {
+      bank.expect('DELETE', '/v1/consents/c1', answer);
+      await consents.delete?.('c1', TRANSACTION_ID);
+    }
+    for (const answer of [
+      { status: 404, body: '' },
+      refusal(403, 'SERVICE_BLOCKED'),
+      refusal(401, 'CONSENT_INVALID'),
+    ]) {
+      bank.expect('DELETE', '/v1/consents/c1', answer);
+      await expect(consents.delete?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
+        httpStatus: answer.status,
+      });
+    }
+  });
+
+  it('is not confirmed by psd2', async () => {
+    const consent = {
+      customerId: 'shop',
+      resourceId: 'c1',
+      transactionId: TRANSACTION_ID,
+      beforeSend: async () => undefined,
+    };
+    await expect(open().bank.consents.confirm(consent)).rejects.toMatchObject({ code: 'usage' });
+  });
+});

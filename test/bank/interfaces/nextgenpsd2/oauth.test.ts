@@ -1,0 +1,340 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { clientOf } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
+import { bankFile } from '../../../../src/bank-file/schema.ts';
+import { withOpenssl } from '../../../certificates/openssl.ts';
+import { json, type NextGenOptions, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+
+const bank = useNextGenBank();
+const open = useNextGen(bank);
+
+const METADATA = '/.well-known/oauth-authorization-server';
+const SITE = 'https://login.bank.example/authorize?brand=x';
+const LOGIN_PAGE = 'https://login.bank.example/authorize';
+const REDIRECT = 'http://127.0.0.1:8910/callback';
+const VERIFIER = 'v'.repeat(43);
+const CLIENT = { clientId: 'PSDIT-BI-1', clientSecret: 's e&cret' };
+
+type Oauth = NonNullable<NonNullable<NextGenOptions['file']>['oauth']>;
+
+const preStep = (more: Oauth = {}): NextGenOptions => ({
+  file: { oauth: { mode: 'pre-step', metadata: `${bank.baseUrl}${METADATA}`, ...more } },
+});
+
+const metadata = (more: object = {}) =>
+  json({
+    issuer: 'https://login.bank.example',
+    authorization_endpoint: SITE,
+    token_endpoint: `${bank.baseUrl}/token`,
+    revocation_endpoint: `${bank.baseUrl}/revoke`,
+    ...more,
+  });
+
+const TOKENS = json({
+  access_token: 't1',
+  token_type: 'Bearer',
+  expires_in: 3600,
+  refresh_token: 'r1',
+  scope: 'ais',
+});
+const start = {
+  clientId: CLIENT.clientId,
+  redirectUri: REDIRECT,
+  state: 's1',
+  codeVerifier: VERIFIER,
+  transactionId: TRANSACTION_ID,
+};
+const code = {
+  grant_type: 'authorization_code',
+  code: 'c/1',
+  redirect_uri: REDIRECT,
+  code_verifier: VERIFIER,
+} as const;
+
+describe('a login before everything', () => {
+  it('sends the customer to the server in the metadata, with PKCE', async () => {
+    bank.expect('GET', METADATA, metadata());
+    const { login } = open(preStep()).bank;
+    expect(login.tiesCodes).toBe(true);
+    const url = new URL(await login.authorize(start));
+    expect(`${url.origin}${url.pathname}`).toBe('https://login.bank.example/authorize');
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      brand: 'x',
+      response_type: 'code',
+      client_id: 'PSDIT-BI-1',
+      redirect_uri: REDIRECT,
+      scope: 'ais pis',
+      state: 's1',
+      code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    // The metadata is read once.
+    await login.authorize(start);
+  });
+
+  it('with addresses in the bank file, asks nobody; without PKCE there is no challenge', async () => {
+    const oauth: Oauth = {
+      mode: 'pre-step',
+      authorizationEndpoint: LOGIN_PAGE,
+      tokenEndpoint: `${bank.baseUrl}/own/token`,
+      pkce: 'none',
+      scope: { preStep: 'own' },
+    };
+    const { login } = open({ file: { oauth } }).bank;
+    expect(login.tiesCodes).toBeUndefined();
+    const url = new URL(await login.authorize(start));
+    expect(url.searchParams.get('scope')).toBe('own');
+    expect(url.searchParams.has('code_challenge')).toBe(false);
+    bank.expect('POST', '/own/token', TOKENS);
+    await login.tokens(CLIENT, code, TRANSACTION_ID);
+  });
+
+  it('gets tokens for the code, as a client with a certificate', async () => {
+    bank.expect('GET', METADATA, metadata());
+    bank.expect('POST', '/token', TOKENS);
+    const tokens = { current: async () => 'other', renewed: async () => 'other' };
+    expect(await open({ ...preStep(), tokens }).bank.login.tokens(CLIENT, code, TRANSACTION_ID)).toEqual({
+      accessToken: 't1',
+      expiresIn: 3600,
+      refreshToken: 'r1',
+      refreshExpiresIn: null,
+      scope: 'ais',
+    });
+    expect(Object.fromEntries(new URLSearchParams(bank.last.body.toString()))).toEqual({
+      ...code,
+      client_id: 'PSDIT-BI-1',
+    });
+    expect(bank.last.headers).not.toHaveProperty('signature');
+    expect(bank.last.headers).not.toHaveProperty('authorization');
+  });
+
+  it('proves the client as the bank wants it', async () => {
+    bank.expect('GET', METADATA, metadata());
+    bank.expect('POST', '/token', TOKENS);
+    await open(preStep({ clientAuth: 'basic' })).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    expect(bank.last.headers.authorization).toBe(
+      `Basic ${Buffer.from('PSDIT-BI-1:s%20e%26cret').toString('base64')}`,
+    );
+    expect(bank.last.body.toString()).not.toContain('client_id');
+    bank.expect('GET', METADATA, metadata());
+    bank.expect('POST', '/token', TOKENS);
+    await open(preStep({ clientAuth: 'post' })).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    expect(Object.fromEntries(new URLSearchParams(bank.last.body.toString()))).toMatchObject({
+      client_id: 'PSDIT-BI-1',
+      client_secret: 's e&cret',
+    });
+  });
+
+  it('a client with a certificate has addresses of its own (RFC 8705)', async () => {
+    const aliases = { mtls_endpoint_aliases: { token_endpoint: `${bank.baseUrl}/mtls/token` } };
+    bank.expect('GET', METADATA, metadata(aliases));
+    bank.expect('POST', '/mtls/token', TOKENS);
+    await open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    bank.expect('GET', METADATA, metadata(aliases));
+    bank.expect('POST', '/token', TOKENS);
+    await open(preStep({ clientAuth: 'post' })).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+  });
+
+  it('renews and revokes tokens', async () => {
+    bank.expect('GET', METADATA, metadata());
+    bank.expect('POST', '/token', json({ access_token: 't2' }));
+    const { login } = open(preStep()).bank;
+    const grant = { grant_type: 'refresh_token', refresh_token: 'r1' } as const;
+    expect(await login.tokens(CLIENT, grant, TRANSACTION_ID)).toMatchObject({
+      accessToken: 't2',
+      expiresIn: null,
+      refreshToken: null,
+    });
+    bank.expect('POST', '/revoke', { status: 200 });
+    await login.revoke(CLIENT, 't2', 'access_token', TRANSACTION_ID);
+    expect(bank.last.body.toString()).toBe('token=t2&token_type_hint=access_token&client_id=PSDIT-BI-1');
+  });
+
+  it('a server without revocation is not asked', async () => {
+    bank.expect('GET', METADATA, metadata({ revocation_endpoint: undefined }));
+    await open(preStep()).bank.login.revoke(CLIENT, 't', 'access_token', TRANSACTION_ID);
+  });
+
+  it('a refresh token that has ended says so in OAuth’s words', async () => {
+    bank.expect('GET', METADATA, metadata());
+    bank.expect('POST', '/token', json({ error: 'invalid_grant', error_description: 'over' }, 400));
+    const work = open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    await expect(work).rejects.toMatchObject({
+      code: 'bank_refused',
+      bankCode: 'invalid_grant',
+      message: expect.stringContaining('over'),
+    });
+  });
+
+  it.each([{ access_token: '' }, { access_token: 'a b' }, {}, { access_token: 7 }])(
+    '%j is no token',
+    async (body) => {
+      bank.expect('GET', METADATA, metadata());
+      bank.expect('POST', '/token', json(body));
+      await expect(open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID)).rejects.toMatchObject({
+        code: 'bank_answer',
+      });
+    },
+  );
+
+  it('odd lifetimes and texts count as absent', async () => {
+    bank.expect('GET', METADATA, metadata());
+    bank.expect(
+      'POST',
+      '/token',
+      json({ access_token: 't', expires_in: -5, refresh_token: ' ', scope: 'a\u0000' }),
+    );
+    expect(await open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID)).toEqual({
+      accessToken: 't',
+      expiresIn: null,
+      refreshToken: null,
+      refreshExpiresIn: null,
+      scope: null,
+    });
+  });
+
+  it('a token call can be on another host that the bank file names', async () => {
+    const elsewhere = await bank.listen(bank.certificates.server);
+    bank.expect('POST', '/token', TOKENS);
+    const oauth: Oauth = {
+      mode: 'pre-step',
+      authorizationEndpoint: LOGIN_PAGE,
+      tokenEndpoint: `${elsewhere}/token`,
+    };
+    await open({ file: { oauth } }).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    expect(bank.last.headers.host).toBe(new URL(elsewhere).host);
+  });
+});
+
+describe('codes and tokens go to known hosts only', () => {
+  it.each([
+    ['token_endpoint', 'https://evil.example/token'],
+    ['token_endpoint', 'http://127.0.0.1/token'],
+    ['revocation_endpoint', 'https://evil.example/revoke'],
+    ['authorization_endpoint', 'http://evil.example/authorize'],
+    ['authorization_endpoint', 'javascript:1'],
+  ])('a %s at %s is refused', async (field, address) => {
+    bank.expect('GET', METADATA, metadata({ [field]: address }));
+    await expect(open(preStep()).bank.login.authorize(start)).rejects.toMatchObject({ code: 'bank_answer' });
+  });
+
+  it('metadata that a resource names must be there too', async () => {
+    const file = { oauth: { mode: 'integrated' as const } };
+    const sca = {
+      resourceId: 'c1',
+      links: { approach: null, oauth: 'https://evil.example/metadata' },
+      redirectUri: REDIRECT,
+      login: start,
+      transactionId: TRANSACTION_ID,
+      beforeSend: silent,
+    };
+    await expect(open({ file }).bank.sca.proceed?.(sca)).rejects.toMatchObject({ code: 'bank_answer' });
+  });
+});
+
+describe('a login with the consent', () => {
+  const file = { oauth: { mode: 'integrated' as const } };
+
+  it('the server is the one that the consent names, and the scope has the consent', async () => {
+    bank.expect('GET', METADATA, metadata());
+    const opened = open({ file }).bank;
+    const sca = {
+      resourceId: 'c 1',
+      links: { approach: null, oauth: METADATA },
+      redirectUri: REDIRECT,
+      login: start,
+      transactionId: TRANSACTION_ID,
+      beforeSend: silent,
+    };
+    const turn = await opened.sca.proceed?.(sca);
+    expect(turn).toMatchObject({ next: 'log in', server: METADATA });
+    const url = new URL(turn?.next === 'log in' ? turn.url : '');
+    expect(url.searchParams.get('scope')).toBe('AIS:c 1');
+    expect(url.searchParams.get('redirect_uri')).toBe(REDIRECT);
+    bank.expect('POST', '/token', TOKENS);
+    await opened.login.tokens({ ...CLIENT, server: METADATA }, code, TRANSACTION_ID);
+  });
+
+  it('there is no login before it', async () => {
+    await expect(open({ file }).bank.login.authorize(start)).rejects.toMatchObject({
+      code: 'usage',
+      next: [['consent', 'request']],
+    });
+  });
+});
+
+describe('who sent the browser back (RFC 9207)', () => {
+  it.each([
+    ['https://login.bank.example', false, true],
+    [null, false, true],
+    [null, true, false],
+    ['https://evil.example', false, false],
+    ['https://evil.example', true, false],
+  ] as const)(
+    'iss %s; the server says that it names itself: %s; accepted: %s',
+    async (iss, names, accepted) => {
+      bank.expect('GET', METADATA, metadata({ authorization_response_iss_parameter_supported: names }));
+      const work = open(preStep()).bank.login.assertIssuer?.(iss, undefined, TRANSACTION_ID);
+      if (accepted) await work;
+      else await expect(work).rejects.toMatchObject({ code: 'login_refused' });
+    },
+  );
+});
+
+describe('the application alone', () => {
+  it('gets tokens with its own scope', async () => {
+    bank.expect('POST', '/token', TOKENS);
+    const file = { oauth: { mode: 'client-credentials' as const, tokenEndpoint: `${bank.baseUrl}/token` } };
+    await open({ file }).bank.login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);
+    expect(bank.last.body.toString()).toBe(
+      'grant_type=client_credentials&scope=ais+pis&client_id=PSDIT-BI-1',
+    );
+  });
+
+  it('needs an address for that', async () => {
+    const file = { oauth: { mode: 'client-credentials' as const } };
+    const work = open({ file }).bank.login.tokens(
+      CLIENT,
+      { grant_type: 'client_credentials' },
+      TRANSACTION_ID,
+    );
+    await expect(work).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('oauth.tokenEndpoint'),
+    });
+  });
+});
+
+describe('the client', () => {
+  const qwac = withOpenssl((openssl) => {
+    const key = openssl.write('given.key', readFileSync('test/vectors/cavage-test-key.pem', 'utf8'));
+    openssl.run(
+      'req',
+      '-x509',
+      '-key',
+      key,
+      '-subj',
+      '/C=IT/organizationIdentifier=PSDIT-BI-9/CN=x',
+      '-out',
+      'q.pem',
+    );
+    return new X509Certificate(readFileSync(`${openssl.folder}/q.pem`));
+  });
+  const client = (oauth: object) => clientOf(bankFile.parse({ interface: 'nextgenpsd2', oauth }), qwac);
+
+  it('is the organization in the QWAC, or the bank file names it', () => {
+    expect(client({})).toBeNull();
+    expect(client({ mode: 'pre-step' })).toEqual({ clientId: 'PSDIT-BI-9', needsSecret: false });
+    expect(client({ mode: 'integrated', clientId: 'own', clientAuth: 'basic' })).toEqual({
+      clientId: 'own',
+      needsSecret: true,
+    });
+  });
+
+  it('nobody logs in at a bank without OAuth', async () => {
+    const { login } = open().bank;
+    await expect(login.authorize(start)).rejects.toMatchObject({ code: 'usage' });
+    await expect(login.whose(TRANSACTION_ID)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+});

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/commands/context.ts';
+import { collect, listedFlows } from '../../../src/commands/flow/list.ts';
+import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { Flows } from '../../../src/store/ports/flows.ts';
+import { ToyBank } from '../../bank/contract/toy.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { named } from '../../support/named.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+const SENT = { requestId: 'q1', digest: null };
+const AUTHORISED: TransferEvent[] = [
+  { type: 'verify-sent', ...SENT },
+  VERIFIED,
+  { type: 'accepted' },
+  { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+];
+const EXECUTED: TransferEvent[] = [
+  ...AUTHORISED,
+  { type: 'execute-sent', ...SENT },
+  { type: 'executed', cro: null },
+];
+const INSTANT = { instant: true, futureDated: false };
+
+let folder: StoreFolder;
+let context: Context;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  context = openCommand(folder, NOW).context;
+});
+
+/** Makes a transfer with these events. @returns its id */
+async function made(events: TransferEvent[], order: Partial<TransferOrder> = {}): Promise<string> {
+  const { flows } = await context.store();
+  const begin = { transactionId: context.world.newId(), order: transferOrder(order) };
+  return flows.begin('transfer', begin, async (open) => {
+    for (const event of events)
+      await open.record(
+        event.type === 'verified' ? { ...event, resourceId: `r-${open.current.flow}` } : event,
+      );
+    return open.current.flow;
+  });
+}
+
+async function listed(attention: boolean, within = context): Promise<string[]> {
+  return (await collect(listedFlows(within, 'transfer', { attention }))).map(({ flow }) => flow);
+}
+
+/** The context, with a store that behaves differently. */
+async function withFlows(changed: (flows: Flows) => Partial<Flows>): Promise<Context> {
+  const data = await context.store();
+  const { flows } = data;
+  const list: Flows['list'] = (kind, filter) => flows.list(kind, filter);
+  const find: Flows['find'] = (kind, flow) => flows.find(kind, flow);
+  const kept = { list, find, atWork: () => flows.atWork() };
+  return { ...context, store: async () => ({ ...data, flows: { ...flows, ...kept, ...changed(flows) } }) };
+}
+
+describe.each(
+  named<{ name: string; events: TransferEvent[]; order?: Partial<TransferOrder> }>([
+    { name: 'is authorised, and execute was never sent', events: AUTHORISED },
+    { name: 'is executing', events: [...AUTHORISED, { type: 'execute-sent', ...SENT }] },
+    { name: 'is unknown', events: [...AUTHORISED, { type: 'execute-unanswered' }] },
+    { name: 'is instant, and executed but not settled', events: EXECUTED, order: INSTANT },
+    {
+      name: 'has only a refusal of execute',
+      events: [...AUTHORISED, { type: 'execute-refused', description: 'no' }],
+    },
+    { name: 'may have reached the bank', events: [{ type: 'verify-sent', ...SENT }] },
+  ]),
+)('a transfer that %s', (_name, { events, order }) => {
+  it('is in the list of what a person must look at', async () => {
+    expect(await listed(true)).toEqual([]);
+    const flow = await made(events, order);
+    expect(await listed(true)).toEqual([flow]);
+  });
+
+  it('is not in it while another process works on it', async () => {
+    const flow = await made(events, order);
+    const busy = await withFlows(() => ({ atWork: async () => [{ flow, holder: 'another' }] }));
+    expect(await listed(true, busy)).toEqual([]);
+    expect(await listed(false, busy)).toEqual([flow]);
+  });
+});
+
+it.each(
+  named<{ name: string; events: TransferEvent[]; order?: Partial<TransferOrder> }>([
+    { name: 'is not instant and executed', events: EXECUTED, order: { instant: false } },
+    {
+      name: 'is instant, executed and for a later day',
+      events: EXECUTED,
+      order: { ...INSTANT, futureDated: true },
+    },
+    { name: 'never reached the bank', events: [] },
+    { name: 'was cancelled', events: [...AUTHORISED, { type: 'cancelled' }] },
+    {
+      name: 'a person said was not executed',
+      events: [
+        ...AUTHORISED,
+        { type: 'execute-refused', description: 'no' },
+        { type: 'resolved', outcome: 'not-executed', by: 'ada@pisp', note: null },
+      ],
+    },
+  ]),
+)('a transfer that %s needs nobody', async (_name, { events, order }) => {
+  const flow = await made(events, order);
+  expect(await listed(true)).toEqual([]);
+  expect(await listed(false)).toEqual([flow]);
+});
+
+it('a payment that ended well while psd2 read the list needs nobody', async () => {
+  const flow = await made([...AUTHORISED, { type: 'execute-sent', ...SENT }], { instant: false });
+  const ending = await withFlows((flows) => ({
+    atWork: async () => {
+      await flows.resume('transfer', flow, async (open) => open.record({ type: 'executed', cro: null }));
+      return [];
+    },
+  }));
+  expect(await listed(true, ending)).toEqual([]);
+});
+
+it('--customer and PSD2_CUSTOMER list the flows of one customer', async () => {
+  const first = await made(AUTHORISED, { customerId: '1' });
+  const second = await made(AUTHORISED, { customerId: '12' });
+  const as = (customer: string) => openCommand(folder, NOW, { globals: { customer } }).context;
+  expect(await listed(false)).toEqual([second, first]);
+  expect(await listed(false, as('1'))).toEqual([first]);
+  expect(await listed(true, as('12'))).toEqual([second]);
+  expect(await listed(false, as('2'))).toEqual([]);
+  await expect(listed(false, as('../1'))).rejects.toMatchObject({ code: 'usage' });
+});
+
+it('--customer takes an id in the form of the interface', async () => {
+  const flow = await made(AUTHORISED, { customerId: 'anna.b' });
+  const globals = { customer: 'anna.b' };
+  const find = async () => new ToyBank().interface;
+  expect(await listed(false, openCommand(folder, NOW, { globals, find }).context)).toEqual([flow]);
+  await expect(listed(false, openCommand(folder, NOW, { globals }).context)).rejects.toMatchObject({
+    code: 'usage',
+  });
+});

@@ -1,0 +1,68 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { type TransferListOptions, transferList } from '../../../src/commands/transfer/list.ts';
+import type { OperationState } from '../../../src/domain/operation.ts';
+import type { Transfer } from '../../../src/domain/transfer.ts';
+import { useCommands } from '../../cli/in-process.ts';
+import { newTransfer } from '../../flows/transfers.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+
+const { run, said } = useCommands();
+const temporary = temporaryFolder();
+
+let transfer: Transfer;
+beforeEach(async () => {
+  vi.stubEnv('PSD2_BASE_URL', 'https://bank.example');
+  transfer = (await newTransfer(newConfigFolder(temporary))).open.current;
+});
+
+/** The local ids of the transfers that the command prints, of a store with these. */
+async function listed(
+  options: Partial<TransferListOptions>,
+  stored: [flow: string, createdAt: string, state: OperationState][],
+): Promise<string[]> {
+  const flows: string[] = [];
+  await run(async (context) => {
+    const data = await context.store();
+    const all = stored.map(([flow, createdAt, state]) => ({ ...transfer, flow, createdAt, state }));
+    const list = async function* () {
+      yield* all;
+    };
+    const shown: Parameters<typeof transferList>[0] = {
+      ...context,
+      store: async () => ({ ...data, flows: { ...data.flows, list } }),
+      output: {
+        ...context.output,
+        pages: async (pages, columns) => {
+          const [flow] = columns;
+          for await (const page of pages)
+            for (const row of page) flows.push(String(flow?.value(row, (time) => time)));
+        },
+      },
+    };
+    await transferList(shown, {
+      ...{ limit: undefined, state: [], since: undefined, attention: false },
+      ...options,
+    });
+  });
+  expect(said()).toBe('');
+  return flows;
+}
+
+it('--since begins at midnight in the time zone of the bank', async () => {
+  const stored: Parameters<typeof listed>[1] = [
+    ['tr-2', '2026-11-21T23:00:00.000Z', 'executed'],
+    ['tr-1', '2026-11-21T22:59:59.999Z', 'executed'],
+  ];
+  expect(await listed({ since: '2026-11-22' }, stored)).toEqual(['tr-2']);
+});
+
+it('--state may be repeated, and --limit counts the transfers that match', async () => {
+  const stored: Parameters<typeof listed>[1] = [
+    ['tr-4', '2026-11-22T10:00:00.000Z', 'unknown'],
+    ['tr-3', '2026-11-22T09:00:00.000Z', 'executed'],
+    ['tr-2', '2026-11-22T08:00:00.000Z', 'executing'],
+    ['tr-1', '2026-11-22T07:00:00.000Z', 'unknown'],
+  ];
+  expect(await listed({ state: ['unknown', 'executing'] }, stored)).toEqual(['tr-4', 'tr-2', 'tr-1']);
+  expect(await listed({ state: ['unknown', 'executing'], limit: '2' }, stored)).toEqual(['tr-4', 'tr-2']);
+});

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { FileCustomers } from '../../src/store/files/customers.ts';
+import type { StoreFolder } from '../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
+import { BANK } from '../store/whole-store.ts';
+import { sample } from '../support/sample.ts';
+
+const temporary = temporaryFolder();
+const PROGRAM = join(temporary, 'change-customer.mjs');
+const PRELOAD = fileURLToPath(new URL('../store/stop-at.cjs', import.meta.url));
+/** A process that stands still counts as dead after a quarter of a second instead of five seconds. */
+const HASTE = '20';
+const PATIENCE_MS = 300_000;
+
+beforeAll(async () => {
+  await build({
+    entryPoints: [fileURLToPath(new URL('../store/change-customer.ts', import.meta.url))],
+    outfile: PROGRAM,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'warning',
+    banner: { js: "import { createRequire as r } from 'node:module'; const require = r(import.meta.url);" },
+  });
+});
+
+/** Starts a worker that makes changes. @param stop where it is stopped, and by which signal */
+function start({ root }: StoreFolder, prefix: string, changes: number, stop: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['--require', PRELOAD, PROGRAM, root, prefix, String(changes)], {
+    env: { PATH: process.env.PATH, STOP_FOLDER: join(root, 'tokens'), STOP_HASTE: HASTE, ...stop },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  const ended = once(child, 'close').then(() => said.split('\n').slice(0, -1));
+  return { child, ended, stands: (point: string) => standsAt(child, ended, () => said, point) };
+}
+
+/** Resolves when a process stands still at a point, or has ended. */
+function standsAt(child: ChildProcess, ended: Promise<unknown>, said: () => string, point: string) {
+  const isThere = () => said().includes(`${point}\n`);
+  return Promise.race([
+    ended,
+    new Promise<void>((resolve) => {
+      if (isThere()) resolve();
+      else child.stderr?.on('data', () => isThere() && resolve());
+    }),
+  ]);
+}
+
+const customers = (folder: StoreFolder) => new FileCustomers(folder, 'bank', BANK);
+const flowsIn = async (folder: StoreFolder) =>
+  ((await customers(folder).read('ada'))?.consents ?? []).map(({ flow }) => flow).sort();
+
+/** A folder with a record that has one consent, or without a record. */
+async function newFolder(isEmpty: boolean): Promise<StoreFolder> {
+  const folder = newConfigFolder(temporary);
+  if (!isEmpty) expect(await start(folder, 'before', 1).ended).not.toEqual([]);
+  return folder;
+}
+
+describe.each([
+  ['the first change', true],
+  ['a further change', false],
+])('wherever a worker was stopped at %s', (_what, isEmpty) => {
+  const before = isEmpty ? [] : ['before-1'];
+  /** The points of a change, without those that differ from run to run. */
+  async function points(): Promise<string[]> {
+    const found = await start(await newFolder(isEmpty), 'late', 1).ended;
+    expect(found.filter((point) => !/^(?:before|after) \w+ .+ #\d+$/.test(point))).toEqual([]);
+    expect(found.length).toBeGreaterThan(15);
+    return sample(found, 8);
+  }
+
+  it(
+    'it goes on after another one made a change, and both are there once',
+    async () => {
+      for (const point of await points()) {
+        const folder = await newFolder(isEmpty);
+        const late = start(folder, 'late', 1, { STOP_AT: point });
+        await late.stands(point);
+        await start(folder, 'other', 3).ended;
+        expect(await flowsIn(folder), point).toEqual(
+          expect.arrayContaining([...before, 'other-1', 'other-2', 'other-3']),
+        );
+        late.child.kill('SIGCONT');
+        await late.ended;
+        expect(late.child.exitCode, point).toBe(0);
+        const all = [...before, 'late-1', 'other-1', 'other-2', 'other-3'];
+        expect(await flowsIn(folder), point).toEqual(all);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'and killed, its change was made or not, and others can go on',
+    async () => {
+      for (const point of await points()) {
+        const folder = await newFolder(isEmpty);
+        await start(folder, 'late', 1, { STOP_AT: point, STOP_HOW: 'SIGKILL' }).ended;
+        const left = await flowsIn(folder);
+        expect([before, [...before, 'late-1']], point).toContainEqual(left);
+        await start(folder, 'other', 2).ended;
+        expect(await flowsIn(folder), point).toEqual([...left, 'other-1', 'other-2']);
+      }
+    },
+    PATIENCE_MS,
+  );
+});
+
+it(
+  'of changes that several processes make at once, one of them killed, none is lost or made twice',
+  async () => {
+    const folder = await newFolder(true);
+    const killed = start(folder, 'a', 100);
+    const others = ['b', 'c', 'd'].map((prefix) => start(folder, prefix, 10));
+    await Promise.race(others.map(({ ended }) => ended));
+    killed.child.kill('SIGKILL');
+    await Promise.all([killed, ...others].map(({ ended }) => ended));
+    const flows = await flowsIn(folder);
+    expect(new Set(flows).size).toBe(flows.length);
+    const of = (prefix: string) => flows.filter((flow) => flow.startsWith(`${prefix}-`)).length;
+    expect(['b', 'c', 'd'].map(of)).toEqual([10, 10, 10]);
+    // Those of the killed process are the first ones that it made, without a gap.
+    const numbers = flows.flatMap((flow) => (flow.startsWith('a-') ? [Number(flow.slice(2))] : []));
+    expect(numbers.sort((one, other) => one - other)).toEqual(numbers.map((_, index) => index + 1));
+  },
+  PATIENCE_MS,
+);

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { STEPS } from '../../src/store/postgres/schema.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+
+const PAGE = readFileSync('docs/store.md', 'utf8');
+const folder = temporaryFolder();
+
+/** The code blocks of a language on the page, in order. */
+function examples(language: string): string[] {
+  const blocks = PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
+  return [...blocks].map(([, text = '']) => text);
+}
+
+const container = z.object({
+  name: z.string(),
+  image: z.string(),
+  args: z.array(z.string()),
+  env: z.array(z.strictObject({ name: z.string(), value: z.string() })),
+  envFrom: z.array(z.strictObject({ secretRef: z.strictObject({ name: z.string() }) })),
+  volumeMounts: z.array(
+    z.strictObject({ name: z.string(), mountPath: z.string(), readOnly: z.literal(true).optional() }),
+  ),
+});
+const pod = z.object({
+  securityContext: z.object({ runAsNonRoot: z.literal(true) }),
+  containers: z.array(container).length(1),
+  volumes: z.array(z.looseObject({ name: z.string() })),
+});
+const deployment = z.object({
+  kind: z.literal('Deployment'),
+  spec: z.object({
+    selector: z.object({ matchLabels: z.record(z.string(), z.string()) }),
+    template: z.object({ metadata: z.object({ labels: z.record(z.string(), z.string()) }), spec: pod }),
+  }),
+});
+const cronJob = z.object({
+  kind: z.literal('CronJob'),
+  spec: z.object({
+    schedule: z.string().regex(/^(\S+ ){4}\S+$/),
+    jobTemplate: z.object({ spec: z.object({ template: z.object({ spec: pod }) }) }),
+  }),
+});
+
+describe('the page about the store', () => {
+  it('the store page has a worker and a timer that systemd accepts', () => {
+    mkdirSync(join(folder, 'units'), { recursive: true });
+    const [service = '', timer = ''] = examples('ini');
+    const unit = (name: string) => join(folder, 'units', name);
+    writeFileSync(unit('psd2-worker.service'), service.replace('/usr/local/bin/psd2', process.execPath));
+    writeFileSync(unit('psd2-worker.timer'), timer);
+    const args = ['verify', '--man=no', '--recursive-errors=no'];
+    const units = [unit('psd2-worker.service'), unit('psd2-worker.timer')];
+    const { status, stderr } = spawnSync('systemd-analyze', [...args, ...units], { encoding: 'utf8' });
+    expect({ status, said: stderr.split('\n').filter((line) => line.includes('psd2-worker')) }).toEqual({
+      status: 0,
+      said: [],
+    });
+  });
+
+  it('the store page has a crontab whose command a shell accepts', () => {
+    const [line = ''] = examples('crontab');
+    const [, command = ''] = /^(?:\S+ ){5}(.*)$/.exec(line.trim()) ?? [];
+    const { stdout } = spawnSync('shellcheck', ['--shell=sh', '--exclude=SC1091', '-'], {
+      input: `${command}\n`,
+      encoding: 'utf8',
+    });
+    expect([command.includes('psd2'), command.includes('%'), stdout]).toEqual([true, false, '']);
+  });
+
+  it('the store page has a Deployment and a CronJob that are complete, and no secret in plain text', () => {
+    const [first = '', second = ''] = examples('yaml');
+    const { spec } = deployment.parse(parse(first));
+    expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);
+    const pods = [spec.template.spec, cronJob.parse(parse(second)).spec.jobTemplate.spec.template.spec];
+    for (const { containers, volumes } of pods) {
+      const [psd2] = containers;
+      expect(psd2?.args.slice(0, 2)).toEqual(['sync', '--all-customers']);
+      expect(psd2?.volumeMounts.map(({ name }) => name)).toEqual(volumes.map(({ name }) => name));
+      for (const { name, value } of psd2?.env ?? []) {
+        expect(name).not.toMatch(/PASSWORD|PASSPHRASE|SECRET/);
+        expect(value).not.toMatch(/\/\/[^/@]*:[^/@]*@/);
+      }
+    }
+  });
+
+  it('the store page names every table of the schema, and every column', () => {
+    const tables = STEPS.join('\n').matchAll(/^create table psd2\.(\w+) \(\n(.*?)^\)/gms);
+    const missing = [...tables].flatMap(([, table = '', body = '']) => {
+      const section = PAGE.split(`\n### \`${table}\`\n`)[1]?.split('\n### ')[0];
+      const row = new RegExp(`^\\| \`${table}\` \\|.*$`, 'm').exec(PAGE)?.[0];
+      const said = section ?? row ?? '';
+      const columns = [...body.matchAll(/^ {2}(?!primary|foreign|constraint)(\w+) /gm)].map(
+        ([, column = '']) => column,
+      );
+      return columns
+        .filter((column) => !said.includes(`\`${column}\``))
+        .map((column) => `${table}.${column}`);
+    });
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  comparableReference,
+  parseDescription,
+  parsePayeeName,
+  parseReference,
+} from '../../../src/domain/order/sepa-text.ts';
+
+const ALLOWED = [
+  ...'abcdefghijklmnopqrstuvwxyz',
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+  ...'0123456789',
+  ..."/-?:().,'+ ",
+];
+
+it.each(ALLOWED)('SEPA allows the character %j', (character) => {
+  expect(parseDescription(`a${character}b`)).toBe(`a${character}b`);
+});
+
+it('psd2 refuses every other character and names its position, counted in characters', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...ALLOWED), { maxLength: 60, size: 'max' }),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((odd) => !ALLOWED.includes(odd)),
+      fc.string({ maxLength: 20, size: 'max' }),
+      (before, odd, after) => {
+        expect(() => parseDescription(before.join('') + odd + after)).toThrow(
+          expect.objectContaining({
+            code: 'invalid_text',
+            message: `--description contains the character ${JSON.stringify(odd)} at position ${before.length + 1}, which SEPA does not allow`,
+            hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed.",
+          }),
+        );
+      },
+    ),
+  );
+});
+
+it.each([
+  ['Caffè', '"è"', 5],
+  ['a\nb', '"\\n"', 2],
+  ['😀', '"😀"', 1],
+  ['50 €', '"€"', 4],
+  ['a_b', '"_"', 2],
+  ['R&D', '"&"', 2],
+])('psd2 refuses %j because of %s at position %i', (text, character, position) => {
+  expect(() => parsePayeeName(text)).toThrow(
+    `--name contains the character ${character} at position ${position}, which SEPA does not allow`,
+  );
+});
+
+/** The error about a text that cannot be sent. */
+function refusal(message: string): unknown {
+  return expect.objectContaining({ code: 'invalid_text', message });
+}
+
+describe('the lengths of texts', () => {
+  it('psd2 accepts a name of 1 to 70 characters', () => {
+    expect(parsePayeeName('A')).toBe('A');
+    expect(parsePayeeName('n'.repeat(70))).toHaveLength(70);
+    expect(() => parsePayeeName('n'.repeat(71))).toThrow(
+      refusal('--name has 71 characters, but at most 70 are allowed'),
+    );
+    expect(() => parsePayeeName('  ')).toThrow(refusal('--name is empty'));
+  });
+
+  it('psd2 accepts a description of up to 140 characters, or none', () => {
+    expect(parseDescription('')).toBe('');
+    expect(parseDescription('d'.repeat(140))).toHaveLength(140);
+    expect(() => parseDescription('d'.repeat(141))).toThrow(
+      refusal('--description has 141 characters, but at most 140 are allowed'),
+    );
+  });
+
+  it('psd2 accepts a reference of 1 to 35 characters', () => {
+    expect(parseReference('r')).toBe('r');
+    expect(parseReference('r'.repeat(35))).toHaveLength(35);
+    expect(() => parseReference('r'.repeat(36))).toThrow(
+      refusal('--reference has 36 characters, but at most 35 are allowed'),
+    );
+    expect(() => parseReference(' ')).toThrow(refusal('--reference is empty'));
+  });
+});
+
+it('psd2 accepts a reference with single slashes inside', () => {
+  expect(parseReference('2026/11/A-7')).toBe('2026/11/A-7');
+});
+
+it.each(['/1', '1/', '1//2', '/'])('psd2 refuses the slashes of the reference %j', (reference) => {
+  expect(() => parseReference(reference)).toThrow(
+    refusal('--reference must not begin or end with a slash, or have two slashes in a row'),
+  );
+});
+
+describe('equal references', () => {
+  const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019-'), minLength: 1, maxLength: 8 });
+  const spaces = fc.string({ unit: fc.constantFrom(' ', '\t'), maxLength: 3 });
+
+  it('references are equal if they differ only in spaces and case', () => {
+    fc.assert(
+      fc.property(
+        fc.array(word, { minLength: 1, maxLength: 4 }),
+        spaces,
+        spaces,
+        (words, before, between) => {
+          const other = `${before}${words.join(` ${between}`).toUpperCase()}${before}`;
+          expect(comparableReference(other)).toBe(comparableReference(words.join(' ')));
+        },
+      ),
+    );
+  });
+
+  it('it makes no difference whether a letter and its accent are one character or two', () => {
+    expect(comparableReference('caf\u0065\u0301')).toBe(comparableReference('CAF\u00c9'));
+    expect(comparableReference('cafe')).not.toBe(comparableReference('caf\u00e9'));
+  });
+
+  it('the compared form stays as it is in the claims on disk and in the database', () => {
+    expect(comparableReference(' INV \t 2026/11-Gr\u0075\u0308ße ')).toBe('inv 2026/11-gr\u00fcße');
+  });
+
+  it('references with different words are different', () => {
+    expect(comparableReference('INV 1')).not.toBe(comparableReference('INV1'));
+    expect(comparableReference('INV-1')).not.toBe(comparableReference('INV-10'));
+  });
+});

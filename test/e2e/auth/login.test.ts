@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
+import { useChromium } from '../support/customer.ts';
+import { readError } from '../support/errors.ts';
+import { PROGRAM, readDocument, useSandbox } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const operator = useSandbox();
+const newCustomer = useChromium();
+operator.env.PSD2_BROWSER = 'none';
+
+const login = (env = {}) => operator.start(['auth', 'login', '--json', '--verbose'], env);
+
+function storedTokens(): Record<string, string> {
+  const folder = join(operator.config, 'tokens', 'sandbox');
+  const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')]));
+}
+
+describe('psd2 auth login with a browser', () => {
+  it('psd2 auth login logs in the customer who types user and password and allows the access', async () => {
+    const psd2 = await login();
+    const customer = await newCustomer();
+    await customer.follow(psd2);
+    await customer.logInAs('Anna Esposito');
+    expect(await customer.heading()).toBe('Sandbox TPP asks for access to your accounts');
+    expect(await customer.page.getByText('You are logged in as').textContent()).toContain('Anna Esposito');
+    await customer.press('Allow access');
+    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+    expect(await customer.page.textContent('main')).toContain('You can close this window');
+
+    const ended = await psd2.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const told = readDocument(shapes.login, ended.stdout);
+    expect(told).toMatchObject({
+      profile: 'sandbox',
+      grantType: 'authorization_code',
+      customerId: '1048262',
+    });
+    expect(Date.parse(told.accessTokenExpiresAt ?? '')).toBeGreaterThan(Date.now());
+    const code = new URL(customer.page.url()).searchParams.get('code') ?? '';
+    expect(code).not.toBe('');
+    expect(ended.stdout + ended.stderr).not.toContain(code);
+    expect(await operator.json(shapes.customer, ['customer', 'id'])).toEqual({ customerId: '1048262' });
+  });
+
+  it('psd2 auth login takes the right password after a wrong one, in a browser without scripts', async () => {
+    const psd2 = await login();
+    const customer = await newCustomer({ javaScriptEnabled: false });
+    await customer.follow(psd2);
+    await customer.page.getByLabel('User').fill('anna');
+    await customer.page.getByLabel('Password').fill('wrong');
+    await customer.press('Log in');
+    expect(await customer.page.getByRole('alert').textContent()).toBe('User and password do not match.');
+    await customer.logInAs('Anna Esposito');
+    await customer.press('Allow access');
+    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+    expect(await psd2.ended).toMatchObject({ code: 0 });
+  });
+
+  it('psd2 keeps the logins of two customers apart', async () => {
+    for (const name of ['Anna Esposito', 'Bruno Conti']) {
+      const psd2 = await login();
+      const customer = await newCustomer();
+      await customer.follow(psd2);
+      await customer.press(`Continue as ${name}`);
+      await customer.press('Allow access');
+      expect(await psd2.ended).toMatchObject({ code: 0 });
+    }
+    const ids = async (...args: string[]) =>
+      (await operator.json(shapes.accounts, ['accounts', 'list', ...args])).map(({ productId }) => productId);
+    expect(await ids()).toEqual(['0020739150', '0020739168', '0000093025']);
+    expect(await ids('--customer', '1048262')).toEqual(['0010482620', '0010482638', '0000093017']);
+  });
+
+  it('psd2 auth login refuses a callback with another state, and continues to wait', async () => {
+    const callback = `http://127.0.0.1:${await freePort()}/callback`;
+    const psd2 = await login({ PSD2_REDIRECT_URI: callback });
+    const customer = await newCustomer();
+    await customer.follow(psd2);
+    await customer.logInAs('Anna Esposito');
+    const intruder = await newCustomer();
+    await intruder.page.goto(`${callback}?code=5b1f5f7e-0000-4000-8000-000000000000&state=guessed`);
+    expect(await intruder.heading()).toBe('Not the answer that psd2 waits for');
+    await customer.press('Allow access');
+    expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+    expect(await psd2.ended).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['at the login page', 'Cancel', false],
+    ['at the access page', 'Refuse', true],
+  ])('psd2 auth login exits with 6 if the customer refuses %s', async (_page, button, loggedIn) => {
+    const before = storedTokens();
+    const psd2 = await login();
+    const customer = await newCustomer();
+    await customer.follow(psd2);
+    if (loggedIn) await customer.logInAs('Anna Esposito');
+    await customer.press(button);
+    expect(await customer.heading()).toBe('You did not allow the access');
+
+    const ended = await psd2.ended;
+    expect(readError(ended)).toMatchObject({ code: 'login_refused', exitCode: 6 });
+    expect(ended.stdout).toBe('');
+    expect(storedTokens()).toEqual(before);
+  });
+
+  it.each(['http', 'https'])(
+    'with few files, idle connections of other programs do not keep the customer from %s',
+    async (scheme) => {
+      const port = await freePort();
+      const psd2 = await operator.startProgram(
+        'bash',
+        ['-c', 'ulimit -n 64; exec "$@"', 'few', process.execPath, PROGRAM, 'auth', 'login'],
+        { PSD2_REDIRECT_URI: `${scheme}://127.0.0.1:${port}/callback` },
+      );
+      const customer = await newCustomer({ ignoreHTTPSErrors: true });
+      await customer.follow(psd2);
+      const idle = await Promise.all(Array.from({ length: 100 }, () => openIdle(port)));
+      await customer.press('Continue as Anna Esposito');
+      await customer.press('Allow access');
+      expect(await customer.heading()).toBe('Thank you, your answer has arrived');
+      const ended = await psd2.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      for (const socket of idle) socket.destroy();
+    },
+  );
+});
+
+/** Opens a connection that sends nothing. */
+async function openIdle(port: number) {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}

@@ -1,0 +1,283 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Big from 'big.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { bankDay } from '../support/bank-days.ts';
+import { readError } from '../support/errors.ts';
+import { type ConnectProxy, openProxy, type ProxyOptions } from '../support/proxy.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { secretsIn } from '../support/secrets.ts';
+import * as shapes from '../support/shapes.ts';
+import { callsOf } from '../support/verbose.ts';
+
+const ACCOUNT = '0010482620';
+const SAVINGS = '0010482638';
+const operator = keepRunning(useLoggedIn(['--persona', 'lived-in']));
+const certificate = (name: string) => join(operator.config, 'sandbox/certificates', name);
+
+describe('a bank whose answers have every unusual shape', () => {
+  it('psd2 gets a consent, and lists accounts and balances', async () => {
+    const consent = await operator.json(shapes.consent, [
+      ...['consent', 'request', '--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'],
+    ]);
+    expect(consent).toMatchObject({ state: 'confirmed', categories: [{ outcome: true }, { outcome: true }] });
+    const accounts = await operator.json(shapes.accounts, ['accounts', 'list']);
+    expect(accounts.map(({ productId }) => productId)).toEqual([ACCOUNT, SAVINGS, '0000093017']);
+    for (const { productId } of accounts) {
+      const balance = await operator.json(shapes.balance, ['accounts', 'balance', productId]);
+      expect(balance.asOf).not.toBeNull();
+    }
+  });
+
+  const totals = z.object({
+    data: z.object({
+      numberTransactionsAccounting: z.coerce.number(),
+      // If the bank leaves out their number, they are all on the first page.
+      numberTransactionsNotAccounting: z.coerce.number().optional(),
+      transactionsNotAccounting: z.array(z.unknown()),
+      totalEnter: z.object({ amount: z.string() }),
+      totalOutput: z.object({ amount: z.string() }),
+    }),
+  });
+
+  it.each([
+    ['restarted cursors', ACCOUNT],
+    ['_links.next', SAVINGS],
+  ])('psd2 lists each transaction once, through %s', async (_, account) => {
+    const { data } = await operator.json(totals, [
+      ...['api', 'GET', `/private/customers/1048262/products/${account}/transactions/retrieve`],
+    ]);
+    const rows = await operator.json(shapes.transactions, ['accounts', 'transactions', account]);
+    const booked = rows.filter(({ status }) => status === 'booked');
+    expect(booked).toHaveLength(data.numberTransactionsAccounting);
+    expect(rows.length - booked.length).toBe(
+      data.numberTransactionsNotAccounting ?? data.transactionsNotAccounting.length,
+    );
+    const sum = (sign: 1 | -1) =>
+      booked
+        .map(({ amount }) => new Big(amount))
+        .filter((amount) => amount.s === sign)
+        .reduce((total, amount) => total.plus(amount), new Big(0));
+    expect(sum(1).eq(data.totalEnter.amount)).toBe(true);
+    expect(sum(-1).eq(data.totalOutput.amount)).toBe(true);
+    expect(booked.length).toBeGreaterThan(10);
+  });
+
+  it('psd2 settles an instant transfer', async () => {
+    const transfer = await operator.json(shapes.transfer, [
+      ...['transfer', 'create', '--instant', '--payee-verified', '--yes', '--from', ACCOUNT],
+      ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '5.55'],
+    ]);
+    expect(transfer).toMatchObject({
+      state: 'settled',
+      executionStatus: 'OK',
+      authorizationStatus: 'AUTHORIZED',
+    });
+  });
+
+  it('a 401 that asks for SCA renews no token', async () => {
+    const ended = await operator.psd2([
+      ...[
+        'accounts',
+        'transactions',
+        ACCOUNT,
+        '--from',
+        bankDay(-200),
+        '--limit',
+        '1',
+        '--json',
+        '--yes',
+        '--verbose',
+      ],
+    ]);
+    expect(readDocument(shapes.transactions, ended.stdout)).toHaveLength(1);
+    expect(callsOf(ended).map(({ step, outcome }) => `${step} ${outcome}`)).toEqual([
+      'retrieve 401',
+      'approach 200',
+      'retrieve 200',
+    ]);
+  });
+
+  it('psd2 keeps every digit of requestId', async () => {
+    const ended = await operator.psd2([
+      'api',
+      'GET',
+      '/private/customers/1048262/products/x/balance/retrieve',
+      '--json',
+    ]);
+    const { requestId } = readError(ended);
+    expect(requestId).toMatch(/^\d{24}$/);
+    expect(ended.stdout).toContain(`"requestId":"${requestId}"`);
+  });
+});
+
+describe('answers that the bank signed', () => {
+  const request = (bankCertificate: string) =>
+    operator.psd2(
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', ACCOUNT, '--json', '--verbose'],
+      {
+        env: { PSD2_BANK_SIGNING_CERT: certificate(bankCertificate) },
+      },
+    );
+
+  it("psd2 uses signed answers that match the bank's certificate", async () => {
+    const ended = await request('bank-signing.pem');
+    expect(readDocument(shapes.consent, ended.stdout)).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('signed answers are refused with 11 when they do not match, and psd2 stores nothing of them', async () => {
+    const ended = await request('qseal.pem');
+    expect(readError(ended)).toMatchObject({
+      exitCode: 11,
+      message: expect.stringContaining('wrong Signature'),
+    });
+    expect(readDocument(shapes.consent, ended.stdout)).toMatchObject({ resourceId: null });
+    const [call, ...others] = callsOf(ended);
+    expect(call).toMatchObject({ step: 'request', outcome: expect.stringContaining('wrong Signature') });
+    expect(others).toEqual([]);
+
+    const tokens = secretsIn(join(operator.config, 'tokens'));
+    const login = await operator.psd2(['auth', 'login', '--json'], {
+      env: { PSD2_BANK_SIGNING_CERT: certificate('qseal.pem') },
+    });
+    expect(readError(login).exitCode).toBe(11);
+    expect(secretsIn(join(operator.config, 'tokens'))).toEqual(tokens);
+  });
+});
+
+describe('headers that the operator chooses', () => {
+  it('the headers of the operator are sent as the bank takes them', async () => {
+    const ended = await operator.psd2([
+      ...[
+        'accounts',
+        'balance',
+        ACCOUNT,
+        '--psu-ip',
+        '2001:db8::7',
+        '--lang',
+        'it-IT,it;q=0.8',
+        '--trace',
+        'balance',
+      ],
+    ]);
+    expect(ended.code, ended.stderr).toBe(0);
+  });
+
+  it('the headers include TPP-Certificate, in the encoding of the profile', async () => {
+    const shown = z.object({ headers: z.record(z.string(), z.string()) });
+    const { headers } = await operator.json(shown, [
+      'api',
+      'GET',
+      '/private/customers/customerid-info',
+      '--dry-run',
+    ]);
+    const { raw } = new X509Certificate(readFileSync(certificate('qseal.pem')));
+    expect(headers['tpp-certificate']).toBe(raw.toString('base64'));
+  });
+
+  it('the headers include the session id, which psd2 keeps from the first answer on', async () => {
+    const ended = await operator.psd2(['accounts', 'transactions', ACCOUNT, '--limit', '25', '--verbose']);
+    const again = await operator.psd2(['customer', 'id', '--verbose']);
+    const tracks = [...callsOf(ended), ...callsOf(again)].map(({ track }) => track);
+    expect(tracks.length).toBeGreaterThan(2);
+    expect(new Set(tracks).size).toBe(1);
+    expect(tracks[0]).toMatch(/^\d{10}$/);
+  });
+});
+
+describe('the export of transactions', () => {
+  it.each([
+    ['pdf', /^%PDF-/],
+    ['xls', /^<\?xml .*\n<\?mso-application progid="Excel\.Sheet"/],
+  ])("psd2 saves the bank's %s", async (format, content) => {
+    const file = join(operator.folder, `transactions.${format}`);
+    const args = ['accounts', 'transactions', ACCOUNT, '--export', format, '--file'];
+    const ended = await operator.psd2([...args, file]);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toBe('');
+    expect(readFileSync(file, 'latin1')).toMatch(content);
+    expect(readdirSync(operator.folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+    const piped = await operator.psd2([...args, '-']);
+    expect(piped.stdout).toMatch(content);
+  });
+
+  it('the export does not go to a terminal, and needs a file', async () => {
+    const args = ['accounts', 'transactions', ACCOUNT, '--export', 'pdf'];
+    const command = [process.execPath, PROGRAM, ...args, '--file', '-'].map((word) => `'${word}'`).join(' ');
+    const terminal = await operator.startProgram('script', ['-qefc', command, '/dev/null']);
+    const shown = await terminal.ended;
+    expect(shown.code).toBe(2);
+    expect(shown.stdout).toContain('psd2 does not write it to a terminal');
+    expect(shown.stdout).not.toContain('%PDF');
+    const without = await operator.psd2([...args, '--json']);
+    expect(readError(without).exitCode).toBe(2);
+    const missing = join(operator.folder, 'no-folder/transactions.pdf');
+    expect((await operator.psd2([...args, '--file', missing])).code).toBe(3);
+    expect(existsSync(missing)).toBe(false);
+  });
+});
+
+describe('a proxy', () => {
+  async function openForTest(options: ProxyOptions = {}): Promise<ConnectProxy> {
+    const proxy = await openProxy(options);
+    onTestFinished(proxy.close);
+    return proxy;
+  }
+
+  it.each(['http', 'https'])(
+    'a proxy reached over %s carries the call, and sees neither token nor client certificate',
+    async (scheme) => {
+      const tls = { cert: certificate('server.pem'), key: certificate('server-key.pem') };
+      const proxy = await openForTest(scheme === 'https' ? { tls } : {});
+      const ended = await operator.psd2(['accounts', 'list', '--json'], {
+        env: { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: certificate('ca.pem') },
+      });
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(readDocument(shapes.accounts, ended.stdout)).toHaveLength(3);
+      expect(proxy.asked).toHaveLength(1);
+      expect(proxy.certificates).toEqual([]);
+
+      const seen = Buffer.concat([Buffer.from(proxy.asked.join()), proxy.passed()]);
+      expect(proxy.passed().length).toBeGreaterThan(1000);
+      for (const secret of secretsIn(operator.config)) expect(seen.includes(secret)).toBe(false);
+      const { raw } = new X509Certificate(readFileSync(certificate('qwac.pem')));
+      expect(seen.includes(raw)).toBe(false);
+      expect(seen.includes('/private/')).toBe(false);
+    },
+  );
+
+  it.each([
+    ['HTTP_PROXY', (url: string) => url],
+    ['HTTPS_PROXY without a scheme', (url: string) => url.replace('http://', '')],
+  ])('a proxy named by %s carries the call', async (named, addressOf) => {
+    const proxy = await openForTest();
+    const variable = named.split(' ', 1)[0] ?? '';
+    const ended = await operator.psd2(['accounts', 'list', '--json'], {
+      env: { [variable]: addressOf(proxy.url) },
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  it('psd2 exits with 11 if the proxy needs credentials', async () => {
+    const proxy = await openForTest({ status: 407 });
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { HTTPS_PROXY: proxy.url } });
+    expect(readError(ended)).toMatchObject({
+      exitCode: 11,
+      message: expect.stringContaining('HTTP 407'),
+      hint: expect.stringContaining('user and the password of the proxy'),
+    });
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  it('the proxy is left out for the hosts of NO_PROXY', async () => {
+    const proxy = await openForTest();
+    const ended = await operator.psd2(['accounts', 'list'], {
+      env: { HTTPS_PROXY: proxy.url, NO_PROXY: 'localhost,127.0.0.1' },
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(proxy.asked).toEqual([]);
+  });
+});

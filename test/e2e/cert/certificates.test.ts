@@ -1,0 +1,259 @@
+import { execFileSync } from 'node:child_process';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { makeCertificateSet } from '../../../src/sandbox/folder/certificate-set.ts';
+import { readError } from '../support/errors.ts';
+import { terminalOf } from '../support/in-terminal.ts';
+import { keepRunning, useLoggedIn } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const PASSPHRASE = 'correct horse battery staple';
+const operator = keepRunning(useLoggedIn());
+const inTerminal = terminalOf(operator);
+const own = (name: string) => join(operator.folder, name);
+const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
+const inspected = z.array(shapes.certificate);
+
+/** Makes a file with the openssl command. Only its owner can read the file. */
+function openssl(file: string, ...args: string[]): string {
+  execFileSync('openssl', [...args, '-out', own(file)], { stdio: 'pipe', umask: 0o077 } as object);
+  return own(file);
+}
+
+let files: { modern: string; old: string; locked: string; der: string; chain: string };
+beforeAll(() => {
+  const pair = [
+    '-in',
+    sandbox('qseal.pem'),
+    '-inkey',
+    sandbox('qseal-key.pem'),
+    '-certfile',
+    sandbox('ca.pem'),
+  ];
+  const pack = ['pkcs12', '-export', ...pair, '-passout', `pass:${PASSPHRASE}`];
+  const key = createPrivateKey(readFileSync(sandbox('qseal-key.pem')));
+  writeFileSync(
+    own('locked.pem'),
+    key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSPHRASE }),
+    { mode: 0o600 },
+  );
+  writeFileSync(
+    own('chain.pem'),
+    ['qwac-key.pem', 'qwac.pem', 'ca.pem'].map((name) => readFileSync(sandbox(name), 'utf8')).join(''),
+    { mode: 0o600 },
+  );
+  files = {
+    modern: openssl('modern.p12', ...pack),
+    old: openssl('old.p12', ...pack, '-legacy'),
+    locked: own('locked.pem'),
+    der: openssl('qwac.der', 'x509', '-in', sandbox('qwac.pem'), '-outform', 'der'),
+    chain: own('chain.pem'),
+  };
+});
+
+describe('psd2 cert inspect', () => {
+  it('psd2 cert inspect reads the certificates of the profile as openssl does', async () => {
+    const [qwac, qseal] = await operator.json(inspected, ['cert', 'inspect']);
+    const real = new X509Certificate(readFileSync(sandbox('qwac.pem')));
+    expect(qwac).toMatchObject({
+      serialNumber: real.serialNumber.toLowerCase(),
+      notAfter: new Date(real.validTo).toISOString(),
+      sha256: real.fingerprint256.replaceAll(':', '').toLowerCase(),
+      organizationIdentifier: 'PSDIT-BI-12345',
+      qcType: 'web',
+      roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'],
+      ncaName: 'Bank of Italy',
+      ncaId: 'IT-BI',
+      keyMatches: true,
+    });
+    expect(qseal).toMatchObject({ qcType: 'eseal', keyMatches: true });
+  });
+
+  it('psd2 cert inspect reads PEM with several certificates, DER and PKCS#12', async () => {
+    const env = { PSD2_KEY_PASSPHRASE: PASSPHRASE, PSD2_PROFILE: 'none' };
+    const inspect = async (...args: string[]) =>
+      (await operator.json(inspected, ['cert', 'inspect', ...args], { env })).map(
+        ({ subject, keyMatches }) => [/CN=([^,\\]*)/.exec(subject)?.[1], keyMatches] as const,
+      );
+    expect(await inspect(files.chain)).toEqual([
+      ['tpp.example', true],
+      ['psd2 sandbox CA', null],
+    ]);
+    expect(await inspect(files.der)).toEqual([['tpp.example', null]]);
+    expect(await inspect(files.der, '--key', sandbox('qwac-key.pem'))).toEqual([['tpp.example', true]]);
+    expect(await inspect(files.der, '--key', sandbox('qseal-key.pem'))).toEqual([['tpp.example', false]]);
+    expect(await inspect(files.modern)).toEqual([
+      ['Sandbox TPP seal', true],
+      ['psd2 sandbox CA', null],
+    ]);
+    const [known] = await operator.json(inspected, ['cert', 'inspect', files.der]);
+    expect(known?.keyMatches).toBe(true);
+  });
+
+  it('psd2 cert inspect shows an expired certificate, and psd2 cert check fails', async () => {
+    const old = await makeCertificateSet({ from: new Date('2020-01-01T00:00:00Z'), days: 30 });
+    writeFileSync(own('expired.pem'), old.qwac.certificate);
+    const [expired] = await operator.json(inspected, ['cert', 'inspect', own('expired.pem')]);
+    expect(expired).toMatchObject({ notAfter: '2020-01-31T00:00:00.000Z', keyMatches: false });
+    const checked = await operator.psd2(['cert', 'check', own('expired.pem'), '--json']);
+    expect(readError(checked)).toMatchObject({ code: 'certificate', exitCode: 3 });
+  });
+
+  it.each([
+    ['a key alone', () => sandbox('qwac-key.pem'), /has no readable certificate/],
+    ['a missing file', () => own('missing.pem'), /does not exist/],
+  ])('psd2 cert inspect refuses %s', async (_, file, message) => {
+    const error = readError(await operator.psd2(['cert', 'inspect', file(), '--json']));
+    expect(error).toMatchObject({ exitCode: 3, message: expect.stringMatching(message) });
+  });
+
+  it('the output of psd2 cert inspect fits into 80 columns', async () => {
+    const { stdout, code } = await (await inTerminal(['cert', 'inspect'], { columns: 80 })).ended;
+    expect(code).toBe(0);
+    const lines = stripVTControlCharacters(stdout).split(/\r?\n/);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines).toContain('QcType         web (QWAC)');
+  });
+});
+
+describe('psd2 cert check', () => {
+  const check = (args: string[] = [], env = {}) =>
+    operator.psd2(['cert', 'check', '--json', ...args], { env });
+  const read = (stdout: string) => shapes.certificateChecks.parse(JSON.parse(stdout)).checks;
+
+  it('psd2 cert check passes for a correct profile', async () => {
+    const { code, stdout } = await check();
+    expect(code).toBe(0);
+    expect(read(stdout).map(({ name, status }) => [name, status])).toEqual([
+      ['QWAC', 'ok'],
+      ['QSealC', 'ok'],
+      ['CA', 'ok'],
+      ['bank signing certificate', 'ok'],
+    ]);
+  });
+
+  it('psd2 cert check --days exits with 3 if a certificate expires within that time', async () => {
+    const [first] = read((await check()).stdout);
+    const daysLeft = first?.daysLeft ?? 0;
+    expect((await check(['--days', String(daysLeft)])).code).toBe(0);
+    const soon = await check(['--days', String(daysLeft + 1)]);
+    expect(readError(soon)).toMatchObject({ code: 'certificate', exitCode: 3 });
+    expect(read(soon.stdout)).toMatchObject([{ status: 'fail' }, {}, {}, {}]);
+  });
+
+  it('psd2 cert check detects a QSealC used as the QWAC, and a key that does not match', async () => {
+    const swapped = await check([], { PSD2_QWAC_CERT: sandbox('qseal.pem') });
+    expect(swapped.code).toBe(3);
+    expect(read(swapped.stdout)[0]).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/the key does not match the certificate; it is a QSealC, not a QWAC/),
+    });
+  });
+
+  it('psd2 cert check warns about a missing role', async () => {
+    const made = ['cert', 'generate', '--out', 'aisp', '--roles', 'aisp'];
+    const { files } = await operator.json(shapes.generated, made);
+    const env = { PSD2_QWAC_CERT: own(files.qwacCertificate), PSD2_QWAC_KEY: own(files.qwacKey) };
+    const { code, stdout } = await check([], env);
+    expect(code).toBe(0);
+    expect(read(stdout)[0]).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('without the role PSP_PI, needed for making transfers'),
+    });
+  });
+});
+
+describe('psd2 cert generate', () => {
+  it('psd2 cert generate makes test certificates that openssl accepts, and overwrites nothing', async () => {
+    const args = [
+      ...['cert', 'generate', '--out', 'test-certificates', '--organization-identifier', 'PSDDE-BAFIN-4711'],
+      ...['--roles', 'PSP_AI,PSP_PI', '--name', 'Ada & Co', '--days', '7'],
+    ];
+    const { files, roles } = await operator.json(shapes.generated, args);
+    expect(roles).toEqual(['PSP_AI', 'PSP_PI']);
+    for (const file of Object.values(files)) expect(statSync(own(file)).mode & 0o777).toBe(0o600);
+    const chain = ['-CAfile', own(files.ca), own(files.qwacCertificate), own(files.qsealCertificate)];
+    expect(execFileSync('openssl', ['verify', ...chain], { encoding: 'utf8' })).toMatch(/: OK\n.*: OK\n/);
+    const inspect = ['cert', 'inspect', files.qsealCertificate, '--key', files.qsealKey];
+    expect(await operator.json(inspected, inspect)).toMatchObject([
+      {
+        subject: expect.stringContaining('O=Ada & Co TEST'),
+        organizationIdentifier: 'PSDDE-BAFIN-4711',
+        qcType: 'eseal',
+        ncaId: 'DE-BAFIN',
+        keyMatches: true,
+      },
+    ]);
+    const before = readFileSync(own(files.qwacKey), 'utf8');
+    const again = readError(await operator.psd2([...args, '--json']));
+    expect(again).toMatchObject({ exitCode: 2, message: expect.stringContaining('already exists') });
+    expect(readFileSync(own(files.qwacKey), 'utf8')).toBe(before);
+  });
+
+  it.each([
+    ['--roles', 'king'],
+    ['--organization-identifier', 'IT-BI-1'],
+    ['--days', '0'],
+    ['--name', ''],
+  ])('psd2 cert generate refuses %s %j', async (option, value) => {
+    const ended = await operator.psd2(['cert', 'generate', '--out', 'refused', option, value, '--json']);
+    expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
+  });
+});
+
+describe('keys in PKCS#12 files', () => {
+  const list = (env: Record<string, string>) => operator.psd2(['accounts', 'list', '--json'], { env });
+
+  it('keys in PKCS#12 files sign requests and open connections', async () => {
+    const env = { PSD2_QSEAL_CERT: files.modern, PSD2_QSEAL_KEY: '', PSD2_KEY_PASSPHRASE: PASSPHRASE };
+    expect(await list(env)).toMatchObject({ code: 0 });
+    const wrong = readError(await list({ ...env, PSD2_KEY_PASSPHRASE: 'wrong' }));
+    expect(wrong).toMatchObject({ code: 'certificate', exitCode: 3, hint: 'Set PSD2_KEY_PASSPHRASE.' });
+    const none = readError(await list({ ...env, PSD2_KEY_PASSPHRASE: '' }));
+    expect(none).toMatchObject({ exitCode: 3, hint: 'Set PSD2_KEY_PASSPHRASE.' });
+  });
+
+  it('for old PKCS#12 ciphers psd2 names the command that converts them, and its file works', async () => {
+    const old = readError(await list({ PSD2_QSEAL_CERT: files.old, PSD2_KEY_PASSPHRASE: PASSPHRASE }));
+    expect(old).toMatchObject({ code: 'certificate', exitCode: 3, message: expect.stringContaining('RC2') });
+    const command = /openssl (pkcs12 .*)$/.exec(old.hint ?? '')?.[1] ?? '';
+    const pass = ['-passin', `pass:${PASSPHRASE}`, '-passout', `pass:${PASSPHRASE}`];
+    execFileSync('openssl', [...command.split(' '), ...pass], { stdio: 'pipe' });
+    const env = { PSD2_QSEAL_CERT: own('old.pem'), PSD2_KEY_PASSPHRASE: PASSPHRASE };
+    const stored = await operator.psd2(
+      [
+        ...['profile', 'add', 'converted', '--base-url', 'https://psd2.bank.example', '--client-id', 'an-id'],
+        ...['--client-secret-stdin', '--app-name', 'an-app', '--qseal-cert', own('old.pem')],
+        ...['--qwac-cert', files.modern],
+      ],
+      { input: 'a secret', env },
+    );
+    expect(stored, stored.stderr).toMatchObject({ code: 0 });
+    const inspect = ['cert', 'inspect', '--profile', 'converted'];
+    const kept = await operator.json(inspected, inspect, { env: { PSD2_KEY_PASSPHRASE: PASSPHRASE } });
+    expect(kept).toMatchObject([{ keyMatches: true }, { keyMatches: true }]);
+  });
+});
+
+describe('the passphrase of a key', () => {
+  it('at a terminal psd2 asks for the passphrase of a key without echo, and asks again if it is wrong', async () => {
+    const psd2 = await inTerminal(['accounts', 'list'], { env: { PSD2_QSEAL_KEY: files.locked } });
+    await psd2.prints(/Passphrase of the QSealC key/);
+    await psd2.write('a-wrong-guess\r');
+    await psd2.prints(/The passphrase does not open the QSealC key[\s\S]*Passphrase of the QSealC key/);
+    await psd2.write(`${PASSPHRASE}\r`);
+    const { code, stdout } = await psd2.ended;
+    expect(code, stdout).toBe(0);
+    expect(stripVTControlCharacters(stdout)).not.toMatch(/guess|horse|staple/);
+  });
+
+  it('in a pipe psd2 does not ask for the passphrase of a key', async () => {
+    const env = { PSD2_QSEAL_KEY: files.locked };
+    const error = readError(await operator.psd2(['accounts', 'list', '--json'], { env }));
+    expect(error).toMatchObject({ code: 'certificate', exitCode: 3, hint: 'Set PSD2_KEY_PASSPHRASE.' });
+  });
+});

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readError } from '../support/errors.ts';
+import { useLoggedIn } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+import { callsOf } from '../support/verbose.ts';
+
+const operator = useLoggedIn();
+const own = (name: string) => join(operator.folder, name);
+const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
+const MODULES = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so'];
+const TRANSFER = [
+  ...['transfer', '--from', '0010482620', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+  ...['--amount', '3.00', '--yes'],
+];
+
+function script(name: string, ...lines: string[]): string {
+  writeFileSync(own(name), ['#!/bin/bash', ...lines, ''].join('\n'), { mode: 0o700 });
+  return `"${own(name)}"`;
+}
+
+describe('an outside signer', () => {
+  describe('with a key in SoftHSM2, by the script of docs/hsm.md', () => {
+    const PIN = '271828';
+    let env: Record<string, string>;
+
+    beforeAll(() => {
+      mkdirSync(own('tokens'));
+      writeFileSync(own('softhsm2.conf'), `directories.tokendir = ${own('tokens')}\n`);
+      const hsm = { env: { ...process.env, SOFTHSM2_CONF: own('softhsm2.conf') }, stdio: 'pipe' } as const;
+      const pin = ['--pin', PIN];
+      execFileSync(
+        'softhsm2-util',
+        ['--init-token', '--free', '--label', 'psd2', '--so-pin', PIN, ...pin],
+        hsm,
+      );
+      const key = ['--import', sandbox('qseal-key.pem'), '--token', 'psd2', '--label', 'qseal', '--id', '01'];
+      execFileSync('softhsm2-util', [...key, ...pin], hsm);
+      const [, documented = ''] =
+        /```bash\n(#!\/bin\/bash\n[\s\S]*?)```/.exec(readFileSync('docs/hsm.md', 'utf8')) ?? [];
+      writeFileSync(own('psd2-sign'), documented, { mode: 0o700 });
+      env = {
+        SOFTHSM2_CONF: own('softhsm2.conf'),
+        PKCS11_MODULE: MODULES.find((path) => existsSync(path)) ?? '',
+        HSM_PIN: PIN,
+        PSD2_SIGNER: own('psd2-sign'),
+        // The key of the QSealC is not available to psd2.
+        PSD2_QSEAL_KEY: own('no-such-key.pem'),
+      };
+    });
+
+    it('an outside signer with a key in an HSM signs a payment', async () => {
+      const transfer = await operator.json(shapes.transfer, TRANSFER, { env });
+      expect(transfer.state).toBe('executed');
+    });
+
+    it('with a wrong PIN psd2 exits with 3, and shows what the signer said', async () => {
+      const ended = await operator.psd2(['accounts', 'list', '--json'], { env: { ...env, HSM_PIN: '1' } });
+      expect(readError(ended)).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: expect.stringMatching(/ended with the exit code \d+/),
+        hint: expect.stringMatching(/CKR_PIN/),
+      });
+    });
+  });
+
+  it('an outside signer gets exactly the signing string, and none of the secrets', async () => {
+    const sign = script(
+      'record',
+      `tee -a "${own('signed')}" | openssl dgst -sha256 -sign "$1" | openssl base64`,
+      `env > "${own('environment')}"`,
+    );
+    const env = {
+      PSD2_SIGNER: `${sign} '${sandbox('qseal-key.pem')}'`,
+      PSD2_KEY_PASSPHRASE: 'not-for-commands',
+    };
+    const ended = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(readFileSync(own('signed'), 'utf8')).toMatch(
+      /^\(request-target\): get \/\S+\ntpp-request-id: \S+\ndate: .* GMT$/,
+    );
+    expect(readFileSync(own('environment'), 'utf8')).not.toContain('not-for-commands');
+  });
+
+  it.each<[what: string, lines: string[], message: RegExp, hint: RegExp]>([
+    [
+      'signs with another key',
+      ['openssl dgst -sha256 -sign "$QWAC_KEY" | openssl base64 -A'],
+      /does not match the signing certificate/,
+      /psd2 has sent nothing/,
+    ],
+    ['prints no base64', ['echo "no signature!"'], /did not print a signature in base64/, /base64/],
+    ['prints nothing', ['true'], /did not print a signature in base64/, /base64/],
+    [
+      'fails',
+      ['printf "no\\e[31m token" >&2; exit 7'],
+      /ended with the exit code 7/,
+      /It says: no\uFFFD\[31m token/,
+    ],
+    ['takes too long', ['sleep 60'], /did not answer within 0\.5 s/, /PSD2_SIGNER/],
+  ])('psd2 exits with 3 and sends nothing if the signer %s', async (what, lines, message, hint) => {
+    const env = {
+      PSD2_SIGNER: script(what.replaceAll(' ', '-'), ...lines),
+      QWAC_KEY: sandbox('qwac-key.pem'),
+    };
+    const limit = what === 'takes too long' ? ['--timeout', '0.5'] : [];
+    const ended = await operator.psd2(['accounts', 'list', '--json', '--verbose', ...limit], { env });
+    expect(readError(ended)).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(hint),
+    });
+    expect(callsOf(ended)).toEqual([]);
+  });
+
+  it('psd2 names an outside signer that does not exist', async () => {
+    const env = { PSD2_SIGNER: '/nonexistent/signer' };
+    expect(readError(await operator.psd2(['accounts', 'list', '--json'], { env }))).toMatchObject({
+      exitCode: 3,
+      message: 'The signer command "/nonexistent/signer" could not be started: there is no such program',
+    });
+  });
+});

@@ -1,0 +1,390 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { buildProgram } from '../../../src/cli/program.ts';
+import { leaves } from '../../cli/leaves.ts';
+import { bankDate, untilWorkday } from '../support/bank-days.ts';
+import { readError } from '../support/errors.ts';
+import { ADDRESS, keepRunning, PROGRAM, readDocument, useOperator, useSandbox } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const ACCOUNT = '0010482620';
+const ORDER = [
+  ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+  ...['--amount', '3.00', '--yes'],
+];
+const CONSENT = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--all-products'];
+const operator = keepRunning(useSandbox());
+const certificate = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
+
+let flows: { transfer: string; consent: string };
+beforeAll(async () => {
+  await operator.json(shapes.login, ['auth', 'login']);
+  const consent = await operator.json(shapes.consent, ['consent', 'request', ...CONSENT]);
+  const transfer = await operator.json(shapes.transfer, ['transfer', 'create', ...ORDER]);
+  flows = { transfer: transfer.flow, consent: consent.flow };
+});
+
+const running = z.strictObject({
+  baseUrl: z.url(),
+  customerSiteUrl: z.url(),
+  consoleUrl: z.url(),
+  pid: z.int(),
+  profile: z.literal('sandbox'),
+});
+const profile = z.strictObject({ name: z.string(), baseUrl: z.url(), current: z.boolean() });
+const source = z.enum(['option', 'environment', 'profile', 'default']);
+const setting = z.strictObject({ value: z.string(), source });
+const shownProfile = z.strictObject({
+  name: z.string(),
+  source,
+  protected: z.literal('no'),
+  settings: z.record(z.string(), setting),
+});
+const removedProfile = z.strictObject({ name: z.string(), removed: z.literal(true) });
+const terms = z.looseObject({
+  today: z.iso.date(),
+  currencies: z.array(z.looseObject({ code: z.string() })),
+});
+const anyLogin = z.union([shapes.login, shapes.applicationLogin]);
+const jsonSchema = z.looseObject({ $schema: z.literal('https://json-schema.org/draft/2020-12/schema') });
+/** Data of the bank whose shape the interface does not show. */
+const bankData = z.json();
+
+/** Commands with the shape of their one document, in an order that works. */
+const COMMANDS: [args: string[], shape: z.ZodType][] = [
+  [['schema'], z.array(z.strictObject({ command: z.string(), what: z.string(), schema: jsonSchema }))],
+  [['schema', 'accounts', 'transactions', '--chart'], jsonSchema],
+  [['sandbox', 'status'], running],
+  [['auth', 'login'], shapes.login],
+  [['auth', 'login', '--client-credentials'], shapes.applicationLogin],
+  [['auth', 'status'], shapes.login],
+  [['auth', 'status', '--grant', 'client_credentials'], shapes.applicationLogin],
+  [['auth', 'list'], z.array(anyLogin).length(2)],
+  [['auth', 'refresh'], shapes.login],
+  [['auth', 'token'], shapes.token],
+  [['customer', 'id'], shapes.customer],
+  [['customer', 'show'], bankData],
+  [['products', 'list'], bankData],
+  [['accounts', 'list'], shapes.accounts],
+  [['accounts', 'list', '--grant', 'client_credentials'], shapes.accounts],
+  [['accounts', 'show', ACCOUNT], bankData],
+  [['accounts', 'balance', ACCOUNT], shapes.balance],
+  [['accounts', 'transactions', ACCOUNT], shapes.transactions.min(1)],
+  [['accounts', 'transactions', ACCOUNT, '--to', '2000-01-01'], shapes.transactions.length(0)],
+  [['api', 'GET', '/private/customers/customerid-info'], bankData],
+  [['consent', 'request', ...CONSENT], shapes.consent],
+  [['consent', 'list'], shapes.consents.min(2)],
+  [['consent', 'show', '<consent>'], shapes.consent],
+  [['consent', 'resume', '<consent>'], shapes.consent],
+  [['transfer', 'prepare', ACCOUNT], terms],
+  [['transfer', 'create', ...ORDER], shapes.transfer],
+  [['transfer', ...ORDER], shapes.transfer],
+  [['transfer', 'list'], shapes.transfers.length(3)],
+  [['transfer', 'show', '<transfer>'], shapes.transfer],
+  [['transfer', 'status', '<transfer>'], shapes.transfer],
+  [['transfer', 'resume', '<transfer>'], shapes.transfer],
+  [['transfer', 'receipt', '<transfer>', '--file', 'receipt.pdf'], shapes.saved],
+  [['accounts', 'transactions', ACCOUNT, '--export', 'xls', '--file', 'transactions.xls'], shapes.saved],
+  [['accounts', 'report', ACCOUNT, '--file', 'report.html'], shapes.saved],
+  [['accounts', 'export', ACCOUNT, '--format', 'ofx', '--file', 'statement.ofx'], shapes.saved],
+  [['log', 'list', '--limit', '3'], shapes.log.length(3)],
+  [['log', 'bundle', '--limit', '2', '--file', 'log.json'], shapes.logBundle],
+  [['profile', 'list'], z.array(profile).length(2)],
+  [['profile', 'show'], shownProfile],
+  [['profile', 'use', 'sandbox'], profile],
+  [['profile', 'set', 'sandbox', '--cc-daily-limit', '1000'], shownProfile],
+  [['cert', 'inspect'], z.array(shapes.certificate).length(2)],
+  [['cert', 'check'], shapes.certificateChecks],
+  [['cert', 'generate', '--out', 'made'], shapes.generated],
+  [['doctor'], shapes.checks],
+];
+/** Commands whose document other tests read: below, or in the named file. */
+const ELSEWHERE = [
+  ...['prepare', 'verify', 'sca', 'status', 'execute', 'resume', 'run'].map((step) => `operation ${step}`),
+  ...['operation list', 'operation show'], // operation/operation.test.ts
+  ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
+  ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
+  ...['consent status', 'consent delete'], // nextgenpsd2/consents.test.ts
+  ...['check', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
+  'auth logout',
+  'profile add',
+  'profile edit', // profile-wizard.test.ts
+  'profile protect', // protection.test.ts
+  'profile remove',
+  'profile unprotect', // protection.test.ts
+  'sandbox console', // sandbox/control.test.ts
+  'sandbox customer',
+  'store copy', // store.test.ts
+  'store init', // store.test.ts
+  'store status', // store.test.ts
+  ...['add', 'list', 'clear'].map((step) => `sandbox fault ${step}`),
+  'sandbox reset',
+  'sandbox env',
+  'sandbox start',
+  'sandbox stop',
+  ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox/control.test.ts
+  'expiring', // expiring.test.ts
+  'sync run', // sync.test.ts
+  'sync status', // fleet.test.ts
+  'demo', // demo.test.ts
+  'completion', // prints a script
+];
+
+describe('with --json stdout is one document', () => {
+  it.each(COMMANDS)('psd2 %j --json prints one document of its shape', async (args, shape) => {
+    const words = args.map((word) =>
+      word === '<transfer>' ? flows.transfer : word === '<consent>' ? flows.consent : word,
+    );
+    const ended = await operator.psd2([...words, '--json', '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    readDocument(shape, ended.stdout);
+    expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
+  });
+
+  it('psd2 operation --json prints one document for each step, and for a whole run', async () => {
+    const at = ['standingOrder', '--product', ACCOUNT];
+    await operator.json(z.looseObject({ today: z.string() }), ['operation', 'prepare', ...at]);
+    const data = JSON.stringify({
+      amount: { currency: 'EUR', amount: '2.00' },
+      frequency: 'WEEKLY',
+      firstExecutionDate: bankDate(untilWorkday()),
+      ibanBeneficiary: 'DE89370400440532013000',
+      beneficiaryName: 'Ada Lovelace',
+      description: '',
+    });
+    const term = JSON.stringify({ numberOfExecutions: 12 });
+    const first = await operator.json(shapes.operation, ['operation', 'verify', ...at, '--data', data]);
+    expect(first).toMatchObject({ state: 'verified', nextStep: 'verify2' });
+    const verified = await operator.json(shapes.operation, [
+      ...['operation', 'verify', ...at, '--resource', first.flow, '--data', term],
+    ]);
+    expect(verified).toMatchObject({ state: 'verified', nextStep: 'execute' });
+    const of = [...at, '--resource', verified.flow];
+    const authorized = await operator.json(shapes.operation, ['operation', 'sca', ...of]);
+    expect(authorized.state).toBe('authorized');
+    const status = z.strictObject({
+      operation: z.literal('standingOrder'),
+      resourceId: z.literal(verified.resourceId),
+      authorizationStatus: z.literal('AUTHORIZED'),
+      executionStatus: z.string().nullable(),
+    });
+    await operator.json(status, ['operation', 'status', ...of]);
+    const executed = await operator.json(shapes.operation, ['operation', 'execute', ...of]);
+    expect(executed).toMatchObject({ state: 'executed', flow: verified.flow });
+    expect(await operator.json(shapes.operation, ['operation', 'resume', verified.flow])).toEqual(executed);
+    const whole = await operator.json(shapes.operation, [
+      ...['operation', 'run', ...at, '--data', data, '--verify-data', term, '--yes'],
+    ]);
+    expect(whole.state).toBe('executed');
+  });
+
+  it('psd2 auth logout --json prints one document', async () => {
+    await operator.json(shapes.login, ['auth', 'login']);
+    const told = await operator.json(shapes.logout, ['auth', 'logout', '--revoke', '--verbose']);
+    expect(told).toEqual({ profile: 'sandbox', revoked: ['refresh_token', 'access_token'] });
+    expect(readError(await operator.psd2(['auth', 'status', '--json'])).exitCode).toBe(4);
+    await operator.json(shapes.login, ['auth', 'login']);
+    const quiet = await operator.json(shapes.logout, ['auth', 'logout']);
+    expect(quiet).toEqual({ profile: 'sandbox', revoked: [] });
+    await operator.json(shapes.login, ['auth', 'login']);
+  });
+
+  it('psd2 profile add and remove --json print one document each', async () => {
+    const added = await operator.json(
+      profile,
+      [
+        ...['profile', 'add', 'second', '--base-url', 'https://psd2.bank.example/api'],
+        ...['--client-id', 'an-id', '--client-secret-stdin', '--app-name', 'an-app'],
+        ...['--qwac-cert', certificate('qwac.pem'), '--qwac-key', certificate('qwac-key.pem')],
+      ],
+      { input: 'the-secret-of-the-second-profile\n' },
+    );
+    // The profile in use stays in use.
+    expect(added).toEqual({ name: 'second', baseUrl: 'https://psd2.bank.example/api', current: false });
+    expect(operator.secrets().map(({ bytes }) => bytes.toString())).toContain(
+      'the-secret-of-the-second-profile',
+    );
+    const shown = await operator.json(shownProfile, ['profile', 'show', 'second']);
+    expect(shown.settings.clientSecret).toEqual({ value: 'set', source: 'profile' });
+    await operator.json(removedProfile, ['profile', 'remove', 'second', '--yes']);
+  });
+
+  it('psd2 sandbox customer --json prints one document', async () => {
+    const login = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: 'none' });
+    const [, address = ''] = await login.prints(ADDRESS);
+    const walk = z.strictObject({ pages: z.array(z.string()).min(3), finalUrl: z.url() });
+    await operator.json(walk, ['sandbox', 'customer', address]);
+    expect(await login.ended).toMatchObject({ code: 0 });
+  });
+
+  it('psd2 sandbox fault and reset --json print one document each', async () => {
+    const fault = z.strictObject({
+      id: z.int(),
+      fault: z.literal('delay=1'),
+      on: z.literal('token'),
+      times: z.literal(2),
+      after: z.literal(0),
+      probability: z.literal(1),
+      seed: z.string(),
+      seen: z.literal(0),
+      fired: z.literal(0),
+    });
+    const order = ['delay=1', '--on', 'token', '--times', '2'];
+    const added = await operator.json(fault, ['sandbox', 'fault', 'add', ...order]);
+    expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([added]);
+    const cleared = z.strictObject({ cleared: z.literal(1) });
+    await operator.json(cleared, ['sandbox', 'fault', 'clear', String(added.id)]);
+    expect(await operator.json(z.array(fault), ['sandbox', 'fault', 'list'])).toEqual([]);
+    await operator.json(z.strictObject({ reset: z.literal(true) }), ['sandbox', 'reset']);
+    await operator.json(shapes.login, ['auth', 'login']);
+    await operator.json(shapes.consent, ['consent', 'request', ...CONSENT]);
+  });
+
+  it('psd2 sandbox env --json prints one document', async () => {
+    const variables = z.record(z.string().startsWith('PSD2_'), z.string());
+    const { PSD2_CA } = await operator.json(variables, ['sandbox', 'env']);
+    expect(PSD2_CA).toBe(certificate('ca.pem'));
+  });
+
+  it('these tests cover every command', async () => {
+    const tested = COMMANDS.map(([args]) => args.join(' ')).concat(ELSEWHERE);
+    const untested = leaves(await buildProgram('0.0.0')).filter(
+      (name) => name !== 'help' && !tested.some((each) => each === name || each.startsWith(`${name} `)),
+    );
+    expect(untested).toEqual([]);
+  });
+});
+
+describe('psd2 sandbox start and stop with --json', () => {
+  const other = useOperator();
+
+  it('psd2 sandbox start and stop print one document each', async () => {
+    const started = await other.json(running, ['sandbox', 'start', '--detach', '--port', '0']);
+    const [again, elsewhere] = await Promise.all([
+      other.json(running, ['sandbox', 'status']),
+      other.psd2(['sandbox', 'start', '--port', '0', '--json']),
+    ]);
+    expect(again).toEqual(started);
+    expect(readError(elsewhere)).toMatchObject({ code: 'sandbox', exitCode: 3 });
+    const stopped = z.strictObject({ stopped: z.boolean() });
+    expect(await other.json(stopped, ['sandbox', 'stop'])).toEqual({ stopped: true });
+    expect(await other.json(stopped, ['sandbox', 'stop'])).toEqual({ stopped: false });
+    expect(readError(await other.psd2(['sandbox', 'status', '--json']))).toMatchObject({ exitCode: 3 });
+  });
+});
+
+describe('an error with --json', () => {
+  const verbose = (args: string[], env = {}) => operator.psd2([...args, '--json', '--verbose'], { env });
+
+  it('an error from the bank carries what its support asks for', async () => {
+    const error = readError(await verbose(['accounts', 'balance', '9999999999']));
+    expect(error).toMatchObject({
+      code: 'bank_refused',
+      exitCode: 7,
+      httpStatus: 412,
+      bankCode: 'PRODUCT_UNKNOWN',
+      requestId: expect.stringMatching(/^\d{24}$/),
+      tppRequestId: expect.any(String),
+      transactionId: expect.any(String),
+    });
+  });
+
+  it('an error about a wrong client secret does not repeat it', async () => {
+    const ended = await verbose(['auth', 'login'], { PSD2_CLIENT_SECRET: 'a-wrong-client-secret' });
+    expect(readError(ended)).toMatchObject({ code: 'bank_refused', exitCode: 7 });
+  });
+
+  it('an error about a wrong passphrase does not repeat it, and the right one opens the key', async () => {
+    const passphrase = 'correct horse battery staple';
+    const key = createPrivateKey(readFileSync(certificate('qseal-key.pem')));
+    const encrypted = join(operator.folder, 'encrypted-key.pem');
+    const pem = key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase });
+    writeFileSync(encrypted, pem, { mode: 0o600 });
+    const env = { PSD2_QSEAL_KEY: encrypted, PSD2_KEY_PASSPHRASE: passphrase };
+    expect(await verbose(['accounts', 'list'], env)).toMatchObject({ code: 0 });
+    const refused = await verbose(['accounts', 'list'], {
+      ...env,
+      PSD2_KEY_PASSPHRASE: 'a wrong passphrase',
+    });
+    expect(readError(refused)).toMatchObject({ code: 'certificate', exitCode: 3 });
+  });
+
+  it.each<[args: string[], env: Record<string, string>]>([
+    [['-o', 'json'], {}],
+    [['-ondjson'], {}],
+    [['--output=json'], {}],
+    [[], { PSD2_OUTPUT: 'json' }],
+    [[], { PSD2_OUTPUT: 'ndjson' }],
+  ])('an error is JSON with %j and %j too, even for an unknown command', async (args, env) => {
+    for (const command of [
+      ['accounts', 'balance', '1'],
+      ['accounts', 'lst'],
+    ]) {
+      expect(readError(await operator.psd2([...command, ...args], { env })).exitCode).toBe(2);
+    }
+  });
+});
+
+describe('in a pipe without --json', () => {
+  it.each<[args: string[], columns: number]>([
+    [['accounts', 'list'], 5],
+    [['accounts', 'transactions', ACCOUNT, '--limit', '30'], 6],
+    [['accounts', 'balance', ACCOUNT], 2],
+    [['consent', 'request', ...CONSENT], 2],
+    [['transfer', ...ORDER], 2],
+    [['transfer', 'list'], 9],
+    [['profile', 'list'], 3],
+    [['auth', 'status'], 2],
+  ])('psd2 %j prints rows of tab-separated columns, without terminal codes', async (args, columns) => {
+    const ended = await operator.psd2([...args, '--verbose']);
+    expect(ended.code, ended.stderr).toBe(0);
+    const rows = ended.stdout.split('\n');
+    expect(rows.pop()).toBe('');
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) expect(row.split('\t'), row).toHaveLength(columns);
+    expect(ended.stdout + ended.stderr).not.toMatch(ESCAPES);
+    expect(ended.stdout + ended.stderr).not.toMatch(SPINNER_OR_BOX);
+  });
+
+  it('in a pipe psd2 explains an error in a sentence on stderr', async () => {
+    const ended = await operator.psd2(['accounts', 'balance', '9999999999']);
+    expect(ended).toMatchObject({ code: 7, stdout: '' });
+    expect(ended.stderr).toMatch(/^psd2: .+\.\n/m);
+    expect(ended.stderr).not.toMatch(ESCAPES);
+  });
+
+  it('psd2 ends quietly if its reader stops reading', async () => {
+    const script = 'set -o pipefail; "$0" "$1" accounts transactions 0010482620 -o ndjson | head -n 1';
+    const bash = await operator.startProgram('bash', ['-c', script, process.execPath, PROGRAM]);
+    const ended = await bash.ended;
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    readDocument(shapes.transaction, ended.stdout);
+  });
+});
+
+describe('secrets', () => {
+  it('psd2 auth token prints secrets', async () => {
+    const { accessToken } = await operator.json(shapes.token, ['auth', 'token']);
+    const bare = await operator.psd2(['auth', 'token']);
+    expect(bare.stdout).toBe(`${accessToken}\n`);
+  });
+
+  it('no other command prints secrets', () => {
+    // There are those of two applications, two profiles, passphrases, tokens of several logins, and the lines of keys.
+    expect(operator.secrets().length).toBeGreaterThan(100);
+    expect(operator.history.length).toBeGreaterThan(60);
+    expect(operator.leaks()).toEqual([]);
+  });
+
+  it('secrets are in files that only their owner can read', async () => {
+    const listed = await operator.startProgram('find', [operator.config, '-perm', '/077']);
+    expect(await listed.ended).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
+const ESCAPES = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+const SPINNER_OR_BOX = /[\u2500-\u257f\u2800-\u28ff]/;

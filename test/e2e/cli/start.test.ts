@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { PROGRAM, useOperator } from '../support/psd2.ts';
+
+// The time to start depends on what a command loads. `npm run bench -- start` measures the time.
+const dist = join(PROGRAM, '../../dist');
+const recorder = fileURLToPath(new URL('../support/record-loaded.cjs', import.meta.url));
+const written = new URL('../../../node_modules/.cache/psd2-chunks.json', import.meta.url);
+const sourcesOfChunk = z
+  .record(z.string(), z.array(z.string()))
+  .parse(JSON.parse(readFileSync(written, 'utf8')));
+const recorded = z.object({ chunks: z.array(z.string()), ofNode: z.array(z.string()) });
+
+const ANY_COMMAND = ['src/cli/print-at-once.ts', 'src/main.ts'];
+const COMMAND_TREE = [
+  '@commander-js/extra-typings',
+  'commander',
+  'src/cli/globals.ts',
+  'src/cli/help.ts',
+  'src/cli/program.ts',
+  'src/cli/topics.ts',
+];
+/** Those of Node's own modules that take long to load. */
+const HEAVY =
+  /^NativeModule (child_process|crypto|dgram|fs\/promises|https?|net|os|readline|stream|tls|zlib)$/;
+
+/** Node 22 and newer keeps compiled code. */
+const KEEPS_CODE = Number(process.versions.node.split('.')[0]) >= 22;
+
+describe('the folder of compiled code', () => {
+  const operator = useOperator();
+  const run = (env: Record<string, string>) =>
+    execFileSync(process.execPath, [PROGRAM, 'consent', '--help'], { env, encoding: 'utf8' });
+  const place = (name: string) => join(operator.folder, name);
+
+  it('the folder of compiled code is in the home of the user, who alone can enter it, not in a shared folder', () => {
+    mkdirSync(place('user'));
+    mkdirSync(place('shared'));
+    run({ HOME: place('user'), TMPDIR: place('shared') });
+    const folder = join(place('user'), '.cache', 'psd2');
+    const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
+    expect(mode).toBe(KEEPS_CODE ? 0o40700 : undefined);
+    expect(existsSync(folder) ? readdirSync(folder) : []).toHaveLength(KEEPS_CODE ? 1 : 0);
+    expect(readdirSync(place('shared'))).toEqual([]);
+  });
+
+  it('psd2 does not use the folder of compiled code if others may write to it, or if it is a link', () => {
+    for (const name of ['open', 'linked']) mkdirSync(join(place(name), '.cache'), { recursive: true });
+    mkdirSync(join(place('open'), '.cache', 'psd2'));
+    chmodSync(join(place('open'), '.cache', 'psd2'), 0o777);
+    mkdirSync(place('elsewhere'));
+    symlinkSync(place('elsewhere'), join(place('linked'), '.cache', 'psd2'));
+    for (const name of ['open', 'linked'])
+      expect(run({ HOME: place(name) })).toContain('Usage: psd2 consent');
+    expect(readdirSync(join(place('open'), '.cache', 'psd2'))).toEqual([]);
+    expect(readdirSync(place('elsewhere'))).toEqual([]);
+  });
+
+  it('psd2 works the same without the folder of compiled code, which needs a usable home', () => {
+    writeFileSync(place('file'), '');
+    for (const env of [{}, { HOME: place('nowhere') }, { HOME: place('file') }])
+      expect(run({ ...env, TMPDIR: place('shared') })).toContain('Usage: psd2 consent');
+    expect(existsSync(place('nowhere'))).toBe(false);
+    expect(readdirSync(place('shared'))).toEqual([]);
+  });
+});
+
+describe('what is loaded', () => {
+  const operator = useOperator();
+
+  function loadedBy(...words: string[]) {
+    const file = join(operator.folder, `loaded by ${words.join(' ')}.json`);
+    execFileSync(process.execPath, ['--require', recorder, PROGRAM, ...words], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: operator.home,
+        PSD2_CONFIG_DIR: operator.config,
+        LOADED_FILE: file,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const { chunks, ofNode } = recorded.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const sources = chunks.flatMap((path) => sourcesOfChunk[relative(dist, path)] ?? []);
+    return {
+      sources: [...new Set(sources)].filter((source) => !source.includes(':')).sort(),
+      bytes: chunks.reduce((sum, path) => sum + statSync(path).size, 0),
+      heavy: ofNode.flatMap((name) => HEAVY.exec(name)?.[1] ?? []).sort(),
+    };
+  }
+
+  it('psd2 --version loads only what any command loads', () => {
+    expect(loadedBy('--version')).toMatchObject({ sources: ANY_COMMAND, heavy: [] });
+  });
+
+  it('psd2 --help without a terminal loads no more: it prints a text that the build made', () => {
+    expect(loadedBy('--help')).toMatchObject({ sources: ANY_COMMAND, heavy: [] });
+    const print = (...words: string[]) =>
+      execFileSync(process.execPath, [PROGRAM, ...words], { encoding: 'utf8' });
+    expect(print('--help')).toBe(print('help'));
+  });
+
+  it('psd2 completion bash loads only the command that has the scripts', () => {
+    const sources = ['src/commands/completion/completion.ts', ...ANY_COMMAND].sort();
+    expect(loadedBy('completion', 'bash')).toMatchObject({ sources, heavy: [] });
+  });
+
+  it('the help of one command loads what this command needs, and nothing of the others', () => {
+    const { sources, heavy } = loadedBy('consent', '--help');
+    const others = [
+      ...COMMAND_TREE,
+      ...ANY_COMMAND,
+      'src/commands/declare.ts',
+      'src/commands/shared/psu.ts',
+    ].sort();
+    expect(sources.filter((source) => !/^src\/commands\/(consent|flow)\//.test(source))).toEqual(others);
+    expect(heavy).toEqual([]);
+  });
+
+  it('the help of psd2 profile loads its own files and the table of settings, and nothing else of the store', () => {
+    const table = 'src/store/machine/setting-table.ts';
+    const others = [...COMMAND_TREE, ...ANY_COMMAND, 'src/commands/declare.ts', table].sort();
+    for (const words of [['--help'], ['add', '--help'], ['set', '--help']]) {
+      const { sources, heavy } = loadedBy('profile', ...words);
+      expect(sources.filter((source) => !source.startsWith('src/commands/profile/'))).toEqual(others);
+      expect(heavy).toEqual([]);
+    }
+  });
+
+  it('psd2 profile list loads nothing of the bank, and no cryptography', () => {
+    const { sources, heavy, bytes } = loadedBy('profile', 'list');
+    expect(
+      sources.filter((source) => /^src\/(bank|bank-file|flows|signature|certificates)\//.test(source)),
+    ).toEqual([]);
+    expect(heavy).toEqual(['net', 'stream']);
+    // zod with all of its languages adds 400 kB.
+    expect(bytes).toBeLessThan(350_000);
+  });
+});

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HTMLElement, parse } from 'node-html-parser';
+import { expect, it } from 'vitest';
+import { useOperator } from '../support/psd2.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const operator = useOperator();
+
+/** The texts of a picture, line by line. */
+function linesOf(file: string): string[] {
+  return parse(readFileSync(file, 'utf8'))
+    .querySelectorAll('text')
+    .filter((text) => text instanceof HTMLElement)
+    .map((text) => text.textContent);
+}
+
+/** Replaces what differs at each run. */
+const steady = (line: string) =>
+  line.replace(
+    /\b(tr-\w+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|\d\d:\d\d|127\.0\.0\.1:\d+)/g,
+    '…',
+  );
+
+/** The steps, and everything from the transfer on. The layout of the tables before it depends on the days they show. */
+function story(lines: string[]): string[] {
+  const transfer = lines.findIndex((line) => line.startsWith('$ psd2 transfer'));
+  return lines.filter((line, index) => index >= transfer || line.startsWith('$ '));
+}
+
+it('npm run picture draws the picture of the README from the current demo', async () => {
+  const file = join(operator.folder, 'demo.svg');
+  const script = await operator.startProgram(process.execPath, [join(ROOT, 'scripts', 'picture.js'), file]);
+  const { code, stderr } = await script.ended;
+  expect(code, stderr).toBe(0);
+  const drawn = linesOf(file).map(steady);
+  expect(drawn).toContain('State           settled');
+  expect(story(drawn)).toEqual(story(linesOf(join(ROOT, 'docs', 'demo.svg')).map(steady)));
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from '../support/errors.ts';
+import { ADDRESS, REFUSING_CUSTOMER, readDocument } from '../support/psd2.ts';
+import { accounts, consent, login, useSecondDoor } from './second-door-customer.ts';
+
+const ALL = ['0010482620', '0010482638', '0000093017'];
+const SAVINGS = 'IT31P0999001600000010482638';
+const endings = z.array(
+  z.object({ kind: z.string(), customerId: z.string().nullable(), next: z.array(z.string()) }),
+);
+
+describe('at a bank of the standard', () => {
+  const operator = useSecondDoor();
+  const { psd2, json, request } = operator;
+  const stateOf = async (flow: string) => (await json(consent, ['consent', 'show', flow])).state;
+  const errorOf = async (...args: string[]) => readError(await psd2([...args, '--json']));
+
+  it('a customer consents, and psd2 reads with the consent', async () => {
+    const given = await request();
+    expect(given).toMatchObject({
+      state: 'confirmed',
+      consentStatus: 'valid',
+      customerId: 'default',
+      recurring: true,
+      frequencyPerDay: 4,
+      access: { type: 'bank-offered' },
+    });
+    const read = await json(accounts, ['accounts', 'list']);
+    expect(read.map(({ accountId }) => accountId)).toEqual(ALL);
+    expect(await json(z.array(login), ['auth', 'list'])).toMatchObject([
+      { customerId: 'default', accessTokenExpiresAt: null, consent: { flow: given.flow } },
+    ]);
+    expect(await json(login, ['auth', 'status'])).toMatchObject({ consent: { flow: given.flow } });
+  });
+
+  it('another consent replaces it only after a yes; one for one reading replaces nothing', async () => {
+    const before = await json(z.array(consent), ['consent', 'list']);
+    expect(await errorOf('consent', 'request')).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
+    expect(await json(z.array(consent), ['consent', 'list'])).toEqual(before);
+    const once = await json(consent, ['consent', 'request', '--once']);
+    expect(once).toMatchObject({ state: 'confirmed', recurring: false });
+    const [former] = before;
+    expect(await json(consent, ['consent', 'status', former?.flow ?? ''])).toMatchObject({
+      state: 'confirmed',
+    });
+    const newer = await request('--account', SAVINGS, '--valid-until', lastDayIn(30), '--frequency', '2');
+    expect(newer).toMatchObject({
+      frequencyPerDay: 2,
+      validUntil: lastDayIn(30),
+      access: { type: 'dedicated' },
+    });
+    const ended = await json(consent, ['consent', 'status', former?.flow ?? '']);
+    expect(ended.state).toBe('expired');
+    // The look at the former consent has not brought it back.
+    expect(await json(login, ['auth', 'status'])).toMatchObject({ consent: { flow: newer.flow } });
+  });
+
+  it('psd2 expiring names the command that asks for the same consent again', async () => {
+    const { code, stdout } = await psd2(['expiring', '--within', '31d', '--json']);
+    expect(code).toBe(12);
+    expect(readDocument(endings, stdout).filter(({ kind }) => kind === 'consent')).toMatchObject([
+      {
+        customerId: 'default',
+        next: ['psd2', '--customer', 'default', 'consent', 'request', '--account', SAVINGS],
+      },
+    ]);
+  });
+
+  it('a consent that the customer withdraws is revoked, and no reading uses it', async () => {
+    const { flow, resourceId } = await request('--customer', 'bob');
+    await operator.revoke(resourceId);
+    expect(await json(consent, ['consent', 'status', flow])).toMatchObject({
+      state: 'revoked',
+      consentStatus: 'revokedByPsu',
+    });
+    expect(await errorOf('accounts', 'list', '--customer', 'bob')).toMatchObject({
+      exitCode: 4,
+      next: [['psd2', 'consent', 'request', '--customer', 'bob']],
+    });
+    expect(await errorOf('consent', 'resume', flow)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
+  });
+
+  it('a consent is deleted at the bank, twice without harm', async () => {
+    const { flow } = await request('--customer', 'carl');
+    for (const _ of ['once', 'twice'])
+      expect(await json(consent, ['consent', 'delete', flow])).toMatchObject({ state: 'cancelled' });
+    expect(await json(consent, ['consent', 'status', flow])).toMatchObject({ state: 'cancelled' });
+    expect(await errorOf('accounts', 'list', '--customer', 'carl')).toMatchObject({ exitCode: 4 });
+    expect(await psd2(['auth', 'logout', '--customer', 'carl'])).toMatchObject({ code: 0 });
+  });
+
+  it('a customer who refuses ends the consent, with exit code 6', async () => {
+    const env = { PSD2_BROWSER: REFUSING_CUSTOMER };
+    const ended = await psd2(['consent', 'request', '--customer', 'dora', '--json'], { env });
+    expect(readError(ended)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
+    expect(readDocument(consent, ended.stdout)).toMatchObject({
+      state: 'rejected',
+      consentStatus: 'rejected',
+    });
+  });
+
+  it('if the wait runs out, the customer can still decide, and psd2 can go on', async () => {
+    const env = { PSD2_BROWSER: 'none' };
+    const late = await psd2(['consent', 'request', '--customer', 'eva', '--sca-timeout', '1', '--json'], {
+      env,
+    });
+    const { flow } = readDocument(consent, late.stdout);
+    expect(readError(late)).toMatchObject({ code: 'authorisation_timeout', exitCode: 6, flow });
+    const open = await json(z.array(consent), ['consent', 'list', '--attention']);
+    expect(open.map((each) => each.flow)).toEqual([flow]);
+    expect(await errorOf('consent', 'resolve', flow, '--executed', '--yes')).toMatchObject({ exitCode: 2 });
+    // The customer decides on the page of the first run.
+    const [, page = ''] = ADDRESS.exec(late.stderr) ?? [];
+    await operator.psd2(['sandbox', 'customer', page]);
+    const resumed = await psd2(['consent', 'resume', flow, '--json'], { env: { PSD2_BROWSER: 'false' } });
+    expect(readDocument(consent, resumed.stdout)).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('a consent that was cancelled here is not used, and psd2 says how to end it at the bank', async () => {
+    const env = { PSD2_BROWSER: 'none' };
+    const late = await psd2(['consent', 'request', '--customer', 'finn', '--sca-timeout', '1', '--json'], {
+      env,
+    });
+    const { flow } = readDocument(consent, late.stdout);
+    const cancelled = await psd2(['consent', 'cancel', flow, '--yes']);
+    expect(cancelled).toMatchObject({ code: 0, stderr: expect.stringContaining(`consent delete ${flow}`) });
+    const [, page = ''] = ADDRESS.exec(late.stderr) ?? [];
+    await operator.psd2(['sandbox', 'customer', page]);
+    expect(await json(consent, ['consent', 'status', flow])).toMatchObject({ state: 'cancelled' });
+    expect(await errorOf('accounts', 'list', '--customer', 'finn')).toMatchObject({ exitCode: 4 });
+    await json(consent, ['consent', 'delete', flow]);
+    expect(await stateOf(flow)).toBe('cancelled');
+  });
+
+  it.each([
+    [['consent', 'request', '--category', 'PAYMENTS'], 'no category PAYMENTS'],
+    [['consent', 'request', '--all-products'], 'no products in a consent'],
+    [['consent', 'request', '--account', SAVINGS, '--list-only'], 'cannot be used together'],
+    [['consent', 'request', '--once', '--frequency', '2'], '--once is for one reading'],
+    [['consent', 'request', '--paste', '--customer', 'new'], 'no terminal to ask at'],
+    [['consent', 'request', '--grant', 'client_credentials'], 'authorization_code'],
+    [['consent', 'request', '--customer', '..'], 'other characters'],
+    [['auth', 'login', '--customer', '.'], 'other characters'],
+  ])('psd2 %j is refused before anything is sent', async (args, message) => {
+    const before = await json(z.array(consent), ['consent', 'list']);
+    expect(await errorOf(...args)).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) });
+    expect(await json(z.array(consent), ['consent', 'list'])).toEqual(before);
+  });
+});
+
+describe.each([
+  ['an authorisation that psd2 starts', [], { sca: { start: 'explicit' } }],
+  ['a link that starts it, and links relative to the base URL', ['--variation', 'start-link,base-links'], {}],
+  [
+    'confirmation codes, whole links, and problems',
+    ['--variation', 'confirmation-codes,absolute-links,problem-json'],
+    {},
+  ],
+])('at a bank with %s', (_, rules, file) => {
+  const { request, json } = useSecondDoor(rules, file);
+
+  it('the customer consents', async () => {
+    expect(await request()).toMatchObject({ state: 'confirmed' });
+    expect(await json(accounts, ['accounts', 'list'])).toHaveLength(3);
+  });
+});
+
+describe('at a bank that keeps several consents', () => {
+  const { request, json } = useSecondDoor(['--variation', 'multiple-consents']);
+
+  it('each stays in force, and the list of accounts is read with the one for all', async () => {
+    const all = await request('--all-accounts');
+    const one = await request('--account', SAVINGS);
+    for (const { flow } of [all, one])
+      expect(await json(consent, ['consent', 'status', flow])).toMatchObject({ state: 'confirmed' });
+    expect(await json(accounts, ['accounts', 'list'])).toHaveLength(3);
+  });
+});
+
+describe('at a bank that asks the customer elsewhere', () => {
+  const operator = useSecondDoor([], {
+    sca: { approaches: ['decoupled'], pollSeconds: 1 },
+    psu: { id: 'required' },
+  });
+
+  it('psd2 names the option for the customer, and keeps what it says', async () => {
+    expect(readError(await operator.psd2(['consent', 'request', '--json']))).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('--psu-id'),
+    });
+    const psd2 = await operator.start(['consent', 'request', '--psu-id', 'anna', '--json']);
+    const [, page = ''] = await psd2.prints(/Log in at (http\S+) and/);
+    await operator.psd2(['sandbox', 'customer', page]);
+    const { code, stdout } = await psd2.ended;
+    expect(code).toBe(0);
+    expect(readDocument(consent, stdout)).toMatchObject({ state: 'confirmed' });
+  });
+});
+
+/** A day at the bank. */
+function lastDayIn(days: number): string {
+  const day = new Date(Date.now() + days * 24 * 3_600_000);
+  return new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Rome' }).format(day);
+}

@@ -1,0 +1,72 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect } from 'vitest';
+import * as z from 'zod';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { type Operator, useSandbox } from '../support/psd2.ts';
+
+const running = z.object({ customerSiteUrl: z.string(), controlToken: z.string() });
+const environment = z.record(z.string(), z.string());
+
+/** A consent at the second door, as psd2 prints it. `psd2 schema` says the rest. */
+export const consent = z.object({
+  flow: z.string(),
+  state: z.string(),
+  customerId: z.string(),
+  resourceId: z.string().nullable(),
+  consentStatus: z.string().nullable(),
+  validUntil: z.string().nullable(),
+  frequencyPerDay: z.int().nullable(),
+  recurring: z.boolean().nullable(),
+  access: z.object({ type: z.string() }).nullable(),
+});
+
+/** A login, with the consent of its customer. */
+export const login = z.object({
+  customerId: z.string().nullable(),
+  grantType: z.string(),
+  accessTokenExpiresAt: z.string().nullable(),
+  consent: z.object({ flow: z.string(), validUntil: z.string().nullable() }).nullable(),
+});
+
+export const accounts = z.array(z.object({ accountId: z.string(), iban: z.string().nullable() }));
+
+export interface AtSecondDoor extends Operator {
+  /** Asks for a consent, which the customer gives. */
+  request(...args: string[]): Promise<z.infer<typeof consent>>;
+  /** Withdraws a consent at the bank, as its customer does. */
+  revoke(consentId: string | null): Promise<void>;
+}
+
+/**
+ * An operator with a sandbox whose second door they use.
+ *
+ * @param rules options of `sandbox start`
+ * @param file the fields of a bank file that the door plays
+ */
+export function useSecondDoor(rules: string[] = [], file?: object): AtSecondDoor {
+  const operator = useSandbox(file ? [...rules, '--bank', written(file)] : rules);
+  beforeAll(async () => {
+    const env = await operator.json(environment, ['sandbox', 'env', '--interface', 'nextgenpsd2']);
+    Object.assign(operator.env, env, { PSD2_PROFILE: 'env' });
+  });
+  return Object.assign(operator, {
+    request: (...args: string[]) => operator.json(consent, ['consent', 'request', '--yes', ...args]),
+    revoke: async (consentId: string | null) => {
+      const file = readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8');
+      const { customerSiteUrl, controlToken } = running.parse(JSON.parse(file));
+      const { status } = await fetch(`${customerSiteUrl}/control/nextgenpsd2/revoke`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${controlToken}` },
+        body: JSON.stringify({ consentId }),
+      });
+      expect(status).toBe(200);
+    },
+  });
+}
+
+function written(file: object): string {
+  const path = join(temporaryFolder(), 'bank.json');
+  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
+  return path;
+}

@@ -1,0 +1,241 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readError } from '../support/errors.ts';
+import { type EndedCall, PROGRAM } from '../support/psd2.ts';
+import { useTappedBank } from '../support/tap.ts';
+import { tokensFile } from '../support/tokens-file.ts';
+import { callsOf, stepsOf } from '../support/verbose.ts';
+
+const { operator, tap } = useTappedBank();
+const ORDER = [
+  ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '1.00'],
+];
+const tokens = (config = operator.config) => tokensFile(config);
+
+/** Runs `psd2` where no file can grow, as on a full disk. */
+async function onFullDisk(args: string[]): Promise<EndedCall> {
+  const { ended } = await operator.startProgram('bash', [
+    ...['-c', 'ulimit -f 0; exec "$@"', 'full', process.execPath, PROGRAM, ...args, '--json'],
+  ]);
+  return ended;
+}
+
+/** Runs `psd2` where it cannot write anything in the configuration folder. */
+async function inReadOnlyFolder(args: string[]): Promise<EndedCall> {
+  const config = operator.config;
+  const { ended } = await operator.startProgram('unshare', [
+    ...['--mount', 'bash', '-c', `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`],
+    ...[config, process.execPath, PROGRAM, ...args, '--json'],
+  ]);
+  return ended;
+}
+
+/** All files of the configuration folder, with their content. */
+function contents(): Record<string, string> {
+  const names = readdirSync(operator.config, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    names
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path, readFileSync(path, 'utf8')]),
+  );
+}
+
+function expire(): void {
+  const stored = JSON.parse(readFileSync(tokens(), 'utf8'));
+  const ended = { ...stored, accessTokenExpiresAt: '2020-01-01T00:00:00.000Z' };
+  writeFileSync(tokens(), JSON.stringify(ended), { mode: 0o600 });
+}
+
+describe.each([
+  ['a full disk', onFullDisk, 'the limit for the size of a file is reached'],
+  ['a read-only folder', inReadOnlyFolder, 'the file system is read-only'],
+])('%s', (_, run, reason) => {
+  it.each([
+    ['a login', ['auth', 'login']],
+    ['a login with client credentials', ['auth', 'login', '--client-credentials']],
+    ['a consent', ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', '0010482620']],
+    ['a transfer', ORDER],
+    ['a transfer with a reference', [...ORDER, '--reference', 'INV-1']],
+    ['an operation', ['operation', 'run', 'standingOrder', '--yes', '--product', '0010482620']],
+  ])(
+    'if psd2 cannot write, it stops %s before it calls the bank, and changes nothing',
+    async (_what, args) => {
+      const before = contents();
+      const called = tap.connections();
+      const error = readError(await run(args));
+      expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
+      expect(tap.connections()).toBe(called);
+      expect(contents()).toEqual(before);
+    },
+  );
+
+  it('psd2 does not spend a refresh token if it cannot store the next one', async () => {
+    const fresh = readFileSync(tokens(), 'utf8');
+    expire();
+    const before = contents();
+    const called = tap.connections();
+    const error = readError(await run(['accounts', 'list']));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3, message: expect.stringContaining(reason) });
+    expect(tap.connections()).toBe(called);
+    expect(contents()).toEqual(before);
+    // With space again, psd2 renews with the same token, since it was not spent.
+    const after = await operator.psd2(['accounts', 'list']);
+    expect(after.code, after.stderr).toBe(0);
+    expect(readFileSync(tokens(), 'utf8')).not.toBe(fresh);
+  });
+
+  it.each([
+    [['accounts', 'list']],
+    [['accounts', 'balance', '0010482620']],
+    [['transfer', 'list']],
+    [['auth', 'status']],
+    [['profile', 'list']],
+  ])('psd2 %j works even if psd2 cannot write', async (args) => {
+    const ended = await run(args);
+    expect(ended.code, ended.stderr).toBe(0);
+  });
+});
+
+describe('a disk with room only for the beginning of a payment', () => {
+  // The beginning of a journal needs 2 KiB. The space reserved for the outcome of an execution needs 8 KiB.
+  it.each([
+    ...[2, 3, 4, 5, 6, 7].map((blocks) => [blocks, 'pays nothing, and can resume', 3, 0] as const),
+    [8, 'pays once', 0, 1] as const,
+  ])('with files of at most %i KiB psd2 %s', async (blocks, _, exitCode, payments) => {
+    const config = join(operator.folder, `limited-${blocks}`);
+    cpSync(operator.config, config, { recursive: true });
+    const description = 'x'.repeat(140);
+    const { ended } = await operator.startProgram(
+      'bash',
+      [
+        ...['-c', `ulimit -f ${blocks}; exec "$@"`, 'full', process.execPath, PROGRAM, ...ORDER],
+        ...['--description', description, '--json', '--verbose'],
+      ],
+      { PSD2_CONFIG_DIR: config },
+    );
+    const limited = await ended;
+    const { code, stderr } = limited;
+    const executions = (run: EndedCall) => stepsOf(run).filter((step) => step === 'execute').length;
+    const flows = join(config, 'flows', 'sandbox');
+    const [file = ''] = readdirSync(flows).filter((name) => name.startsWith('tr-'));
+    expect({ code, payments: executions(limited) }, stderr).toEqual({ code: exitCode, payments });
+    // The journal does not announce the execute either, so the outcome is not in doubt.
+    const announced = readFileSync(join(flows, file), 'utf8').includes('"execute-sent"');
+    expect(announced).toBe(payments === 1);
+    if (payments === 1) return;
+    const resumed = await operator.psd2(
+      ['transfer', 'resume', file.replace('.ndjson', ''), '--yes', '--verbose'],
+      {
+        env: { PSD2_CONFIG_DIR: config },
+      },
+    );
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(executions(limited) + executions(resumed)).toBe(1);
+  });
+});
+
+describe('a file system with few inodes', () => {
+  /**
+   * Runs `psd2` on a copy of the configuration folder in a tmpfs, which counts links as inodes. Copies the folder to `after` when psd2
+   * has ended.
+   *
+   * @param free how many inodes are free
+   */
+  async function withFreeInodes(
+    free: number,
+    after: string,
+    args: string[],
+    env: Record<string, string | undefined> = {},
+  ): Promise<EndedCall> {
+    const mounted = join(operator.folder, 'inodes');
+    mkdirSync(mounted, { recursive: true });
+    mkdirSync(operator.ownHands, { recursive: true });
+    const script = [
+      'from=$1 at=$2 after=$3 free=$4; shift 4',
+      'mount -t tmpfs -o mode=700,nr_inodes=1000 tmpfs "$at" && cp -a "$from/." "$at" && mkdir "$at/full" || exit 99',
+      'left=$(df --output=iavail "$at" | tail -1)',
+      'for name in $(seq $((left - free))); do : > "$at/full/$name"; done',
+      '"$@"; code=$?',
+      'rm -r "$at/full"; cp -a "$at" "$after"; exit $code',
+    ].join('\n');
+    const { ended } = await operator.startProgram(
+      'unshare',
+      [
+        ...['--mount', 'bash', '-c', script, 'inodes', operator.config, mounted, after, String(free)],
+        ...[process.execPath, PROGRAM, ...args, '--json', '--verbose'],
+      ],
+      { ...env, PSD2_CONFIG_DIR: mounted },
+    );
+    return ended;
+  }
+
+  it('psd2 refuses a renewal before the call, or stores the new tokens, however few inodes are free', async () => {
+    const outcomes = new Set<number | null>();
+    for (let free = 0; free <= 12; free += 1) {
+      expire();
+      const before = readFileSync(tokens(), 'utf8');
+      const after = join(operator.ownHands, `inodes-after-${free}`);
+      const ended = await withFreeInodes(free, after, ['accounts', 'list']);
+      outcomes.add(ended.code);
+      if (ended.code === 0) {
+        const renewed = JSON.parse(readFileSync(tokens(after), 'utf8'));
+        expect(Date.parse(renewed.accessTokenExpiresAt), `${free} inodes`).toBeGreaterThan(Date.now());
+        rmSync(join(operator.config, 'tokens'), { recursive: true });
+        cpSync(join(after, 'tokens'), join(operator.config, 'tokens'), { recursive: true });
+      } else {
+        expect(readError(ended), `${free} inodes`).toMatchObject({
+          code: 'config',
+          exitCode: 3,
+          message: expect.stringContaining('the disk is full'),
+        });
+        expect(callsOf(ended), `${free} inodes`).toEqual([]);
+        expect(readFileSync(tokens(after), 'utf8')).toBe(before);
+      }
+    }
+    expect(outcomes).toEqual(new Set([0, 3]));
+    const renewed = await operator.psd2(['auth', 'refresh']);
+    expect(renewed.code, renewed.stderr).toBe(0);
+  });
+
+  it('psd2 stops a login before it calls the bank, or stores it, however few inodes are free', async () => {
+    const outcomes = new Set<number | null>();
+    for (let free = 0; free <= 12; free += 1) {
+      const after = join(operator.ownHands, `login-after-${free}`);
+      // This customer has no folder yet.
+      const browser = `${operator.env.PSD2_BROWSER} --user bruno`;
+      expect(existsSync(join(operator.config, 'tokens/sandbox/customer-2073915'))).toBe(false);
+      const ended = await withFreeInodes(free, after, ['auth', 'login'], { PSD2_BROWSER: browser });
+      outcomes.add(ended.code);
+      const known = { env: { PSD2_CONFIG_DIR: after } };
+      if (ended.code === 0)
+        expect((await operator.psd2(['--customer', '2073915', 'accounts', 'list'], known)).code).toBe(0);
+      else {
+        expect(readError(ended), `${free} inodes`).toMatchObject({ code: 'config', exitCode: 3 });
+        expect(callsOf(ended), `${free} inodes`).toEqual([]);
+      }
+    }
+    expect(outcomes).toEqual(new Set([0, 3]));
+  });
+
+  it('psd2 pays nothing, or stores the outcome, however few inodes are free', async () => {
+    const outcomes = new Set<number | null>();
+    for (let free = 0; free <= 12; free += 1) {
+      const after = join(operator.ownHands, `payment-after-${free}`);
+      const ended = await withFreeInodes(free, after, ORDER);
+      outcomes.add(ended.code);
+      const executions = stepsOf(ended).filter((step) => step === 'execute').length;
+      expect(executions, `${free} inodes`).toBe(ended.code === 0 ? 1 : 0);
+      const flows = join(after, 'flows', 'sandbox');
+      const journals = readdirSync(flows).filter((name) => name.startsWith('tr-'));
+      const isExecuted = journals.some((name) =>
+        readFileSync(join(flows, name), 'utf8').includes('"executed"'),
+      );
+      expect(isExecuted, `${free} inodes`).toBe(ended.code === 0);
+      if (ended.code !== 0) expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
+    }
+    expect(outcomes).toEqual(new Set([0, 3]));
+  });
+});

@@ -1,0 +1,219 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readError } from '../support/errors.ts';
+import { keepRunning, PROGRAM, useLoggedIn } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+import { tokensFile } from '../support/tokens-file.ts';
+
+const operator = keepRunning(useLoggedIn());
+let journal: string;
+let resource: string;
+
+beforeAll(async () => {
+  const { flow, resourceId } = await operator.json(shapes.transfer, [
+    ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
+    ...['--name', 'Ada Lovelace', '--amount', '1.00', '--reference', 'invoice 1'],
+  ]);
+  resource = resourceId ?? '';
+  journal = `flows/sandbox/${flow}.ndjson`;
+});
+
+let copies = 0;
+/** A copy of the operator's configuration folder, for a test to change its modes. */
+function copyConfig(): string {
+  copies += 1;
+  const config = join(operator.folder, `copy-${copies}`);
+  cpSync(operator.config, config, { recursive: true });
+  chmodSync(config, 0o700);
+  return config;
+}
+
+const run = (config: string, args: string[]) =>
+  operator.psd2([...args, '--json'], { env: { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined } });
+
+/** Each kind of file that psd2 trusts, with a command that reads it. */
+const FILES: [string, () => string, string[]][] = [
+  ['the chosen profile', () => 'config.json', ['accounts', 'list']],
+  ['the settings', () => 'profiles/sandbox.json', ['accounts', 'list']],
+  ['the tokens', () => relative(operator.config, tokensFile(operator.config)), ['accounts', 'list']],
+  ['the last login', () => 'tokens/sandbox/last-login.json', ['accounts', 'list']],
+  ['a journal', () => journal, ['transfer', 'show', 'FLOW']],
+  ['the index', () => 'flows/sandbox/index', ['transfer', 'show', 'RESOURCE']],
+  ['where the sandbox runs', () => 'sandbox/running.json', ['sandbox', 'status']],
+  ['the log of calls', () => 'log/calls.ndjson', ['log', 'list']],
+];
+
+describe('psd2 refuses what others can change, and names the chmod that fixes it', () => {
+  beforeAll(async () => {
+    expect((await run(operator.config, ['profile', 'use', 'sandbox'])).code).toBe(0);
+  });
+
+  it.each(FILES)('psd2 refuses a file that others can change: %s', async (_, nameOf, words) => {
+    const args = words.map(
+      (word) => ({ RESOURCE: resource, FLOW: basename(journal, '.ndjson') })[word] ?? word,
+    );
+    const config = copyConfig();
+    const path = join(config, nameOf());
+    expect(await run(config, args)).toMatchObject({ code: 0 });
+    chmodSync(path, 0o666);
+    const error = readError(await run(config, args));
+    expect(error).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      message: `${path} can be changed by others (mode 0666)`,
+      hint: expect.stringMatching(/^Run: chmod (600|go-w) /),
+    });
+    const doctor = shapes.checks.parse(JSON.parse((await run(config, ['doctor'])).stdout));
+    expect(doctor.checks.find(({ name }) => name === 'file modes')).toMatchObject({
+      status: 'fail',
+      detail: error.message,
+      fix: error.hint,
+    });
+    execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
+    expect(await run(config, args)).toMatchObject({ code: 0 });
+  });
+
+  it.each(['.', 'tokens/sandbox', 'flows/sandbox/open', 'profiles'])(
+    'psd2 refuses the folder %s if others can change it',
+    async (name) => {
+      const config = copyConfig();
+      const path = join(config, name);
+      chmodSync(path, 0o775);
+      const error = readError(await run(config, ['accounts', 'list']));
+      expect(error).toMatchObject({
+        exitCode: 3,
+        message: `${path} can be changed by others (mode 0775)`,
+        hint: `Run: chmod 700 ${path}`,
+      });
+      execFileSync('sh', ['-c', error.hint?.replace('Run: ', '') ?? 'false']);
+      expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+    },
+  );
+
+  it('psd2 refuses a key and a certificate that others can change, by their paths', async () => {
+    const config = copyConfig();
+    const made = join(operator.config, 'sandbox/certificates');
+    const folder = join(operator.ownHands, 'keys');
+    cpSync(made, folder, { recursive: true });
+    const shown: { settings: Record<string, { value: string }> } = JSON.parse(
+      (await run(config, ['profile', 'show', 'sandbox'])).stdout,
+    );
+    const copyOf = (setting: string) => {
+      const original = readdirSync(made).find((name) => shown.settings[setting]?.value.endsWith(name)) ?? '';
+      return join(folder, original);
+    };
+    const variables = {
+      PSD2_CONFIG_DIR: config,
+      PSD2_QWAC_CERT: copyOf('qwacCertificate'),
+      PSD2_QWAC_KEY: copyOf('qwacKey'),
+    };
+    const call = () => operator.psd2(['accounts', 'list', '--json'], { env: variables });
+    chmodSync(variables.PSD2_QWAC_CERT, 0o644);
+    expect(await call()).toMatchObject({ code: 0 });
+    chmodSync(variables.PSD2_QWAC_CERT, 0o664);
+    expect(readError(await call())).toMatchObject({
+      exitCode: 3,
+      hint: `Run: chmod go-w ${variables.PSD2_QWAC_CERT}`,
+    });
+    chmodSync(variables.PSD2_QWAC_CERT, 0o644);
+    chmodSync(variables.PSD2_QWAC_KEY, 0o640);
+    expect(readError(await call())).toMatchObject({
+      exitCode: 3,
+      message: `${variables.PSD2_QWAC_KEY} can be read by others (mode 0640)`,
+      hint: `Run: chmod 600 ${variables.PSD2_QWAC_KEY}`,
+    });
+  });
+});
+
+it('psd2 uses a folder that others can list', async () => {
+  const config = copyConfig();
+  for (const name of ['.', 'tokens', 'tokens/sandbox', 'profiles']) chmodSync(join(config, name), 0o755);
+  expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
+});
+
+/** Only root can give files away. */
+describe.runIf(process.getuid?.() === 0)('a file of another user', () => {
+  const NOBODY = 65_534;
+  const ANOTHER = 4711;
+  const give = (path: string, uid: number): void => {
+    chownSync(path, uid, uid);
+    if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) give(join(path, name), uid);
+  };
+  /** Runs psd2 as an unprivileged user who owns the configuration folder. */
+  const runAsNobody = async (config: string, args: string[]) => {
+    const started = await operator.startProgram(
+      'setpriv',
+      ['--reuid=65534', '--clear-groups', process.execPath, PROGRAM, ...args, '--json'],
+      { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined, NODE_COMPILE_CACHE: undefined },
+    );
+    started.closeInput();
+    return started.ended;
+  };
+
+  it.each(['config.json', 'profiles/sandbox.json'])(
+    'psd2 refuses a file of another user: %s',
+    async (name) => {
+      const config = copyConfig();
+      give(config, NOBODY);
+      expect(await runAsNobody(config, ['profile', 'list'])).toMatchObject({ code: 0 });
+      const path = join(config, name);
+      chownSync(path, ANOTHER, ANOTHER);
+      chmodSync(path, 0o666);
+      expect(readError(await runAsNobody(config, ['profile', 'show']))).toMatchObject({
+        code: 'config',
+        exitCode: 3,
+        message: `${path} belongs to another user (${ANOTHER})`,
+        hint: `If you trust its content, run: sudo chown ${NOBODY} ${path} && chmod 600 ${path}`,
+      });
+    },
+  );
+
+  it('psd2 refuses a folder of another user', async () => {
+    const config = copyConfig();
+    give(config, NOBODY);
+    chownSync(join(config, 'tokens/sandbox'), ANOTHER, ANOTHER);
+    expect(readError(await runAsNobody(config, ['profile', 'list']))).toMatchObject({
+      exitCode: 3,
+      message: `${join(config, 'tokens/sandbox')} belongs to another user (${ANOTHER})`,
+    });
+  });
+
+  it('psd2 as root refuses a file of another user too, and only warns in the folder of that user', async () => {
+    const tokens = relative(operator.config, tokensFile(operator.config));
+    const config = copyConfig();
+    chownSync(join(config, tokens), ANOTHER, ANOTHER);
+    expect(readError(await run(config, ['accounts', 'list']))).toMatchObject({
+      exitCode: 3,
+      message: `${join(config, tokens)} belongs to another user (${ANOTHER})`,
+    });
+    give(config, ANOTHER);
+    const ended = await run(config, ['accounts', 'list']);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(ended.stderr).toContain(`belongs to another user (${ANOTHER}), and psd2 runs as root`);
+  });
+
+  it('psd2 uses a file that root put there and that nobody else can change', async () => {
+    const config = copyConfig();
+    give(config, NOBODY);
+    const path = join(config, 'profiles/sandbox.json');
+    const content = readFileSync(path);
+    rmSync(path);
+    // Written again: if root copies a file, Node 26 keeps its owner.
+    writeFileSync(path, content);
+    chmodSync(path, 0o444);
+    expect(statSync(path).uid).toBe(0);
+    expect(await runAsNobody(config, ['profile', 'show', 'sandbox'])).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,403 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import {
+  generateRsaKeys,
+  makeCertificateAuthority,
+  makeServerCertificate,
+  privateKeyPem,
+} from '../../../src/certificates/eidas.ts';
+import { makeLoopbackCertificate } from '../../../src/certificates/loopback.ts';
+import { type Server, startServer } from '../../store/postgres/server.ts';
+import { freePort } from '../../support/free-port.ts';
+import { readError } from '../support/errors.ts';
+import { type Environment, keepRunning, logIn, useSandbox } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const PASSWORD = 'pw-of-worker-1';
+const ACCOUNT = '0010482620';
+const ORDER = [
+  ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '2.00'],
+];
+const operator = keepRunning(useSandbox());
+let server: Server;
+let port: number;
+/** The environment of a worker. */
+let worker: Environment;
+
+beforeAll(async () => {
+  port = await freePort();
+  server = startServer(port, 12);
+  server.create('bank');
+  server.sql('bank', `create role worker login password '${PASSWORD}'`);
+  worker = { PSD2_STORE: server.tcp('bank', 'worker'), PGPASSWORD: PASSWORD, PSD2_STORE_PLAIN_TOKENS: '1' };
+});
+afterAll(() => server.stop());
+
+const asOwner = { PSD2_STORE: '', PSD2_STORE_PLAIN_TOKENS: '1' };
+beforeAll(() => {
+  asOwner.PSD2_STORE = server.url('bank');
+});
+
+describe('psd2 store', () => {
+  it('psd2 store init --dry-run prints the SQL, and psd2 store init makes the tables and roles once', async () => {
+    const dry = await operator.psd2(['store', 'init', '--dry-run', '--roles'], { env: asOwner });
+    expect(dry.stdout).toContain('create table psd2.flow_events');
+    expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
+    const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
+    const init = ['store', 'init', '--roles', '--plain-tokens'];
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 4 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 4, version: 4 });
+    server.sql('bank', 'grant psd2_worker to worker');
+  });
+
+  it('psd2 store copy brings a login to the database, where the worker continues, and the files then refuse', async () => {
+    await logIn(operator);
+    const status = z.looseObject({
+      home: z.string(),
+      profiles: z.array(z.looseObject({ customers: z.int() })),
+    });
+    const args = ['store', 'copy', '--from', 'files', '--to', 'postgres'];
+    const copied = z.looseObject({ logins: z.literal(1), flows: z.literal(1), isSame: z.literal(true) });
+    await operator.json(copied, args, { env: asOwner });
+    expect(await operator.json(status, ['store', 'status'], { env: worker })).toMatchObject({
+      home: 'postgres',
+      profiles: [{ profile: 'sandbox', customers: 1 }],
+    });
+    expect(await operator.psd2(['accounts', 'list'], { env: worker })).toMatchObject({ code: 0 });
+    const refused = await operator.psd2(['accounts', 'list', '--json']);
+    expect(readError(refused)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(
+        /^The data of the profile "sandbox" is in PostgreSQL at .+, but this command would use the files in .+$/,
+      ),
+    });
+  });
+
+  it('psd2 sync --out also writes files: they have the same rows as the tables, and the next sync adds what is new', async () => {
+    const out = join(operator.folder, 'out');
+    const args = ['sync', '--all-customers', '--unattended-reads', '9999', '--out', out];
+    const sync = () => operator.json(shapes.syncReport, args, { env: worker });
+    const first = await sync();
+    expect(first.totals).toMatchObject({ synced: 1, accounts: 3 });
+    const before = rowsInTables();
+    expect(before).toHaveLength(first.totals.newTransactions);
+    expect(rowsInFiles(out)).toEqual(before);
+    const booking = ['sandbox', 'fault', 'add', 'booking=2', '--on', 'transactions', '--times', '1'];
+    expect(await operator.psd2(booking)).toMatchObject({ code: 0 });
+    expect((await sync()).totals).toMatchObject({ synced: 1, newTransactions: 2 });
+    const after = rowsInTables();
+    expect(after).toHaveLength(before.length + 2);
+    expect(after).toEqual(expect.arrayContaining(before));
+    expect(rowsInFiles(out)).toEqual(after);
+    expect((await sync()).totals).toMatchObject({ synced: 1, newTransactions: 0 });
+    expect(rowsInFiles(out)).toEqual(after);
+  });
+
+  it("a service of libpq's files is the whole address, with the password in a file that only its owner can read", async () => {
+    mkdirSync(operator.ownHands, { recursive: true });
+    const PGSERVICEFILE = join(operator.ownHands, 'pg_service.conf');
+    const service = { host: '127.0.0.1', port, dbname: 'bank', user: 'worker', password: PASSWORD };
+    const lines = Object.entries(service).map(([key, value]) => `${key}=${value}\n`);
+    writeFileSync(PGSERVICEFILE, `[workers]\n${lines.join('')}`, { mode: 0o600 });
+    const env = {
+      ...{ PSD2_STORE: 'postgres://', PGSERVICE: 'workers', PGSERVICEFILE },
+      PSD2_STORE_PLAIN_TOKENS: '1',
+    };
+    expect(await operator.psd2(['accounts', 'list'], { env })).toMatchObject({ code: 0 });
+    chmodSync(PGSERVICEFILE, 0o644);
+    const refused = await operator.psd2(['accounts', 'list', '--json'], { env });
+    expect(readError(refused)).toMatchObject({
+      exitCode: 3,
+      message: `${PGSERVICEFILE} contains a password, and can be read by others`,
+    });
+    expect(refused.stderr).not.toContain(PASSWORD);
+  });
+
+  it('psd2 store copy refuses a folder that is not there, and does not make it', async () => {
+    const nowhere = join(operator.folder, 'nowhere');
+    const args = ['store', 'copy', '--from', nowhere, '--to', 'postgres', '--json'];
+    const ended = await operator.psd2(args, { env: asOwner });
+    expect(readError(ended)).toMatchObject({ exitCode: 3, message: `There is no folder ${nowhere}` });
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
+  it('psd2 store copy refuses an address with a password, and does not repeat it', async () => {
+    for (const address of [
+      `postgres://worker:${PASSWORD}@127.0.0.1/bank`,
+      `postgres://127.0.0.1/bank?password=${PASSWORD}`,
+    ]) {
+      const ended = await operator.psd2(['store', 'copy', '--from', 'files', '--to', address, '--json']);
+      expect(readError(ended)).toMatchObject({ exitCode: 2, hint: expect.stringContaining('PGPASSWORD') });
+      expect(ended.stderr).not.toContain(PASSWORD);
+    }
+  });
+});
+
+const row = z.looseObject({ id: z.string(), bookingDate: z.string(), amount: z.string() });
+
+/** The booked transactions in the tables, sorted. */
+function rowsInTables(): string[] {
+  const columns = "concat_ws(' ', customer_id, product_id, id, booking_date, amount)";
+  return server.sql('bank', `select ${columns} from psd2.transactions`).split('\n').sort();
+}
+
+/** The same of the files of `--out`. */
+function rowsInFiles(out: string): string[] {
+  return readdirSync(out)
+    .flatMap((customer) => {
+      const folder = join(out, customer, 'transactions');
+      return readdirSync(folder).flatMap((file) => {
+        const lines = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
+        return lines.map((line) => {
+          const { id, bookingDate, amount } = row.parse(JSON.parse(line));
+          return [customer, basename(file, '.ndjson'), id, bookingDate, amount].join(' ');
+        });
+      });
+    })
+    .sort();
+}
+
+/** The number of calls to the bank so far. */
+async function calls(): Promise<number> {
+  return (await operator.json(shapes.log, ['log'], { env: worker })).length;
+}
+
+/** What a command that would call the bank says about a store that it cannot use. */
+async function refusalOf(env: Environment) {
+  const before = await calls();
+  const ended = await operator.psd2(['auth', 'refresh', '--json'], { env: { ...worker, ...env } });
+  expect(await calls(), 'psd2 sends nothing').toBe(before);
+  expect(ended.stdout + ended.stderr).not.toContain(PASSWORD);
+  const error = readError(ended);
+  expect(error).toMatchObject({ code: 'config', exitCode: 3 });
+  return { message: error.message, hint: error.hint ?? '' };
+}
+
+describe('a store that cannot be used ends a command before anything is sent', () => {
+  const here = () => `PostgreSQL at 127.0.0.1:${port}/bank`;
+
+  it('psd2 reports that nothing listens at the address', async () => {
+    const nowhere = await freePort();
+    expect(await refusalOf({ PSD2_STORE: `postgres://worker@127.0.0.1:${nowhere}/bank` })).toEqual({
+      message: `PostgreSQL at 127.0.0.1:${nowhere}/bank cannot be reached: nothing listens there`,
+      hint: 'Check the address, and that PostgreSQL runs.',
+    });
+  });
+
+  it('psd2 reports a wrong password', async () => {
+    const { message, hint } = await refusalOf({ PGPASSWORD: 'a-wrong-one' });
+    expect(message).toBe(`${here()} refuses the password`);
+    expect(hint).toContain('PGPASSWORD');
+  });
+
+  it('psd2 reports an address that is not one', async () => {
+    for (const address of ['localhost:5432', 'mysql://worker@localhost/bank', 'postgres://[']) {
+      const { message, hint } = await refusalOf({ PSD2_STORE: address });
+      expect(message).toBe('PSD2_STORE is not the address of a database');
+      expect(hint).toContain('postgres://user@host:5432/database');
+    }
+  });
+
+  it.each([
+    [1, 'has schema 1, and this psd2 needs schema 4', 'psd2 store init'],
+    [5, 'has schema 5, and this psd2 knows schema 4', 'Update psd2'],
+  ])('psd2 reports a store with schema %i', async (version, what, fix) => {
+    server.sql('bank', `update psd2.store set version = ${version}`);
+    const { message, hint } = await refusalOf({});
+    server.sql('bank', 'update psd2.store set version = 4');
+    expect(message).toContain(`127.0.0.1:${port}/bank ${what}`);
+    expect(hint).toContain(fix);
+  });
+
+  it('psd2 reports a user without the rights', async () => {
+    server.sql('bank', 'revoke psd2_worker from worker');
+    const { message, hint } = await refusalOf({});
+    server.sql('bank', 'grant psd2_worker to worker');
+    expect(message).toBe(`${here()} does not let this user do that`);
+    expect(hint).toContain('psd2_worker');
+  });
+
+  it('psd2 reports a server that can only be read', async () => {
+    server.sql('bank', 'alter role worker set default_transaction_read_only = on');
+    const { message, hint } = await refusalOf({});
+    server.sql('bank', 'alter role worker reset default_transaction_read_only');
+    expect(message).toBe(`${here()} is a read-only replica`);
+    expect(hint).toContain('primary');
+  });
+
+  it('psd2 reports a server that takes no more connections', async () => {
+    const clients: pg.Client[] = [];
+    const connect = async () => {
+      const connectionString = server.tcp('bank', `worker:${PASSWORD}`);
+      const client = new pg.Client({ connectionString });
+      client.on('error', () => {});
+      await client.connect();
+      clients.push(client);
+    };
+    const full = await (async () => {
+      for (;;) await connect();
+    })().catch((error: { code?: string }) => error.code);
+    expect(full).toBe('53300');
+    const { message, hint } = await refusalOf({});
+    await Promise.all(clients.map((client) => client.end()));
+    expect(message).toBe(`${here()} accepts no more connections`);
+    expect(hint).toContain('max_connections');
+  });
+
+  it('psd2 reports a server whose disk is full', async () => {
+    // A small disk for the claims alone, which the test fills.
+    const disk = mkdtempSync(join(tmpdir(), 'psd2-small-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0777', 'tmpfs', disk]);
+    try {
+      mkdirSync(join(disk, 'space'), { mode: 0o777 });
+      execFileSync('chown', ['postgres', join(disk, 'space')]);
+      server.sql('bank', `create tablespace small location '${join(disk, 'space')}'`);
+      server.sql('bank', 'alter table psd2.claims set tablespace small');
+      server.sql('bank', 'truncate psd2.claims');
+      writeFileSync(join(disk, 'filler'), Buffer.alloc(500_000));
+      expect(() => writeFileSync(join(disk, 'rest'), Buffer.alloc(1_000_000))).toThrow('ENOSPC');
+      const { message, hint } = await refusalOf({});
+      expect(message).toBe(`${here()} has a full disk`);
+      expect(hint).toContain('Free some space');
+    } finally {
+      server.sql('bank', 'alter table psd2.claims set tablespace pg_default');
+      server.sql('bank', 'drop tablespace small');
+      execFileSync('umount', [disk]);
+      rmSync(disk, { recursive: true });
+    }
+  });
+
+  it('psd2 reports a server certificate that is self-signed, or has expired', async () => {
+    const [own, keys] = await Promise.all([generateRsaKeys(), generateRsaKeys()]);
+    const now = { from: new Date(), days: 1 };
+    const authority = await makeCertificateAuthority('Own CA', own, now);
+    const secure = `${server.tcp('bank', 'worker')}?sslmode=verify-full`;
+    const alone = await makeLoopbackCertificate(['127.0.0.1']);
+    server.useCertificate(alone.cert, alone.key);
+    mkdirSync(operator.ownHands, { recursive: true });
+    const ca = join(operator.ownHands, 'ca.pem');
+    const selfSigned = await refusalOf({ PSD2_STORE: secure });
+    expect(selfSigned.message).toBe(`${here()} has a self-signed TLS certificate`);
+    expect(selfSigned.hint).toContain('sslrootcert=');
+    writeFileSync(ca, authority.certificatePem);
+    const past = { from: new Date(Date.now() - 9 * 24 * 60 * 60 * 1000), days: 1 };
+    const hosts = [{ type: 'ip' as const, value: '127.0.0.1' }];
+    const key = await privateKeyPem(keys);
+    server.useCertificate(await makeServerCertificate(authority, 'db', hosts, keys, past), key);
+    const expired = await refusalOf({ PSD2_STORE: `${secure}&sslrootcert=${ca}` });
+    expect(expired.message).toBe(`${here()} has a TLS certificate that has expired`);
+    server.useCertificate(await makeServerCertificate(authority, 'db', hosts, keys, now), key);
+    const good = { ...worker, PSD2_STORE: `${secure}&sslrootcert=${ca}` };
+    expect(await operator.psd2(['auth', 'refresh'], { env: good })).toMatchObject({ code: 0 });
+  });
+});
+
+/** psd2 never gives up on its own: only Ctrl-C ends the wait. */
+const WITHOUT_LIMITS = 'connect_timeout=0&statement_timeout=0';
+
+describe('Ctrl-C ends the wait for a database', () => {
+  /** A server that handles each connection with `serve`, and closes none otherwise. */
+  async function listening(serve: (socket: Socket) => void): Promise<{ port: number; sockets: Socket[] }> {
+    const sockets: Socket[] = [];
+    const listener = createServer((socket) => {
+      socket.on('error', () => {});
+      sockets.push(socket);
+      serve(socket);
+    });
+    const at = await freePort();
+    await new Promise<void>((resolve) => listener.listen(at, '127.0.0.1', resolve));
+    afterEachClose.push(() => {
+      for (const socket of sockets) socket.destroy();
+      listener.close();
+    });
+    return { port: at, sockets };
+  }
+  const afterEachClose: (() => void)[] = [];
+  beforeEach(() => () => {
+    for (const close of afterEachClose.splice(0)) close();
+  });
+  const start = (at: number) =>
+    operator.start(['auth', 'refresh'], {
+      ...worker,
+      PSD2_STORE: `postgres://worker@127.0.0.1:${at}/bank?${WITHOUT_LIMITS}`,
+    });
+
+  it('Ctrl-C ends the wait for a database that takes the connection and says nothing', async () => {
+    const { port: at, sockets } = await listening(() => {});
+    const psd2 = await start(at);
+    await vi.waitUntil(() => sockets.length > 0, { timeout: 60_000 });
+    psd2.kill('SIGINT');
+    expect(await psd2.ended).toMatchObject({ code: 130 });
+    expect(sockets.every(({ writableEnded }) => !writableEnded)).toBe(true);
+  });
+
+  it('Ctrl-C ends the wait for a database that refuses each connection', async () => {
+    const refusal = Buffer.from('SFATAL\0C53300\0Mtoo many clients\0\0');
+    const head = Buffer.alloc(5);
+    head.write('E');
+    head.writeInt32BE(refusal.length + 4, 1);
+    const { port: at, sockets } = await listening((socket) => {
+      socket.once('data', () => socket.end(Buffer.concat([head, refusal])));
+    });
+    const psd2 = await start(at);
+    await vi.waitUntil(() => sockets.length > 2, { timeout: 60_000 });
+    psd2.kill('SIGINT');
+    expect(await psd2.ended).toMatchObject({ code: 130 });
+  });
+
+  it('Ctrl-C ends the wait for a table that another session has locked', async () => {
+    const holder = new pg.Client({ connectionString: server.url('bank') });
+    await holder.connect();
+    await holder.query('begin; lock table psd2.store in access exclusive mode');
+    const PSD2_STORE = `${server.tcp('bank', 'worker')}?${WITHOUT_LIMITS}`;
+    const psd2 = await operator.start(['auth', 'refresh'], { ...worker, PSD2_STORE });
+    await vi.waitUntil(() => waiting() !== '0', { timeout: 60_000 });
+    psd2.kill('SIGINT');
+    expect(await psd2.ended).toMatchObject({ code: 130 });
+    await holder.query('rollback');
+    await holder.end();
+  });
+  const waiting = () =>
+    server.sql(
+      'bank',
+      `select count(*) from pg_stat_activity where application_name = 'psd2' and wait_event_type = 'Lock'`,
+    );
+});
+
+it('psd2 exits with 9 if the database goes away during an execute, and resume finds out without paying again', async () => {
+  const fault = z.looseObject({ id: z.union([z.string(), z.number()]) });
+  await operator.json(fault, ['sandbox', 'fault', 'add', 'delay=3000', '--on', 'execute', '--times', '1']);
+  const psd2 = await operator.start(ORDER, worker);
+  await vi.waitUntil(
+    () =>
+      server.sql('bank', `select count(*) from psd2.flow_events where event->>'type' = 'execute-sent'`) !==
+      '0',
+    { timeout: 60_000 },
+  );
+  server.crash();
+  const ended = await psd2.ended;
+  server.start();
+  const error = readError(ended);
+  expect(error).toMatchObject({ code: 'outcome_unknown', exitCode: 9 });
+  const flow = error.flow ?? '';
+  const resumed = await operator.json(shapes.transfer, ['transfer', 'resume', flow], { env: worker });
+  expect(resumed.state).toBe('executed');
+  const log = await operator.json(shapes.log, ['log'], { env: worker });
+  expect(log.filter(({ path }) => path.endsWith('/execute'))).toHaveLength(1);
+});

@@ -1,0 +1,287 @@
+import * as z from 'zod';
+
+// The shapes of `--json` (command contract, "What the data looks like"): these fields and no others.
+
+const decimal = z.string().regex(/^-?\d+\.\d{2,}$/);
+const day = z.iso.date();
+const time = z.iso.datetime({ offset: true });
+const money = z.strictObject({ amount: decimal, currency: z.literal('EUR') });
+/** How a person ended a flow; null if nobody did. */
+export const resolution = z
+  .strictObject({
+    outcome: z.enum(['executed', 'not-executed']),
+    by: z.string().regex(/^[^@]+@.+$/),
+    at: time,
+    note: z.string().max(500).nullable(),
+  })
+  .nullable();
+const flowTimes = { createdAt: time, updatedAt: time };
+
+export const login = z.strictObject({
+  profile: z.string(),
+  grantType: z.enum(['authorization_code', 'client_credentials']),
+  customerId: z.string().regex(/^\d+$/).nullable(),
+  scope: z.string().nullable(),
+  accessTokenExpiresAt: time.nullable(),
+  refreshTokenExpiresAt: time.nullable(),
+});
+
+/** Calls with client credentials are counted, since a bank limits them per day. */
+export const applicationLogin = login.extend({ callsToday: z.int(), dailyLimit: z.int().nullable() });
+
+export const token = z.strictObject({ accessToken: z.uuid(), expiresAt: time });
+
+export const logout = z.strictObject({
+  profile: z.string(),
+  revoked: z.array(z.enum(['refresh_token', 'access_token'])),
+});
+
+export const customer = z.strictObject({ customerId: z.string().regex(/^\d+$/) });
+
+export const accounts = z.array(
+  z.strictObject({
+    accountId: z.string().length(10),
+    productId: z.string().length(10),
+    iban: z.string().nullable(),
+    currency: z.string(),
+    name: z.string().nullable(),
+    productCode: z.string().nullable(),
+    productDescription: z.string().nullable(),
+  }),
+);
+
+export const balance = z.strictObject({
+  accountId: z.string().length(10),
+  productId: z.string().length(10),
+  accountBalance: money.nullable(),
+  availableBalance: money.nullable(),
+  accountAvailability: money.nullable(),
+  accountAvailableCredit: money.nullable(),
+  asOf: time.nullable(),
+});
+
+export const transaction = z.strictObject({
+  index: z.string(),
+  status: z.enum(['booked', 'pending']),
+  bookingDate: day.nullable(),
+  valueDate: day.nullable(),
+  amount: decimal,
+  currency: z.string().nullable(),
+  description: z.string(),
+  details: z.string(),
+  code: z.string().nullable(),
+  transferReference: z.string().nullable(),
+  feeCharge: z.boolean().nullable(),
+});
+export const transactions = z.array(transaction);
+
+/** A row that `psd2 sync` writes. */
+export const syncedRow = z.strictObject({ id: z.string(), ...transaction.omit({ index: true }).shape });
+
+export const consent = z.strictObject({
+  flow: z.string().startsWith('co-'),
+  kind: z.literal('consent'),
+  state: z.string(),
+  resourceId: z.uuid().nullable(),
+  transactionId: z.uuid(),
+  customerId: z.string().regex(/^\d+$/),
+  categories: z.array(
+    z.strictObject({ name: z.string(), products: z.array(z.string()), outcome: z.boolean().nullable() }),
+  ),
+  resolution,
+  ...flowTimes,
+});
+/** The list also says how long a consent is valid. */
+export const consents = z.array(
+  consent.extend({ expiresAt: time.nullable(), daysLeft: z.int().min(0).max(180).nullable() }),
+);
+
+export const transfer = z.strictObject({
+  flow: z.string().startsWith('tr-'),
+  kind: z.literal('transfer'),
+  state: z.string(),
+  resourceId: z.uuid().nullable(),
+  transactionId: z.uuid(),
+  customerId: z.string().regex(/^\d+$/),
+  instant: z.boolean(),
+  reference: z.string().nullable(),
+  from: z.string().length(10),
+  to: z.string(),
+  name: z.string(),
+  amount: decimal,
+  currency: z.literal('EUR'),
+  description: z.string(),
+  executionDate: day,
+  totalAmount: money.nullable(),
+  commissions: money.nullable(),
+  bankName: z.string().nullable(),
+  payeeSource: z.enum(['payer', 'payee']).nullable(),
+  payeeCheck: z
+    .strictObject({
+      result: z.enum(['match', 'close', 'none', 'unavailable']),
+      name: z.string().nullable(),
+      problem: z.string().nullable(),
+    })
+    .nullable(),
+  authorizationStatus: z.string().nullable(),
+  executionStatus: z.string().nullable(),
+  executionStatusDescription: z.string().nullable(),
+  cro: z.string().nullable(),
+  resolution,
+  ...flowTimes,
+});
+export const transfers = z.array(transfer);
+
+export const operation = z.strictObject({
+  flow: z.string().startsWith('op-'),
+  kind: z.literal('operation'),
+  state: z.string(),
+  operation: z.string(),
+  product: z.string().length(10),
+  resourceId: z.uuid().nullable(),
+  nextStep: z.string().nullable(),
+  transactionId: z.uuid(),
+  customerId: z.string().regex(/^\d+$/),
+  totalAmount: money.nullable(),
+  commissions: money.nullable(),
+  authorizationStatus: z.string().nullable(),
+  executionStatus: z.string().nullable(),
+  executionStatusDescription: z.string().nullable(),
+  cro: z.string().nullable(),
+  resolution,
+  ...flowTimes,
+});
+
+export const certificate = z.strictObject({
+  subject: z.string(),
+  issuer: z.string(),
+  serialNumber: z.string().regex(/^[0-9a-f]+$/),
+  notBefore: time,
+  notAfter: time,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  organizationIdentifier: z.string().nullable(),
+  qcType: z.enum(['web', 'eseal', 'esign']).nullable(),
+  roles: z.array(z.enum(['PSP_AI', 'PSP_PI', 'PSP_IC', 'PSP_AS'])),
+  ncaName: z.string().nullable(),
+  ncaId: z.string().nullable(),
+  keyMatches: z.boolean().nullable(),
+});
+
+const check = z.strictObject({
+  name: z.string(),
+  status: z.enum(['ok', 'warn', 'fail', 'skip']),
+  detail: z.string(),
+  fix: z.string().nullable(),
+});
+export const checks = z.strictObject({ ok: z.boolean(), checks: z.array(check) });
+export const certificateChecks = z.strictObject({
+  ok: z.boolean(),
+  checks: z.array(
+    check.extend({ subject: z.string(), sha256: z.string(), notAfter: time, daysLeft: z.int() }),
+  ),
+});
+export const generated = z.strictObject({
+  organizationIdentifier: z.string(),
+  roles: z.array(z.string()),
+  notAfter: time,
+  files: z.strictObject({
+    ca: z.string(),
+    qwacCertificate: z.string(),
+    qwacKey: z.string(),
+    qsealCertificate: z.string(),
+    qsealKey: z.string(),
+  }),
+});
+
+/** A document of the bank, saved to a file. */
+export const saved = z.strictObject({ file: z.string(), bytes: z.int().positive() });
+
+export const error = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    exitCode: z.int(),
+    hint: z.string().nullable(),
+    next: z.array(z.array(z.string())),
+    flow: z.string().nullable(),
+    httpStatus: z.int().nullable(),
+    bankCode: z.string().nullable(),
+    requestId: z.string().nullable(),
+    tppRequestId: z.uuid().nullable(),
+    transactionId: z.uuid().nullable(),
+    differs: z.array(z.string()).optional(),
+  }),
+});
+
+export const syncReport = z.strictObject({
+  out: z.string().nullable(),
+  since: day,
+  nextReadsAt: time.nullable(),
+  customers: z.array(
+    z.strictObject({
+      customerId: z.string(),
+      status: z.enum(['synced', 'partly', 'waiting', 'failed']),
+      accounts: z.int(),
+      newTransactions: z.int(),
+      pending: z.int(),
+      skipped: z.array(z.string()),
+      errors: z.array(
+        z.strictObject({ productId: z.string().nullable(), code: z.string(), message: z.string() }),
+      ),
+    }),
+  ),
+  totals: z.strictObject({
+    customers: z.int(),
+    synced: z.int(),
+    accounts: z.int(),
+    newTransactions: z.int(),
+    pending: z.int(),
+    calls: z.int(),
+  }),
+});
+
+export const syncStatus = z.strictObject({
+  begunAt: time,
+  endedAt: time.nullable(),
+  due: z.int(),
+  atWork: z.int(),
+  done: z.strictObject({ synced: z.int(), partly: z.int(), waiting: z.int(), failed: z.int() }),
+  failures: z.array(
+    z.strictObject({ code: z.string(), customers: z.int(), customerId: z.string(), message: z.string() }),
+  ),
+  needSca: z.array(z.string()),
+  workers: z.array(z.strictObject({ worker: z.string(), customers: z.int() })),
+  callsPerSecond: z.number().nullable(),
+  customersPerSecond: z.number().nullable(),
+  doneAt: time.nullable(),
+});
+
+/** A call of `psd2 log`. */
+export const loggedCall = z.strictObject({
+  at: z.iso.datetime(),
+  profile: z.string(),
+  host: z.string(),
+  method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
+  path: z.string().regex(/^\/[^?]*$/),
+  status: z.int().nullable(),
+  failure: z.string().nullable(),
+  milliseconds: z.int(),
+  tppRequestId: z.uuid(),
+  transactionId: z.uuid(),
+  requestId: z
+    .string()
+    .regex(/^\d{24}$/)
+    .nullable(),
+  apiTrackId: z.string().nullable(),
+  flow: z.string().nullable(),
+});
+
+export const log = z.array(loggedCall);
+
+/** What `psd2 log bundle` says about its file. */
+export const logBundle = z.strictObject({
+  file: z.string(),
+  calls: z.int(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+});

@@ -1,0 +1,158 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from '../support/errors.ts';
+import { useSandbox } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+/** Enough customers to make the start of two threads worthwhile. */
+const CUSTOMERS = 220;
+const operator = useSandbox([
+  ...['--customers', String(CUSTOMERS), '--transactions', '20'],
+  ...['--no-enforce-consents', '--page-size', '100', '--token-ttl', '86400'],
+]);
+const IDS = Array.from({ length: CUSTOMERS }, (_, index) => String(5_000_001 + index));
+
+const running = z.object({ baseUrl: z.string(), customerSiteUrl: z.string(), controlToken: z.string() });
+const granted = z.object({ accessToken: z.string() });
+
+/** Puts the tokens into the store that a login of each customer would put there. */
+beforeAll(async () => {
+  const bank = running.parse(
+    JSON.parse(readFileSync(join(operator.config, 'sandbox', 'running.json'), 'utf8')),
+  );
+  const folder = join(operator.config, 'tokens', 'sandbox');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const rest = {
+    accessTokenExpiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+    ...{ refreshToken: null, refreshTokenExpiresAt: null, scope: null, baseUrl: new URL(bank.baseUrl).href },
+  };
+  for (const customerId of IDS) {
+    const answer = await fetch(`${bank.customerSiteUrl}/control/tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bank.controlToken}` },
+      body: JSON.stringify({ customerId }),
+    });
+    const { accessToken } = granted.parse(await answer.json());
+    writeFileSync(join(folder, `customer-${customerId}.json`), JSON.stringify({ accessToken, ...rest }), {
+      mode: 0o600,
+    });
+  }
+}, 60_000);
+
+const PATIENCE_MS = 120_000;
+const out = (name: string) => join(operator.folder, name);
+const words = (folder: string, cores: number) => [
+  ...[
+    'sync',
+    '--unattended-reads',
+    '9999',
+    '--out',
+    folder,
+    '--all-customers',
+    '--json',
+    '--cores',
+    String(cores),
+  ],
+];
+/** All rows of all customers. */
+const rowsOf = (folder: string) =>
+  IDS.flatMap((customer) => {
+    const transactions = join(folder, customer, 'transactions');
+    return readdirSync(transactions)
+      .sort()
+      .map((file) => [customer, file, readFileSync(join(transactions, file), 'utf8')]);
+  });
+const wholeReport = async (folder: string, cores: number) => {
+  const ended = await operator.psd2(words(folder, cores));
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  return shapes.syncReport.parse(JSON.parse(ended.stdout));
+};
+
+describe('psd2 sync on two cores', () => {
+  it(
+    'psd2 sync on two cores writes the same files and the same report as on one',
+    async () => {
+      const one = await wholeReport(out('one-core'), 1);
+      const two = await wholeReport(out('two-cores'), 2);
+      expect(two.customers).toEqual(one.customers);
+      expect(two.totals).toEqual(one.totals);
+      expect(two.customers.map(({ customerId }) => customerId)).toEqual(IDS);
+      expect(rowsOf(out('two-cores'))).toEqual(rowsOf(out('one-core')));
+      // The runs have removed their locks.
+      expect(readdirSync(out('two-cores')).sort()).toEqual(IDS);
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'after %s psd2 sync starts no new customer, stores what it has read, and exits with 130',
+    async (signal) => {
+      const folder = out(`stopped-${signal}`);
+      const begun = await operator.start([...words(folder, 2), '--verbose']);
+      await begun.prints(/customers\/5000012\//);
+      begun.kill(signal);
+      const ended = await begun.ended;
+      const error = readError(ended);
+      expect(error).toMatchObject({ code: 'interrupted', exitCode: 130 });
+      expect(error.message).toMatch(/^Interrupted: \d+ of 220 customers were done$/);
+      expect(ended.stdout).toBe('');
+      // No lock of a run is left, and each customer that the run began is complete.
+      const left = readdirSync(folder);
+      expect(left.filter((name) => name.startsWith('sync-'))).toEqual([]);
+      expect(left.length).toBeLessThan(CUSTOMERS);
+      for (const customer of left) {
+        const state =
+          readFileSync(join(folder, customer, 'sync-1.ndjson'), 'utf8')
+            .split('\n')
+            .at(-2) ?? '';
+        expect(JSON.parse(state)).toMatchObject({ ended: true });
+      }
+      await wholeReport(folder, 2);
+      expect(rowsOf(folder)).toEqual(rowsOf(out('one-core')));
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'a killed psd2 sync leaves no thread behind',
+    async () => {
+      const folder = out('killed');
+      const begun = await operator.start([...words(folder, 2), '--verbose']);
+      await begun.prints(/customers\/5000012\//);
+      begun.kill('SIGKILL');
+      expect(await begun.ended).toMatchObject({ signal: 'SIGKILL' });
+      expect(() => process.kill(begun.pid, 0)).toThrow('ESRCH');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'psd2 sync holds all threads when the bank limits the calls, and still reads everything',
+    async () => {
+      const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '3', '--after', '100'];
+      expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+      const report = await wholeReport(out('too-many'), 2);
+      expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+      expect(report.totals.synced).toBe(CUSTOMERS);
+      expect(rowsOf(out('too-many'))).toEqual(rowsOf(out('one-core')));
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['0', 'two', '-1', '1.5', ''])('psd2 sync refuses --cores %j', async (cores) => {
+    const ended = await operator.psd2([
+      'sync',
+      '--unattended-reads',
+      '9999',
+      '--out',
+      out('refused'),
+      '--all-customers',
+      '--json',
+      `--cores=${cores}`,
+    ]);
+    expect(readError(ended)).toMatchObject({ exitCode: 2 });
+    expect(readError(ended).message).toContain(`--cores ${JSON.stringify(cores)} is not a whole number`);
+  });
+});

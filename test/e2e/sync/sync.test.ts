@@ -1,0 +1,376 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from '../support/errors.ts';
+import { type Ended, keepRunning, useSandbox } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const operator = keepRunning(useSandbox(['--customers', '3', '--transactions', '60']));
+const CUSTOMERS = ['customer-000001', 'customer-000002', 'customer-000003'];
+
+beforeAll(async () => {
+  for (const user of CUSTOMERS) {
+    const env = { PSD2_BROWSER: `${operator.env.PSD2_BROWSER} --user ${user}` };
+    for (const args of [
+      ['auth', 'login'],
+      ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'],
+    ]) {
+      const ended = await operator.psd2(args, { env });
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    }
+  }
+});
+
+const IDS = ['5000001', '5000002', '5000003'];
+const PRODUCTS = ['0050000010', '0050000018', '0150000015'];
+
+const out = (name: string) => join(operator.folder, name);
+const sync = (folder: string, ...more: string[]) =>
+  operator.psd2(['sync', '--unattended-reads', '9999', '--out', folder, '--json', ...more]);
+const lines = (path: string): unknown[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+const booked = (folder: string, customer: string, product: string) =>
+  z.array(shapes.syncedRow).parse(lines(join(folder, customer, 'transactions', `${product}.ndjson`)));
+/** The files of the first customer alone. */
+const contentOf1 = (folder: string) =>
+  ['transactions/0050000010.ndjson', 'transactions/0050000018.ndjson', 'current.ndjson'].map((name) =>
+    lines(join(folder, '5000001', name)),
+  );
+const contentOfCustomer = (folder: string, customer: string) =>
+  lines(join(folder, customer, 'current.ndjson'));
+const currentRow = z.looseObject({ kind: z.string() });
+const current = (folder: string, customer: string, kind: string) =>
+  z
+    .array(currentRow)
+    .parse(lines(join(folder, customer, 'current.ndjson')))
+    .filter((row) => row.kind === kind);
+/** Everything that was synced, sorted, so that two folders can be compared. */
+const contentOf = (folder: string) =>
+  IDS.flatMap((customer) => [
+    current(folder, customer, 'pending'),
+    ...readdirSync(join(folder, customer, 'transactions'))
+      .sort()
+      .map((file) => [customer, file, lines(join(folder, customer, 'transactions', file))]),
+  ]);
+const progress = z.looseObject({ products: z.record(z.string(), z.record(z.string(), z.unknown())) });
+const readReport = ({ stdout }: Ended) => shapes.syncReport.parse(JSON.parse(stdout));
+
+describe('psd2 sync', () => {
+  it('psd2 sync writes what the bank has, for all customers', async () => {
+    const folder = out('whole');
+    const ended = await sync(folder, '--all-customers');
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    const report = readReport(ended);
+    expect(report.customers.map(({ customerId, status }) => [customerId, status])).toEqual(
+      IDS.map((id) => [id, 'synced']),
+    );
+    for (const customer of IDS) {
+      const asked = ['--customer', customer];
+      const accounts = await operator.json(shapes.accounts, ['accounts', 'list', ...asked]);
+      const listed = accounts.map((account) => ({ kind: 'account', ...account }));
+      expect(current(folder, customer, 'account')).toEqual(listed);
+      expect(current(folder, customer, 'balance')).toHaveLength(accounts.length);
+      expect(current(folder, customer, 'pending').length).toBeGreaterThan(0);
+    }
+    for (const product of ['0050000010', '0050000018']) {
+      const listed = await operator.json(shapes.transactions, [
+        ...['accounts', 'transactions', product, '--booked'],
+        ...['--from', report.since, '--customer', '5000001'],
+      ]);
+      const rows = booked(folder, '5000001', product);
+      expect(rows.length).toBe(listed.length);
+      expect(rows.length).toBeGreaterThan(5);
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+      const days = rows.map(({ bookingDate }) => bookingDate ?? '');
+      expect(days).toEqual([...days].sort());
+    }
+    expect(report.totals).toMatchObject({ synced: 3, accounts: 9 });
+  });
+
+  it('a second psd2 sync adds nothing, and asks only for the last days', async () => {
+    const folder = out('twice');
+    const first = readReport(await sync(folder, '--all-customers'));
+    const content = contentOf(folder);
+    const second = readReport(await sync(folder, '--all-customers'));
+    expect(first.totals.newTransactions).toBeGreaterThan(0);
+    expect(second.totals.newTransactions).toBe(0);
+    expect(second.totals.calls).toBeLessThan(first.totals.calls);
+    expect(contentOf(folder)).toEqual(content);
+  });
+
+  it('psd2 sync without --all-customers takes the chosen customer', async () => {
+    const folder = out('one');
+    const ended = await sync(folder, '--customer', '5000002');
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(['5000002']);
+  });
+
+  it.concurrent.each([1, 3, 5, 7, 9])(
+    'psd2 sync continues after it was killed at call %i, without a lost or a double row',
+    async (calls) => {
+      const folder = out(`killed-${calls}`);
+      const killed = await operator.start([
+        'sync',
+        '--unattended-reads',
+        '9999',
+        '--out',
+        folder,
+        '--all-customers',
+        '--verbose',
+      ]);
+      await killed.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
+      killed.kill('SIGKILL');
+      expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
+      const ended = await sync(folder, '--all-customers');
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+      const whole = out(`whole-${calls}`);
+      await sync(whole, '--all-customers');
+      expect(contentOf(folder)).toEqual(contentOf(whole));
+    },
+  );
+
+  it('psd2 sync continues with the other customers if one fails, and says so', async () => {
+    const fault = ['sandbox', 'fault', 'add', 'status=403', '--on', 'GET /private/customers/5000002/*'];
+    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+    const folder = out('one-fails');
+    const ended = await sync(folder, '--all-customers');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    expect(ended.code).toBe(5);
+    expect(readError(ended).message).toMatch(/^1 of 3 customers could not be synced completely/);
+    const report = readReport(ended);
+    expect(report.customers.map(({ status }) => status)).toEqual(['synced', 'failed', 'synced']);
+    expect(booked(folder, '5000003', '0050000038').length).toBeGreaterThan(0);
+  });
+
+  it('psd2 sync continues with the other products of a customer if one fails', async () => {
+    const pattern = 'GET /private/customers/5000001/products/0050000010/transactions/*';
+    expect(await operator.psd2(['sandbox', 'fault', 'add', 'status=412', '--on', pattern])).toMatchObject({
+      code: 0,
+    });
+    const folder = out('product-fails');
+    const ended = await sync(folder, '--customer', '5000001');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    expect(ended.code).toBe(7);
+    const [customer] = readReport(ended).customers;
+    expect(customer).toMatchObject({ status: 'partly', errors: [{ productId: '0050000010' }] });
+    expect(existsSync(join(folder, '5000001', 'transactions', '0050000010.ndjson'))).toBe(false);
+    expect(booked(folder, '5000001', '0050000018').length).toBeGreaterThan(0);
+  });
+
+  it('psd2 sync waits when the bank limits the calls, and still reads everything', async () => {
+    const fault = ['sandbox', 'fault', 'add', 'status=420', '--times', '6', '--after', '3'];
+    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+    const ended = await sync(out('too-many'), '--all-customers');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  });
+
+  it('two syncs of one folder at the same time write each row once', async () => {
+    const folder = out('both');
+    const both = await Promise.all([
+      sync(folder, '--customer', '5000001'),
+      sync(folder, '--customer', '5000001'),
+    ]);
+    for (const ended of both) expect(ended, ended.stderr).toMatchObject({ code: 0 });
+    for (const product of PRODUCTS) {
+      const ids = booked(folder, '5000001', product).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  });
+
+  it.concurrent.each([2, 3, 5])(
+    'a sync that is stopped at call %i until another takes over its folder undoes nothing when it continues',
+    async (calls) => {
+      const folder = out(`stalled-${calls}`);
+      const stalled = await operator.start([
+        'sync',
+        '--unattended-reads',
+        '9999',
+        '--out',
+        folder,
+        '--customer',
+        '5000001',
+        '--verbose',
+      ]);
+      await stalled.prints(new RegExp(`(GET [^\\n]*\\n[\\s\\S]*?){${calls}}`));
+      stalled.kill('SIGSTOP');
+      // This takes the real time after which a stopped sync counts as dead.
+      const taken = await sync(folder, '--customer', '5000001');
+      expect(taken, taken.stderr).toMatchObject({ code: 0 });
+      const whole = contentOf1(folder);
+      stalled.kill('SIGCONT');
+      const ended = await stalled.ended;
+      expect(ended.code, ended.stderr).toBe(0);
+      expect(ended.stderr).toContain(`Another psd2 sync has taken over the folder ${folder}/5000001`);
+      expect(contentOf1(folder)).toEqual(whole);
+      const again = readReport(await sync(folder, '--customer', '5000001'));
+      expect(again.totals).toMatchObject({ newTransactions: 0, synced: 1 });
+    },
+  );
+
+  it('after a sync with a clock that was far ahead, psd2 sync still finds what was booked since', async () => {
+    const folder = out('ahead');
+    await sync(folder, '--customer', '5000001');
+    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
+    const state = join(folder, '5000001', 'sync-1.ndjson');
+    const whole = readFileSync(path, 'utf8');
+    const earlier = `${whole.split('\n').slice(0, -6).join('\n')}\n`;
+    writeFileSync(path, earlier);
+    const ended = progress.parse(lines(state).at(-1));
+    const known = ended.products['0050000010'];
+    const size = earlier.length;
+    const ahead = { ...known, through: '2999-01-01', settled: size, size };
+    const products = { ...ended.products, '0050000010': ahead };
+    writeFileSync(state, `${JSON.stringify({ ...ended, products })}\n`);
+    expect(readReport(await sync(folder, '--customer', '5000001')).totals.newTransactions).toBe(5);
+    expect(readFileSync(path, 'utf8')).toBe(whole);
+    expect(JSON.stringify(lines(join(folder, '5000001', 'sync-2.ndjson')).at(-1))).not.toContain('2999');
+  });
+
+  it('psd2 sync continues with a folder from psd2 before 0.2', async () => {
+    const folder = out('old');
+    await sync(folder, '--customer', '5000001');
+    const whole = contentOf1(folder);
+    const state = join(folder, '5000001', 'sync-1.ndjson');
+    const { products } = progress.parse(lines(state).at(-1));
+    const old = Object.entries(products).map(([id, { size: _size, ...known }]) => [id, known]);
+    writeFileSync(
+      join(folder, '5000001', 'sync.json'),
+      JSON.stringify({ products: Object.fromEntries(old) }),
+      {
+        mode: 0o600,
+      },
+    );
+    rmSync(state);
+    rmSync(join(folder, '5000001', 'current.ndjson'));
+    mkdirSync(join(folder, '5000001', 'pending'));
+    writeFileSync(join(folder, '5000001', 'accounts.ndjson'), '');
+    const report = readReport(await sync(folder, '--customer', '5000001'));
+    expect(report.totals).toMatchObject({ newTransactions: 0, synced: 1 });
+    expect(contentOf1(folder)).toEqual(whole);
+    expect(readdirSync(join(folder, '5000001')).sort()).toEqual([
+      'current.ndjson',
+      'sync-1.ndjson',
+      'transactions',
+    ]);
+  });
+
+  it('psd2 sync fetches the rows of a file again if the file was moved away', async () => {
+    const folder = out('moved');
+    await sync(folder, '--customer', '5000001');
+    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
+    const whole = readFileSync(path, 'utf8');
+    rmSync(path);
+    await sync(folder, '--customer', '5000001');
+    expect(readFileSync(path, 'utf8')).toBe(whole);
+  });
+
+  it('psd2 sync --every starts a new round, and at SIGTERM exits with 0; sync status shows the last round', async () => {
+    const folder = out('every');
+    const metrics = join(operator.folder, 'psd2.prom');
+    const worker = await operator.start([
+      ...['sync', '--all-customers', '--psu-ip', '203.0.113.7', '--out', folder, '--every', '1s', '--json'],
+      ...['--metrics-file', metrics],
+    ]);
+    const round = z.object({ begunAt: z.iso.datetime() });
+    const begun: number[] = [];
+    for (const ended of [/A round has ended: 3 of 3/, /(A round has ended: 3 of 3.*\n(.*\n)*?.*){2}/]) {
+      await worker.prints(ended);
+      const last = readFileSync(join(operator.config, 'tokens', 'sandbox', 'last-round.json'), 'utf8');
+      begun.push(Date.parse(round.parse(JSON.parse(last)).begunAt));
+    }
+    const [first = Number.NaN, second = Number.NaN] = begun;
+    // On a slow machine the second round may have begun before the file was read: then both times are that round's.
+    expect(second === first || second >= first + 1000, `${second - first} ms`).toBe(true);
+    worker.kill('SIGTERM');
+    const ended = await worker.ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    // The totals are those of the last round, and the metrics those of all rounds.
+    expect(readReport(ended).totals).toMatchObject({ customers: 3, synced: 3 });
+    const written = readFileSync(metrics, 'utf8');
+    const sample = (name: string, labels = '') =>
+      Number(new RegExp(`^psd2_sync_${name}\\{profile="sandbox"${labels}\\} (.+)$`, 'm').exec(written)?.[1]);
+    const { calls } = readReport(ended).totals;
+    expect(calls).toBeGreaterThan(0);
+    expect(sample('calls_total')).toBeGreaterThan(calls);
+    expect(sample('customers_done_total', ',status="synced"')).toBeGreaterThanOrEqual(6);
+    expect(await operator.json(shapes.syncStatus, ['sync', 'status'])).toMatchObject({
+      atWork: 0,
+      done: { partly: 0, waiting: 0, failed: 0 },
+      workers: [],
+    });
+    expect(booked(folder, '5000001', '0050000010').length).toBeGreaterThan(0);
+  });
+
+  it('after Ctrl-C psd2 sync --every finishes its current customers, and exits with 130', async () => {
+    const worker = await operator.start([
+      ...['sync', '--all-customers', '--psu-ip', '203.0.113.7', '--out', out('every-stopped')],
+      ...['--every', '1d', '--json'],
+    ]);
+    await worker.prints(/A round has ended: 3 of 3/);
+    worker.kill('SIGINT');
+    const ended = await worker.ended;
+    expect(readError(ended)).toMatchObject({ code: 'interrupted', exitCode: 130 });
+    expect(readReport(ended).totals).toMatchObject({ customers: 3, synced: 3 });
+  });
+
+  it('psd2 sync says where a file is damaged, and leaves it as it is', async () => {
+    const folder = out('damaged');
+    await sync(folder, '--customer', '5000001');
+    const path = join(folder, '5000001', 'transactions', '0050000010.ndjson');
+    const damaged = readFileSync(path, 'utf8').replaceAll('"id"', '"ID"');
+    writeFileSync(path, damaged);
+    const error = readError(await sync(folder, '--customer', '5000001'));
+    expect(error).toMatchObject({ code: 'config', exitCode: 3 });
+    expect(error.message).toContain('0050000010.ndjson is damaged at byte');
+    expect(readFileSync(path, 'utf8')).toBe(damaged);
+  });
+
+  it('psd2 sync skips a customer who has no reads left today, and says when it continues', async () => {
+    const folder = out('budget');
+    const customer = ['--customer', '5000003'];
+    expect((await sync(folder, ...customer)).code).toBe(0);
+    const before = contentOfCustomer(folder, '5000003');
+    const skipped = await sync(folder, ...customer, '--unattended-reads', '1');
+    expect(readError(skipped)).toMatchObject({ code: 'reads_used_up', exitCode: 12 });
+    expect(skipped.stderr).toMatch(/Skipped: 1 customer, read 1 time today without the customer/);
+    const report = readReport(skipped);
+    expect(report).toMatchObject({ customers: [{ status: 'waiting' }], totals: { synced: 0, calls: 0 } });
+    expect(Date.parse(report.nextReadsAt ?? '')).toBeGreaterThan(Date.now());
+    expect(contentOfCustomer(folder, '5000003')).toEqual(before);
+
+    const attended = await sync(folder, ...customer, '--unattended-reads', '1', '--psu-ip', '203.0.113.7');
+    expect(readReport(attended)).toMatchObject({ nextReadsAt: null, customers: [{ status: 'synced' }] });
+  });
+
+  it.each<[string, string[], number, RegExp]>([
+    ['no --out', [], 2, /--out/],
+    ['an empty --out', ['--out', ''], 2, /--out is empty/],
+    [
+      'a concurrency of 0',
+      ['--out', 'x', '--concurrency', '0'],
+      2,
+      /--concurrency "0" is not a whole number/,
+    ],
+    ['a day that does not exist', ['--out', 'x', '--since', '2026-02-30'], 2, /--since "2026-02-30"/],
+    ['a day to come', ['--out', 'x', '--since', '2999-01-01'], 2, /is in the future/],
+    [
+      'both kinds of customers',
+      ['--out', 'x', '--customer', '5000001', '--all-customers'],
+      2,
+      /cannot be used together/,
+    ],
+    ['no reads at all', ['--out', 'x', '--unattended-reads', '0'], 2, /"0" is not a whole number from 1/],
+    ['a file in place of the folder', ['--out', 'file'], 3, /cannot be made/],
+  ])('psd2 sync refuses %s', async (_what, args, code, message) => {
+    writeFileSync(join(operator.folder, 'file'), '');
+    const error = readError(await operator.psd2(['sync', ...args, '--json']));
+    expect(error.exitCode).toBe(code);
+    expect(error.message).toMatch(message);
+    expect(existsSync(join(operator.folder, 'x'))).toBe(false);
+  });
+});

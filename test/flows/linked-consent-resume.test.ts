@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { errorOf, fakeCustomer } from './doubles.ts';
+import { cutAfter, linkedScriptOf, linksTo, newLinkedConsent, OTHER_PAGE, PAGE } from './linked-consents.ts';
+
+const recorded = useNextGenBank();
+const open = useNextGen(recorded);
+const script = linkedScriptOf(recorded);
+const temporary = temporaryFolder();
+const oauthBank = () => open({ file: { oauth: { mode: 'integrated' } } }).bank;
+const OAUTH = { scaOAuth: { href: '/.well-known/bank' } };
+
+/** The calls that a consent still needs if its journal ends with an event of this type. */
+const CALLS_LEFT: Record<string, (() => void)[]> = {
+  created: [() => script.request(), () => script.is('valid')],
+  // Nothing moves money, so a request without an answer is made again.
+  'request-sent': [() => script.request(), () => script.is('valid')],
+  requested: [() => script.is('valid')],
+  // The customer may have decided already.
+  'sca-started': [() => script.is('valid')],
+  'sca-returned': [() => script.is('valid')],
+  granted: [],
+};
+
+async function wholeJournal(): Promise<string[]> {
+  const consent = await newLinkedConsent(temporary);
+  script.request();
+  script.is('valid');
+  await consent.run(open().bank);
+  return consent.lines();
+}
+
+/** The journal of a consent whose customer has the page, and has not decided. */
+async function undecided(links: object = linksTo('a1', PAGE)): Promise<string[]> {
+  const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
+  script.request(links);
+  await errorOf(consent.run(open().bank));
+  return consent.lines();
+}
+
+it('a consent that is killed after any event is resumed to its end, and kept for readings', async () => {
+  const whole = await wholeJournal();
+  expect(whole).toHaveLength(6);
+  for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
+    const consent = cutAfter(temporary, whole.slice(0, killedAfter));
+    for (const call of CALLS_LEFT[consent.events().at(-1) ?? ''] ?? []) call();
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed', resourceId: 'c1' });
+    expect(consent.lines().slice(0, killedAfter)).toEqual(whole.slice(0, killedAfter));
+    expect([...consent.kept]).toEqual(killedAfter === whole.length ? [] : ['c1']);
+  }
+});
+
+describe('resumed while the customer has a page', () => {
+  it('a page that is still good is opened again', async () => {
+    const consent = cutAfter(temporary, await undecided());
+    script.is('received');
+    script.sca('started');
+    script.is('valid');
+    await consent.run(open().bank);
+    expect(consent.customer.visited).toEqual([PAGE]);
+  });
+
+  it('a page that is over is replaced by a new authorisation', async () => {
+    const consent = cutAfter(temporary, await undecided());
+    script.is('received');
+    script.sca('failed');
+    script.start();
+    script.is('received');
+    script.sca('started', 'a2');
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
+    expect(consent.customer.visited).toEqual([OTHER_PAGE]);
+  });
+
+  it('a confirmation code that was lost with the browser needs a new authorisation', async () => {
+    const links = linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } });
+    const consent = cutAfter(temporary, await undecided(links));
+    script.is('received');
+    script.sca('unconfirmed');
+    script.start();
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
+    expect(consent.customer.visited).toEqual([OTHER_PAGE]);
+  });
+
+  it('a customer who has done everything is sent nowhere', async () => {
+    const consent = cutAfter(temporary, await undecided());
+    script.is('received');
+    script.sca('finalised');
+    script.is('valid');
+    await consent.run(open().bank);
+    expect(consent.customer.visited).toEqual([]);
+  });
+
+  it('a consent that was granted and then taken back is not kept', async () => {
+    const consent = cutAfter(temporary, await undecided());
+    // psd2 was killed after it kept the consent, before the journal said so.
+    consent.kept.add('c1');
+    script.is('revokedByPsu');
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
+    expect(consent.kept.size).toBe(0);
+  });
+});
+
+it('a login that was cut off is made up for, although the bank calls the consent valid', async () => {
+  const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
+  script.request(OAUTH);
+  script.metadata();
+  await errorOf(consent.run(oauthBank()));
+  const resumed = cutAfter(temporary, consent.lines(), fakeCustomer({}, { code: 'c/2' }));
+  script.is('valid');
+  script.metadata();
+  script.tokens();
+  script.is('valid');
+  expect(await resumed.run(oauthBank())).toMatchObject({ state: 'confirmed' });
+  expect(resumed.tokens).toMatchObject([{ accessToken: 't1' }]);
+});
+
+describe('psd2 consent status', () => {
+  it.each([
+    ['revokedByPsu', 'revoked'],
+    ['expired', 'expired'],
+    ['terminatedByTpp', 'cancelled'],
+    ['rejected', 'rejected'],
+  ])('a granted consent that the bank calls %s is %s, and forgotten', async (bankStatus, state) => {
+    const consent = cutAfter(temporary, await wholeJournal());
+    consent.kept.add('c1');
+    script.is(bankStatus);
+    await consent.ask(open().bank);
+    expect(await consent.stored()).toMatchObject({ state, bankStatus });
+    expect(consent.kept.size).toBe(0);
+    // Asked again, the journal stays as it is.
+    const before = consent.lines();
+    script.is(bankStatus);
+    await consent.ask(open().bank);
+    expect(consent.lines()).toEqual(before);
+  });
+
+  it('a last day that the bank has moved is in the journal, once', async () => {
+    const consent = cutAfter(temporary, await wholeJournal());
+    for (const _ of ['psd2 asks', 'psd2 asks again']) {
+      script.is('valid', { validUntil: '2026-12-31' });
+      await consent.ask(open().bank);
+    }
+    expect(await consent.stored()).toMatchObject({ state: 'confirmed', terms: { validUntil: '2026-12-31' } });
+    expect(consent.events().filter((type) => type === 'granted')).toHaveLength(2);
+  });
+
+  it('a consent that was given up here stays unused, even if the customer grants it', async () => {
+    const whole = await undecided();
+    const consent = cutAfter(temporary, whole);
+    await consent.cancel();
+    consent.kept.add('c1');
+    script.is('valid');
+    await consent.ask(open().bank);
+    expect(await consent.stored()).toMatchObject({ state: 'cancelled' });
+    expect(consent.kept.size).toBe(0);
+  });
+});

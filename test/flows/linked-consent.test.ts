@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { json, refusal, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
+import { linkedScriptOf, linksTo, newLinkedConsent, OTHER_PAGE, PAGE, STATE } from './linked-consents.ts';
+
+const recorded = useNextGenBank();
+const open = useNextGen(recorded);
+const script = linkedScriptOf(recorded);
+const temporary = temporaryFolder();
+
+const OAUTH = { scaOAuth: { href: '/.well-known/bank' } };
+const oauthBank = () => open({ file: { oauth: { mode: 'integrated' } } }).bank;
+const lastRequest = () => recorded.received.at(-1);
+
+describe('the customer authorises on a page', () => {
+  it('a granted consent is kept for readings, with what the bank says of its terms', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({
+      state: 'confirmed',
+      bankStatus: 'valid',
+      terms: { validUntil: '2027-01-31', frequencyPerDay: 2, recurring: true },
+    });
+    expect([...consent.kept]).toEqual(['c1']);
+    expect(consent.customer.visited).toEqual([PAGE]);
+    expect(consent.customer.listeners).toEqual([{ state: STATE, purpose: 'authorisation', closed: true }]);
+    const [request] = recorded.received.slice(-2);
+    expect(request?.headers['tpp-redirect-uri']).toBe(`http://127.0.0.1:8910/callback?state=${STATE}`);
+  });
+
+  it.each([
+    ['rejected', 'rejected', 'not_authorised'],
+    ['expired', 'expired', 'authorisation_expired'],
+    ['revokedByPsu', 'revoked', 'not_authorised'],
+    ['terminatedByTpp', 'cancelled', 'cancelled'],
+  ])('a consent that the bank calls %s is %s', async (bankStatus, state, code) => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    script.is(bankStatus);
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code });
+    expect(await consent.stored()).toMatchObject({ state, bankStatus });
+    expect(consent.kept.size).toBe(0);
+  });
+
+  it('psd2 asks until the bank knows the decision, also if another person must authorise too', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    for (const status of ['received', 'partiallyAuthorised']) {
+      script.is(status);
+      script.sca('finalised');
+    }
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('if the authorisation has failed, so has the consent, whatever its own status still says', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    script.is('received');
+    script.sca('failed');
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
+    expect(await consent.stored()).toMatchObject({ state: 'rejected', bankStatus: 'received' });
+  });
+
+  it('if the customer does not come back in time, psd2 says how to continue', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
+    script.request();
+    const { flow } = await consent.stored();
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({
+      code: 'authorisation_timeout',
+      next: [['consent', 'resume', flow]],
+    });
+    expect(await consent.stored()).toMatchObject({ state: 'authorizing' });
+  });
+
+  it('if the customer is elsewhere, psd2 asks the bank as often as its file says', async () => {
+    const consent = await newLinkedConsent(temporary, customerElsewhere());
+    script.request();
+    script.is('received');
+    script.sca('started');
+    script.is('valid');
+    const { bank } = open({ file: { sca: { pollSeconds: 20 } } });
+    expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
+    expect(consent.pauses()).toEqual([20_000]);
+  });
+});
+
+describe('what the bank wants besides', () => {
+  it('starts the authorisation where the bank says so', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request({ startAuthorisation: { href: '/v1/consents/c1/authorisations' } });
+    script.start();
+    script.is('valid');
+    await consent.run(open().bank);
+    expect(consent.customer.visited).toEqual([OTHER_PAGE]);
+  });
+
+  it('tells the operator what the customer must do elsewhere, and opens no page', async () => {
+    const consent = await newLinkedConsent(temporary);
+    const answer = {
+      consentId: 'c1',
+      consentStatus: 'received',
+      psuMessage: 'Open the app',
+      _links: { scaStatus: { href: '/v1/consents/c1/authorisations/a1' } },
+    };
+    script.request({}, json(answer, 201, { 'aspsp-sca-approach': 'DECOUPLED' }));
+    script.is('received');
+    script.sca('started');
+    script.is('valid');
+    await consent.run(open().bank);
+    expect(consent.said).toEqual(['The bank says: Open the app']);
+    expect([consent.customer.visited, consent.customer.listeners]).toEqual([[], []]);
+  });
+
+  it('sends the confirmation code that the browser brings back', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { confirmationCode: 'c0de' }));
+    script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
+    script.code('finalised');
+    script.is('valid');
+    await consent.run(open().bank);
+    expect(recorded.received.at(-2)?.body.toString()).toBe('{"confirmationCode":"c0de"}');
+    // Only the return has the code, so psd2 waits for the port.
+    expect(consent.customer.listeners).toMatchObject([{ purpose: 'login' }]);
+    expect(consent.lines().join()).not.toContain('c0de');
+  });
+
+  it('if only the browser has the code, and it is elsewhere, psd2 asks for its address', async () => {
+    const consent = await newLinkedConsent(temporary, customerElsewhere());
+    script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
+    script.is('received');
+    script.sca('unconfirmed');
+    const { flow } = await consent.stored();
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({
+      code: 'usage',
+      next: [['consent', 'resume', flow, '--paste']],
+    });
+    expect(await consent.stored()).toMatchObject({ state: 'authorizing' });
+  });
+
+  it('a refused request ends the consent; one without an answer is made again by the same flow', async () => {
+    const refused = await newLinkedConsent(temporary);
+    script.request({}, refusal(400, 'FORMAT_ERROR'));
+    expect(await errorOf(refused.run(open().bank))).toMatchObject({ code: 'bank_refused' });
+    expect(await refused.stored()).toMatchObject({ state: 'failed' });
+
+    const lost = await newLinkedConsent(temporary);
+    script.request({}, 'cut before the answer');
+    expect(await errorOf(lost.run(open().bank))).toMatchObject({ code: 'bank_unreachable' });
+    expect(await lost.stored()).toMatchObject({ state: 'created', reached: true });
+    script.request();
+    script.is('valid');
+    expect(await lost.run(open().bank)).toMatchObject({ state: 'confirmed' });
+  });
+});
+
+describe('the customer logs in with the consent', () => {
+  it('takes the tokens before it counts as granted', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { code: 'c/1' }));
+    script.request(OAUTH);
+    script.metadata();
+    script.tokens();
+    script.is('valid');
+    expect(await consent.run(oauthBank())).toMatchObject({ state: 'confirmed' });
+    expect(consent.tokens).toMatchObject([{ accessToken: 't1' }]);
+    const [page = ''] = consent.customer.visited;
+    expect(new URL(page).searchParams.get('scope')).toBe('AIS:c1');
+    expect(new URL(page).searchParams.get('state')).toBe(STATE);
+    // The verifier of the code is a secret: it is in no journal.
+    const verifier =
+      new URLSearchParams(recorded.received.at(-2)?.body.toString()).get('code_verifier') ?? '';
+    expect(verifier).toMatch(/^[\w-]{43}$/);
+    expect(consent.lines().join()).not.toContain(verifier);
+  });
+
+  it('a customer who refuses the login refuses the consent, if the bank says so', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { error: 'access_denied' }));
+    script.request(OAUTH);
+    script.metadata();
+    for (const _ of ['psd2 asks', 'psd2 asks again']) script.is('rejected');
+    expect(await errorOf(consent.run(oauthBank()))).toMatchObject({ code: 'not_authorised' });
+    expect(await consent.stored()).toMatchObject({ state: 'rejected' });
+  });
+
+  it('otherwise the customer can try again with the same consent', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { error: 'access_denied' }));
+    script.request(OAUTH);
+    script.metadata();
+    script.is('received');
+    const { flow } = await consent.stored();
+    expect(await errorOf(consent.run(oauthBank()))).toMatchObject({
+      code: 'login_refused',
+      next: [['consent', 'resume', flow]],
+    });
+  });
+
+  it('if psd2 cannot see the return, it says so before the customer does anything', async () => {
+    const consent = await newLinkedConsent(temporary, customerElsewhere());
+    script.request(OAUTH);
+    script.metadata();
+    const { flow } = await consent.stored();
+    expect(await errorOf(consent.run(oauthBank()))).toMatchObject({
+      code: 'usage',
+      next: [['consent', 'resume', flow, '--paste']],
+    });
+    expect(consent.customer.visited).toEqual([]);
+  });
+
+  it('the operator can paste the address instead', async () => {
+    const consent = await newLinkedConsent(temporary, customerElsewhere(), { code: 'c/1' });
+    script.request(OAUTH);
+    script.metadata();
+    script.tokens();
+    script.is('valid');
+    expect(await consent.run(oauthBank())).toMatchObject({ state: 'confirmed' });
+    expect(lastRequest()?.target).toBe('/v1/consents/c1');
+  });
+});

@@ -1,0 +1,490 @@
+import { request as httpRequest } from 'node:http';
+import { parse } from 'node-html-parser';
+import type { Page } from 'playwright-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listenForCallback } from '../../src/callback/listener.ts';
+import { freePort } from '../support/free-port.ts';
+import {
+  consent,
+  type FakeBank,
+  fakeBank,
+  payment,
+  RESOURCE,
+  type Served,
+  serve,
+  serveSite,
+} from './fake-bank.ts';
+import { useQuietPages } from './quiet-pages.ts';
+
+let callbacks: string[];
+let bank: FakeBank;
+let site: Served;
+let callback: Served;
+
+beforeEach(async () => {
+  callbacks = [];
+  callback = await serve((request, response) => {
+    if (request.url !== '/favicon.ico') callbacks.push(`${request.url} ${request.headers.referer ?? '-'}`);
+    response.end('<title>Back</title>');
+  });
+  bank = fakeBank(`${callback.origin}/callback`);
+  site = await serveSite(bank);
+});
+
+afterEach(async () => {
+  await Promise.all([site.close(), callback.close()]);
+});
+
+const loginUrl = () => `${site.origin}/login?request=L1`;
+const scaUrl = () => `${site.origin}/sca-authorize/?resourceId=${RESOURCE}`;
+
+describe('the customer site in Chromium, without scripts', () => {
+  const pages = useQuietPages();
+  let page: Page;
+
+  beforeEach(async () => {
+    page = await pages.open({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
+  });
+
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  it('a customer who types the password and allows access returns to the provider without a referrer', async () => {
+    await page.goto(loginUrl());
+    expect(await page.title()).toBe('Log in · Sandbox Bank');
+    await page.getByLabel('User').fill('bruno');
+    await page.getByLabel('Password').fill('bruno-sandbox');
+    await page.keyboard.press('Enter');
+    await page.getByText('You are logged in as Bruno Conti, customer 2073915').waitFor();
+    await page.getByRole('heading', { name: 'Fintrek S.r.l. asks for access to your accounts' }).waitFor();
+    expect(await page.title()).toBe('Allow access · Sandbox Bank');
+    await press('Allow access');
+    await page.waitForURL(`${callback.origin}/callback?code=the-code&state=the-state`);
+    expect(bank.decisions).toEqual(['allow L1 2073915']);
+    expect(callbacks).toEqual(['/callback?code=the-code&state=the-state -']);
+  });
+
+  it("the login ends at psd2's own page", async () => {
+    const redirectUri = new URL(`http://127.0.0.1:${await freePort()}/callback`);
+    const listener = await listenForCallback({ redirectUri, state: 'the-state', purpose: 'login' });
+    bank = fakeBank(redirectUri.href);
+    const other = await serveSite(bank);
+    await page.goto(`${other.origin}/login?request=L1`);
+    await press('Continue as Anna Esposito');
+    await press('Allow access');
+    await page.getByText('close this window and go back to the terminal').waitFor();
+    const query = await listener.received(new AbortController().signal);
+    await Promise.all([listener.close(), other.close()]);
+    expect(query.get('code')).toBe('the-code');
+    expect(await page.title()).toBe('Thank you, your answer has arrived · psd2');
+  });
+
+  it('a customer can log in with one click', async () => {
+    await page.goto(loginUrl());
+    await press('Continue as Anna Esposito');
+    await press('Allow access');
+    await page.waitForURL(`${callback.origin}/**`);
+    expect(bank.decisions).toEqual(['allow L1 1048262']);
+  });
+
+  it('the cursor is in the field to fill in next', async () => {
+    const focused = () => page.evaluate('document.activeElement.id');
+    await page.goto(loginUrl());
+    expect(await focused()).toBe('user');
+    await page.keyboard.type('bruno');
+    await page.getByLabel('Password').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect(await focused()).toBe('password');
+    pages.forgive('422 (');
+  });
+
+  it('the front page links to the console and to the customers', async () => {
+    await page.goto(site.origin);
+    expect(await page.title()).toBe('Welcome · Sandbox Bank');
+    await page.getByText('User bruno, password bruno-sandbox, customer 2073915').waitFor();
+    const links = await page.getByRole('link').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+    expect(links).toEqual(['', '#calls', '#flows', '#accounts', '#faults'].map((view) => `/console${view}`));
+    await page.goto(`${site.origin}/nowhere`);
+    await page.getByRole('link', { name: 'front page' }).click();
+    await page.waitForURL(`${site.origin}/`);
+    pages.forgive('404 (');
+  });
+
+  it('a customer can cancel on the login page without user or password', async () => {
+    await page.goto(loginUrl());
+    await press('Cancel');
+    await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
+    expect(bank.decisions).toEqual(['refuse L1']);
+  });
+
+  it('a customer can refuse access', async () => {
+    await page.goto(loginUrl());
+    await press('Continue as Anna Esposito');
+    await press('Refuse');
+    await page.waitForURL(`${callback.origin}/callback?error=access_denied&state=the-state`);
+    expect(bank.decisions).toEqual(['refuse L1']);
+  });
+
+  it('the page shows a payment in full, and the customer approves it', async () => {
+    await page.goto(scaUrl());
+    const terms = await page.locator('dt').allTextContents();
+    const values = await page.locator('dd').allInnerTexts();
+    expect(Object.fromEntries(terms.map((term, at) => [term, values[at]]))).toEqual({
+      Payee: 'Officina Bianchi & Figli',
+      IBAN: 'IT60 X054 2811 1010 0000 0123 456',
+      Amount: '1,250.40 EUR',
+      Fee: '1.50 EUR',
+      Total: '1,251.90 EUR',
+      Type: 'Instant bank transfer',
+      Date: '21 November 2026, immediately',
+      Description: 'Invoice 2026/118',
+      'From your account': 'IT12 A099 9001 6000 0001 0482 620\n0010482620',
+    });
+    await press('Approve payment');
+    await page.waitForURL(`${callback.origin}/callback?state=the-state`);
+    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it('a customer can refuse a payment that is not instant', async () => {
+    bank.sca = { state: 'PENDING', request: { ...payment, instant: false, description: '' } };
+    await page.goto(scaUrl());
+    expect(await page.locator('dl').textContent()).not.toMatch(/instant|at once/i);
+    await page.getByText('None', { exact: true }).waitFor();
+    await press('Refuse');
+    await page.waitForURL(`${callback.origin}/**`);
+    expect(bank.decisions).toEqual([`refuse ${RESOURCE}`]);
+  });
+
+  it('the page shows a consent in plain words, and the customer approves it', async () => {
+    bank.sca = { state: 'PENDING', request: consent };
+    await page.goto(scaUrl());
+    const text = await page.getByRole('main').textContent();
+    expect(text).toContain('See your accounts');
+    expect(text).toContain('Credit card · 0000093017');
+    expect(text).toContain('IT12 A099 9001 6000 0001 0482 620');
+    expect(text).toContain('Prepare payments from your accounts');
+    expect(text).toContain('is valid for 180 days, until 20 May 2027');
+    await press('Approve consent');
+    await page.waitForURL(`${callback.origin}/**`);
+    expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it('the pages fit a narrow phone and follow the colour scheme', async () => {
+    bank.sca.request = { ...payment, beneficiaryName: 'W'.repeat(70), description: 'x'.repeat(140) };
+    for (const url of [site.origin, loginUrl(), scaUrl()]) {
+      await page.goto(url);
+      expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(320);
+    }
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await background();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await background()).not.toBe(light);
+  });
+});
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  html: string;
+  cookie: string;
+}
+
+async function send(
+  path: string,
+  options: { form?: Record<string, string>; cookie?: string } = {},
+): Promise<Answer> {
+  const { form, cookie = '' } = options;
+  const response = await fetch(new URL(path, site.origin), {
+    method: form ? 'POST' : 'GET',
+    redirect: 'manual',
+    headers: { cookie },
+    ...(form ? { body: new URLSearchParams(form) } : {}),
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    html: await response.text(),
+    cookie: response.headers.getSetCookie().join().split(';')[0] || cookie,
+  };
+}
+
+function tokenOf({ html }: Answer): string {
+  return parse(html).querySelector('input[name=token]')?.getAttribute('value') ?? '';
+}
+
+const anna = { user: 'anna', password: 'anna-sandbox', decision: 'login', request: 'L1' };
+
+/** Logs Anna in and returns her browser session at the access page. */
+async function loggedIn(): Promise<Answer> {
+  const login = await send('/login?request=L1');
+  const { cookie } = login;
+  await send('/login', { cookie, form: { ...anna, token: tokenOf(login) } });
+  return send('/login?request=L1', { cookie });
+}
+
+describe('the customer site over HTTP', () => {
+  it('every page has headers that forbid scripts, frames, caching and the referrer', async () => {
+    const answers = await Promise.all(
+      [
+        '/login?request=L1',
+        '/login?request=L2',
+        '/login',
+        `/sca-authorize/?resourceId=${RESOURCE}`,
+        '/',
+        '/x',
+      ].map((path) => send(path)),
+    );
+    answers.push(await loggedIn());
+    for (const { headers, html } of answers) {
+      expect(headers.get('content-type')).toMatch(/^text\/html; charset=utf-8/i);
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /,
+      );
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const page = parse(html);
+      expect(page.querySelector('html')?.getAttribute('lang')).toBe('en');
+      expect(page.querySelectorAll('h1')).toHaveLength(1);
+      expect(page.querySelector('main h1')).not.toBeNull();
+      expect(page.querySelector('title')?.text).toMatch(/.+ · Sandbox Bank$/);
+      expect(page.querySelector('header')?.text).toContain('Sandbox — no real money');
+      expect(page.querySelectorAll('script, iframe, img, link[rel=stylesheet]')).toHaveLength(0);
+      expect(html).not.toMatch(/\son\w+=|\sstyle=|https?:\/\//);
+    }
+    expect(new Set(answers.map(({ html }) => parse(html).querySelector('title')?.text)).size).toBe(7);
+  });
+
+  it('the pages show an inquiry for older transactions, and a standing order, in plain words', async () => {
+    const text = async (): Promise<string> => {
+      const { html } = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      expect(html).not.toContain('<account>');
+      return parse(html).querySelector('main')?.text.replace(/\s+/g, ' ') ?? '';
+    };
+    const common = { resourceId: RESOURCE, tppName: 'Fintrek S.r.l.', customerName: 'Anna Esposito' };
+    bank.sca = {
+      state: 'PENDING',
+      request: {
+        ...common,
+        kind: 'inquiry',
+        product: { productId: '0010482620', description: 'Current <account>', iban: 'IT12A0999001600000' },
+        from: '2026-01-31',
+      },
+    };
+    const inquiry = await text();
+    expect(inquiry).toContain('Confirm that it is you');
+    expect(inquiry).toContain('AccountCurrent <account> · 0010482620 IT12 A099 9001 6000 00');
+    expect(inquiry).toContain('Transactions from31 January 2026');
+    expect(inquiry).toContain('Show older transactions Refuse');
+
+    bank.sca = {
+      state: 'PENDING',
+      request: { ...payment, operation: 'standingOrder', instant: false, schedule: 'MONTHLY, 3 times' },
+    };
+    const order = await text();
+    expect(order).toContain('Authorise a standing order');
+    expect(order).toContain('ScheduleMONTHLY, 3 times');
+  });
+
+  it('the session cookie is hidden from scripts and from other sites', async () => {
+    const first = await send('/login?request=L1');
+    expect(first.headers.get('set-cookie')).toMatch(
+      /^psd2_sandbox_session=[\w-]{32}; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    const second = await send('/login?request=L1', { cookie: first.cookie });
+    expect(second.headers.get('set-cookie')).toBeNull();
+    expect(tokenOf(second)).toBe(tokenOf(first));
+    const strange = await send('/login?request=L1', { cookie: 'psd2_sandbox_session=chosen' });
+    expect(strange.headers.get('set-cookie')).not.toBeNull();
+  });
+
+  it('the site redirects with 303 after a decision', async () => {
+    const { cookie, ...access } = await loggedIn();
+    const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
+    const { status, headers } = await send('/login/access', { cookie, form });
+    expect(status).toBe(303);
+    expect(headers.get('location')).toBe(`${callback.origin}/callback?code=the-code&state=the-state`);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it('the pages escape all text from outside', async () => {
+    const hostile = `</style><script>alert(1)</script>"'><img src=x onerror=alert(1)>&lt;`;
+    bank.login = { id: hostile, tppName: `${hostile}1`, applicationName: `${hostile}2` };
+    bank.logins = () => [
+      { user: `${hostile}3`, password: `${hostile}4`, name: `${hostile}5`, customerId: `${hostile}6` },
+    ];
+    const path = `/login?${new URLSearchParams({ request: hostile })}`;
+    const login = await send(path);
+    const form = { request: hostile, token: tokenOf(login), decision: 'login' };
+    const wrong = await send('/login', {
+      cookie: login.cookie,
+      form: { ...form, user: `${hostile}7`, password: 'x' },
+    });
+    expect(wrong.status).toBe(422);
+    const right = { ...form, user: `${hostile}3`, password: `${hostile}4` };
+    await send('/login', { cookie: login.cookie, form: right });
+    const access = await send(path, { cookie: login.cookie });
+    const pages = [login, wrong, access];
+    const text = { tppName: `${hostile}1`, customerName: `${hostile}2`, resourceId: hostile };
+    const sca = `/sca-authorize/?${new URLSearchParams({ resourceId: hostile })}`;
+    const money = { amount: hostile, currency: hostile };
+    bank.sca.request = {
+      ...payment,
+      ...text,
+      operation: `${hostile}3`,
+      beneficiaryName: `${hostile}4`,
+      beneficiaryIban: hostile,
+      description: `${hostile}5`,
+      amount: money,
+      commissions: money,
+      total: money,
+      debitAccount: { productId: `${hostile}6`, iban: hostile },
+    };
+    pages.push(await send(sca));
+    const products = [{ productId: `${hostile}3`, description: `${hostile}4`, iban: hostile }];
+    bank.sca.request = { ...consent, ...text, categories: [{ name: `${hostile}5`, products }] };
+    pages.push(await send(sca));
+    for (const { html } of pages) {
+      expect(html.match(/<style>/g)).toHaveLength(1);
+      expect(html.match(/<\/style>/g)).toHaveLength(1);
+      expect(html).not.toMatch(/<script|<img|"'>/);
+    }
+    const shown = (answer: Answer | undefined) => parse(answer?.html ?? '').querySelector('main')?.text ?? '';
+    const numbers = (answer: Answer | undefined) =>
+      [...'1234567'].filter((number) => shown(answer).includes(`${hostile}${number}`)).join('');
+    expect(pages.map(numbers)).toEqual(['1345', '1345', '1256', '123456', '12345']);
+    expect(parse(wrong.html).querySelector('#user')?.getAttribute('value')).toBe(`${hostile}7`);
+  });
+
+  it('the page announces a wrong user or password to assistive technology too', async () => {
+    const login = await send('/login?request=L1');
+    const form = { ...anna, password: 'bruno-sandbox', token: tokenOf(login) };
+    const { status, html } = await send('/login', { cookie: login.cookie, form });
+    expect(status).toBe(422);
+    const page = parse(html);
+    expect(page.querySelector('[role=alert]')?.text).toBe('User and password do not match.');
+    expect(page.querySelector('#password')?.getAttribute('aria-describedby')).toBe('refused');
+    expect(page.querySelector('#user')?.getAttribute('value')).toBe('anna');
+    expect(page.querySelector('title')?.text).toContain('Error');
+    expect((await send('/login?request=L1', { cookie: login.cookie })).html).toContain('Log in to your bank');
+  });
+
+  describe("the customer site's forms", () => {
+    it.each(['', 'x', 'A'.repeat(43)])('the site refuses the form token %j', async (token) => {
+      const { cookie } = await loggedIn();
+      const sca = { resourceId: RESOURCE, token };
+      const answers = [
+        await send('/login', { cookie, form: { ...anna, token } }),
+        await send('/login', { cookie, form: { request: 'L1', decision: 'refuse', token } }),
+        await send('/login/access', { cookie, form: { request: 'L1', decision: 'allow', token } }),
+        await send('/login/access', { cookie, form: { request: 'L1', decision: 'refuse', token } }),
+        await send('/sca-authorize/', { cookie, form: { ...sca, decision: 'approve' } }),
+        await send('/sca-authorize/', { cookie, form: { ...sca, decision: 'refuse' } }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+      expect(bank.decisions).toEqual([]);
+    });
+
+    it("the site refuses a form with another session's token or without a session", async () => {
+      const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      const other = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+      const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
+      expect((await send('/sca-authorize/', { cookie: other.cookie, form })).status).toBe(403);
+      expect((await send('/sca-authorize/', { form })).status).toBe(403);
+      expect(bank.decisions).toEqual([]);
+      expect((await send('/sca-authorize/', { cookie: sca.cookie, form })).status).toBe(303);
+    });
+
+    it('the site refuses a form token that was issued for something else', async () => {
+      const { cookie, ...access } = await loggedIn();
+      const token = tokenOf({ cookie, ...access });
+      const form = { resourceId: RESOURCE, decision: 'approve', token };
+      expect((await send('/sca-authorize/', { cookie, form })).status).toBe(403);
+      expect((await send('/login', { cookie, form: { ...anna, token } })).status).toBe(403);
+      expect(bank.decisions).toEqual([]);
+    });
+
+    it('only the browser that logged in sees the access page', async () => {
+      const { cookie, ...access } = await loggedIn();
+      expect(access.html).toContain('Anna Esposito');
+      const other = await send('/login?request=L1');
+      expect(other.html).toContain('Log in to your bank');
+      const form = { request: 'L1', decision: 'allow', token: tokenOf(other) };
+      expect((await send('/login/access', { cookie: other.cookie, form })).status).toBe(403);
+      expect(bank.decisions).toEqual([]);
+    });
+  });
+
+  it('the site answers 404 to unknown requests and to a login that is already decided', async () => {
+    const { cookie, ...access } = await loggedIn();
+    const form = { request: 'L1', decision: 'allow', token: tokenOf({ cookie, ...access }) };
+    await send('/login/access', { cookie, form });
+    const answers = await Promise.all([
+      send('/login?request=L1', { cookie }),
+      send('/login/access', { cookie, form }),
+      send('/login', { cookie, form: { ...anna, token: 'x' } }),
+      send('/login?request=L2'),
+      send('/sca-authorize/?resourceId=00000000-0000-4000-8000-000000000000'),
+      send('/x'),
+      send('/sca-authorize'),
+      send('/login/access'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+    for (const { html } of answers) expect(html).not.toContain('<form');
+    expect(bank.decisions).toEqual(['allow L1 1048262']);
+  });
+
+  it.each([
+    ['AUTHORIZED', 'You already decided this'],
+    ['NOT_AUTHORIZED', 'You already decided this'],
+    ['EXPIRED', 'This request has expired'],
+  ] as const)('the site answers 410 to an SCA that is %s, and records no decision', async (state, title) => {
+    const sca = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+    bank.sca.state = state;
+    const again = await send(`/sca-authorize/?resourceId=${RESOURCE}`);
+    expect([again.status, parse(again.html).querySelector('h1')?.text]).toEqual([410, title]);
+    const form = { resourceId: RESOURCE, decision: 'approve', token: tokenOf(sca) };
+    expect((await send('/sca-authorize/', { cookie: sca.cookie, form })).status).toBe(410);
+    expect(bank.decisions).toEqual([]);
+  });
+
+  it('the site answers 400 to addresses and forms that are incomplete or contain no decision', async () => {
+    const { cookie, ...access } = await loggedIn();
+    const token = tokenOf({ cookie, ...access });
+    const answers = [
+      await send('/login'),
+      await send('/sca-authorize/'),
+      await send('/login', { cookie, form: { request: 'L1', token, decision: 'login', user: 'anna' } }),
+      await send('/login', { cookie, form: { request: 'L1', token } }),
+      await send('/login/access', { cookie, form: { request: 'L1', token, decision: 'approve' } }),
+      await send('/login/access', { cookie, form: { request: 'L1', decision: 'allow' } }),
+      await send('/sca-authorize/', { cookie, form: { resourceId: RESOURCE, decision: 'allow', token } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
+    expect(bank.decisions).toEqual([]);
+  });
+
+  it('the site rejects a large form', async () => {
+    const { cookie } = await loggedIn();
+    const form = { ...anna, token: 'x'.repeat(20_000) };
+    expect((await send('/login', { cookie, form })).status).toBe(413);
+  });
+
+  it('the site answers only to names of this computer', async () => {
+    const statusFor = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        httpRequest(loginUrl(), { headers: { host }, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+    expect(await statusFor('rebound.example')).toBe(421);
+    expect(await statusFor('127.0.0.1.rebound.example')).toBe(421);
+    expect(await statusFor('localhost:8444')).toBe(200);
+  });
+});

@@ -1,0 +1,67 @@
+import { createServer } from 'node:http';
+import { afterAll, describe, expect, test } from 'vitest';
+import { useQuietPages } from '../quiet-pages.ts';
+import { askConsent, authorisationOf, type DoorReply, SAVINGS, useDoor } from './door-client.ts';
+
+const tpp = createServer((_, response) => void response.end('<title>Back</title>'));
+await new Promise<void>((resolve) => tpp.listen(0, '127.0.0.1', resolve));
+afterAll(() => void tpp.close());
+const address = tpp.address();
+const CALLBACK = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/callback`;
+
+const door = await useDoor({ sca: { approaches: ['redirect', 'decoupled'] } });
+
+async function statusOf({ json }: DoorReply): Promise<unknown> {
+  return (await door.client.get(`/v1/consents/${json.consentId}/status`)).json.consentStatus;
+}
+
+describe("the second door's pages in Chromium, without scripts", () => {
+  const pages = useQuietPages();
+  const open = () => pages.open({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
+
+  test('a customer chooses the accounts that the bank offers, and goes back', async () => {
+    const page = await open();
+    const reply = await askConsent(door, { access: { balances: [] } }, { 'tpp-redirect-uri': CALLBACK });
+    await page.goto(String(reply.json._links?.scaRedirect?.href));
+    await page.getByLabel('User').fill('anna');
+    await page.getByLabel('Password').fill('anna-sandbox');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sandbox TPP asks for access to your accounts' }).waitFor();
+    await page.getByText('It may see the account, its balance.').first().waitFor();
+    for (const box of await page.getByRole('checkbox').all()) await box.uncheck();
+    await page.getByLabel(SAVINGS).check();
+    await page.getByRole('button', { name: 'Approve consent', exact: true }).click();
+    await page.waitForURL(CALLBACK);
+    const { json } = await door.client.get('/v1/accounts', String(reply.json.consentId));
+    expect(json.accounts).toMatchObject([{ resourceId: SAVINGS }]);
+  });
+
+  test('a customer approves a waiting request on the page, and withdraws the consent there', async () => {
+    const page = await open();
+    const asks = { 'psu-id': 'bruno', 'tpp-decoupled-preferred': 'true', 'tpp-redirect-uri': null };
+    const reply = await askConsent(door, {}, asks);
+    await page.goto(`${door.sandbox.customerSiteUrl}/requests`);
+    await page.getByRole('button', { name: 'Continue as Bruno Conti', exact: true }).click();
+    await page.getByRole('button', { name: 'Approve consent', exact: true }).click();
+    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    expect(await statusOf(reply)).toBe('valid');
+    await page.getByText('Sandbox TPP sees 3 accounts until 2027-01-31').waitFor();
+    await page.getByRole('button', { name: 'Withdraw consent', exact: true }).click();
+    await page.getByRole('heading', { name: 'Consents that you gave' }).waitFor({ state: 'detached' });
+    expect(await statusOf(reply)).toBe('revokedByPsu');
+  });
+
+  test('the console shows what waits, and its button decides', async () => {
+    const page = await pages.open({});
+    await page.goto(`${door.sandbox.customerSiteUrl}/console#flows`);
+    const reply = await askConsent(door, {}, { 'tpp-redirect-uri': CALLBACK });
+    await page.getByText(authorisationOf(reply)).waitFor();
+    await page.getByText(`${door.sandbox.baseUrl}/nextgenpsd2`).waitFor();
+    const [back] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Approve as carla', exact: true }).click(),
+    ]);
+    await back.waitForURL(CALLBACK);
+    expect(await statusOf(reply)).toBe('valid');
+  });
+});

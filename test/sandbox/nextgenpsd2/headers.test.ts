@@ -1,0 +1,238 @@
+import { get, request } from 'node:https';
+import { describe, expect, test } from 'vitest';
+import {
+  askConsent,
+  type Bank,
+  consentBody,
+  type DoorRequest,
+  refusalOf,
+  type TestDoor,
+  useDoor,
+  withDoor,
+} from './door-client.ts';
+
+const PATH = '/v1/consents/unknown/status';
+const RIGHT = [403, 'CONSENT_UNKNOWN'];
+
+const door = await useDoor();
+
+async function ask(at: TestDoor, headers: DoorRequest['headers'] = {}, more: Partial<DoorRequest> = {}) {
+  return refusalOf(await at.client.send({ path: PATH, headers, ...more }));
+}
+
+test.each<[string, string]>([
+  ['tpp-certificate', 'AAAA'],
+  ['tpp-transaction-id', 'x'],
+  ['cb-trace-id', 'viewId=X'],
+  ['date', 'Fri, 20 Nov 2026 11:00:00 GMT'],
+  ['psu-id', 'anna'],
+  ['tpp-redirect-uri', 'https://tpp.example/'],
+  ['consent-id', 'x'],
+  ['authorization', 'Bearer x'],
+])('%s is no header of this call', async (name, value) => {
+  const [status, code, path] = await ask(door, { [name]: value });
+  expect([status, code, String(path).toLowerCase()]).toEqual([400, 'FORMAT_ERROR', name]);
+});
+
+test('a header may not come twice, and a header about the customer may not be empty', async () => {
+  expect(await ask(door, { 'x-more': ['1', '2'] })).toEqual([400, 'FORMAT_ERROR', 'x-more']);
+  expect(refusalOf(await askConsent(door, {}, { 'psu-id': '' }))).toEqual([400, 'FORMAT_ERROR', 'psu-id']);
+});
+
+test('Accept and Content-Type are exact', async () => {
+  expect(await ask(door, { accept: 'application/json, */*' })).toEqual([
+    406,
+    'REQUESTED_FORMATS_INVALID',
+    'Accept',
+  ]);
+  const charset = { 'content-type': 'application/json; charset=utf-8' };
+  expect(refusalOf(await askConsent(door, {}, charset))).toEqual([415, 'FORMAT_ERROR', 'Content-Type']);
+  await withDoor({ headers: { accept: 'JSON', contentType: charset['content-type'] } }, async (at) => {
+    expect(await ask(at)).toEqual([406, 'REQUESTED_FORMATS_INVALID', 'Accept']);
+    expect(await ask(at, { accept: 'JSON' })).toEqual(RIGHT);
+    expect((await askConsent(at, {}, { accept: 'JSON', ...charset })).status).toBe(201);
+  });
+});
+
+test('headers.static come with every call, headers.perOperation with theirs alone', async () => {
+  const headers = {
+    static: { 'aspsp-code': '12345', 'X-API-Key': 'env:PSD2_TEST_WITHOUT_VALUE' },
+    perOperation: { createConsent: { 'aspsp-product-code': 'P1' } },
+  };
+  await withDoor({ headers }, async (at) => {
+    const common = { 'aspsp-code': '12345', 'x-api-key': 'any' };
+    expect(await ask(at, common)).toEqual(RIGHT);
+    expect(await ask(at)).toEqual([400, 'FORMAT_ERROR', 'aspsp-code']);
+    expect(await ask(at, { ...common, 'aspsp-code': '99999' })).toEqual([400, 'FORMAT_ERROR', 'aspsp-code']);
+    expect(await ask(at, { 'aspsp-code': '12345' })).toEqual([400, 'FORMAT_ERROR', 'X-API-Key']);
+    expect(await ask(at, { ...common, 'aspsp-product-code': 'P1' })).toEqual([
+      400,
+      'FORMAT_ERROR',
+      'aspsp-product-code',
+    ]);
+    expect(refusalOf(await askConsent(at, {}, common))).toEqual([400, 'FORMAT_ERROR', 'aspsp-product-code']);
+    expect((await askConsent(at, {}, { ...common, 'aspsp-product-code': 'P1' })).status).toBe(201);
+  });
+});
+
+describe('headers.date', () => {
+  const now = { date: 'Fri, 20 Nov 2026 11:00:00 GMT' };
+
+  test('always: within five minutes of the clock of the bank', async () => {
+    await withDoor({ headers: { date: 'always' } }, async (at) => {
+      expect(await ask(at)).toEqual([400, 'FORMAT_ERROR', 'Date']);
+      expect(await ask(at, now)).toEqual(RIGHT);
+      expect(await ask(at, { date: '2026-11-20T11:00:00Z' })).toEqual([400, 'FORMAT_ERROR', 'Date']);
+      at.clock.advance(300_001);
+      expect(await ask(at, now)).toEqual([400, 'TIMESTAMP_INVALID', 'Date']);
+      expect(await ask(at, { ...now, 'x-sandbox-fault': 'clock=-5' })).toEqual(RIGHT);
+    });
+  });
+
+  test('signed: with a signature, and not without', async () => {
+    const signing: Bank['signing'] = { when: 'with-body', headers: ['digest', 'x-request-id', 'date'] };
+    await withDoor({ headers: { date: 'signed' }, signing }, async (at) => {
+      expect(await ask(at, {}, { unsigned: true })).toEqual(RIGHT);
+      expect(await ask(at, now, { unsigned: true })).toEqual([400, 'FORMAT_ERROR', 'Date']);
+      const post = (headers: DoorRequest['headers']) =>
+        at.client.send({
+          method: 'POST',
+          path: '/v1/consents',
+          body: consentBody(),
+          headers: { 'psu-ip-address': '192.0.2.1', 'tpp-redirect-uri': 'https://tpp.example/', ...headers },
+          signed: ['digest', 'x-request-id', 'date', 'tpp-redirect-uri'],
+        });
+      expect((await post(now)).status).toBe(201);
+      expect(refusalOf(await post({}))).toEqual([400, 'FORMAT_ERROR', 'Date']);
+    });
+  });
+});
+
+describe('psu', () => {
+  test.each([
+    ['id', 'PSU-ID', 'anna'],
+    ['idType', 'PSU-ID-Type', 'RETAIL'],
+    ['corporateId', 'PSU-Corporate-ID', 'ACME'],
+  ] as const)('psu.%s: %s is required, or never taken', async (field, name, value) => {
+    await withDoor({ psu: { [field]: 'required' } }, async (at) => {
+      expect(refusalOf(await askConsent(at))).toEqual([400, 'FORMAT_ERROR', name]);
+      expect((await askConsent(at, {}, { [name]: value })).status).toBe(201);
+    });
+    await withDoor({ psu: { [field]: 'never' } }, async (at) => {
+      expect((await askConsent(at)).status).toBe(201);
+      expect(refusalOf(await askConsent(at, {}, { [name]: value }))).toEqual([400, 'FORMAT_ERROR', name]);
+    });
+  });
+
+  test('PSU-IP-Address is IPv4, and a consent needs it', async () => {
+    expect(refusalOf(await askConsent(door, {}, { 'psu-ip-address': null }))).toEqual([
+      400,
+      'FORMAT_ERROR',
+      'PSU-IP-Address',
+    ]);
+    expect(await ask(door, { 'psu-ip-address': '2001:db8::1' })).toEqual([
+      400,
+      'FORMAT_ERROR',
+      'PSU-IP-Address',
+    ]);
+    expect(await ask(door, { 'psu-ip-address': '192.0.2.1' })).toEqual(RIGHT);
+  });
+
+  test('PSU-ID is a customer of the bank', async () => {
+    expect(refusalOf(await askConsent(door, {}, { 'psu-id': 'nobody' }))).toEqual([
+      401,
+      'PSU_CREDENTIALS_INVALID',
+      'PSU-ID',
+    ]);
+  });
+});
+
+describe('paths', () => {
+  test('api.version is in every path, api.paths replace one', async () => {
+    const api = { version: 'bg13', paths: { getConsentStatus: '/v3/ais/consents/{consentId}/state' } };
+    await withDoor({ api }, async ({ client }) => {
+      expect(refusalOf(await client.get('/v3/ais/consents/x/state'))).toEqual(RIGHT);
+      expect(refusalOf(await client.get('/bg13/consents/x'))).toEqual(RIGHT);
+      expect(refusalOf(await client.get('/bg13/consents/x/status'))).toEqual([404, 'RESOURCE_UNKNOWN']);
+      expect(refusalOf(await client.get('/v1/consents/x'))).toEqual([404, 'RESOURCE_UNKNOWN']);
+    });
+  });
+
+  test('an empty api.version is no part of the path', async () => {
+    await withDoor({ api: { version: '' } }, async ({ client }) => {
+      expect(refusalOf(await client.get('/consents/x/status'))).toEqual(RIGHT);
+    });
+  });
+
+  test('what the bank does not have is RESOURCE_UNKNOWN, SERVICE_INVALID with another method', async () => {
+    expect(refusalOf(await door.client.get('/v1/nothing'))).toEqual([404, 'RESOURCE_UNKNOWN']);
+    expect(refusalOf(await door.client.send({ method: 'DELETE', path: '/v1/accounts' }))).toEqual([
+      405,
+      'SERVICE_INVALID',
+    ]);
+    const payment = { method: 'POST', path: '/v1/payments/sepa-credit-transfers', body: {} } as const;
+    expect(refusalOf(await door.client.send(payment))).toEqual([405, 'SERVICE_INVALID']);
+    expect((await door.client.send({ method: 'HEAD', path: '/v1/accounts' })).status).toBe(405);
+  });
+});
+
+test('only the registered QWAC may call', async () => {
+  const { hostname, port } = new URL(door.sandbox.baseUrl);
+  const status = await new Promise((resolve, reject) => {
+    const tls = {
+      ca: door.client.read('caFile'),
+      cert: door.client.read('qsealCertFile'),
+      key: door.client.read('qsealKeyFile'),
+    };
+    get({ hostname, port, path: `/nextgenpsd2${PATH}`, ...tls, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', reject);
+  });
+  expect(status).toBe(401);
+});
+
+test('a client that hangs up while it sends a body does not stop the bank', async () => {
+  const { hostname, port } = new URL(door.sandbox.baseUrl);
+  await new Promise<void>((resolve) => {
+    const tls = {
+      ca: door.client.read('caFile'),
+      cert: door.client.read('qwacCertFile'),
+      key: door.client.read('qwacKeyFile'),
+    };
+    const headers = { 'content-length': 100 };
+    const path = '/nextgenpsd2/v1/consents';
+    const sent = request({ hostname, port, path, method: 'POST', headers, ...tls, agent: false });
+    sent.on('error', () => resolve());
+    sent.write('{', () => sent.destroy());
+    sent.on('close', () => resolve());
+  });
+  expect(await ask(door)).toEqual(RIGHT);
+});
+
+test('problem-json: the refusal has the form of RFC 7807, also by a fault', async () => {
+  const problem = { title: 'The bank does not know this consent', code: 'CONSENT_UNKNOWN', status: 403 };
+  const byFault = await door.client.get(PATH, undefined, { 'x-sandbox-fault': 'problem-json' });
+  expect(byFault.json).toMatchObject(problem);
+  await withDoor(
+    {},
+    async ({ client }) => {
+      const { status, headers, json } = await client.get(PATH);
+      expect([status, headers['content-type']]).toEqual([403, 'application/problem+json']);
+      expect(json).toMatchObject(problem);
+      expect(json.additionalErrors?.[0]?.code).toBe('CONSENT_UNKNOWN');
+    },
+    ['problem-json'],
+  );
+});
+
+test('links are paths of the host, whole addresses, or paths below the base URL', async () => {
+  for (const [variation, begin] of [
+    ['absolute-links', /^https:\/\/127\.0\.0\.1:\d+\/nextgenpsd2\/v1\/consents\//],
+    ['base-links', /^\/v1\/consents\//],
+  ] as const) {
+    await withDoor({}, async (at) => expect((await askConsent(at)).json._links?.self?.href).toMatch(begin), [
+      variation,
+    ]);
+  }
+});

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  type Bank,
+  type DoorClient,
+  type DoorRequest,
+  refusalOf,
+  textOf,
+  useDoor,
+  withDoor,
+} from './door-client.ts';
+
+/** A reading of an unknown consent: if the error is about the consent, everything before it was right. */
+const PATH = '/v1/consents/unknown/status';
+const RIGHT = [403, 'CONSENT_UNKNOWN'];
+const WRONG = [401, 'SIGNATURE_INVALID', 'Signature'];
+
+const door = await useDoor();
+
+async function ask(client: DoorClient, call: Omit<DoorRequest, 'path'> = {}): Promise<unknown[]> {
+  return refusalOf(await client.send({ path: PATH, ...call }));
+}
+
+test('a request signed as the standard says is right', async () => {
+  expect(await ask(door.client)).toEqual(RIGHT);
+});
+
+test('every answer repeats X-Request-ID, a refusal too', async () => {
+  const id = randomUUID();
+  const { headers } = await door.client.get(PATH, undefined, { 'x-request-id': id });
+  expect(headers['x-request-id']).toBe(id);
+});
+
+test.each(['not-a-uuid', '019a9c2e-7d1a-7c1e-8b1a-0123456789ab', null])(
+  'X-Request-ID %s is refused',
+  async (id) => {
+    const reply = await door.client.send({ path: PATH, spoiled: { 'x-request-id': id } });
+    expect(refusalOf(reply)).toEqual([400, 'FORMAT_ERROR', 'X-Request-ID']);
+  },
+);
+
+test('a wrong signature gets the signing string that the bank expected', async () => {
+  const id = randomUUID();
+  const reply = await door.client.send({
+    path: PATH,
+    headers: { 'x-request-id': id },
+    key: door.client.read('qwacKeyFile'),
+  });
+  expect(refusalOf(reply)).toEqual(WRONG);
+  const digest = 'SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=';
+  expect(textOf(reply)).toMatch(
+    new RegExp(`Signing string:\ndigest: ${digest.replace(/[+/]/g, '\\$&')}\nx-request-id: ${id}$`),
+  );
+  expect(textOf(reply)).toContain("a signature with the QWAC's key");
+});
+
+test.each<[string, Omit<DoorRequest, 'path'>, unknown[]]>([
+  ['no Signature', { spoiled: { signature: null } }, [401, 'SIGNATURE_MISSING', 'Signature']],
+  [
+    'no certificate',
+    { spoiled: { 'tpp-signature-certificate': null } },
+    [401, 'CERTIFICATE_MISSING', 'TPP-Signature-Certificate'],
+  ],
+  [
+    'another certificate',
+    { spoiled: { 'tpp-signature-certificate': 'AAAA' } },
+    [401, 'CERTIFICATE_INVALID', 'TPP-Signature-Certificate'],
+  ],
+  ['no Digest', { spoiled: { digest: null } }, [400, 'FORMAT_ERROR', 'Digest']],
+  ['another Digest', { spoiled: { digest: 'SHA-256=AAAA' } }, [400, 'FORMAT_ERROR', 'Digest']],
+  ['headers in another order', { signed: ['x-request-id', 'digest'] }, WRONG],
+  ['more signed headers', { signed: ['digest', 'x-request-id', 'accept'] }, WRONG],
+  ['another keyId', { keyId: 'SN=1,CA=CN=nobody' }, WRONG],
+  ['another algorithm', { algorithm: 'rsa-sha512' }, WRONG],
+  ['blanks in the header', { spoiled: { signature: 'keyId="x", algorithm="rsa-sha256"' } }, WRONG],
+])('%s is refused', async (_, call, refusal) => {
+  expect(await ask(door.client, call)).toEqual(refusal);
+});
+
+describe('signing.keyId', () => {
+  const issuer = 'CN=psd2 sandbox CA\\, not for production,C=IT';
+  const forms: [Bank, (client: DoorClient) => string][] = [
+    [{ signing: { keyId: { form: 'sn' } } }, ({ serial }) => `SN=${serial}`],
+    [{ signing: { keyId: { case: 'upper' } } }, ({ serial }) => `SN=${serial.toUpperCase()},CA=${issuer}`],
+    [
+      { signing: { keyId: { serial: 'decimal' } } },
+      ({ serial }) => `SN=${BigInt(`0x${serial}`)},CA=${issuer}`,
+    ],
+    [{ signing: { keyId: { separator: ', ' } } }, ({ serial }) => `SN=${serial}, CA=${issuer}`],
+    [
+      { signing: { keyId: { spaces: 'percent' } } },
+      ({ serial }) => `SN=${serial},CA=${issuer.replaceAll(' ', '%20')}`,
+    ],
+    [
+      { signing: { keyId: { spaces: 'strip' } } },
+      ({ serial }) => `SN=${serial},CA=${issuer.replaceAll(' ', '')}`,
+    ],
+    [
+      { signing: { keyId: { format: 'rfc1779' } } },
+      ({ serial }) => `SN=${serial},CA=CN="psd2 sandbox CA, not for production", C=IT`,
+    ],
+    [{ signing: { keyId: { form: 'organization-id' } } }, () => 'PSDIT-BI-12345'],
+    [{ signing: { keyId: { form: 'our-client' } } }, () => 'our-client'],
+  ];
+  test.each(forms)('%j: that form is right, and every other one is refused', async (bank, keyIdOf) => {
+    await withDoor(bank, async ({ client }) => {
+      expect(await ask(client, { keyId: keyIdOf(client) })).toEqual(RIGHT);
+      expect(await ask(client)).toEqual(WRONG);
+      for (const [, other] of forms) {
+        if (other(client) !== keyIdOf(client))
+          expect(await ask(client, { keyId: other(client) })).toEqual(WRONG);
+      }
+    });
+  });
+
+  test('the subject in place of the issuer, with the TPP by name, by number or in DER', async () => {
+    await withDoor({ signing: { keyId: { dn: 'subject' } } }, async ({ client }) => {
+      const names = client.seal.subject.split('\n').reverse();
+      const written = (spelling: string) =>
+        names.map((one) => one.replace(/^organizationIdentifier=.*$/, spelling)).join(',');
+      for (const spelling of [
+        'organizationIdentifier=PSDIT-BI-12345',
+        '2.5.4.97=PSDIT-BI-12345',
+        `2.5.4.97=#0c0e${Buffer.from('PSDIT-BI-12345').toString('hex')}`,
+      ]) {
+        expect(await ask(client, { keyId: `SN=${client.serial},CA=${written(spelling)}` })).toEqual(RIGHT);
+      }
+      expect(await ask(client)).toEqual(WRONG);
+    });
+  });
+});
+
+describe('the other fields of signing', () => {
+  test('when never: nothing of a signature may come', async () => {
+    await withDoor({ signing: { when: 'never' } }, async ({ client }) => {
+      expect(await ask(client, { unsigned: true })).toEqual(RIGHT);
+      expect(await ask(client)).toEqual([400, 'FORMAT_ERROR', 'Digest']);
+    });
+  });
+
+  test('when with-body: a request without a body must not be signed, one with a body must', async () => {
+    await withDoor({ signing: { when: 'with-body' } }, async ({ client }) => {
+      expect(await ask(client, { unsigned: true })).toEqual(RIGHT);
+      expect(await ask(client)).toEqual([400, 'FORMAT_ERROR', 'Digest']);
+      const post = {
+        method: 'POST',
+        path: '/v1/consents',
+        body: {},
+        headers: { 'psu-ip-address': '192.0.2.1' },
+      } as const;
+      expect(refusalOf(await client.send({ ...post, unsigned: true }))).toEqual([
+        401,
+        'SIGNATURE_MISSING',
+        'Signature',
+      ]);
+      expect(refusalOf(await client.send(post))[0]).toBe(400);
+    });
+  });
+
+  test('headers and ifSent say what is signed, in their order', async () => {
+    const signing = {
+      headers: ['(request-target)', 'x-request-id', 'digest'],
+      ifSent: ['date', 'psu-ip-address'],
+    };
+    await withDoor({ signing }, async ({ client }) => {
+      expect(await ask(client, { signed: signing.headers })).toEqual(RIGHT);
+      expect(await ask(client)).toEqual(WRONG);
+      const present = { headers: { 'psu-ip-address': '192.0.2.1' } };
+      expect(await ask(client, { ...present, signed: [...signing.headers, 'psu-ip-address'] })).toEqual(
+        RIGHT,
+      );
+      expect(await ask(client, { ...present, signed: signing.headers })).toEqual(WRONG);
+    });
+  });
+
+  test('emptyBodyDigest false: a request without a body has no Digest', async () => {
+    await withDoor({ signing: { emptyBodyDigest: false } }, async ({ client }) => {
+      expect(await ask(client, { headers: { digest: null }, signed: ['x-request-id'] })).toEqual(RIGHT);
+      expect(await ask(client)).toEqual([400, 'FORMAT_ERROR', 'Digest']);
+    });
+  });
+
+  test('algorithm and digest: the words of the bank, and the hash that they mean', async () => {
+    await withDoor({ signing: { algorithm: 'SHA-512', digest: 'SHA-512' } }, async ({ client }) => {
+      const digest =
+        'SHA-512=z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==';
+      const right = { headers: { digest }, algorithm: 'SHA-512', hash: 'RSA-SHA512' } as const;
+      expect(await ask(client, right)).toEqual(RIGHT);
+      expect(await ask(client, { ...right, hash: 'RSA-SHA256' })).toEqual(WRONG);
+      expect(await ask(client, { ...right, algorithm: 'rsa-sha512' })).toEqual(WRONG);
+      expect(await ask(client, { algorithm: 'SHA-512', hash: 'RSA-SHA512' })).toEqual([
+        400,
+        'FORMAT_ERROR',
+        'Digest',
+      ]);
+    });
+  });
+
+  test.each([
+    ['der', (_pem: string, der: string) => der],
+    ['pem', (pem: string) => Buffer.from(pem).toString('base64')],
+    ['pem-line', (pem: string) => pem.replaceAll('\n', '')],
+  ] as const)(
+    'certificate %s: that form is right, and the others are refused',
+    async (certificate, write) => {
+      await withDoor({ signing: { certificate } }, async ({ client }) => {
+        const pem = client.read('qsealCertFile');
+        const der = client.seal.raw.toString('base64');
+        const right = write(pem, der);
+        for (const value of [der, Buffer.from(pem).toString('base64'), pem.replaceAll('\n', '')]) {
+          const answer = await ask(client, { spoiled: { 'tpp-signature-certificate': value } });
+          expect(answer).toEqual(
+            value === right ? RIGHT : [401, 'CERTIFICATE_INVALID', 'TPP-Signature-Certificate'],
+          );
+        }
+      });
+    },
+  );
+});

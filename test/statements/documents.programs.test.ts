@@ -1,0 +1,256 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse as parseCsv } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accountHistory } from '../../src/domain/account-history.ts';
+import { writeCamt053Statement } from '../../src/statements/camt053.ts';
+import { writeCsvStatement } from '../../src/statements/csv.ts';
+import { writeOfxStatement } from '../../src/statements/ofx.ts';
+import { writeReport } from '../../src/statements/report.ts';
+import type { Statement } from '../../src/statements/statement.ts';
+import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { CAMT_SCHEMA } from './camt-schema.ts';
+import { balancesOf, statementOf } from './statements.ts';
+
+const folder = temporaryFolder();
+/** Each run starts a process. 20 runs are enough to try every text. Shrinking a failure would take minutes. */
+const SOME = { numRuns: 20, endOnFailure: true };
+
+const ROWS = [
+  booking('2026-02-03', '-1234.500', 'PAGAMENTO POS', "L'ARTE & CO <1> DEL 03.02.2026"),
+  booking('2026-01-31', '20.00', '=HYPERLINK("x")', ''),
+];
+
+/** Runs `xmllint` on a document and returns its output. Throws if the document is not valid. */
+function lint(document: string, ...options: string[]): string {
+  const file = join(folder, 'document.xml');
+  writeFileSync(file, document);
+  const { status, stdout, stderr } = spawnSync('xmllint', ['--nonet', ...options, file], {
+    encoding: 'utf8',
+  });
+  expect(status, stderr).toBe(0);
+  return stdout;
+}
+
+/** Splits cells like a spreadsheet with this separator: quotes count only at the start of a cell. */
+function cellsOf(text: string, separator: string): string[] {
+  const cell = new RegExp(`(?:"(?:[^"]|"")*(?:"|$))?[^${separator}\r\n]*`, 'g');
+  return text.match(cell) ?? [];
+}
+
+const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
+const ofx = (statement: Statement) => writeOfxStatement(statement, balancesOf(statement).closing);
+
+/** The document type of OFX 2.0.1, which comes with libofx. */
+function ofxDtd(): string {
+  const [found = ''] = readdirSync('/usr/share').filter((name) => name.startsWith('libofx'));
+  return join('/usr/share', found, 'libofx/dtd/ofx201.dtd');
+}
+
+describe('camt.053', () => {
+  const validate = (statement: Statement) => lint(camt(statement), '--noout', '--schema', CAMT_SCHEMA);
+
+  it('a camt.053 statement is valid against its schema, whatever the bank wrote', () => {
+    fc.assert(
+      fc.property(bookings, (rows) => {
+        validate(statementOf(rows));
+      }),
+      SOME,
+    );
+    validate(statementOf([]));
+    validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { iban: null, name: null }));
+    validate(statementOf(ROWS, ['2026-01-01', '2026-03-31'], { productCode: 'CA30' }));
+    for (const iban of ['it89 F099 9001 6000 0001 0482 620', 'none', ' ', '<IBAN>'])
+      validate(statementOf(ROWS, undefined, { iban }));
+  });
+
+  it('the schema of camt.053 finds errors', () => {
+    const wrong = camt(statementOf(ROWS)).replace('<CdtDbtInd>DBIT', '<CdtDbtInd>DEBIT');
+    expect(() => lint(wrong, '--noout', '--schema', CAMT_SCHEMA)).toThrow(/CdtDbtInd/);
+  });
+
+  const read = (statement: Statement, path: string) =>
+    lint(camt(statement), '--xpath', path.replace(/\/(\w+)(?![\w(])/g, `/*[local-name()='$1']`)).trim();
+
+  it('a camt.053 statement has the bookings and the balances before and after them', () => {
+    const statement = statementOf(ROWS);
+    const texts = (path: string) => read(statement, `${path}/text()`).split('\n');
+    expect(texts('//Bal/Amt')).toEqual(['2214.50', '1000.00']);
+    expect(texts('//Bal/Dt/Dt')).toEqual(['2026-01-01', '2026-03-31']);
+    expect(texts('//Ntry/Amt')).toEqual(['20.00', '1234.50']);
+    expect(texts('//Ntry/CdtDbtInd')).toEqual(['CRDT', 'DBIT']);
+    expect(texts('//Ntry/AcctSvcrRef')).toEqual(statement.history.bookings.map(({ id }) => id));
+    expect(texts('//TtlDbtNtries/Sum')).toEqual(['1234.50']);
+    expect(texts('//Acct/Id/IBAN')).toEqual(['IT89F0999001600000010482620']);
+    expect(read(statement, '//Ntry/NtryDtls/TxDtls/RmtInf/Ustrd')).toContain("L'ARTE &amp; CO &lt;1&gt;");
+  });
+
+  it('a camt.053 statement cuts a text at the length that its message allows', () => {
+    const long = {
+      ...booking('2026-02-03', '-1.00', 'x'.repeat(1_500), ''),
+      transferReference: 'r'.repeat(36),
+    };
+    const statement = statementOf([long]);
+    validate(statement);
+    expect(read(statement, '//Ntry/AddtlNtryInf/text()')).toBe('x'.repeat(500));
+    expect(read(statement, '//RmtInf/Ustrd/text()').split('\n')).toEqual(Array(10).fill('x'.repeat(140)));
+    expect(read(statement, '//Refs/TxId/text()')).toBe('r'.repeat(35));
+  });
+
+  it("a camt.053 statement names an account by its IBAN in the schema's form, or by its product", () => {
+    const grouped = statementOf(ROWS, undefined, { iban: 'it89 F099 9001 6000 0001 0482 620' });
+    expect(read(grouped, '//Acct/Id/IBAN/text()')).toBe('IT89F0999001600000010482620');
+    expect(read(statementOf(ROWS, undefined, { iban: 'none' }), '//Acct/Id/Othr/Id/text()')).toBe(
+      '0010482620',
+    );
+  });
+
+  it('a camt.053 statement names a card by its product, since the IBAN belongs to another account', () => {
+    const card = statementOf(ROWS, undefined, { productCode: 'CA30' });
+    expect(read(card, '//Acct/Id/Othr/Id/text()')).toBe('0010482620');
+    expect(camt(card)).not.toContain('<IBAN>');
+  });
+});
+
+describe('OFX', () => {
+  it('an OFX statement is valid against the document type of OFX 2, whatever the bank wrote', () => {
+    const validate = (statement: Statement) => lint(ofx(statement), '--noout', '--dtdvalid', ofxDtd());
+    fc.assert(
+      fc.property(bookings, (rows) => {
+        validate(statementOf(rows));
+      }),
+      SOME,
+    );
+    validate(statementOf([], undefined, { iban: null }));
+    expect(() =>
+      lint(ofx(statementOf(ROWS)).replaceAll('TRNAMT', 'AMOUNT'), '--noout', '--dtdvalid', ofxDtd()),
+    ).toThrow();
+  });
+
+  it('libofx reads an OFX statement', () => {
+    const file = join(folder, 'statement.ofx');
+    const statement = statementOf(ROWS);
+    writeFileSync(file, ofx(statement));
+    const read = execFileSync('ofxdump', [file], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    for (const { id } of statement.history.bookings) expect(read).toContain(id);
+    expect(read).toMatch(/Total money amount: -1234\.5/i);
+    expect(read).toContain('description: PAGAMENTO POS');
+    expect(read).toContain('description: =HYPERLINK("x")');
+    expect(read).toContain("(memo): L'ARTE & CO <1> DEL 03.02.2026");
+    expect(read).toMatch(/Ledger balance: 1000/i);
+    expect(read).not.toMatch(/ERROR/);
+  });
+});
+
+describe('CSV', () => {
+  const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+  /** Characters that separate or quote cells or begin a formula, in any order. */
+  const spreadsheetText = fc
+    .array(fc.constantFrom(...',;\t"\r\n =+-@\uff1d\u00a0\'1a'), { maxLength: 12 })
+    .map((characters) => characters.join(''));
+  const columns =
+    'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge';
+
+  it('a CSV statement has rows and columns, and no cell that a spreadsheet calculates', () => {
+    const rows = parseCsv(writeCsvStatement(statementOf(ROWS)), { columns: true, record_delimiter: '\r\n' });
+    expect(rows).toMatchObject([
+      { amount: '20.00', description: `'=HYPERLINK("x")`, bookingDate: '2026-01-31' },
+      { amount: '-1234.50', details: "L'ARTE & CO <1> DEL 03.02.2026", currency: 'EUR' },
+    ]);
+    expect(writeCsvStatement(statementOf([]))).toBe(`${columns}\r\n`);
+    const wide = statementOf([booking('2026-01-31', '1.00', '\uff1dA1')], undefined, { currency: '=A1' });
+    const [row] = parseCsv(writeCsvStatement(wide), { columns: true, record_delimiter: '\r\n' });
+    expect(row).toMatchObject({ description: "'\uff1dA1", currency: "'=A1" });
+  });
+
+  it('a CSV statement has no formula, wherever a spreadsheet splits its lines', () => {
+    fc.assert(
+      fc.property(spreadsheetText, spreadsheetText, (description, details) => {
+        const row = { ...booking('2026-01-31', '-1.50', description, details), code: description };
+        const written = writeCsvStatement(
+          statementOf([row], undefined, { productId: details, currency: 'EUR' }),
+        );
+        for (const delimiter of [',', ';', '\t']) {
+          const split = written.split('\r\n').flatMap((line) => line.split(delimiter));
+          for (const piece of [...split, ...cellsOf(written, delimiter)]) {
+            // Some readers remove quotes, others skip spaces.
+            if (piece !== '-1.50') expect(piece.replace(/^[\s"]+/, '')).not.toMatch(FORMULA);
+          }
+        }
+      }),
+    );
+    const row = booking('2026-01-31', '-1.50', 'ok;=1+1', '50% - SALDO, +39 06');
+    const [read] = parseCsv(writeCsvStatement(statementOf([row])), { columns: true });
+    expect(read).toMatchObject({ amount: '-1.50', description: "ok;'=1+1", details: "50% - SALDO, '+39 06" });
+  });
+
+  it('a CSV statement keeps every row and column, whatever the bank wrote', () => {
+    fc.assert(
+      fc.property(bookings, (some) => {
+        const statement = statementOf(some);
+        const [, ...rows] = parseCsv(writeCsvStatement(statement), { record_delimiter: '\r\n' });
+        expect(rows.map(([id]) => id)).toEqual(statement.history.bookings.map(({ id }) => id));
+        for (const [, , , , , , ...texts] of rows) {
+          for (const text of texts) expect(text).not.toMatch(/^[=+\-@]/);
+        }
+      }),
+    );
+  });
+});
+
+describe('the report', () => {
+  it('the report is well-formed, and runs and loads nothing, whatever the bank wrote', () => {
+    fc.assert(
+      fc.property(bookings, (rows) => {
+        const page = writeReport(statementOf(rows));
+        expect(page).not.toMatch(/<script|javascript:|https?:|[ \n]on\w+=/i);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these
+        expect(page).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+      }),
+    );
+    const page = writeReport(
+      statementOf([booking('2026-01-02', '-1.00', '', '<img src=x onerror=alert(1)>')]),
+    );
+    expect(page).toContain('&lt;IMG SRC=X ONERROR=ALERT(1)&gt;');
+  });
+
+  it('the report is complete without bookings, without a balance, and at zero', () => {
+    const empty = statementOf([]);
+    const zero = accountHistory([], decimalOf(0), range('2026-01-01', '2026-01-01'));
+    const unknown = accountHistory(ROWS, null, range('2026-01-01', '2026-03-31'));
+    for (const history of [empty.history, zero, unknown]) {
+      const page = writeReport({ ...empty, history, iban: null, name: null, currency: 'XXX' });
+      expect(page).not.toMatch(/NaN|Infinity|undefined|null/);
+      expect(page).toContain('amounts in XXX');
+    }
+    expect(writeReport({ ...empty, history: unknown })).toContain(
+      'The bank gives no balance for this product.',
+    );
+  });
+
+  it('the axis of the report shows the first and last day, and the dates that fit between them', () => {
+    const labels = (from: string, to: string) => {
+      const history = accountHistory(ROWS, decimalOf(0), range(from, to));
+      const page = writeReport({ ...statementOf(ROWS), history });
+      return [...page.matchAll(/<text x="[\d.]+" y="294" text-anchor="\w+">([\d-]+)<\/text>/g)].map(
+        ([, day]) => day,
+      );
+    };
+    expect(labels('2026-01-01', '2026-12-31')).toEqual([
+      ...['2026-01-01', '2026-03-01', '2026-05-01', '2026-07-01', '2026-09-01', '2026-11-01'],
+      '2026-12-31',
+    ]);
+    expect(labels('2026-01-10', '2026-01-20')).toHaveLength(6);
+    expect(labels('2026-01-10', '2026-01-10')).toEqual(['2026-01-10']);
+  });
+
+  it('the report shows exact sums', () => {
+    const page = writeReport(statementOf(ROWS));
+    for (const amount of ['2\u202f214.50', '+20.00', '\u22121\u202f234.50', '1\u202f000.00']) {
+      expect(page).toContain(amount);
+    }
+  });
+});

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, inject } from 'vitest';
+import { storeFolder } from '../../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../../src/store/machine/profiles.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/ports/store.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { Database } from '../../../src/store/postgres/database.ts';
+import { initStore } from '../../../src/store/postgres/init.ts';
+import { openDatabases } from '../postgres/databases.ts';
+import type { Databases } from '../postgres/server.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The backend that the contract's tests run for: the projects `unit` and `programs` have one each. Undefined: all. */
+    backend?: 'files' | 'PostgreSQL';
+  }
+}
+
+/** An empty place for a store, and workers that share it. */
+export interface Place {
+  /** Opens the store as another worker. @param passphrase of a protected profile */
+  worker(passphrase?: string): Promise<Store>;
+  /** Protects a profile's data from now on. */
+  protect(profile: string, passphrase: string): Promise<void>;
+  /** All data in the place, as a thief would read it. */
+  everything(): string;
+  /** Damages the data of a flow. */
+  damage(profile: string, flow: string): void;
+  /** Brings back the journal of a flow from a backup that has only its first events. 0: the journal is lost. */
+  restore(profile: string, flow: string, events: number): void;
+  /** The folder for the rows of a sync. */
+  out: string;
+}
+
+/** A backend under test. `open` makes a place in the folder. */
+export interface Backend {
+  name: string;
+  open(folder: string): Promise<Place>;
+}
+
+/** The backends that the tests in test/store/contract/ run for. */
+export const BACKENDS: Backend[] = [
+  ...(inject('backend') === 'PostgreSQL' ? [] : [{ name: 'a backend on disk', open: openOnDisk }]),
+  ...(inject('backend') === 'files' ? [] : [{ name: 'a backend in PostgreSQL', open: openInPostgres }]),
+];
+
+/** The settings that every worker gets. */
+const ALONE = {
+  notice: () => {},
+  now: () => new Date(),
+  random: Math.random,
+  sleep: (milliseconds: number) => delay(milliseconds),
+};
+
+async function openOnDisk(root: string): Promise<Place> {
+  const folder = storeFolder(root);
+  const profilesWith = (passphrase: string | undefined) =>
+    new ProfileStore(folder, () => {}, {
+      passphrase: async () => passphrase,
+      signal: new AbortController().signal,
+    });
+  return {
+    out: join(root, 'out'),
+    worker: (passphrase) => {
+      const profiles = profilesWith(passphrase);
+      return openStore({
+        ...ALONE,
+        env: {},
+        folder,
+        keySources: profiles.keySources,
+        vaultOf: (profile) => profiles.vault(profile),
+      });
+    },
+    protect: (profile, passphrase) =>
+      profilesWith(passphrase).vault(profile).protect({ kind: 'passphrase', passphrase }),
+    everything: () =>
+      readdirSync(root, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+        .join('\n'),
+    damage: (profile, flow) => writeFileSync(join(folder.flows(profile), `${flow}.ndjson`), 'garbage'),
+    restore: (profile, flow, events) => {
+      const path = join(folder.flows(profile), `${flow}.ndjson`);
+      const lines = readFileSync(path, 'utf8').split('\n').slice(0, events);
+      if (events === 0) rmSync(path);
+      else writeFileSync(path, `${lines.join('\n')}\n`);
+    },
+  };
+}
+
+let server: Databases | undefined;
+afterAll(() => {
+  server?.stop();
+  server = undefined;
+});
+
+async function openInPostgres(root: string): Promise<Place> {
+  server ??= openDatabases();
+  const running = server;
+  const database = `psd2_${randomBytes(6).toString('hex')}`;
+  running.create(database);
+  const admin = new Database(parseAddress(running.url(database), {}), undefined);
+  await initStore(admin, { roles: false, plainTokens: true });
+  await admin.close();
+  const folder = storeFolder(root);
+  return {
+    out: join(root, 'out'),
+    worker: (passphrase) => {
+      const keySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
+      const profiles = new ProfileStore(folder, () => {}, keySources);
+      return openStore({
+        ...ALONE,
+        env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
+        folder,
+        keySources,
+        vaultOf: (profile) => profiles.vault(profile),
+      });
+    },
+    protect: async () => {
+      running.sql(database, 'update psd2.store set plain_tokens = false');
+    },
+    everything: () => {
+      const tables = running
+        .sql(database, `select tablename from pg_tables where schemaname = 'psd2'`)
+        .split('\n');
+      return tables.map((table) => running.sql(database, `select * from psd2.${table}`)).join('\n');
+    },
+    damage: (_, flow) => {
+      running.sql(database, `update psd2.flow_events set event = '{"garbage":true}' where flow = '${flow}'`);
+    },
+    restore: (_, flow, events) => {
+      running.sql(database, `delete from psd2.flow_events where flow = '${flow}' and n > ${events}`);
+    },
+  };
+}

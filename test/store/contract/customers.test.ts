@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Customers, KeptCustomer } from '../../../src/store/ports/customers.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
+import { named } from '../../support/named.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BANK, granted, granting, login } from '../whole-store.ts';
+import { BACKENDS, type Place } from './backends.ts';
+
+const temporary = temporaryFolder();
+const PSU = { id: 'psu-of-ada', idType: 'LOGIN', corporateId: 'ACME', corporateIdType: null };
+const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };
+/** In the order of the store, with pairs that differ by case, dots, dashes and escapes. */
+const NAMES = [
+  ...[
+    '-rf',
+    '...',
+    '..a',
+    '.anna',
+    '1',
+    'A.B-c_d',
+    'ANNA',
+    'a',
+    'a..b',
+    'anna',
+    'anna.json',
+    'anna.lock',
+    'con',
+  ],
+  ...['default', `x${'Y'.repeat(63)}`, 'yA', 'y_41'],
+];
+
+describe.each(named(BACKENDS))('what is kept of customers in %s', (_name, { open }) => {
+  let place: Place;
+  let data: ProfileData;
+  let customers: Customers;
+  /** The same, as another worker sees it. */
+  let others: Customers;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    data = (await place.worker()).open('bank', BANK);
+    customers = data.customers;
+    others = (await place.worker()).open('bank', BANK).customers;
+  });
+  const flowsOf = async (customer: string) =>
+    (await others.read(customer))?.consents.map(({ flow }) => flow).sort();
+
+  it('the first change of a customer gets an empty record, and the next one what was kept', async () => {
+    expect(await customers.read('ada')).toBeUndefined();
+    const seen: KeptCustomer[] = [];
+    await customers.change('ada', (before) => {
+      seen.push(before);
+      return { ...before, psu: PSU };
+    });
+    await others.change('ada', (before) => {
+      seen.push(before);
+      return granting('co-1')(before);
+    });
+    expect(seen).toEqual([
+      { psu: NOBODY, consents: [] },
+      { psu: PSU, consents: [] },
+    ]);
+    expect(await customers.read('ada')).toEqual({ psu: PSU, consents: [granted('co-1')] });
+  });
+
+  it('a consent is kept with each value that it may have', async () => {
+    const consents = [
+      granted('co-3', 3),
+      { ...granted('co-2', 2), accounts: null, reads: ['accounts', 'balances', 'transactions'] as const },
+      {
+        ...granted('co-1', 1),
+        accounts: [],
+        reads: [],
+        validUntil: null,
+        recurring: false,
+        frequencyPerDay: 1,
+      },
+    ];
+    await customers.change('ada', (before) => ({ ...before, consents }));
+    expect((await others.read('ada'))?.consents).toEqual(consents);
+  });
+
+  it('the newest consent comes first, whoever wrote first and whatever the zone of the time', async () => {
+    await customers.change('ada', granting('co-2', 2));
+    await others.change('ada', granting('co-1', 1));
+    await customers.change('ada', (before) => ({
+      ...before,
+      consents: [...before.consents, { ...granted('co-3'), grantedAt: '2026-11-21T09:03:00-01:00' }],
+    }));
+    expect((await others.read('ada'))?.consents.map(({ flow }) => flow)).toEqual(['co-3', 'co-2', 'co-1']);
+  });
+
+  it('a consent that has ended is removed', async () => {
+    for (const flow of ['co-1', 'co-2']) await customers.change('ada', granting(flow));
+    await others.change('ada', ({ psu, consents }) => ({
+      psu,
+      consents: consents.filter(({ flow }) => flow !== 'co-1'),
+    }));
+    expect(await flowsOf('ada')).toEqual(['co-2']);
+  });
+
+  it('each customer has a record of their own, whatever letters their name has', async () => {
+    for (const name of NAMES) await customers.change(name, granting(`co-${name}`));
+    expect(await others.list()).toEqual(NAMES);
+    for (const name of NAMES) expect(await flowsOf(name)).toEqual([`co-${name}`]);
+    await others.forget('ANNA');
+    expect(await customers.list()).toEqual(NAMES.filter((name) => name !== 'ANNA'));
+    expect(await customers.read('anna')).toBeDefined();
+  });
+
+  it('other profiles and other banks have customers of their own', async () => {
+    await customers.change('ada', granting('co-1'));
+    const worker = await place.worker();
+    const at = (bank: string | undefined, profile = 'bank') =>
+      worker.open(profile, bank === undefined ? undefined : new URL(bank)).customers;
+    for (const elsewhere of [
+      at(BANK.href, 'other'),
+      at('https://bank.example/x'),
+      at('https://bank.example:8443'),
+      at(undefined),
+    ])
+      expect([await elsewhere.list(), await elsewhere.read('ada')]).toEqual([[], undefined]);
+    const there = at('https://other.example');
+    await there.change('ada', granting('co-2'));
+    await there.change('bob', granting('co-3'));
+    expect([await flowsOf('ada'), await others.list()]).toEqual([['co-1'], ['ada']]);
+    await there.forget('ada');
+    expect([await flowsOf('ada'), await there.list()]).toEqual([['co-1'], ['bob']]);
+    await expect(at(undefined).change('ada', granting('co-4'))).rejects.toThrow(TypeError);
+    await expect(at(undefined).forget('ada')).rejects.toThrow(TypeError);
+  });
+
+  it('a customer who is forgotten can come again, without what was kept before', async () => {
+    await customers.forget('ada');
+    expect(await others.list()).toEqual([]);
+    await customers.change('ada', (before) => ({ ...granting('co-1')(before), psu: PSU }));
+    await others.forget('ada');
+    await others.forget('ada');
+    expect([await customers.list(), await customers.read('ada')]).toEqual([[], undefined]);
+    await customers.change('ada', granting('co-2'));
+    expect(await others.read('ada')).toEqual({ psu: NOBODY, consents: [granted('co-2')] });
+  });
+
+  it('all customers of a profile are forgotten together, at any bank', async () => {
+    const worker = await place.worker();
+    const elsewhere = worker.open('bank', new URL('https://other.example')).customers;
+    const another = worker.open('other', BANK).customers;
+    for (const each of [customers, elsewhere, another])
+      for (const name of ['ada', 'Ada']) await each.change(name, (before) => ({ ...before, psu: PSU }));
+    await worker.open('bank').customers.forgetAll();
+    for (const each of [customers, elsewhere]) {
+      expect(await each.list()).toEqual([]);
+      expect(await each.read('ada')).toBeUndefined();
+    }
+    expect(await another.list()).toEqual(['Ada', 'ada']);
+    await another.forgetAll();
+    expect(place.everything()).not.toContain(PSU.id);
+    await customers.forgetAll();
+  });
+
+  it('if a change fails, the record stays as it was, and others can change it', async () => {
+    await customers.change('ada', granting('co-1'));
+    const mistake = new Error('mistake');
+    const failing = customers.change('ada', () => {
+      throw mistake;
+    });
+    await expect(failing).rejects.toBe(mistake);
+    await others.change('ada', granting('co-2'));
+    expect(await flowsOf('ada')).toEqual(['co-1', 'co-2']);
+  });
+
+  it('of changes that several workers make at once, none is lost and none is made twice', async () => {
+    const workers = await Promise.all(
+      [1, 2, 3, 4].map(async () => (await place.worker()).open('bank', BANK).customers),
+    );
+    let run = 0;
+    const change = fc.record({
+      worker: fc.nat({ max: workers.length - 1 }),
+      customer: fc.constantFrom('ada', 'Ada'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 2, maxLength: 12 }), async (changes) => {
+        run += 1;
+        const flowOf = (index: number) => `co-${run}-${index}`;
+        await Promise.all(
+          changes.map(({ worker, customer }, index) =>
+            workers[worker]?.change(customer, granting(flowOf(index))),
+          ),
+        );
+        for (const customer of ['ada', 'Ada']) {
+          const expected = changes.flatMap((each, index) =>
+            each.customer === customer ? [flowOf(index)] : [],
+          );
+          const kept = (await flowsOf(customer)) ?? [];
+          expect(kept.filter((flow) => flow.startsWith(`co-${run}-`))).toEqual(expected.sort());
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  it('a customer who has only a record can be the last one, and is not logged in', async () => {
+    await customers.change('ada', granting('co-1'));
+    await data.tokens.remember('ada');
+    const { tokens } = (await place.worker()).open('bank', BANK);
+    expect([await tokens.last(), await tokens.customers()]).toEqual(['ada', []]);
+    expect([await tokens.read('ada'), await tokens.login('ada')]).toEqual([undefined, undefined]);
+    await tokens.forget('ada');
+    expect(await flowsOf('ada')).toEqual(['co-1']);
+    await tokens.change('ada', (slot) => slot.write(login));
+    await others.forget('ada');
+    expect(await tokens.customers()).toEqual(['ada']);
+  });
+
+  it('the record of a protected profile is in clear text, and needs no passphrase', async () => {
+    await place.protect('bank', 'correct horse');
+    await others.change('ada', (before) => ({ ...before, psu: PSU }));
+    expect((await others.read('ada'))?.psu).toEqual(PSU);
+    expect(place.everything()).toContain(PSU.id);
+  });
+});

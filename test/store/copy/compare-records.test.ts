@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareRecords } from '../../../src/store/copy/copy.ts';
+import type {
+  CustomerRecord,
+  FlowRecord,
+  LoginRecord,
+  NoteRecord,
+  StoredRecord,
+} from '../../../src/store/ports/copy.ts';
+
+const login: LoginRecord = {
+  kind: 'login',
+  holder: '42',
+  generation: 3,
+  origin: 2,
+  baseUrl: 'https://bank.example/',
+  tokens: {
+    accessToken: 'a',
+    accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+    refreshToken: 'r',
+    refreshTokenExpiresAt: null,
+    scope: 'oob',
+  },
+};
+const loggedOut: LoginRecord = { ...login, tokens: null };
+const customer: CustomerRecord = {
+  kind: 'customer',
+  baseUrl: 'https://bank.example/',
+  customer: 'ada',
+  generation: 3,
+  kept: { psu: { id: 'ada-1', idType: null, corporateId: null, corporateIdType: null }, consents: [] },
+};
+const eventsOf = (...types: string[]) =>
+  types.map((type) => ({ at: '2026-11-21T10:00:00.000Z', event: { type } }));
+const flow = (...types: string[]): FlowRecord => ({
+  kind: 'flow',
+  flow: 'tr-1',
+  underWay: false,
+  events: eventsOf(...types),
+});
+const at = (hour: number) => `2026-11-21T${String(hour).padStart(2, '0')}:00:00.000Z`;
+/** What the bank refused, with the hours when. */
+const note = (refresh: number | null, call: number | null, message = 'No'): NoteRecord => ({
+  kind: 'note',
+  holder: '42',
+  refresh: refresh === null ? null : { at: at(refresh), message, of: null },
+  call: call === null ? null : { at: at(call), message },
+});
+const count = (times: number): StoredRecord => ({
+  kind: 'count',
+  day: '2026-11-21',
+  read: null,
+  count: times,
+});
+const last = (customerId: string): StoredRecord => ({ kind: 'last-login', customerId });
+
+describe("the other backend's version of a record", () => {
+  it.each<[string, StoredRecord, StoredRecord, string]>([
+    ['a login of an earlier generation', login, { ...login, generation: 2 }, 'older'],
+    ['a login of a later generation', login, { ...login, generation: 4 }, 'newer'],
+    ['the same login', login, { ...login }, 'same'],
+    [
+      'another login of the same generation',
+      login,
+      { ...login, baseUrl: 'https://other.example/' },
+      'differs',
+    ],
+    ['a login where this one was logged out', loggedOut, login, 'differs'],
+    ['a logout where this one is logged in', login, loggedOut, 'differs'],
+    ['a logout from another bank', loggedOut, { ...loggedOut, baseUrl: '', origin: 0 }, 'same'],
+    ['a later logout', loggedOut, { ...loggedOut, generation: 4 }, 'newer'],
+    ['a customer of an earlier generation', customer, { ...customer, generation: 2 }, 'older'],
+    ['a customer of a later generation', customer, { ...customer, generation: 4 }, 'newer'],
+    ['the same customer', customer, structuredClone(customer), 'same'],
+    ['a customer who was forgotten there', customer, { ...customer, kept: null }, 'differs'],
+    ['a customer who was forgotten later', customer, { ...customer, generation: 4, kept: null }, 'newer'],
+    ['a customer in place of a login', login, customer, 'older'],
+    ['the same flow', flow('a', 'b'), flow('a', 'b'), 'same'],
+    ['a flow with fewer events', flow('a', 'b'), flow('a'), 'older'],
+    ['a flow with more events', flow('a'), flow('a', 'b'), 'newer'],
+    ['a flow with another event', flow('a', 'b'), flow('a', 'c'), 'differs'],
+    ['a longer flow with another event', flow('a', 'b'), flow('x', 'b', 'c'), 'differs'],
+    ['the same flow, under way', flow('a'), { ...flow('a'), underWay: true }, 'same'],
+    ['the same notes', note(9, null), note(9, null), 'same'],
+    ['notes of an earlier refusal', note(9, null), note(8, null), 'older'],
+    ['notes of a later refusal', note(9, null), note(10, null), 'newer'],
+    ['notes with a later refused call', note(9, 1), note(9, 10), 'newer'],
+    ['notes with an earlier refused call', note(1, 9), note(1, 8), 'older'],
+    ['a refused call before the refused refresh', note(9, null), note(null, 8), 'older'],
+    ['a refused call after the refused refresh', note(9, null), note(null, 10), 'newer'],
+    ['a refused refresh before the refused call', note(null, 9), note(8, null), 'older'],
+    ['a refused refresh after the refused call', note(null, 9), note(10, null), 'newer'],
+    ['other notes of the same time', note(9, null), note(9, null, 'Never'), 'older'],
+    ['a lower count', count(3), count(2), 'older'],
+    ['a higher count', count(3), count(4), 'newer'],
+    ['the same count', count(3), count(3), 'same'],
+    ['the same last login', last('42'), last('42'), 'same'],
+    ['another last login', last('42'), last('43'), 'older'],
+    ['a record of another kind', login, flow('a'), 'older'],
+    ['a flow in place of a note', note(9, null), flow('a'), 'older'],
+    ['a count in place of a note', note(9, null), count(3), 'older'],
+    ['a note in place of a count', count(3), note(9, null), 'older'],
+    ['a login in place of a flow', flow('a'), login, 'older'],
+    ['a last login in place of a count', count(3), last('3'), 'older'],
+  ])('%s', (_, record, other, comparison) => {
+    expect(compareRecords(record, other)).toBe(comparison);
+  });
+
+  it.each([login, customer, flow('a'), note(9, 9), count(3), last('42')])(
+    'a $kind without a version there is missing',
+    (record) => {
+      expect(compareRecords(record, undefined)).toBe('missing');
+    },
+  );
+
+  it('what is older on one side is newer on the other, for flows, counts and generations', () => {
+    const events = fc.array(fc.constantFrom('a', 'b'), { maxLength: 4 });
+    const records = fc.oneof(
+      events.map((types): StoredRecord => flow(...types)),
+      fc.nat(3).map(count),
+      fc.nat(3).map((generation): StoredRecord => ({ ...login, generation })),
+    );
+    const opposite: Record<string, string> = { older: 'newer', newer: 'older' };
+    fc.assert(
+      fc.property(records, records, (one, other) => {
+        fc.pre(one.kind === other.kind);
+        const comparison = compareRecords(one, other);
+        expect(compareRecords(other, one)).toBe(opposite[comparison] ?? comparison);
+      }),
+    );
+  });
+});

@@ -1,0 +1,340 @@
+import { isDeepStrictEqual } from 'node:util';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { copyStore } from '../../../src/store/copy/copy.ts';
+import type { CopySide, Holdings, LoginRecord, Mark, StoredRecord } from '../../../src/store/ports/copy.ts';
+
+const login = (holder: string, generation = 1, accessToken: string | null = 'a'): LoginRecord => ({
+  kind: 'login',
+  holder,
+  generation,
+  origin: 1,
+  baseUrl: 'https://bank.example/',
+  tokens:
+    accessToken === null
+      ? null
+      : {
+          accessToken,
+          accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+          refreshToken: null,
+          refreshTokenExpiresAt: null,
+          scope: 'oob',
+        },
+});
+const flow = (...types: string[]): StoredRecord => ({
+  kind: 'flow',
+  flow: 'tr-1',
+  underWay: false,
+  events: types.map((type) => ({ at: '2026-11-21T10:00:00.000Z', event: { type } })),
+});
+const count = (times: number): StoredRecord => ({
+  kind: 'count',
+  day: '2026-11-21',
+  read: null,
+  count: times,
+});
+const last = (customerId: string): StoredRecord => ({ kind: 'last-login', customerId });
+
+/** Everything that the backends were asked to change, in order. */
+let changes: string[];
+
+/** A backend in memory. */
+class Backend implements CopySide {
+  readonly place: string;
+  readonly held = new Map<string, StoredRecord[]>();
+  /** The workers at each look. The last one stays. */
+  working: string[][] = [[]];
+  /** Whether {@link put} forgets what it is given. */
+  forgets = false;
+  #mark: Mark;
+
+  constructor(place: string, ...records: StoredRecord[]) {
+    this.place = place;
+    this.#mark = { id: `id of ${place}`, movedTo: null, copiedFrom: null };
+    if (records.length > 0) this.held.set('bank', records);
+  }
+
+  async mark(): Promise<Mark> {
+    return this.#mark;
+  }
+
+  async setMark(change: Partial<Omit<Mark, 'id'>>): Promise<void> {
+    this.#mark = { ...this.#mark, ...change };
+    const { movedTo, copiedFrom } = change;
+    if (movedTo !== undefined)
+      changes.push(`${this.place} ${movedTo ? `moved to ${movedTo.place}` : 'takes workers'}`);
+    if (copiedFrom)
+      changes.push(`${this.place} ${copiedFrom.isComplete ? 'is' : 'becomes'} a copy of ${copiedFrom.place}`);
+  }
+
+  async atWork(): Promise<string[]> {
+    changes.push(`look at ${this.place}`);
+    return (this.working.length > 1 ? this.working.shift() : this.working[0]) ?? [];
+  }
+
+  async profiles(): Promise<string[]> {
+    return [...this.held.keys()];
+  }
+
+  open(profile: string): Holdings {
+    const place = this.place;
+    const records = () => this.held.get(profile) ?? [];
+    const isSame = (one: StoredRecord, other: StoredRecord) =>
+      one.kind === other.kind &&
+      (one.kind !== 'login' || other.kind !== 'login' || one.holder === other.holder);
+    return {
+      async *records() {
+        yield* records();
+      },
+      counterpart: async (record) => records().find((each) => isSame(each, record)),
+      put: async (record) => {
+        changes.push(`put ${record.kind} into ${place}`);
+        if (this.forgets) return;
+        this.held.set(profile, [...records().filter((each) => !isSame(each, record)), record]);
+      },
+    };
+  }
+}
+
+const all = () => [
+  login('42'),
+  login(''),
+  login('43', 2, null),
+  last('42'),
+  flow('created', 'sent'),
+  count(3),
+];
+let from: Backend;
+let to: Backend;
+let said: string[];
+let counted: number[];
+
+beforeEach(() => {
+  changes = [];
+  said = [];
+  counted = [];
+  from = new Backend('/old', ...all());
+  to = new Backend('/new');
+});
+
+const world = {
+  signal: new AbortController().signal,
+  sleep: async (milliseconds: number) => void changes.push(`sleep ${milliseconds}`),
+  say: (text: string) => void said.push(text),
+  onRecord: (records: number) => void counted.push(records),
+};
+const copy = (source = from, target = to) => copyStore(source, target, world);
+/** Everything is there twice. */
+const expectCopied = () => {
+  for (const record of from.held.get('bank') ?? [])
+    expect(to.held.get('bank')?.some((each) => isDeepStrictEqual(each, record))).toBe(true);
+};
+
+describe('the steps of a copy', () => {
+  it('both backends are marked before psd2 looks for workers, and the copy counts only after it was compared', async () => {
+    expect(await copy()).toEqual({
+      profiles: 1,
+      logins: 2,
+      flows: 1,
+      events: 2,
+      others: 2,
+      written: 6,
+      newer: 0,
+    });
+    expectCopied();
+    const [first, second, ...others] = changes;
+    expect([first, second]).toEqual(['/new takes workers', '/new becomes a copy of /old']);
+    expect(others).toEqual([
+      '/old moved to /new',
+      'look at /old',
+      'look at /new',
+      ...['login', 'login', 'login', 'last-login', 'flow', 'count'].map((kind) => `put ${kind} into /new`),
+      '/new is a copy of /old',
+    ]);
+    expect(await to.mark()).toEqual({
+      id: 'id of /new',
+      movedTo: null,
+      copiedFrom: { id: 'id of /old', place: '/old', isComplete: true },
+    });
+    expect((await from.mark()).movedTo).toEqual({ id: 'id of /new', place: '/new' });
+    expect(said).toEqual([]);
+    // Once while it writes, once while it compares. A logout counts for nothing.
+    expect(counted).toEqual([1, 2, 2, 3, 4, 5, 1, 2, 2, 3, 4, 5]);
+  });
+
+  it('a copy that is complete changes nothing when it is made again, and disturbs no worker', async () => {
+    await copy();
+    changes = [];
+    to.working = [['process 7']];
+    expect(await copy()).toMatchObject({ logins: 2, flows: 1, written: 0, newer: 0 });
+    expect(changes).toEqual([]);
+  });
+
+  it('what is newer in the copy stays, also who logged in last', async () => {
+    await copy();
+    to.held.set('bank', [
+      login('42', 2),
+      login(''),
+      login('43', 2, null),
+      last('43'),
+      flow('created', 'sent'),
+      count(4),
+    ]);
+    changes = [];
+    expect(await copy()).toMatchObject({ written: 0, newer: 3 });
+    expect(changes).toEqual([]);
+  });
+
+  it('a copy that was complete and has lost a record is made again', async () => {
+    await copy();
+    to.held.set('bank', [login('42', 2), last('43')]);
+    changes = [];
+    expect(await copy()).toMatchObject({ written: 4, newer: 2 });
+    expect(changes).toContain('/new becomes a copy of /old');
+    expect(changes).not.toContain('put last-login into /new');
+    expect((await to.mark()).copiedFrom?.isComplete).toBe(true);
+  });
+
+  it('a copy back brings what is new, also who logged in last, and takes back the mark', async () => {
+    await copy();
+    to.held.set(
+      'bank',
+      [...all().slice(1), login('42', 2), last('43')].filter(
+        ({ kind }, index) => kind !== 'last-login' || index > 2,
+      ),
+    );
+    expect(await copy(to, from)).toMatchObject({ written: 2 });
+    expect((await from.mark()).movedTo).toBeNull();
+    expect((await to.mark()).movedTo).toEqual({ id: 'id of /old', place: '/old' });
+    expect(await from.open('bank').counterpart(last('42'))).toEqual(last('43'));
+  });
+
+  it('an operator who interrupts ends the copy between two records', async () => {
+    const interrupt = new AbortController();
+    const onRecord = (records: number) => {
+      if (records === 2) interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+    };
+    await expect(copyStore(from, to, { ...world, signal: interrupt.signal, onRecord })).rejects.toMatchObject(
+      {
+        code: 'interrupted',
+      },
+    );
+    expect(to.held.get('bank')).toHaveLength(2);
+    expect((await to.mark()).copiedFrom?.isComplete).toBe(false);
+    expect(await copy()).toMatchObject({ written: 4 });
+    expectCopied();
+  });
+});
+
+describe('workers that are busy when a copy begins', () => {
+  it('psd2 names each of them once, and waits until none is busy in either backend', async () => {
+    from.working = [['process 7', 'process 8'], ['process 7'], ['process 8'], []];
+    to.working = [[], [], [], ['process 9'], []];
+    await copy();
+    expect(said).toEqual(['Waiting for process 7', 'Waiting for process 8', 'Waiting for process 9']);
+    expect(changes.filter((change) => change.startsWith('sleep'))).toEqual(Array(4).fill('sleep 250'));
+    expectCopied();
+  });
+
+  it('after 150 seconds the error names three of them, and neither backend takes workers', async () => {
+    from.working = [['process 1', 'process 2']];
+    to.working = [['process 3', 'process 4']];
+    await expect(copy()).rejects.toMatchObject({
+      code: 'config',
+      message: 'Workers are still busy: process 1, process 2, process 3',
+      hint: 'Wait for it to end, then run the same psd2 store copy again.',
+    });
+    expect(changes.filter((change) => change === 'sleep 250')).toHaveLength(600);
+    expect(said).toEqual(['Waiting for process 1']);
+    expect(to.held.size).toBe(0);
+    expect((await from.mark()).movedTo).not.toBeNull();
+  });
+
+  it('an operator who interrupts waits no longer', async () => {
+    from.working = [['process 1']];
+    const signal = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
+    await expect(copyStore(from, to, { ...world, signal })).rejects.toMatchObject({ code: 'interrupted' });
+    expect(changes).not.toContain('sleep 250');
+  });
+});
+
+describe('a copy that psd2 refuses', () => {
+  it('a store is not copied to itself', async () => {
+    await expect(copy(from, from)).rejects.toMatchObject({
+      code: 'usage',
+      message: '--from and --to name the same store',
+    });
+    expect(changes).toEqual([]);
+  });
+
+  it('a store with data of its own is not overwritten', async () => {
+    to = new Backend('/new', login('44'));
+    await expect(copy()).rejects.toMatchObject({
+      code: 'config',
+      message: 'The store in /new contains data that is not from /old',
+      hint: 'Copy to an empty folder, or to a new database after psd2 store init.',
+    });
+    expect(changes).toEqual([]);
+  });
+
+  it.each([
+    ['was copied to a third', { movedTo: { id: 'third', place: '/third' } }],
+    ['is a copy of a third', { copiedFrom: { id: 'third', place: '/third', isComplete: true } }],
+  ])('a store that %s is not overwritten, even if it is empty', async (_, mark) => {
+    await to.setMark(mark);
+    await expect(copy()).rejects.toThrow('The store in /new contains data that is not from /old');
+  });
+
+  it('a store that was copied to another place is not copied to a second one', async () => {
+    await copy();
+    await expect(copy(from, new Backend('/third'))).rejects.toMatchObject({
+      code: 'config',
+      message: 'The store in /old was copied to /new',
+      hint: 'Copy it from there.',
+    });
+  });
+
+  it('a copy that is not complete is not copied further, only back', async () => {
+    to.forgets = true;
+    await expect(copy()).rejects.toThrow('records in /new differ');
+    await expect(copy(to, new Backend('/third'))).rejects.toMatchObject({
+      code: 'config',
+      message: 'The copy of the store in /old into /new is not complete',
+      hint: 'Run that psd2 store copy again first. It continues where it stopped.',
+    });
+    expect(await copy(to, from)).toMatchObject({ written: 0 });
+  });
+
+  it('a complete copy can be copied further', async () => {
+    await copy();
+    const third = new Backend('/third');
+    expect(await copy(to, third)).toMatchObject({ written: 6 });
+  });
+
+  it('if what was written is not there afterwards, the copy does not count', async () => {
+    to.forgets = true;
+    await expect(copy()).rejects.toMatchObject({
+      code: 'config',
+      message: '6 records in /new differ from those in /old',
+      hint: 'Nothing is lost. Check whether another program writes to one of them, then run the same psd2 store copy again.',
+    });
+    expect((await to.mark()).copiedFrom?.isComplete).toBe(false);
+  });
+
+  it.each<[string, StoredRecord, StoredRecord, string]>([
+    ['a flow', flow('created', 'sent'), flow('created', 'cancelled'), 'The flow tr-1'],
+    ['a login', login('42'), login('42', 1, 'b'), 'The login of customer 42'],
+    ['the login of the application', login(''), login('', 1, 'b'), 'The login of the application'],
+  ])('%s that was changed in both backends is not overwritten', async (_, here, there, what) => {
+    await copy();
+    from.held.set('bank', [here]);
+    to.held.set('bank', [there]);
+    changes = [];
+    await expect(copy()).rejects.toMatchObject({
+      code: 'config',
+      message: `${what} of bank differs in /old and in /new`,
+      hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
+    });
+    expect(changes).toEqual([]);
+  });
+});

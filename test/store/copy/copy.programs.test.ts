@@ -1,0 +1,468 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { copyStore } from '../../../src/store/copy/copy.ts';
+import { openFiles } from '../../../src/store/files/backend.ts';
+import { folderSide } from '../../../src/store/files/copy/side.ts';
+import { type StoreFolder, storeFolder } from '../../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../../src/store/machine/profiles.ts';
+import type { CopySide } from '../../../src/store/ports/copy.ts';
+import type { Store } from '../../../src/store/ports/store.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { openPostgres } from '../../../src/store/postgres/backend.ts';
+import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { Database } from '../../../src/store/postgres/database.ts';
+import { initStore } from '../../../src/store/postgres/init.ts';
+import { VERIFIED } from '../../domain/orders.ts';
+import { named } from '../../support/named.ts';
+import { begun, opened as reopened } from '../flows.ts';
+import { openDatabases } from '../postgres/databases.ts';
+import { TRANSFER_BEGIN } from '../postgres/orders.ts';
+import type { Databases } from '../postgres/server.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BANK, fillStore, foundIn, granted, granting, login, refusal } from '../whole-store.ts';
+
+const temporary = temporaryFolder();
+const PASSPHRASE = 'correct horse';
+
+/** An empty backend that can open a worker's store and the side of a copy. */
+interface Backend {
+  worker(): Store;
+  side(): CopySide;
+  /** Brings back a journal that has only its first events. 0: none. */
+  restore(flow: string, events: number): void;
+}
+
+let server: Databases;
+beforeAll(() => {
+  server = openDatabases();
+});
+afterAll(() => server.stop());
+
+const keySources = { passphrase: async () => PASSPHRASE, signal: new AbortController().signal };
+const databases: string[] = [];
+const opened: { close(): Promise<void> }[] = [];
+
+/** Without a passphrase, tokens stay in clear text. */
+const noPassphrase = { ...keySources, passphrase: async () => undefined };
+
+function settingsOf(folder: StoreFolder) {
+  const profiles = new ProfileStore(folder, () => {}, keySources);
+  return {
+    folder,
+    keySources,
+    vaultOf: (profile: string) => profiles.vault(profile),
+    notice: () => {},
+    now: () => new Date(),
+    random: Math.random,
+    sleep: async () => {},
+  };
+}
+
+async function filesBackend(isEncrypted = false): Promise<Backend> {
+  const folder = storeFolder(newConfigFolder(temporary).root);
+  const settings = settingsOf(folder);
+  if (isEncrypted) await settings.vaultOf('bank').protect({ kind: 'passphrase', passphrase: PASSPHRASE });
+  return {
+    worker: () => openFiles({ ...settings, env: {} }),
+    side: () => folderSide(folder, settings.vaultOf),
+    restore: (flow, events) => {
+      const path = join(folder.flows('bank'), `${flow}.ndjson`);
+      const lines = readFileSync(path, 'utf8').split('\n').slice(0, events);
+      if (events === 0) rmSync(path);
+      else writeFileSync(path, `${lines.join('\n')}\n`);
+    },
+  };
+}
+
+async function databaseBackend(isEncrypted = false): Promise<Backend> {
+  const database = `copy_${randomBytes(6).toString('hex')}`;
+  databases.push(database);
+  server.create(database);
+  const address = parseAddress(server.url(database), {});
+  const admin = new Database(address, undefined);
+  await initStore(admin, { roles: false, plainTokens: !isEncrypted });
+  await admin.close();
+  return {
+    worker: () => {
+      const store = openPostgres({
+        ...settingsOf(newConfigFolder(temporary)),
+        keySources: isEncrypted ? keySources : noPassphrase,
+        env: { PSD2_STORE: server.url(database), PSD2_STORE_PLAIN_TOKENS: isEncrypted ? '0' : '1' },
+      });
+      opened.push(store);
+      return store;
+    },
+    side: () => {
+      const side = new Database(address, undefined, true);
+      opened.push(side);
+      return databaseSide(side, isEncrypted ? keySources : noPassphrase, !isEncrypted);
+    },
+    restore: (flow, events) => {
+      server.sql(database, `delete from psd2.flow_events where flow = '${flow}' and n > ${events}`);
+    },
+  };
+}
+
+beforeEach(() => async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close()));
+});
+
+const world = {
+  signal: new AbortController().signal,
+  sleep: (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds)),
+  say: () => {},
+  onRecord: () => {},
+};
+const copy = (from: Backend, to: Backend) => copyStore(from.side(), to.side(), world);
+
+const fill = (backend: Backend) => fillStore(backend.worker());
+const found = (backend: Backend) => foundIn(backend.worker());
+
+/** What a new worker finds. A backend that takes no workers refuses at once, or at the first read. */
+async function lastLogin(backend: Backend): Promise<string | undefined> {
+  return backend.worker().open('bank', BANK).tokens.last();
+}
+
+const BACKENDS = [
+  { name: 'files', from: filesBackend, to: databaseBackend },
+  { name: 'PostgreSQL', from: databaseBackend, to: filesBackend },
+];
+
+it('a copy that its user may not make leaves the other backend as it was', async () => {
+  const files = await filesBackend();
+  const database = `copy_${randomBytes(6).toString('hex')}`;
+  server.create(database);
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  await initStore(admin, { roles: true, plainTokens: true });
+  server.sql(database, 'create role clerk login in role psd2_worker');
+  const url = server.url(database).replace('psd2@', 'clerk@');
+  const clerk = new Database(parseAddress(url, {}), undefined, true);
+  opened.push(admin, clerk);
+  const before = await files.side().mark();
+  await expect(copyStore(databaseSide(clerk, keySources, false), files.side(), world)).rejects.toThrow(
+    'may not copy the store',
+  );
+  expect(await files.side().mark()).toEqual(before);
+});
+
+it.each(BACKENDS)('ids with letters, dots and dashes are copied from $name', async ({ from, to }) => {
+  const [source, target] = [await from(), await to()];
+  const day = parseDate('--date', '2026-11-21');
+  const customers = ['.ada', 'ADA.B-c_d', 'ada.b-c_d', 'x'.repeat(64)];
+  const accounts = ['*', '../x', 'failed:a', 'urn:bank:1', '~'.repeat(70)];
+  const { tokens, customers: kept, reads, notes } = source.worker().open('bank', BANK);
+  for (const customerId of customers) {
+    await tokens.change(customerId, (slot) => slot.write({ ...login, accessToken: `of ${customerId}` }));
+    await notes.callRefused(customerId, { ...refusal, message: `to ${customerId}` });
+    await kept.change(customerId, granting(`co-${customerId}`));
+    for (const productId of accounts) await reads.take({ day, customerId, productId });
+  }
+  await tokens.remember('ADA.B-c_d');
+  expect(await copy(source, target)).toMatchObject({ logins: 4, others: 4 + 4 * 5 + 4 + 1 });
+  const copied = target.worker().open('bank', BANK);
+  expect(await copied.tokens.customers()).toEqual(customers);
+  expect(await copied.tokens.last()).toBe('ADA.B-c_d');
+  expect(await copied.customers.list()).toEqual(customers);
+  for (const customerId of customers) {
+    expect((await copied.tokens.read(customerId))?.accessToken).toBe(`of ${customerId}`);
+    expect((await copied.customers.read(customerId))?.consents).toEqual([granted(`co-${customerId}`)]);
+    expect((await copied.notes.read(customerId, login)).call?.message).toBe(`to ${customerId}`);
+    for (const productId of accounts)
+      expect(await copied.reads.take({ day, customerId, productId }, { budget: 1 })).toBe('used-up');
+  }
+});
+
+it('tokens are encrypted for the backend that they are copied to, and can be copied back', async () => {
+  const [source, target] = [await filesBackend(true), await databaseBackend(true)];
+  await source
+    .worker()
+    .open('bank', BANK)
+    .tokens.change('42', (slot) => slot.write(login));
+  await copy(source, target);
+  expect(server.sql(databases.at(-1) ?? '', 'select * from psd2.tokens')).not.toContain('secret-');
+  const { tokens } = target.worker().open('bank', BANK);
+  expect(await tokens.read('42')).toMatchObject(login);
+  await tokens.change('42', (slot) => slot.write({ ...login, accessToken: 'secret-2' }));
+  await copy(target, source);
+  expect(await source.worker().open('bank', BANK).tokens.read('42')).toMatchObject({
+    accessToken: 'secret-2',
+  });
+});
+
+describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) => {
+  let source: Backend;
+  let target: Backend;
+  let left: string;
+  beforeEach(async () => {
+    source = await from();
+    target = await to();
+    left = await fill(source);
+  });
+
+  it('a copied store is complete in the other backend, with interrupted flows, references and logouts', async () => {
+    const before = await found(source);
+    const result = await copy(source, target);
+    expect(result).toMatchObject({ profiles: 1, logins: 2, flows: 2, events: 4, newer: 0 });
+    expect(await found(target)).toEqual(before);
+    expect(before.login).toMatchObject(login);
+    const { flows } = target.worker().open('bank', BANK);
+    expect((await flows.leftBehind(5)).flows.map(({ flow }) => flow)).toEqual([left]);
+    await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent '), async () => {})).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+  });
+
+  it('after a copy the old backend refuses workers, even those that were there before', async () => {
+    const worker = source.worker().open('bank', BANK);
+    expect(await worker.tokens.last()).toBe('42');
+    await copy(source, target);
+    const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
+    await expect(worker.tokens.change('42', async () => {})).rejects.toMatchObject(refused);
+    await expect(worker.flows.begin('transfer', TRANSFER_BEGIN('x'), async () => {})).rejects.toMatchObject(
+      refused,
+    );
+    await expect(worker.flows.resume('transfer', left, async () => {})).rejects.toMatchObject(refused);
+    await expect(worker.flows.exclusively(async () => {})).rejects.toMatchObject(refused);
+    await expect(lastLogin(source)).rejects.toMatchObject(refused);
+  });
+
+  it('after a copy the old backend refuses a worker that stalled in the middle of a flow', async () => {
+    const stopped = await begun(
+      source.worker().open('bank', BANK).flows,
+      'transfer',
+      TRANSFER_BEGIN('stopped'),
+    );
+    await copy(source, target);
+    const refused = { code: 'config', message: expect.stringMatching(/^The store in .+ was copied to .+$/) };
+    await expect(stopped.assertOurs()).rejects.toMatchObject(refused);
+    await expect(stopped.record({ type: 'cancelled' })).rejects.toMatchObject(refused);
+    expect(stopped.current.state).toBe('created');
+    // The source is unchanged, so another copy finds no difference.
+    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 0 });
+  });
+
+  it('a copy can be stopped at every record and continued, and until then neither backend takes a worker', async () => {
+    for (let stop = 1; ; stop += 1) {
+      const stopped = new AbortController();
+      let looked = 0;
+      const onRecord = () => {
+        looked += 1;
+        if (looked === stop) stopped.abort(new Error('stopped'));
+      };
+      const copying = copyStore(source.side(), target.side(), { ...world, onRecord, signal: stopped.signal });
+      const ended = await copying.then(
+        (result) => result,
+        (error: Error) => error.message,
+      );
+      if (typeof ended !== 'string') {
+        expect(ended).toMatchObject({ logins: 2, flows: 2, events: 4 });
+        break;
+      }
+      expect(ended).toBe('stopped');
+      await expect(lastLogin(target)).rejects.toThrow('is not complete');
+      await expect(lastLogin(source)).rejects.toThrow('was copied to');
+    }
+    expect((await found(target)).login).toMatchObject(login);
+  });
+
+  it('a second copy changes nothing, and keeps what has happened since', async () => {
+    await copy(source, target);
+    const { tokens, flows } = target.worker().open('bank', BANK);
+    await tokens.change('42', async (slot) =>
+      slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
+    );
+    await flows.resume('transfer', left, (open) => open.record({ type: 'cancelled' }));
+    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 2 });
+    expect((await found(target)).login).toMatchObject({ accessToken: 'secret-2' });
+  });
+
+  it('a copy in the other direction brings back the store with all changes, and its backend takes workers again', async () => {
+    await copy(source, target);
+    const { tokens, flows, notes } = target.worker().open('bank', BANK);
+    await tokens.change('42', async (slot) =>
+      slot.replace(await slot.read(), { ...login, accessToken: 'secret-2' }),
+    );
+    await flows.resume('transfer', left, (open) => open.record({ type: 'cancelled' }));
+    await flows.begin('transfer', TRANSFER_BEGIN('Gas'), async () => {});
+    await notes.callRefused('42', { ...refusal, at: '2026-11-21T12:00:00.000Z' });
+    const there = await found(target);
+    await copy(target, source);
+    expect(await found(source)).toEqual(there);
+    await expect(lastLogin(target)).rejects.toThrow('was copied to');
+    const again = source.worker().open('bank', BANK);
+    await again.tokens.change('42', (slot) => slot.write(login));
+    expect(await copy(source, target)).toMatchObject({ flows: 3, newer: 0 });
+  });
+
+  it('a copy does not mix two stores, and does not continue into another place', async () => {
+    await fill(target);
+    await expect(copy(source, target)).rejects.toThrow('contains data that is not from');
+    await expect(copy(source, source)).rejects.toMatchObject({ code: 'usage' });
+    const third = await to();
+    await copy(source, third);
+    await expect(copy(source, await to())).rejects.toThrow('was copied to');
+  });
+
+  it('a copy waits for a busy worker, and copies the tokens that it stores', async () => {
+    const worker = source.worker().open('bank', BANK);
+    const waited: string[] = [];
+    let copied: Promise<unknown> | undefined;
+    await worker.tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      await new Promise<void>((resolve, reject) => {
+        const say = (text: string) => {
+          waited.push(text);
+          resolve();
+        };
+        copied = copyStore(source.side(), target.side(), { ...world, say });
+        copied.catch(reject);
+      });
+      await slot.replace(spent, { ...login, accessToken: 'secret-late' });
+    });
+    await copied;
+    expect(waited[0]).toMatch(/^Waiting for process \d+ on/);
+    expect((await found(target)).login).toMatchObject({ accessToken: 'secret-late' });
+  });
+});
+
+describe.each(named(BACKENDS))('customers that are copied from %s', (_name, { from, to }) => {
+  const OTHER = new URL('https://other.example');
+  let source: Backend;
+  let target: Backend;
+  beforeEach(async () => {
+    [source, target] = [await from(), await to()];
+  });
+  const customersOf = (backend: Backend, bank = BANK) => backend.worker().open('bank', bank).customers;
+
+  it('a profile that has nothing but customers is copied, with those of each bank and those who were forgotten', async () => {
+    await customersOf(source).change('ada', granting('co-1'));
+    await customersOf(source).change('ada', granting('co-2', 1));
+    await customersOf(source, OTHER).change('ada', granting('co-3'));
+    await customersOf(source).change('bob', granting('co-4'));
+    await customersOf(source).forget('bob');
+    const { tokens, customers: worker } = source.worker().open('bank', BANK);
+    await tokens.remember('ada');
+    expect(await copy(source, target)).toMatchObject({ profiles: 1, others: 4, written: 4, newer: 0 });
+    expect([await customersOf(target).list(), await customersOf(target, OTHER).list()]).toEqual([
+      ['ada'],
+      ['ada'],
+    ]);
+    expect((await customersOf(target).read('ada'))?.consents).toEqual([granted('co-2', 1), granted('co-1')]);
+    expect((await customersOf(target, OTHER).read('ada'))?.consents).toEqual([granted('co-3')]);
+    expect(await lastLogin(target)).toBe('ada');
+    await expect(worker.change('ada', granting('co-5'))).rejects.toThrow('was copied to');
+  });
+
+  it('what is newer in the copy stays there, also a customer who was forgotten, and comes back with a copy back', async () => {
+    for (const name of ['ada', 'bob']) await customersOf(source).change(name, granting('co-1'));
+    await copy(source, target);
+    await customersOf(target).change('ada', granting('co-2', 1));
+    await customersOf(target).forget('bob');
+    expect(await copy(source, target)).toMatchObject({ written: 0, newer: 2 });
+    await copy(target, source);
+    expect(await customersOf(source).list()).toEqual(['ada']);
+    expect((await customersOf(source).read('ada'))?.consents).toHaveLength(2);
+    await customersOf(source).change('bob', granting('co-3'));
+    expect(await copy(source, target)).toMatchObject({ written: 1, newer: 0 });
+  });
+
+  it('a customer who was changed in both is named, and neither is overwritten', async () => {
+    await customersOf(source).change('ada', granting('co-1'));
+    const record = { kind: 'customer', baseUrl: BANK.href, customer: 'ada', kept: null } as const;
+    await copy(source, target);
+    await customersOf(target).change('ada', granting('co-2'));
+    await source
+      .side()
+      .open('bank')
+      .put({ ...record, generation: 2 });
+    await expect(copy(source, target)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(/^The record of customer ada of bank differs in .+ and in .+$/),
+    });
+    expect(
+      await target
+        .side()
+        .open('bank')
+        .counterpart({ ...record, generation: 2 }),
+    ).toMatchObject({
+      kept: { consents: [{}, {}] },
+    });
+  });
+});
+
+describe.each(named(BACKENDS))('payments that are copied from %s', (_name, { from, to }) => {
+  const SENT = { requestId: 'r', digest: null };
+  const EXECUTE = [
+    { type: 'verify-sent', ...SENT },
+    { ...VERIFIED, resourceId: 'R1' },
+    { type: 'accepted' },
+    { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+    { type: 'execute-sent', ...SENT },
+  ] as const;
+  const flowsOf = (backend: Backend) => backend.worker().open('bank', BANK).flows;
+  async function executed(backend: Backend): Promise<string> {
+    const open = await begun(flowsOf(backend), 'transfer', TRANSFER_BEGIN('Rent'));
+    for (const event of EXECUTE) await open.record(event);
+    await open.record({ type: 'executed', cro: '1' });
+    return open.current.flow;
+  }
+
+  it('the copy knows their resources, and that execute was sent', async () => {
+    const [source, copied] = [await from(), await to()];
+    const flow = await executed(source);
+    await copy(source, copied);
+    const second = await begun(flowsOf(copied), 'transfer', TRANSFER_BEGIN('Power'));
+    await expect(second.record({ ...VERIFIED, resourceId: 'r1' })).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(`belongs to ${flow}`),
+    });
+    copied.restore(flow, 5);
+    expect((await reopened(flowsOf(copied), 'transfer', flow)).current.state).toBe('unknown');
+  });
+
+  it.each([
+    [5, 'is older than what psd2 knows'],
+    [0, ''],
+  ])(
+    'a journal with only %i of its events is not copied, because the copy would forget the rest',
+    async (events, what) => {
+      const [source, copied] = [await from(), await to()];
+      const flow = await executed(source);
+      source.restore(flow, events);
+      await expect(copy(source, copied)).rejects.toMatchObject({
+        code: 'config',
+        message: expect.stringMatching(`^The journal .*${flow}.*${what}`),
+      });
+    },
+  );
+
+  it('a reference stays with the payment that got it when an earlier execute had been refused', async () => {
+    const [source, copied] = [await from(), await to()];
+    const at = new Date().toISOString();
+    const record = (flow: string, last: object) => {
+      const created = { type: 'created', flow, ...TRANSFER_BEGIN('Rent') };
+      const events = [created, ...EXECUTE, last].map((event) => ({ at, event }));
+      return { kind: 'flow', flow, underWay: false, events } as const;
+    };
+    const [refused, open] = ['tr-0mi7x7x8x00001', 'tr-0mi7x7x8x00002'] as const;
+    const records = [
+      record(refused, { type: 'execute-refused', description: 'no' }),
+      record(open, { type: 'execute-not-begun' }),
+    ];
+    for (const each of records) await source.side().open('bank').put(each);
+    await copy(source, copied);
+    const flows = flowsOf(copied);
+    expect((await reopened(flows, 'transfer', open)).current.state).toBe('authorized');
+    expect((await flows.find('transfer', refused)).refusalAlone).toBe(true);
+    await expect(begun(flows, 'transfer', TRANSFER_BEGIN('rent'))).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+    // In the other order, too.
+    const other = (await to()).side().open('bank');
+    for (const each of records.toReversed()) await other.put(each);
+    for (const each of records) expect(await other.counterpart(each)).toEqual(each);
+  });
+});

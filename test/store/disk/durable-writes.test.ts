@@ -1,0 +1,140 @@
+import fs, { mkdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { FileFlows } from '../../../src/store/files/flows/flows.ts';
+import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
+import { Generations } from '../../../src/store/files/token-file.ts';
+import { FileTokens } from '../../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { recordDisk } from '../disk.ts';
+import { begun } from '../flows.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+
+// A power cut can lose what was not synced to disk (fsync) before the writer continues. Tests cannot cause a power cut, so
+// they check what the store asks of the disk, and in which order.
+
+const temporary = temporaryFolder();
+let folder: StoreFolder;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+describe('the durable writes of a flow', () => {
+  let journal: FileFlows;
+  beforeEach(() => {
+    journal = new FileFlows(folder.flows('sandbox'), { now: () => new Date(), random: Math.random });
+  });
+  const begin = () => begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const sent = { requestId: 'q1', digest: null };
+
+  it('a flow and its name are durable with the first event, before anyone continues with it', async () => {
+    const calls = recordDisk();
+    const file = `${(await begin()).current.flow}.ndjson`;
+    expect(calls.slice(calls.indexOf(`write ${file}.new`))).toEqual([
+      `write ${file}.new`,
+      `fsync ${file}.new`,
+      `link ${file}`,
+      'fsync sandbox',
+    ]);
+  });
+
+  it('each further event of a flow is durable before anyone acts on it', async () => {
+    const open = await begin();
+    const calls = recordDisk();
+    await open.record({ type: 'verify-sent', ...sent });
+    const file = `${open.current.flow}.ndjson`;
+    expect(calls).toEqual([`write ${file}`, `fsync ${file}`]);
+  });
+
+  /** A transfer that is ready to execute. */
+  async function authorised() {
+    const open = await begin();
+    await open.record({ type: 'verify-sent', ...sent });
+    await open.record({ ...VERIFIED, resourceId: 'r1' });
+    await open.record({ type: 'accepted' });
+    await open.record({ type: 'sca-started' });
+    await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+    return open;
+  }
+
+  it('a flow reserves space for its outcome before it announces execute, and frees it for the outcome', async () => {
+    const open = await authorised();
+    const file = `${open.current.flow}.ndjson`;
+    const calls = recordDisk();
+    await open.record({ type: 'execute-sent', ...sent });
+    // The index comes last: a process that is killed before it has sent nothing, and the journal says that it may have.
+    const index = ['write index', 'fsync index'];
+    expect(calls).toEqual(['write .space-*', 'fsync .space-*', `write ${file}`, `fsync ${file}`, ...index]);
+    calls.length = 0;
+    await open.record({ type: 'executed', cro: '1' });
+    expect(calls).toEqual(['give back .space-*', `write ${file}`, `fsync ${file}`]);
+  });
+
+  it('a flow without space for its outcome is not executed', async () => {
+    const open = await authorised();
+    const path = join(folder.flows('sandbox'), `${open.current.flow}.ndjson`);
+    const before = readFileSync(path, 'utf8');
+    recordDisk();
+    vi.spyOn(fs, 'writeFileSync').mockImplementation(() => {
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    });
+    syncBuiltinESMExports();
+    await expect(open.record({ type: 'execute-sent', ...sent })).rejects.toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: expect.stringMatching(/^Nothing can be stored in /),
+      }),
+    );
+    expect(open.current.state).toBe('authorized');
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+});
+
+it('a generation is durable before it counts, and its name before the previous one is removed', async () => {
+  const place = join(folder.root, 'login');
+  mkdirSync(place, { recursive: true });
+  const generations = new Generations(place);
+  generations.add(1, 'one');
+  const calls = recordDisk();
+  vi.spyOn(fs, 'rmSync').mockImplementation((path) => void calls.push(`remove ${basename(String(path))}`));
+  syncBuiltinESMExports();
+  generations.add(2, 'two');
+  expect(calls.filter((call) => !call.startsWith('remove .'))).toEqual([
+    'write .*',
+    'fsync .*',
+    'link 2.json',
+    'fsync login',
+    'remove 1.json',
+  ]);
+});
+
+it("a customer's first tokens are durable, together with their folder", async () => {
+  const store = new FileTokens(folder, 'sandbox', new URL('https://bank.example'));
+  const calls = recordDisk();
+  await store.change('1234567', (slot) =>
+    slot.write({
+      accessToken: 'access-1',
+      accessTokenExpiresAt: null,
+      refreshToken: 'refresh-1',
+      refreshTokenExpiresAt: null,
+      scope: null,
+    }),
+  );
+  expect(calls).toEqual(['write .*', 'fsync .*', 'link 1.json', 'fsync customer-1234567', 'fsync sandbox']);
+});
+
+it('a reference is durable before anything is paid with it', async () => {
+  const flows = folder.flows('sandbox');
+  mkdirSync(flows, { recursive: true, mode: 0o700 });
+  const calls = recordDisk();
+  new ReferenceClaims(flows).take('INV-1', 'tr-1', () => false);
+  expect(calls).toEqual([
+    expect.stringMatching(/^write [0-9a-f]{32}\.1\.tr-1$/),
+    expect.stringMatching(/^fsync [0-9a-f]{32}\.1\.tr-1$/),
+    expect.stringMatching(/^link [0-9a-f]{32}\.1$/),
+    'fsync references',
+  ]);
+});

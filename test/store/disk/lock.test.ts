@@ -1,0 +1,419 @@
+import fs, { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { makePrivateFolder } from '../../../src/store/disk/files.ts';
+import { type HeldLock, holderOf, withLock } from '../../../src/store/disk/lock.ts';
+import { createFlowFile } from '../../../src/store/files/flows/file.ts';
+import { FileFlows } from '../../../src/store/files/flows/flows.ts';
+import { SyncRun } from '../../../src/store/files/sync/folder.ts';
+import { FileTokens } from '../../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { ProfileStore } from '../../../src/store/machine/profiles.ts';
+import { Vault } from '../../../src/store/secrets/vault.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { replaceForStore } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+
+describe('a process whose lock another has taken over', () => {
+  /** Does what another process does that finds the lock dead. */
+  const takeOver = (path: string) => {
+    rmSync(`${path}.lock`);
+    writeFileSync(`${path}.lock`, 'theirs');
+  };
+
+  it('a process whose lock another took over knows it, and leaves the lock to the other at its end', async () => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    const work = async (lock: HeldLock) => {
+      expect(lock.isOurs()).toBe(true);
+      takeOver(path);
+      expect(lock.isOurs()).toBe(false);
+    };
+    await withLock(path, 'It', work, 10_000);
+    expect(readFileSync(`${path}.lock`, 'utf8')).toBe('theirs');
+  });
+
+  it('a process whose lock another took over knows it even after the other has ended', async () => {
+    const path = join(newConfigFolder(temporary).root, 'flow');
+    const isOurs = await withLock(
+      path,
+      'It',
+      async (lock) => {
+        rmSync(`${path}.lock`);
+        return lock.isOurs();
+      },
+      10_000,
+    );
+    expect(isOurs).toBe(false);
+  });
+});
+
+describe('a lock that does not respond', () => {
+  /** Makes `performance.now` advance by the next of these steps, in milliseconds, with each call. */
+  function clock(...steps: (() => number)[]): void {
+    let now = 0;
+    replaceForStore(performance, 'now', () => {
+      now += (steps.length > 1 ? steps.shift() : steps[0])?.() ?? 0;
+      return now;
+    });
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  }
+  const second = () => 1_000;
+
+  /** Makes the lock of a process that is gone. */
+  function deadLock(): { path: string; lock: string } {
+    const folder = newConfigFolder(temporary).root;
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, 'flow');
+    writeFileSync(`${path}.lock`, '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}');
+    return { path, lock: `${path}.lock` };
+  }
+
+  /** A heartbeat of the holder, `after` milliseconds after the previous look. */
+  const beat = (lock: string, after: number) => () => {
+    utimesSync(lock, new Date(), new Date());
+    return after;
+  };
+
+  it('a lock without a heartbeat is dead after five seconds, and is removed', async () => {
+    const { path, lock } = deadLock();
+    // The seventh look would be too late for the holder.
+    clock(second, second, second, second, second, second, beat(lock, 1_000));
+    expect(await holderOf(path)).toBeUndefined();
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it('a lock is not dead just because it was checked often', async () => {
+    const { path, lock } = deadLock();
+    const anHour = () => 3_600_000;
+    const soon = () => 10;
+    clock(anHour, soon, soon, soon, soon, soon, soon, beat(lock, 10));
+    expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
+  });
+
+  it('a lock is not dead because the watching process itself was stopped, for however long', async () => {
+    const { path, lock } = deadLock();
+    const anHour = () => 3_600_000;
+    // Four looks count as four seconds at most.
+    clock(anHour, anHour, anHour, anHour, beat(lock, 3_600_000));
+    expect(await holderOf(path)).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
+  });
+
+  it('a released lock has no holder', async () => {
+    const { path, lock } = deadLock();
+    clock(second, () => {
+      rmSync(lock);
+      return 1_000;
+    });
+    expect(await holderOf(path)).toBeUndefined();
+  });
+
+  it('a waiting process takes over a dead lock, learns the earlier holder, and is named in the lock', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    const work = async ({ takenOverFrom }: HeldLock) => [
+      takenOverFrom,
+      JSON.parse(readFileSync(lock, 'utf8')),
+    ];
+    const [from, holder] = await withLock(path, 'It', work, 60_000);
+    expect(from).toBe('process 1 on h since 2020-01-01T00:00:00.000Z');
+    expect(holder).toEqual({ pid: process.pid, host: hostname(), since: expect.stringMatching(/^20.+Z$/) });
+    expect(readdirSync(dirname(lock))).toEqual([]);
+  });
+
+  it('a dead lock is taken over even if it is a folder', async () => {
+    const { path, lock } = deadLock();
+    rmSync(lock);
+    fs.mkdirSync(join(lock, 'inside'), { recursive: true });
+    clock(second);
+    expect(await withLock(path, 'It', async ({ takenOverFrom }) => takenOverFrom, 60_000)).toBe(
+      'an unknown process',
+    );
+    expect(readdirSync(dirname(lock))).toEqual([]);
+  });
+
+  /** Runs `work` instead of the next `renameSync`, which would remove a dead lock. */
+  function insteadOfTakingAway(work: typeof fs.renameSync): void {
+    vi.spyOn(fs, 'renameSync').mockImplementationOnce(work);
+    syncBuiltinESMExports();
+  }
+
+  it('a dead lock is taken over even if another process removes it first', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    const { renameSync } = fs;
+    insteadOfTakingAway((from, to) => {
+      rmSync(lock);
+      renameSync(from, to);
+    });
+    expect(await withLock(path, 'It', async () => 'taken', 60_000)).toBe('taken');
+  });
+
+  it('if a dead lock cannot be removed, the error says what to do', async () => {
+    const { path, lock } = deadLock();
+    clock(second);
+    insteadOfTakingAway(() => {
+      throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+    });
+    await expect(withLock(path, 'It', async () => 'never', 60_000)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining(`The lock ${lock} of a dead process cannot be removed: `),
+      hint: `Check who owns the folder, or remove it: rm -r ${lock}`,
+    });
+  });
+
+  it('psd2 does not touch a lock that another process has recreated since the last look', async () => {
+    const { path, lock } = deadLock();
+    const anew = () => {
+      rmSync(lock);
+      writeFileSync(lock, 'theirs');
+      return 1_000;
+    };
+    clock(second, second, second, second, second, anew);
+    const takingAway = vi.spyOn(fs, 'renameSync');
+    syncBuiltinESMExports();
+    await holderOf(path);
+    expect(takingAway).not.toHaveBeenCalled();
+    expect(readFileSync(lock, 'utf8')).toBe('theirs');
+  });
+
+  it('a lock that another process recreates at the same moment stays with that process', async () => {
+    const { path, lock } = deadLock();
+    const end = new AbortController();
+    clock(second);
+    const { renameSync } = fs;
+    vi.spyOn(fs, 'renameSync').mockImplementationOnce((from, to) => {
+      rmSync(lock);
+      writeFileSync(lock, 'theirs');
+      renameSync(from, to);
+      end.abort(new Psd2Error('interrupted', 'Interrupted'));
+    });
+    syncBuiltinESMExports();
+    const waiting = withLock(path, 'It', async () => 'taken', 60_000, end.signal);
+    await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+    expect(readFileSync(lock, 'utf8')).toBe('theirs');
+    expect(readdirSync(dirname(lock))).toEqual(['flow.lock']);
+  });
+});
+
+describe('a lock that its holder keeps', () => {
+  it.each([
+    [
+      'is named',
+      '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}',
+      'process 1 on h since 2020-01-01T00:00:00.000Z',
+    ],
+    ['is unknown', '', 'an unknown process'],
+  ])(
+    'if a lock stays held until the time is up, the error says so, and its holder %s',
+    async (_, content, holder) => {
+      const path = join(newConfigFolder(temporary).root, 'flow');
+      makePrivateFolder(dirname(path));
+      const lock = `${path}.lock`;
+      writeFileSync(lock, content);
+      const end = new AbortController();
+      const patient = withLock(path, 'The flow', async () => 'never', 300, end.signal);
+      const beating = setInterval(() => utimesSync(lock, new Date(), new Date()), 20);
+      onTestFinished(() => clearInterval(beating));
+      await expect(patient).rejects.toMatchObject({
+        code: 'config',
+        message: `The flow is in use by another psd2: ${holder}`,
+        hint: `Wait for it to end. If there is no such process: rm -r ${lock}`,
+      });
+      expect(readFileSync(lock, 'utf8')).toBe(content);
+    },
+  );
+
+  it('a lock shows heartbeats, even if a process holds two for each of 99 customers', async () => {
+    const folder = newConfigFolder(temporary).root;
+    const paths = Array.from({ length: 198 }, (_, index) => join(folder, `lock-${index}`));
+    let letGo = () => {};
+    const until = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const holding = paths.map((path) => withLock(path, 'It', () => until, 10_000));
+    const holders = await Promise.all(paths.map((path) => holderOf(path)));
+    letGo();
+    await Promise.all(holding);
+    for (const holder of holders) expect(holder).toMatch(`process ${process.pid} on ${hostname()} since 20`);
+  }, 20_000);
+});
+
+it('if the process ends during its work, one exit handler releases all its locks', async () => {
+  const folder = newConfigFolder(temporary).root;
+  const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+  const before = process.listeners('exit');
+  const added = () => process.listeners('exit').filter((listener) => !before.includes(listener));
+  await withLock(
+    one,
+    'It',
+    async () => {
+      await withLock(two, 'It', async () => expect(added()).toHaveLength(1), 10_000);
+      // The first lock is still held.
+      expect(added()).toHaveLength(1);
+      expect(readdirSync(folder)).toEqual(['one.lock']);
+      added()[0]?.(0);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+    10_000,
+  );
+  expect(added()).toEqual([]);
+});
+
+it('a lock that is released just when another process looks at it is taken', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const lock = `${path}.lock`;
+  makePrivateFolder(dirname(path));
+  writeFileSync(lock, '');
+  const { lstatSync } = fs;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  vi.spyOn(fs, 'lstatSync').mockImplementation((...looked) => {
+    if (looked[0] === lock && readFileSync(lock, 'utf8') === '') fs.unlinkSync(lock);
+    return lstatSync(...looked);
+  });
+  syncBuiltinESMExports();
+  expect(await withLock(path, 'It', async ({ takenOverFrom }) => `from ${takenOverFrom}`, 60_000)).toBe(
+    'from undefined',
+  );
+});
+
+it('a lock that another process removed just when it was released is not an error', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const { lstatSync } = fs;
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  await withLock(
+    path,
+    'It',
+    async () => {
+      const look = vi.spyOn(fs, 'lstatSync');
+      look.mockImplementationOnce((...looked) => {
+        const stats = lstatSync(...looked);
+        rmSync(`${path}.lock`);
+        return stats;
+      });
+      syncBuiltinESMExports();
+    },
+    10_000,
+  );
+  expect(readdirSync(dirname(path))).toEqual([]);
+});
+
+it('a lock is released if the work fails, and the error is passed on', async () => {
+  const path = join(newConfigFolder(temporary).root, 'flow');
+  const failing = withLock(
+    path,
+    'It',
+    async () => {
+      throw new RangeError('the work failed');
+    },
+    10_000,
+  );
+  await expect(failing).rejects.toThrow('the work failed');
+  expect(await withLock(path, 'It', async () => 'next', 10_000)).toBe('next');
+});
+
+it('a lock that cannot be taken is a configuration error', async () => {
+  const blocked = join(temporary, 'a-file');
+  writeFileSync(blocked, '');
+  const path = join(blocked, 'flow');
+  await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
+    code: 'config',
+    message: `The folder ${blocked} cannot be made: something else has that name`,
+  });
+});
+
+it('a lock whose name the disk does not accept is an error that names it', async () => {
+  const path = join(newConfigFolder(temporary).root, 'n'.repeat(300));
+  await expect(withLock(path, 'It', async () => 'never', 10_000)).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining(`The lock ${path}.lock could not be taken: `),
+    hint: 'Check the free space, and who owns the folder.',
+  });
+});
+
+describe('an operator who interrupts', () => {
+  const nothing = async () => {};
+  const journal = (folder: StoreFolder) =>
+    new FileFlows(folder.flows('p'), {
+      now: () => new Date(),
+      random: Math.random,
+      interrupted: folder.interrupted,
+    });
+  const FLOW = 'tr-0mi7x7x8x00000';
+  /** The file of a transfer that has begun. */
+  const flowOf = (folder: StoreFolder) => {
+    const path = join(folder.flows('p'), `${FLOW}.ndjson`);
+    makePrivateFolder(dirname(path));
+    const event = { type: 'created', flow: FLOW, transactionId: 't1', order: transferOrder() };
+    createFlowFile(path, { at: '2026-11-21T10:00:00.000Z', by: 'x', event });
+    return path;
+  };
+  const signalOf = ({ interrupted }: StoreFolder) => interrupted ?? new AbortController().signal;
+
+  it.each<
+    [what: string, path: (folder: StoreFolder) => string, wait: (folder: StoreFolder) => Promise<void>]
+  >([
+    [
+      'a login',
+      (folder) => join(folder.tokens('p'), 'customer-1.json'),
+      (folder) => new FileTokens(folder, 'p', new URL('https://bank.example')).forget('1'),
+    ],
+    ['a flow', (folder) => flowOf(folder), (folder) => journal(folder).resume('transfer', FLOW, nothing)],
+    [
+      'the journal',
+      (folder) => join(folder.flows('p'), 'journal'),
+      (folder) => journal(folder).exclusively(nothing),
+    ],
+    [
+      'a profile',
+      (folder) => folder.profile('p'),
+      (folder) => new ProfileStore(folder).write('p', { baseUrl: 'https://bank.example/' }),
+    ],
+    [
+      'the protection of a profile',
+      (folder) => folder.protection('p'),
+      (folder) =>
+        new Vault(folder, 'p', { passphrase: async () => undefined, signal: signalOf(folder) }).exclusively(
+          nothing,
+        ),
+    ],
+  ])('an operator who interrupts no longer waits for %s', async (_, path, wait) => {
+    const folder = newConfigFolder(temporary);
+    const interrupt = new AbortController();
+    await withLock(
+      path(folder),
+      'It',
+      async () => {
+        const waiting = wait({ ...folder, interrupted: interrupt.signal });
+        interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+        await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+      },
+      10_000,
+    );
+  });
+
+  it('an operator who interrupts no longer waits for a folder of sync', async () => {
+    const { root } = newConfigFolder(temporary);
+    const interrupt = new AbortController();
+    const never = new AbortController().signal;
+    const working = async () => {
+      const waiting = SyncRun.within(root, interrupt.signal, (run) => run.customer('1', nothing));
+      interrupt.abort(new Psd2Error('interrupted', 'Interrupted'));
+      await expect(waiting).rejects.toMatchObject({ code: 'interrupted' });
+    };
+    await SyncRun.within(root, never, (run) => run.customer('1', working));
+  });
+});

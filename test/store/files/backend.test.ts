@@ -1,0 +1,200 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { Environment } from '../../../src/store/machine/settings.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
+import { consentCategories } from '../../domain/orders.ts';
+import { begun } from '../flows.ts';
+import { TRANSFER_BEGIN } from '../postgres/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BANK, login } from '../whole-store.ts';
+
+const temporary = temporaryFolder();
+let folder: StoreFolder;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+const open = (env: Environment = {}) =>
+  openStore({
+    env,
+    folder,
+    keySources: NO_SOURCES,
+    vaultOf: (profile) => new Vault(folder, profile),
+    notice: () => {},
+    now: () => new Date(),
+    random: Math.random,
+    sleep: async () => {},
+  });
+const backend = async () => (await open()).open('bank', BANK);
+
+describe('the chosen store', () => {
+  it.each([undefined, ''])(
+    'with PSD2_STORE %j, the store is the configuration folder',
+    async (PSD2_STORE) => {
+      const store = await open({ PSD2_STORE });
+      expect(store.place).toBe(`in ${folder.root}`);
+      expect(store.needsFolder).toBe(true);
+      for await (const check of store.check())
+        expect(check).toMatchObject({
+          name: 'store',
+          status: 'ok',
+          detail: `files in ${folder.root} (default)`,
+        });
+      expect(existsSync(folder.root)).toBe(false);
+      await store.close();
+    },
+  );
+
+  it.each(['postgres://ada@db.example/psd2', 'PostgreSQL://ada@db.example/psd2'])(
+    'with PSD2_STORE %s, the store is that database',
+    async (PSD2_STORE) => {
+      const store = await open({ PSD2_STORE });
+      expect(store.place).toContain('db.example');
+      expect(store.needsFolder).toBe(false);
+      await store.close();
+    },
+  );
+
+  it.each(['mysql://db.example/psd2', 'postgres', ' postgres://x', 'file:///postgres:'])(
+    'PSD2_STORE %j is refused',
+    async (PSD2_STORE) => {
+      await expect(open({ PSD2_STORE })).rejects.toMatchObject({
+        code: 'config',
+        message: 'PSD2_STORE is not the address of a database',
+        hint: 'Give postgres://user@host:5432/database, or unset it: the store is then the configuration folder.',
+      });
+    },
+  );
+});
+
+describe('the status of a store on disk', () => {
+  it('an empty store has no profiles, and no size', async () => {
+    expect(await (await open()).status()).toEqual({
+      home: 'files',
+      place: folder.root,
+      schema: null,
+      profiles: [],
+      claims: [],
+      bytes: 0,
+    });
+  });
+
+  it('flows are counted by kind and state, with the damaged ones, and logins by customer', async () => {
+    const { tokens, flows } = await backend();
+    for (const customerId of ['42', '43', '44']) await tokens.change(customerId, (slot) => slot.write(login));
+    await tokens.forget('44');
+    await tokens.change(null, (slot) => slot.write(login));
+    const [first, second, third, fourth] = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((reference) => begun(flows, 'transfer', TRANSFER_BEGIN(reference))),
+    );
+    for (const open of [first, second]) await open?.record({ type: 'cancelled' });
+    for (const open of [third, fourth])
+      writeFileSync(join(folder.flows('bank'), `${open?.current.flow}.ndjson`), 'garbage');
+    await begun(flows, 'transfer', TRANSFER_BEGIN('e'));
+    await begun(flows, 'consent', { transactionId: 't', customerId: '42', categories: consentCategories() });
+    const { tokens: others } = (await open()).open('other', BANK);
+    await others.change('7', (slot) => slot.write(login));
+    const { profiles, claims } = await (await open()).status();
+    expect(profiles).toEqual([
+      {
+        profile: 'bank',
+        customers: 2,
+        flows: [
+          { kind: 'transfer', state: 'cancelled', count: 2 },
+          { kind: 'transfer', state: 'created', count: 1 },
+          { kind: 'transfer', state: 'damaged', count: 2 },
+          { kind: 'consent', state: 'created', count: 1 },
+        ],
+      },
+      { profile: 'other', customers: 1, flows: [] },
+    ]);
+    expect(claims).toEqual([]);
+  });
+
+  it('a flow that somebody works on is a claim without an end', async () => {
+    const { flows } = await backend();
+    await flows.begin('transfer', TRANSFER_BEGIN('Rent'), async ({ current }) => {
+      expect((await (await open()).status()).claims).toEqual([
+        {
+          profile: 'bank',
+          kind: 'flow',
+          name: current.flow,
+          worker: expect.stringMatching(`^process ${process.pid} on `),
+          until: null,
+        },
+      ]);
+    });
+  });
+
+  it('the size is that of profiles, tokens, flows and keys, and of nothing else', async () => {
+    const { tokens } = await backend();
+    await tokens.change('42', (slot) => slot.write(login));
+    const sizes = (place: string): number[] =>
+      readdirSync(place, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+    const before = sizes(folder.tokens('bank')).reduce((sum, size) => sum + size, 0);
+    expect(before).toBeGreaterThan(0);
+    const put = (name: string, content: string) => {
+      mkdirSync(join(folder.root, name, 'below'), { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder.root, name, 'below', 'file'), content);
+    };
+    put('profiles', 'x'.repeat(1_000));
+    put('protection', 'x'.repeat(10_000));
+    put('flows', 'x'.repeat(100_000));
+    put('log', 'x'.repeat(1_000_000));
+    expect((await (await open()).status()).bytes).toBe(before + 111_000);
+  });
+});
+
+describe('the rows of a sync on disk', () => {
+  const day = parseDate('--date', '2026-11-21');
+  const signal = new AbortController().signal;
+  const sync = async (out?: string) => {
+    const { sync: into } = await backend();
+    await into(out).run(signal, (run) =>
+      run.customer('42', async (to) => {
+        to.replace('accounts', [{ productId: 'A1' }]);
+        const booked = await to.booked('A1', false);
+        await booked.append([{ id: 'a', bookingDate: day }]);
+        to.remember('A1', { from: day, through: day }, day);
+      }),
+    );
+  };
+
+  it.each([
+    ['the folder that the operator names', () => join(folder.root, 'elsewhere')],
+    ['the folder sync', () => undefined],
+  ])('rows are in %s', async (_, out) => {
+    await sync(out());
+    const place = join(out() ?? join(folder.root, 'sync'), '42');
+    expect(readdirSync(place).sort()).toEqual(['current.ndjson', 'sync-1.ndjson', 'transactions']);
+  });
+
+  it('a sync of a store that was copied away stops before it reads a customer', async () => {
+    const { sync: into } = await backend();
+    let isRead = false;
+    const late = into(undefined).run(signal, async (run) => {
+      const moved = { id: 'x', movedTo: { id: 'y', place: '/new' }, copiedFrom: null };
+      writeFileSync(join(folder.root, 'store.json'), JSON.stringify(moved), { mode: 0o600 });
+      await run.customer('42', async () => {
+        isRead = true;
+      });
+    });
+    await expect(late).rejects.toThrow(
+      `The store in ${folder.root} was copied to /new, and is no longer used`,
+    );
+    expect(isRead).toBe(false);
+  });
+
+  it('each process keeps its own pace', async () => {
+    const own = { next: async () => {} };
+    const { turns } = await backend();
+    expect(turns(Object.assign(own))).toBe(own);
+  });
+});

@@ -1,0 +1,229 @@
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FlowCopies } from '../../../src/store/files/copy/flows.ts';
+import { FileFlows } from '../../../src/store/files/flows/flows.ts';
+import { FlowIndex } from '../../../src/store/files/flows/lookup.ts';
+import { ReferenceClaims } from '../../../src/store/files/flows/references.ts';
+import type { FlowRecord } from '../../../src/store/ports/copy.ts';
+import type { EventOf } from '../../../src/store/ports/flows.ts';
+import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { begun, opened } from '../flows.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, once, replace } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+const SENT = { requestId: 'q', digest: null };
+/** A payment that was verified twice and executed. */
+const PAID: EventOf<'transfer'>[] = [
+  { type: 'verify-sent', ...SENT },
+  VERIFIED,
+  { type: 'verify-again' },
+  { type: 'verify-sent', ...SENT },
+  { ...VERIFIED, resourceId: 'r2' },
+  { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+  { type: 'execute-sent', ...SENT },
+  { type: 'executed', cro: null },
+];
+let from: string;
+let to: string;
+beforeEach(() => {
+  [from, to] = [newConfigFolder(temporary).flows('p'), newConfigFolder(temporary).flows('p')];
+});
+
+const flowsOf = (folder: string) => new FileFlows(folder, { now: () => new Date(), random: Math.random });
+const pathOf = (folder: string, flow: string) => join(folder, `${flow}.ndjson`);
+/** A transfer with these events. */
+async function transfer(reference: string | null, events: EventOf<'transfer'>[] = []): Promise<string> {
+  const begin = { transactionId: 't', order: transferOrder({ reference }) };
+  const open = await begun(flowsOf(from), 'transfer', begin);
+  for (const event of events) await open.record(event);
+  return open.current.flow;
+}
+function recordOf(flow: string): FlowRecord {
+  const record = new FlowCopies(from).read(flow);
+  if (!record) throw new TypeError(`${flow} is not there`);
+  return record;
+}
+const copied = (flow: string) => new FlowCopies(to).add(recordOf(flow));
+/** What the index of a folder knows of a flow. */
+const indexed = (folder: string, flow: string) => new FlowIndex(folder).read().get(flow);
+
+describe('flows that are read for a copy', () => {
+  it('come by kind and in the order in which they began', async () => {
+    const first = await transfer('A');
+    const consent = await begun(flowsOf(from), 'consent', {
+      transactionId: 't',
+      customerId: '42',
+      categories: consentCategories(),
+    });
+    const second = await transfer('B');
+    expect(new FlowCopies(from).all()).toEqual([first, second, consent.current.flow]);
+    expect(new FlowCopies(to).all()).toEqual([]);
+  });
+
+  it('stop the copy if a journal is missing whose reference is taken: the copy would free it', async () => {
+    const flow = await transfer('INV-1');
+    rmSync(pathOf(from, flow));
+    const [claim = ''] = readdirSync(join(from, 'references'));
+    const known = join(from, 'references', claim);
+    expect(() => new FlowCopies(from).all()).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `The journal ${pathOf(from, flow)} is missing, and ${known} names its flow`,
+        hint: `Its flow may have been executed, and a copy would forget it. Restore the journal from a backup. If it is lost for good, look at the account's statement, move ${known} away, then run the same psd2 store copy again.`,
+      }),
+    );
+    rmSync(known);
+    // Without a resource, the flow never reached the bank.
+    expect(new FlowCopies(from).all()).toEqual([]);
+  });
+
+  it('stop the copy if a journal is missing whose flow had a resource of the bank', async () => {
+    const flow = await transfer(null, PAID);
+    rmSync(pathOf(from, flow));
+    expect(() => new FlowCopies(from).all()).toThrow(
+      `The journal ${pathOf(from, flow)} is missing, and ${join(from, 'index')} names its flow`,
+    );
+  });
+
+  it.each([1, 3, 7])(
+    'stop the copy if a journal with its first %i events does not say that execute was sent',
+    async (events) => {
+      const flow = await transfer(null, PAID);
+      expect(recordOf(flow).events).toHaveLength(PAID.length + 1);
+      const lines = readFileSync(pathOf(from, flow), 'utf8').split('\n').slice(0, events);
+      writeFileSync(pathOf(from, flow), `${lines.join('\n')}\n`);
+      expect(() => new FlowCopies(from).read(flow)).toThrow(
+        `The journal ${pathOf(from, flow)} is older than what psd2 knows about ${flow}`,
+      );
+    },
+  );
+
+  it('are copied in the middle of execute, and while nothing was sent', async () => {
+    for (const events of [PAID.slice(0, 5), PAID.slice(0, 7)]) {
+      const flow = await transfer(null, [
+        ...events.map((event) =>
+          'resourceId' in event ? { ...event, resourceId: `${event.resourceId}-${events.length}` } : event,
+        ),
+      ]);
+      expect(recordOf(flow).events).toHaveLength(events.length + 1);
+    }
+    expect(new FlowCopies(from).read('tr-0mi7x7x8x00000')).toBeUndefined();
+  });
+});
+
+describe('a flow that is added by a copy', () => {
+  it('is in the index with its reference, every resource, and that execute was sent', async () => {
+    const flow = await transfer('INV-1', PAID);
+    await copied(flow);
+    const known = { reference: 'INV-1', resourceIds: new Set(['r1', 'r2']), sent: 'r2' };
+    expect(indexed(to, flow)).toEqual(known);
+    // So an older journal is noticed in the copy too.
+    const lines = readFileSync(pathOf(to, flow), 'utf8').split('\n').slice(0, 7);
+    writeFileSync(pathOf(to, flow), `${lines.join('\n')}\n`);
+    expect((await opened(flowsOf(to), 'transfer', flow)).current.state).toBe('unknown');
+  });
+
+  it('that continues in the original is brought up to date in the index too', async () => {
+    const flow = await transfer(null, PAID.slice(0, 2));
+    await copied(flow);
+    expect(indexed(to, flow)).toEqual({ reference: null, resourceIds: new Set(['r1']), sent: null });
+    const open = await opened(flowsOf(from), 'transfer', flow);
+    for (const event of PAID.slice(2)) await open.record(event);
+    await copied(flow);
+    expect(indexed(to, flow)).toEqual({ reference: null, resourceIds: new Set(['r1', 'r2']), sent: 'r2' });
+  });
+
+  it('that is copied again without a change adds nothing to the index', async () => {
+    const flow = await transfer('INV-1', PAID.slice(0, 2));
+    await copied(flow);
+    const content = readFileSync(join(to, 'index'), 'utf8');
+    await copied(flow);
+    expect(readFileSync(join(to, 'index'), 'utf8')).toBe(content);
+  });
+
+  it('without a resource is in the index with its reference alone', async () => {
+    const flow = await transfer('INV-1');
+    await copied(flow);
+    expect(indexed(to, flow)).toEqual({ reference: 'INV-1' });
+  });
+
+  it('of another kind has no reference in the index', async () => {
+    const open = await begun(flowsOf(from), 'consent', {
+      transactionId: 't',
+      customerId: '42',
+      categories: consentCategories(),
+    });
+    await open.record({ type: 'requested', resourceId: 'c1', outcomes: [] });
+    await copied(open.current.flow);
+    expect(indexed(to, open.current.flow)).toEqual({ resourceIds: new Set(['c1']), sent: null });
+  });
+
+  it('takes a reference that an earlier psd2 had freed, because execute of its holder was refused', async () => {
+    const refused = await transfer('INV-1', [
+      ...PAID.slice(0, 7),
+      { type: 'execute-refused', description: 'No' },
+    ]);
+    const other = await transfer(null);
+    const lines = readFileSync(pathOf(from, other), 'utf8').replace(
+      '"reference":null',
+      '"reference":"INV-1"',
+    );
+    writeFileSync(pathOf(from, other), lines);
+    await copied(refused);
+    await copied(other);
+    expect(new ReferenceClaims(to).holders('INV-1')).toEqual([refused, other]);
+  });
+
+  it('is under way since its last event', async () => {
+    const flow = await transfer(null);
+    const at = '2020-01-01T00:00:00.000Z';
+    const { events } = recordOf(flow);
+    await new FlowCopies(to).add({
+      kind: 'flow',
+      flow,
+      underWay: true,
+      events: events.map(({ event }) => ({ at, event })),
+    });
+    expect(existsSync(join(to, 'open', flow))).toBe(true);
+    expect(fs.statSync(join(to, 'open', flow)).mtimeMs).toBeLessThan(Date.now() - 20_000);
+  });
+
+  it('gets several missing events in one copy, each with its number', async () => {
+    const flow = await transfer(null);
+    await copied(flow);
+    const open = await opened(flowsOf(from), 'transfer', flow);
+    for (const event of PAID) await open.record(event);
+    await copied(flow);
+    expect(new FlowCopies(to).read(flow)?.events).toEqual(recordOf(flow).events);
+  });
+});
+
+describe('a journal that cannot be created by a copy', () => {
+  const isFull = (path: string) => ({
+    code: 'config',
+    message: `The journal ${path} cannot be written: the disk is full`,
+    hint: 'Check the free space, and who owns the folder. Then run the same psd2 store copy again.',
+  });
+
+  it('leaves nothing behind', async () => {
+    const flow = await transfer(null);
+    once('linkSync', failing('ENOSPC'));
+    await expect(copied(flow)).rejects.toMatchObject(isFull(pathOf(to, flow)));
+    expect(readdirSync(to)).toEqual([]);
+  });
+
+  it('is reported if what a killed copy left cannot be removed', async () => {
+    const flow = await transfer(null);
+    const beginning = `${pathOf(to, flow)}.new`;
+    mkdirSync(to, { recursive: true, mode: 0o700 });
+    const { rmSync: remove } = fs;
+    let times = 0;
+    replace(fs, 'rmSync', (path: never, options: never) => {
+      if (path === beginning && times++ === 0) return failing('ENOSPC')();
+      return remove(path, options);
+    });
+    await expect(copied(flow)).rejects.toMatchObject(isFull(pathOf(to, flow)));
+  });
+});

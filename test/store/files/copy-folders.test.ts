@@ -1,0 +1,384 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { copyStore } from '../../../src/store/copy/copy.ts';
+import { withLock } from '../../../src/store/disk/lock.ts';
+import { openFiles } from '../../../src/store/files/backend.ts';
+import { folderSide } from '../../../src/store/files/copy/side.ts';
+import { nameOfBank } from '../../../src/store/files/file-names.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { FlowRecord, StoredRecord } from '../../../src/store/ports/copy.ts';
+import type { Store } from '../../../src/store/ports/store.ts';
+import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
+import { begun, opened } from '../flows.ts';
+import { TRANSFER_BEGIN } from '../postgres/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BANK, fillStore, foundIn, granted, login, refusal } from '../whole-store.ts';
+
+const temporary = temporaryFolder();
+const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };
+const vaultOf = (folder: StoreFolder) => (profile: string) => new Vault(folder, profile);
+const world = { signal: NO_SOURCES.signal, sleep: async () => {}, say: () => {}, onRecord: () => {} };
+let from: StoreFolder;
+let to: StoreFolder;
+
+beforeEach(() => {
+  from = newConfigFolder(temporary);
+  to = newConfigFolder(temporary);
+});
+
+const workerOf = (folder: StoreFolder): Store =>
+  openFiles({
+    folder,
+    env: {},
+    keySources: NO_SOURCES,
+    vaultOf: vaultOf(folder),
+    notice: () => {},
+    now: () => new Date(),
+    random: Math.random,
+    sleep: async () => {},
+  });
+const sideOf = (folder: StoreFolder) => folderSide(folder, vaultOf(folder));
+const holdingsOf = (folder: StoreFolder) => sideOf(folder).open('bank');
+const copy = () => copyStore(sideOf(from), sideOf(to), world);
+async function recordsOf(folder: StoreFolder): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  for await (const record of holdingsOf(folder).records()) records.push(record);
+  return records;
+}
+
+describe('a copy from one folder to another', () => {
+  it('everything is there: logins, logouts, flows, references, counts and notes', async () => {
+    const left = await fillStore(workerOf(from));
+    const before = await recordsOf(from);
+    const result = await copy();
+    expect(result).toMatchObject({ profiles: 1, logins: 2, flows: 2, events: 4, written: before.length });
+    expect(await recordsOf(to)).toEqual(before);
+    expect(await foundIn(workerOf(to))).toEqual(
+      await (async () => {
+        rmSync(join(from.root, 'store.json'));
+        return foundIn(workerOf(from));
+      })(),
+    );
+    const { flows } = workerOf(to).open('bank', BANK);
+    expect((await flows.leftBehind(5)).flows.map(({ flow }) => flow)).toEqual([left]);
+    await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent '), async () => {})).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+  });
+
+  it('after the copy, each folder has a mark that only its owner can read, and the old one refuses workers', async () => {
+    await fillStore(workerOf(from));
+    await copy();
+    for (const { root } of [from, to]) expect(statSync(join(root, 'store.json')).mode & 0o777).toBe(0o600);
+    expect(() => workerOf(from).open('bank', BANK)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `The store in ${from.root} was copied to ${to.root}, and is no longer used`,
+        hint: 'Use that one: PSD2_STORE chooses the store. To come back, run psd2 store copy in the other direction.',
+      }),
+    );
+    workerOf(to).open('bank', BANK);
+  });
+
+  it('until the copy is complete, the new folder refuses workers, but keeps its place', async () => {
+    await sideOf(to).setMark({ copiedFrom: { id: 'x', place: '/old', isComplete: false } });
+    expect(() => workerOf(to).open('bank', BANK)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `The copy of the store in /old into ${to.root} is not complete`,
+        hint: 'Wait for it, or run the same psd2 store copy again. It continues where it stopped.',
+      }),
+    );
+    expect(sideOf(to).place).toBe(to.root);
+  });
+
+  it('a folder has one mark, whoever asks first', async () => {
+    const [one, other] = await Promise.all([sideOf(from).mark(), sideOf(from).mark()]);
+    expect(one).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), movedTo: null, copiedFrom: null });
+    expect(other).toEqual(one);
+    await sideOf(from).setMark({ movedTo: { id: 'x', place: '/new' } });
+    expect(await sideOf(from).mark()).toEqual({ ...one, movedTo: { id: 'x', place: '/new' } });
+  });
+
+  it('a damaged mark refuses workers', async () => {
+    mkdirSync(from.root, { recursive: true, mode: 0o700 });
+    writeFileSync(join(from.root, 'store.json'), '{"id":"x","movedTo":null}', { mode: 0o600 });
+    expect(() => workerOf(from).open('bank', BANK)).toThrow(
+      /store\.json is damaged: copiedFrom is not as psd2/,
+    );
+  });
+
+  it('psd2 sees who changes what is kept of a customer, also of one who is new', async () => {
+    const bank = join(from.tokens('bank'), 'customers', nameOfBank(BANK.href));
+    const atWork = () => sideOf(from).atWork();
+    await withLock(
+      join(bank, 'customer-ada'),
+      'It',
+      async () => expect(await atWork()).toEqual([expect.stringMatching(`^process ${process.pid} on `)]),
+      0,
+    );
+    expect(await atWork()).toEqual([]);
+  });
+
+  it('psd2 sees who works on a login or on a flow, also on one that only begins', async () => {
+    const { tokens, flows } = workerOf(from).open('bank', BANK);
+    const { atWork } = sideOf(from);
+    const me = expect.stringMatching(`^process ${process.pid} on `);
+    expect(await atWork()).toEqual([]);
+    await tokens.change('42', async () => expect(await atWork()).toEqual([me]));
+    await tokens.change(null, async () => {
+      await flows.begin('transfer', TRANSFER_BEGIN('Rent'), async () =>
+        expect(await atWork()).toEqual([me, me]),
+      );
+    });
+    expect(await atWork()).toEqual([]);
+  });
+});
+
+describe('the records of a folder', () => {
+  it('a record of each kind is found with all that belongs to it', async () => {
+    const left = await fillStore(workerOf(from));
+    const records = await recordsOf(from);
+    const day = '2026-11-21';
+    const known = { kind: 'login', generation: 1, origin: 1, baseUrl: BANK.href } as const;
+    expect(records).toEqual([
+      { ...known, holder: '', tokens: { ...login, accessToken: 'secret-own', apiTrackId: undefined } },
+      { ...known, holder: '42', tokens: { ...login, apiTrackId: undefined } },
+      {
+        kind: 'note',
+        holder: '42',
+        refresh: { ...refusal, of: login.accessTokenExpiresAt },
+        call: refusal,
+      },
+      { ...known, holder: '43', generation: 2, origin: 2, baseUrl: '', tokens: null },
+      { kind: 'last-login', customerId: '42' },
+      {
+        ...{ kind: 'customer', baseUrl: BANK.href, customer: 'ada', generation: 1 },
+        kept: { psu: NOBODY, consents: [granted('co-1')] },
+      },
+      { kind: 'customer', baseUrl: BANK.href, customer: 'bob', generation: 2, kept: null },
+      expect.objectContaining({ kind: 'flow', underWay: false }),
+      expect.objectContaining({ kind: 'flow', underWay: true, flow: left }),
+      { kind: 'count', day, read: null, count: 1 },
+      { kind: 'count', day, read: { customerId: '42', productId: '' }, count: 1 },
+    ]);
+    const flow = records[7];
+    expect(flow?.kind === 'flow' ? flow.events.map(({ event }) => event) : []).toEqual([
+      expect.objectContaining({ type: 'created' }),
+      { type: 'verify-sent', requestId: 'r', digest: null },
+    ]);
+    // Each is its own counterpart, and none is in an empty folder.
+    for (const record of records) {
+      expect(await holdingsOf(from).counterpart(record)).toEqual(record);
+      expect(await holdingsOf(to).counterpart(record)).toBeUndefined();
+    }
+  });
+
+  it('a profile without data has no records', async () => {
+    expect(await sideOf(from).profiles()).toEqual([]);
+    expect(await recordsOf(from)).toEqual([]);
+  });
+
+  it('files that psd2 did not write are not counts', async () => {
+    const place = (name: string) => join(from.tokens('bank'), name);
+    for (const name of ['client-credentials-calls', 'unattended-reads']) {
+      mkdirSync(place(name), { recursive: true, mode: 0o700 });
+      for (const file of ['notes', '2026-11-21.old', 'x2026-11-21', '2026-11-2'])
+        writeFileSync(join(place(name), file), '42 *\n');
+    }
+    writeFileSync(join(place('client-credentials-calls'), '2026-11-20'), '');
+    writeFileSync(
+      join(place('unattended-reads'), '2026-11-21'),
+      `42 *\n42 A1\n\n42\n42 A1\n+42 A1\n42 A-1\n42 A1 \n42/7 A1\n${'4'.repeat(65)} A1\n${'4'.repeat(20)} ${'A'.repeat(35)}\n42 *`,
+    );
+    const read = (customerId: string, productId: string, count: number) => ({
+      kind: 'count',
+      day: '2026-11-21',
+      read: { customerId, productId },
+      count,
+    });
+    expect(await recordsOf(from)).toEqual([
+      read('42', '', 1),
+      read('42', 'A1', 2),
+      read('4'.repeat(20), 'A'.repeat(35), 1),
+    ]);
+  });
+
+  it('a text that is not the id of a flow names no record', async () => {
+    await fillStore(workerOf(from));
+    const [flow] = (await recordsOf(from)).filter((record) => record.kind === 'flow');
+    if (flow?.kind !== 'flow') throw new TypeError('There is no flow');
+    expect(await holdingsOf(from).counterpart({ ...flow, flow: `../bank/${flow.flow}` })).toBeUndefined();
+  });
+});
+
+describe('a record that is put into a folder', () => {
+  const day = '2026-11-21';
+  const calls = (count: number): StoredRecord => ({ kind: 'count', day, read: null, count });
+  const reads = (productId: string, count: number): StoredRecord => ({
+    kind: 'count',
+    day,
+    read: { customerId: '42', productId },
+    count,
+  });
+
+  it('a count grows to what the other backend has counted, and never shrinks', async () => {
+    const holdings = holdingsOf(to);
+    const counts = [calls(3), calls(5), calls(2), reads('', 2), reads('A1', 1), reads('A1', 4), reads('', 1)];
+    for (const record of counts) await holdings.put(record);
+    expect(await recordsOf(to)).toEqual([calls(5), reads('', 2), reads('A1', 4)]);
+    const file = join(to.tokens('bank'), 'unattended-reads', day);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).toBe('42 *\n42 *\n42 A1\n42 A1\n42 A1\n42 A1\n');
+  });
+
+  it('a read that a kill cut short is not mixed with a copied one', async () => {
+    const folder = join(to.tokens('bank'), 'unattended-reads');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, day), '42 A1\n42 ');
+    await holdingsOf(to).put(reads('A1', 2));
+    expect(readFileSync(join(folder, day), 'utf8')).toBe('42 A1\n42 \n42 A1\n');
+  });
+
+  it('copied notes replace the notes of the holder, and no others', async () => {
+    const holdings = holdingsOf(to);
+    const note = (holder: string, message: string): StoredRecord => ({
+      kind: 'note',
+      holder,
+      refresh: null,
+      call: { at: '2026-11-21T10:00:00.000Z', message },
+    });
+    for (const record of [note('42', 'one'), note('', 'two'), note('42', 'three')])
+      await holdings.put(record);
+    expect(await holdings.counterpart(note('42', ''))).toEqual(note('42', 'three'));
+    expect(await holdings.counterpart(note('', ''))).toEqual(note('', 'two'));
+  });
+
+  it('older tokens never replace newer ones, and a logout counts', async () => {
+    const holdings = holdingsOf(to);
+    const record = (generation: number, accessToken: string | null): StoredRecord => ({
+      kind: 'login',
+      holder: '42',
+      generation,
+      origin: 2,
+      baseUrl: BANK.href,
+      tokens: accessToken === null ? null : { ...login, accessToken },
+    });
+    const { tokens } = workerOf(to).open('bank', BANK);
+    await holdings.put(record(3, 'three'));
+    expect(await tokens.read('42')).toMatchObject({ accessToken: 'three', generation: 3, origin: 2 });
+    for (const old of [record(3, 'other'), record(2, 'two'), record(1, null)]) await holdings.put(old);
+    expect(await tokens.read('42')).toMatchObject({ accessToken: 'three' });
+    await holdings.put(record(4, null));
+    expect(await tokens.read('42')).toBeUndefined();
+    expect(await holdings.counterpart(record(1, null))).toMatchObject({
+      generation: 4,
+      origin: 4,
+      tokens: null,
+    });
+  });
+});
+
+describe('a flow that is copied', () => {
+  const flowsOf = (folder: StoreFolder) => workerOf(folder).open('bank', BANK).flows;
+  const pathOf = (flow: string) => join(to.flows('bank'), `${flow}.ndjson`);
+  const recordOf = async (flow: string): Promise<FlowRecord> => {
+    const all = await recordsOf(from);
+    const record = all.find((each) => each.kind === 'flow' && each.flow === flow);
+    if (record?.kind !== 'flow') throw new TypeError(`${flow} is not there`);
+    return record;
+  };
+  const verifySent = { type: 'verify-sent', requestId: 'r', digest: null } as const;
+
+  it('a flow gets the events that it lacks, with their times, and keeps the ones it has', async () => {
+    const open = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
+    const { flow } = open.current;
+    const first = await recordOf(flow);
+    await holdingsOf(to).put(first);
+    const before = readFileSync(pathOf(flow), 'utf8');
+    await open.record(verifySent);
+    await open.record({ type: 'cancelled' });
+    const all = await recordOf(flow);
+    await holdingsOf(to).put(all);
+    const after = readFileSync(pathOf(flow), 'utf8');
+    expect(after.startsWith(before)).toBe(true);
+    expect(await holdingsOf(to).counterpart(all)).toEqual(all);
+    const lines = after
+      .trimEnd()
+      .split('\n')
+      .map((line): { n: number; by: string } => JSON.parse(line));
+    expect(lines.map(({ n, by }) => [n, by])).toEqual([1, 2, 3].map((n) => [n, 'copy']));
+    await holdingsOf(to).put(first);
+    expect(readFileSync(pathOf(flow), 'utf8')).toBe(after);
+    expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
+  });
+
+  it('a flow is under way in the copy for as long as it is in the original', async () => {
+    const { flow } = (await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'))).current;
+    const record = await recordOf(flow);
+    const marker = join(to.flows('bank'), 'open', flow);
+    await holdingsOf(to).put({ ...record, underWay: true });
+    expect(existsSync(marker)).toBe(true);
+    // It is silent since its last event, and not for less than the time that shows that nobody works on it.
+    expect(Date.now() - statSync(marker).mtimeMs).toBeGreaterThanOrEqual(20_000);
+    await holdingsOf(to).put({ ...record, underWay: false });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it('a copied transfer takes its reference, unless it has failed', async () => {
+    const failed = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
+    await failed.record({ type: 'cancelled' });
+    const paid = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
+    const unnamed = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN(''));
+    const references = join(to.flows('bank'), 'references');
+    for (const { current } of [failed, unnamed]) await holdingsOf(to).put(await recordOf(current.flow));
+    expect(existsSync(references)).toBe(false);
+    await holdingsOf(to).put(await recordOf(paid.current.flow));
+    const [claim = ''] = readdirSync(references);
+    expect(readFileSync(join(references, claim), 'utf8')).toBe(paid.current.flow);
+  });
+
+  it('a reference is free for a copied transfer if its holder failed, not if it is gone', async () => {
+    const first = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
+    await holdingsOf(to).put(await recordOf(first.current.flow));
+    await first.record({ type: 'cancelled' });
+    const second = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
+    const holders = () => {
+      const references = join(to.flows('bank'), 'references');
+      return readdirSync(references)
+        .sort()
+        .map((name) => readFileSync(join(references, name), 'utf8'));
+    };
+    // The first one is still alive here.
+    await holdingsOf(to).put(await recordOf(second.current.flow));
+    expect(holders()).toEqual([first.current.flow]);
+    await holdingsOf(to).put(await recordOf(first.current.flow));
+    await holdingsOf(to).put(await recordOf(second.current.flow));
+    expect(holders()).toEqual([first.current.flow, second.current.flow]);
+    rmSync(pathOf(second.current.flow));
+    await (await opened(flowsOf(from), 'transfer', second.current.flow)).record({ type: 'cancelled' });
+    const third = await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'));
+    await holdingsOf(to).put(await recordOf(third.current.flow));
+    expect(holders()).toEqual([first, second].map(({ current }) => current.flow));
+  });
+
+  it('what a killed copy left half-written does not get into the journal', async () => {
+    const { flow } = (await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'))).current;
+    mkdirSync(to.flows('bank'), { recursive: true, mode: 0o700 });
+    writeFileSync(`${pathOf(flow)}.new`, '{"at":');
+    const record = await recordOf(flow);
+    await holdingsOf(to).put(record);
+    expect(await holdingsOf(to).counterpart(record)).toEqual(record);
+    expect(existsSync(`${pathOf(flow)}.new`)).toBe(false);
+  });
+
+  it('a journal that cannot be written is named, and none is there', async () => {
+    const { flow } = (await begun(flowsOf(from), 'transfer', TRANSFER_BEGIN('Rent'))).current;
+    const record = await recordOf(flow);
+    mkdirSync(`${pathOf(flow)}.new`, { recursive: true, mode: 0o700 });
+    writeFileSync(join(`${pathOf(flow)}.new`, 'file'), '');
+    await expect(holdingsOf(to).put(record)).rejects.toThrow();
+    expect(existsSync(pathOf(flow))).toBe(false);
+  });
+});

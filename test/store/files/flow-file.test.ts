@@ -1,0 +1,197 @@
+import fs, { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import * as z from 'zod/mini';
+import {
+  appendToFlowFile,
+  assertNotOvertaken,
+  createFlowFile,
+  type KnownFile,
+  readFirstEvent,
+  readFlowFile,
+} from '../../../src/store/files/flows/file.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const AT = '2026-11-21T10:00:00.000Z';
+const DAMAGED_HINT =
+  'It is the record of a flow. Restore it from a backup, repair the line by hand, or update psd2 if a newer version wrote it.';
+let path: string;
+let count = 0;
+
+beforeEach(() => {
+  count += 1;
+  path = join(temporary, `tr-${count}.ndjson`);
+});
+
+const schema = z.object({ type: z.string() });
+/** A flow is the list of its event names. `last` must follow another event, and nothing may follow it. */
+function fold(types: string[] | undefined, { type }: { type: string }): string[] {
+  if (types?.at(-1) === 'last') throw new TypeError('nothing follows');
+  return [...(types ?? []), type];
+}
+const read = () => readFlowFile(path, schema, fold);
+const event = (type: string, by = 'me') => ({ at: AT, by, event: { type } });
+const line = (type: string, n?: number, by = 'other') =>
+  `${JSON.stringify({ at: AT, n, by, event: { type } })}\n`;
+const overtaken = expect.objectContaining({ code: 'overtaken' });
+const damagedAt = (number: number) =>
+  expect.objectContaining({
+    code: 'config',
+    message: `The journal ${path} is damaged at line ${number}`,
+    hint: DAMAGED_HINT,
+  });
+
+/** A file with a first and a second event, as its writer knows it. */
+function twoEvents(): KnownFile {
+  return appendToFlowFile(path, createFlowFile(path, event('first')), event('second'));
+}
+
+/** Replaces the next read of a file. */
+function nextRead(...work: Parameters<ReturnType<typeof spyOnRead>['mockImplementationOnce']>): void {
+  spyOnRead().mockImplementationOnce(...work);
+  syncBuiltinESMExports();
+  onTestFinished(restore);
+}
+
+const spyOnRead = () => vi.spyOn(fs, 'readSync');
+
+function restore(): void {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+}
+
+describe('a damaged file of a flow', () => {
+  it('a file of a flow is damaged if it is empty', () => {
+    writeFileSync(path, '', { mode: 0o600 });
+    expect(read).toThrow(damagedAt(1));
+  });
+
+  it('a file of a flow is damaged if a line cannot follow the one before it, and the error keeps the reason', () => {
+    twoEvents();
+    appendFileSync(path, line('last', 3) + line('more', 4));
+    expect(read).toThrow(damagedAt(4));
+    expect(read).toThrow(expect.objectContaining({ cause: new TypeError('nothing follows') }));
+  });
+
+  it('a file of a flow is damaged if a line is JSON but not an event', () => {
+    twoEvents();
+    appendFileSync(path, `{"at":"${AT}"}\n`);
+    expect(read).toThrow(damagedAt(3));
+  });
+
+  it('a file of a flow is damaged if a line lacks a character, and the error keeps the reason', () => {
+    twoEvents();
+    appendFileSync(path, line('third', 3).replace('"by"', '"by'));
+    expect(read).toThrow(damagedAt(3));
+    expect(read).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));
+  });
+
+  it('a file of a flow is damaged if somebody appends something else while a process works on it', () => {
+    const known = twoEvents();
+    appendFileSync(path, '{"event":1}\n');
+    expect(() => assertNotOvertaken(path, known)).toThrow(damagedAt(3));
+    expect(() => appendToFlowFile(path, known, event('third'))).toThrow(damagedAt(3));
+  });
+
+  it('a file of a flow is damaged if it has become shorter', () => {
+    const known = twoEvents();
+    appendFileSync(path, line('third', 3));
+    nextRead(() => 0);
+    expect(() => assertNotOvertaken(path, known)).toThrow(damagedAt(3));
+  });
+});
+
+it('a time may have any offset, for a journal that was repaired by hand', () => {
+  writeFileSync(path, line('first', 1).replace(AT, '2026-11-21T11:00:00+01:00'), { mode: 0o600 });
+  expect(read()?.current).toEqual(['first']);
+});
+
+it('the first event of a flow is readable even if the rest is damaged, and undefined without a file', () => {
+  expect(readFirstEvent(path, schema)).toBeUndefined();
+  twoEvents();
+  appendFileSync(path, 'garbage\n');
+  expect(readFirstEvent(path, schema)).toEqual({ type: 'first' });
+  writeFileSync(path, 'garbage\n', { mode: 0o600 });
+  expect(() => readFirstEvent(path, schema)).toThrow(damagedAt(1));
+});
+
+it('if a flow cannot be written, the error says what to do', () => {
+  path = join(temporary, 'missing', 'tr-1.ndjson');
+  expect(() => createFlowFile(path, event('first'))).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: expect.stringContaining(`The journal ${path} cannot be written: `),
+      hint: 'Check the free space, and who owns the folder. psd2 does nothing that it cannot record first.',
+    }),
+  );
+});
+
+it('a process that continues after a line that a crash cut short leaves no empty line', () => {
+  twoEvents();
+  appendFileSync(path, line('third', 3).slice(0, 30));
+  const { current, ...known } = read() ?? expect.fail('there is no file');
+  expect(current).toEqual(['first', 'second']);
+  appendToFlowFile(path, appendToFlowFile(path, known, event('third')), event('fourth'));
+  expect(read()?.current).toEqual(['first', 'second', 'third', 'fourth']);
+  expect(readFileSync(path, 'utf8')).not.toContain('\n\n');
+});
+
+it('new lines are read completely even if the disk returns them in pieces', () => {
+  const known = twoEvents();
+  appendFileSync(path, line('third', 3));
+  const { readSync } = fs;
+  nextRead((file, bytes) => readSync(file, bytes, { length: 10, position: known.size }));
+  expect(() => assertNotOvertaken(path, known)).toThrow(overtaken);
+});
+
+it('psd2 leaves no file of a flow open', () => {
+  const known = createFlowFile(path, event('first'));
+  const opening = vi.spyOn(fs, 'openSync');
+  const closing = vi.spyOn(fs, 'closeSync');
+  syncBuiltinESMExports();
+  onTestFinished(restore);
+  assertNotOvertaken(path, appendToFlowFile(path, known, event('second')));
+  const opened = opening.mock.results.map(({ value }) => value);
+  expect(opened).toHaveLength(2);
+  expect(closing.mock.calls.map(([file]) => file)).toEqual(opened);
+});
+
+describe('another process has continued the flow', () => {
+  it.each([
+    ['a newer line after one that came too late', line('late', 1) + line('third', 3)],
+    ['a newer line before one that came too late', line('third', 3) + line('late', 1)],
+    ['a line of psd2 0.1, which has no number', line('third')],
+    ['a line of psd2 0.1 after one that came too late', line('late', 1) + line('third')],
+  ])('a process learns that another has continued the flow from %s', (_, added) => {
+    const known = twoEvents();
+    appendFileSync(path, added);
+    expect(() => assertNotOvertaken(path, known)).toThrow(overtaken);
+    const before = readFileSync(path, 'utf8');
+    expect(() => appendToFlowFile(path, known, event('third'))).toThrow(overtaken);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  it('a process learns that another has continued the flow from a line of psd2 0.1 that follows its own', () => {
+    const known = twoEvents();
+    const { fsyncSync } = fs;
+    vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
+      fsyncSync(file);
+      appendFileSync(path, line('fourth'));
+    });
+    syncBuiltinESMExports();
+    onTestFinished(restore);
+    expect(() => appendToFlowFile(path, known, event('third'))).toThrow(overtaken);
+    expect(read()?.current).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
+  it('a line that came too late does not mean that another process has continued the flow', () => {
+    const known = twoEvents();
+    appendFileSync(path, line('late', 1) + line('late', 2));
+    assertNotOvertaken(path, known);
+    const further = appendToFlowFile(path, known, event('third'));
+    assertNotOvertaken(path, further);
+    expect(read()?.current).toEqual(['first', 'second', 'third']);
+  });
+});

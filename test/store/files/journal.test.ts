@@ -1,0 +1,526 @@
+import fs, {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createFlowFile } from '../../../src/store/files/flows/file.ts';
+import { FileFlows } from '../../../src/store/files/flows/flows.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { Open } from '../../../src/store/ports/flows.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { allOf, begun, opened } from '../flows.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let folder: StoreFolder;
+let journal: FileFlows;
+let clock: number;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  clock = Date.parse('2026-11-21T10:00:00.000Z');
+  journal = openJournal('sandbox');
+});
+
+function openJournal(profile: string): FileFlows {
+  let random = 0;
+  return new FileFlows(folder.flows(profile), {
+    now: () => {
+      clock += 1000;
+      return new Date(clock);
+    },
+    random: () => {
+      random = (random + 0.07) % 1;
+      return random;
+    },
+  });
+}
+
+function pathOf(flow: string): string {
+  return join(folder.flows('sandbox'), `${flow}.ndjson`);
+}
+
+function linesOf(flow: string): unknown[] {
+  return readFileSync(pathOf(flow), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const verified = { ...VERIFIED, resourceId: '3f2b8c1e-0000-4000-8000-000000000001' };
+const intent = { requestId: 'q1', digest: 'SHA-256=x' };
+const { customerId, from } = transferOrder();
+const transferTarget = { customerId, from };
+
+it('the journal has one line for each event, with its time, and reads back the same flow', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  expect(await open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
+  await open.record(verified);
+  await open.record({ type: 'accepted' });
+
+  const { flow } = open.current;
+  const by = expect.stringMatching(/^[0-9a-f]{8}$/);
+  expect(linesOf(flow)).toEqual([
+    {
+      at: '2026-11-21T10:00:01.000Z',
+      n: 1,
+      by,
+      event: { type: 'created', flow, transactionId: 't1', order: transferOrder() },
+    },
+    { at: '2026-11-21T10:00:02.000Z', n: 2, by, event: { type: 'verify-sent', ...intent } },
+    { at: '2026-11-21T10:00:03.000Z', n: 3, by, event: verified },
+    { at: '2026-11-21T10:00:04.000Z', n: 4, by, event: { type: 'accepted' } },
+  ]);
+  expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
+  expect(open.current).toMatchObject({
+    state: 'verified',
+    accepted: true,
+    createdAt: '2026-11-21T10:00:01.000Z',
+    updatedAt: '2026-11-21T10:00:04.000Z',
+  });
+});
+
+it('the journal keeps other operations apart from transfers, with their data unchanged', async () => {
+  const operation = await begun(journal, 'operation', {
+    transactionId: 't3',
+    order: { ...transferTarget, operation: 'standingOrder', data: '{"amount":1.50}' },
+    furtherData: ['{"b":1}'],
+  });
+  await operation.record({ ...verified, nextStep: 'verify2' });
+  await operation.record({ type: 'further-data', data: ['{"c":2.00}'] });
+  await operation.record({ ...verified, type: 'further-verified' });
+  const { flow } = operation.current;
+  expect(flow).toMatch(/^op-/);
+  expect(await allOf(journal, 'operation')).toEqual([operation.current]);
+  expect(await journal.find('operation', flow)).toMatchObject({
+    kind: 'operation',
+    order: { operation: 'standingOrder', data: '{"amount":1.50}' },
+    furtherData: ['{"c":2.00}'],
+    furtherSteps: 1,
+  });
+  expect(await allOf(journal, 'transfer')).toEqual([]);
+});
+
+it('the journal reads files of earlier versions, which have no further data', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
+  expect(linesOf(flow)).toEqual([
+    expect.objectContaining({ event: expect.not.objectContaining({ furtherData: expect.anything() }) }),
+  ]);
+  expect((await journal.find('transfer', flow)).furtherData).toEqual([]);
+});
+
+it('only the owner can read the journal: folders 0700, files 0600', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
+  expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
+  for (let path = folder.flows('sandbox'); path.startsWith(folder.root); path = dirname(path)) {
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  }
+});
+
+it('a journal that others can read is refused', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
+  chmodSync(pathOf(flow), 0o644);
+  await expect(journal.find('transfer', flow)).rejects.toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `${pathOf(flow)} can be read by others (mode 0644)`,
+      hint: `Run: chmod 600 ${pathOf(flow)}`,
+    }),
+  );
+});
+
+it('a list does not skip a journal that others can write to', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
+  chmodSync(pathOf(flow), 0o666);
+  const told: string[] = [];
+  const onDamaged = ({ message }: Error) => void told.push(message);
+  await expect(allOf(journal, 'transfer', { onDamaged })).rejects.toThrow(
+    expect.objectContaining({ code: 'config', hint: `Run: chmod 600 ${pathOf(flow)}` }),
+  );
+  expect(told).toEqual([]);
+});
+
+describe('finding one of many flows', () => {
+  const damage = (flow: string) => writeFileSync(pathOf(flow), 'garbage');
+  const begin = (transactionId: string, reference: string | null = null) =>
+    begun(journal, 'transfer', { transactionId, order: { ...transferOrder(), reference } });
+
+  it('an id, its prefix and a resource id open only the file that they name', async () => {
+    const open = await begin('t1');
+    await open.record(verified);
+    const other = await begin('t2');
+    await other.record({ ...verified, resourceId: 'other' });
+    // Reading this file would be an error.
+    chmodSync(pathOf(other.current.flow), 0o644);
+    const { flow } = open.current;
+    for (const reference of [flow, flow.slice(0, -1), verified.resourceId, '3f2b']) {
+      expect((await journal.find('transfer', reference)).flow).toBe(flow);
+    }
+  });
+
+  it('a resource that the index does not know is found, and indexed from then on', async () => {
+    const open = await begin('t1');
+    await open.record(verified);
+    const other = await begin('t2');
+    await other.record({ ...verified, resourceId: 'other' });
+    rmSync(join(folder.flows('sandbox'), 'index'));
+    expect(await journal.find('transfer', '3f2b')).toEqual(open.current);
+    damage(other.current.flow);
+    expect(await journal.find('transfer', '3f2b')).toEqual(open.current);
+    await expect(journal.find('transfer', 'none')).rejects.toThrow(
+      expect.objectContaining({ code: 'flow_not_found', hint: expect.not.stringContaining('damaged') }),
+    );
+  });
+
+  it('if nothing is found, the hint names the damaged journals', async () => {
+    const { flow } = (await begin('t1')).current;
+    damage(flow);
+    await expect(journal.find('transfer', '3f2b')).rejects.toThrow(
+      expect.objectContaining({
+        code: 'flow_not_found',
+        hint: expect.stringContaining(`The journal ${pathOf(flow)} is damaged at line 1`),
+      }),
+    );
+  });
+
+  it('a resource that is in the index but not in the journal, as after a crash, does not belong to the flow', async () => {
+    const open = await begin('t1');
+    const before = readFileSync(pathOf(open.current.flow));
+    await open.record(verified);
+    writeFileSync(pathOf(open.current.flow), before);
+    await expect(journal.find('transfer', verified.resourceId)).rejects.toThrow(
+      expect.objectContaining({ code: 'flow_not_found' }),
+    );
+  });
+
+  it('a reference is found without reading other flows', async () => {
+    const { flow: other } = (await begin('t1', 'INV-2')).current;
+    const { flow: without } = (await begin('t2')).current;
+    const { flow } = (await begin('t3', 'INV-1')).current;
+    for (const each of [other, without]) damage(each);
+    await expect(begin('t4', 'INV-1')).rejects.toMatchObject({
+      code: 'duplicate_reference',
+      message: `The reference "INV-1" was used by transfer ${flow}, which is created`,
+    });
+  });
+
+  it('flows are listed in the order of their creation, even if the clock was set back', async () => {
+    const first = (await begin('t1')).current.flow;
+    clock -= 86_400_000;
+    const second = (await begin('t2')).current.flow;
+    clock += 3_600_000;
+    const third = (await begin('t3')).current.flow;
+    expect((await allOf(journal, 'transfer')).map(({ flow }) => flow)).toEqual([third, second, first]);
+    expect((await journal.find('transfer', second)).createdAt).toBe('2026-11-20T10:00:02.000Z');
+  });
+
+  it('a list since a time reads no flow that was created earlier', async () => {
+    const first = (await begin('t1')).current.flow;
+    clock += 3_600_000;
+    const second = (await begin('t2')).current.flow;
+    damage(first);
+    const since = new Date(clock - 60_000);
+    expect((await allOf(journal, 'transfer', { since })).map(({ flow }) => flow)).toEqual([second]);
+  });
+
+  it('a list since a time includes a flow that was created at that time', async () => {
+    const { flow, createdAt } = (await begin('t1')).current;
+    const found = await allOf(journal, 'transfer', { since: new Date(createdAt) });
+    expect(found.map((each) => each.flow)).toEqual([flow]);
+  });
+});
+
+it('a flow whose file was removed does not come back without its beginning', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  rmSync(pathOf(open.current.flow));
+  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+    expect.objectContaining({ code: 'config' }),
+  );
+  expect(await allOf(journal, 'transfer')).toEqual([]);
+});
+
+describe('a damaged journal', () => {
+  const damages: [string, (line: string, first?: string) => string][] = [
+    ['is not JSON', () => 'garbage'],
+    ['lacks a character inside', (line) => line.replace('"event"', '"event')],
+    ['holds an unknown event', (line) => line.replace('verify-sent', 'verify-seen')],
+    ['lacks a field', (line) => line.replace('"requestId":"q1",', '')],
+    ['has no time', (line) => line.replace(/"at":"[^"]*"/, '"at":"__proto__"')],
+    ['has a time that does not exist', (line) => line.replace(/"at":"[^"]*"/, '"at":"2026-02-31T00:00:00Z"')],
+    ['is empty', () => ''],
+    ['is the first one again', (_, first = '') => first],
+    ['is overwritten with zeros', (line) => '\0'.repeat(line.length)],
+  ];
+
+  it.each(damages)('a journal is refused if a line in its middle %s', async (_, damage) => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await open.record({ type: 'verify-sent', ...intent });
+    await open.record(verified);
+    const path = pathOf(open.current.flow);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, lines.map((line, index) => (index === 1 ? damage(line, lines[0]) : line)).join('\n'));
+    await expect(journal.find('transfer', open.current.flow)).rejects.toThrow(
+      expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 2` }),
+    );
+  });
+
+  it.each([
+    ['is empty', ''],
+    ['is missing', undefined],
+  ])('a journal is refused if its first line %s', async (_, first) => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    await open.record({ type: 'verify-sent', ...intent });
+    const path = pathOf(open.current.flow);
+    const [, ...others] = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(path, [...(first === undefined ? [] : [first]), ...others].join('\n'));
+    await expect(journal.find('transfer', open.current.flow)).rejects.toThrow(
+      expect.objectContaining({ code: 'config', message: `The journal ${path} is damaged at line 1` }),
+    );
+  });
+});
+
+it("if the journal's folder cannot be made, the error says so", async () => {
+  const flows = folder.flows('sandbox');
+  mkdirSync(dirname(flows), { recursive: true, mode: 0o700 });
+  writeFileSync(flows, '');
+  await expect(begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() })).rejects.toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `The folder ${flows} cannot be made: something else has that name`,
+    }),
+  );
+});
+
+it('a process does not continue a flow that another process has continued', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const { flow } = open.current;
+  const other = await opened(openJournal('sandbox'), 'transfer', flow);
+  await other.record({ type: 'verify-sent', ...intent });
+  const before = readFileSync(pathOf(flow), 'utf8');
+  const overtaken = expect.objectContaining({
+    code: 'overtaken',
+    message: `Another psd2 has continued ${flow} in the meantime`,
+    hint: 'This one stops working on it. See its current state:',
+    next: [['transfer', 'show', flow]],
+  });
+  await expect(open.assertOurs()).rejects.toThrow(overtaken);
+  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(overtaken);
+  expect(open.current.state).toBe('created');
+  expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
+  await other.assertOurs();
+  expect((await other.record(verified)).state).toBe('verified');
+  expect(await open.reread()).toEqual(other.current);
+  expect((await open.record({ type: 'cancelled' })).state).toBe('cancelled');
+});
+
+describe('a process that is stopped in the middle of a write', () => {
+  /** A transfer for which two processes write the second event, and the other one writes it first. */
+  async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    const other = await opened(openJournal('sandbox'), 'transfer', flow);
+    // The other process writes after the first has checked the file, and before the first writes its line.
+    beforeNextAppend(() => {
+      void other.record({ type: 'verify-sent', ...intent });
+      more(other);
+    });
+    return { open, other, flow };
+  }
+
+  /** Runs `work` right before the system gets the next append, as if the process were stopped there. */
+  function beforeNextAppend(work: () => void): void {
+    const { appendFileSync: append } = fs;
+    vi.spyOn(fs, 'appendFileSync').mockImplementationOnce((file, data) => {
+      const bytes = Buffer.from(String(data));
+      work();
+      append(file, bytes);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  }
+
+  it("a process learns after its write that another's line came first, and its own line does not count", async () => {
+    const { open, other, flow } = await overtakenInWriting();
+    await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    expect(linesOf(flow)).toHaveLength(3);
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
+    expect((await other.record(verified)).state).toBe('verified');
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
+  });
+
+  it('two processes are told apart even if both write the same event at the same time', async () => {
+    const { open, flow } = await overtakenInWriting();
+    clock -= 1000;
+    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    const [, first, second] = linesOf(flow);
+    expect(second).toMatchObject({ n: 2, event: { type: 'verify-sent' } });
+    expect(second).not.toEqual(first);
+  });
+
+  it('a process has also lost if the other has written more lines', async () => {
+    const { open, other, flow } = await overtakenInWriting((another) => void another.record(verified));
+    await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    expect((await other.record({ type: 'accepted' })).state).toBe('verified');
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(other.current);
+  });
+
+  /** Runs `work` when the next event is on disk, before its writer checks what else is there. */
+  function afterNextFsync(work: () => void): void {
+    const { fsyncSync: sync } = fs;
+    vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
+      sync(file);
+      work();
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  }
+
+  it('a process has lost if another has already continued from its line', async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    const other = await opened(openJournal('sandbox'), 'transfer', flow);
+    let written: Promise<unknown> | undefined;
+    afterNextFsync(() => {
+      void other.reread();
+      written = other.record(verified);
+    });
+    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(
+      expect.objectContaining({ code: 'overtaken' }),
+    );
+    await written;
+    expect((await openJournal('sandbox').find('transfer', flow)).state).toBe('verified');
+  });
+
+  it('a process continues if another was killed in the middle of a line after its own', async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
+    await open.record({ type: 'verify-sent', ...intent });
+    await open.record(verified);
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
+    expect(open.current.state).toBe('verified');
+  });
+
+  it('a process has lost if a line that seemed cut short by a crash is completed', async () => {
+    const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+      .current;
+    const line = JSON.stringify({
+      at: '2026-11-21T10:00:02.000Z',
+      n: 2,
+      by: 'x',
+      event: { type: 'cancelled' },
+    });
+    appendFileSync(pathOf(flow), line.slice(0, 20));
+    const open = await opened(openJournal('sandbox'), 'transfer', flow);
+    appendFileSync(pathOf(flow), `${line.slice(20)}\n`);
+    const overtaken = expect.objectContaining({ code: 'overtaken' });
+    await expect(open.assertOurs()).rejects.toThrow(overtaken);
+    await expect(open.record({ type: 'verify-sent', ...intent })).rejects.toThrow(overtaken);
+    expect(linesOf(flow)).toHaveLength(2);
+  });
+
+  it("a process continues if another's line came after its own", async () => {
+    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const { flow } = open.current;
+    const late = JSON.stringify({
+      at: '2026-11-21T10:00:00.000Z',
+      n: 1,
+      by: 'x',
+      event: { type: 'cancelled' },
+    });
+    await open.record({ type: 'verify-sent', ...intent });
+    appendFileSync(pathOf(flow), `${late}\n`);
+    await open.assertOurs();
+    await open.record(verified);
+    expect(await openJournal('sandbox').find('transfer', flow)).toEqual(open.current);
+  });
+});
+
+it('a line of psd2 0.1, which has no number, counts as the next one', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const { flow } = open.current;
+  const old = JSON.stringify({ at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } });
+  appendFileSync(pathOf(flow), `${old}\n`);
+  await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'overtaken' }));
+  const again = await opened(openJournal('sandbox'), 'transfer', flow);
+  expect((await again.record(verified)).state).toBe('verified');
+  expect(linesOf(flow)[2]).toMatchObject({ n: 3 });
+});
+
+it('a new flow never replaces another flow with the same id', async () => {
+  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
+    .current;
+  const before = readFileSync(pathOf(flow), 'utf8');
+  expect(() => createFlowFile(pathOf(flow), { at: '', by: '', event: {} })).toThrow(
+    expect.objectContaining({ code: 'config' }),
+  );
+  expect(readFileSync(pathOf(flow), 'utf8')).toBe(before);
+});
+
+it('a flow whose file has lost events is damaged, and psd2 adds nothing to it', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const path = pathOf(open.current.flow);
+  const beginning = readFileSync(path, 'utf8');
+  await open.record({ type: 'verify-sent', ...intent });
+  writeFileSync(path, beginning);
+  const damaged = expect.objectContaining({
+    code: 'config',
+    message: `The journal ${path} is damaged at line 3`,
+  });
+  await expect(open.assertOurs()).rejects.toThrow(damaged);
+  await expect(open.record(verified)).rejects.toThrow(damaged);
+  expect(readFileSync(path, 'utf8')).toBe(beginning);
+});
+
+it('psd2 does not write through a link that has replaced the file', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const path = pathOf(open.current.flow);
+  const elsewhere = join(temporary, 'elsewhere.ndjson');
+  renameSync(path, elsewhere);
+  symlinkSync(elsewhere, path);
+  const before = readFileSync(elsewhere, 'utf8');
+  await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
+    expect.objectContaining({ code: 'config' }),
+  );
+  await expect(open.assertOurs()).rejects.toThrow(expect.objectContaining({ code: 'config' }));
+  expect(readFileSync(elsewhere, 'utf8')).toBe(before);
+});
+
+it('an event that cannot be written has not happened', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const path = pathOf(open.current.flow);
+  appendFileSync(path, ' ');
+  await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'config' }));
+  expect(open.current.state).toBe('created');
+});
+
+it('a flow whose file is gone cannot be read again', async () => {
+  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  rmSync(pathOf(open.current.flow));
+  await expect(open.reread()).rejects.toThrow(`The file of ${open.current.flow} is gone`);
+});

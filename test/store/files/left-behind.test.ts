@@ -1,0 +1,318 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { makePrivateFolder } from '../../../src/store/disk/files.ts';
+import { withLock } from '../../../src/store/disk/lock.ts';
+import { FileFlows, type FlowsSetting } from '../../../src/store/files/flows/flows.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
+import { begun, opened } from '../flows.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { replaceForStore } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+/** No process has this id. The highest id on Linux is 4194304. */
+const DEAD = `4194305 ${hostname()}`;
+const intent = { requestId: 'q1', digest: 'SHA-256=x' };
+let folder: StoreFolder;
+let now: number;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  now = Date.parse('2026-11-21T10:00:00.000Z');
+});
+
+/** The flows, opened as another process does. */
+function flowsOf(setting: Partial<FlowsSetting> = {}): FileFlows {
+  return new FileFlows(folder.flows('p'), {
+    now: () => {
+      now += 1_000;
+      return new Date(now);
+    },
+    random: Math.random,
+    ...setting,
+  });
+}
+
+const marker = (flow: string) => join(folder.flows('p'), 'open', flow);
+const journalOf = (flow: string) => join(folder.flows('p'), `${flow}.ndjson`);
+
+/** A transfer whose process was killed, either before anything was sent or after it was verified as the resource. */
+async function killed(resourceId?: string): Promise<string> {
+  const open = await begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() });
+  if (resourceId !== undefined) {
+    await open.record({ type: 'verify-sent', ...intent });
+    await open.record({ ...VERIFIED, resourceId });
+  }
+  const { flow } = open.current;
+  writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+  return flow;
+}
+
+describe('an interrupted flow', () => {
+  it('interrupted flows are named with their kind, state and resource at the bank, newest first', async () => {
+    const transfer = await killed('r1');
+    const consent = await begun(flowsOf(), 'consent', {
+      transactionId: 't2',
+      customerId: '1234567',
+      categories: consentCategories(),
+    });
+    await consent.record({ type: 'request-sent', ...intent });
+    writeFileSync(marker(consent.current.flow), DEAD, { mode: 0o600 });
+    expect(await flowsOf().leftBehind(5)).toEqual({
+      flows: [
+        { kind: 'consent', flow: consent.current.flow, state: 'created', resourceId: null },
+        { kind: 'transfer', flow: transfer, state: 'verified', resourceId: 'r1' },
+      ],
+      more: 0,
+    });
+  });
+
+  it('interrupted flows beyond the limit are counted', async () => {
+    const flows = [await killed('r1'), await killed('r2'), await killed('r3')];
+    const { flows: named, more } = await flowsOf().leftBehind(1);
+    expect(named.map(({ flow }) => flow)).toEqual([flows[2]]);
+    expect(more).toBe(2);
+  });
+
+  it.each([
+    ['the id of the flow', (flow: string) => flow],
+    ['the beginning of that id', (flow: string) => flow.slice(0, -1)],
+    ['the id of its resource', () => 'resource-1'],
+    ['the beginning of the resource id', () => 'resource'],
+  ])('a command about an interrupted flow, given as %s, does not name that flow', async (_, said) => {
+    const flow = await killed('resource-1');
+    const other = await killed('r2');
+    const { flows, more } = await flowsOf().leftBehind(5, said(flow));
+    expect(flows.map((each) => each.flow)).toEqual([other]);
+    expect(more).toBe(0);
+  });
+
+  it('a command about an interrupted flow does not count that flow', async () => {
+    const flow = await killed('r1');
+    const newest = await killed('r2');
+    const { flows, more } = await flowsOf().leftBehind(1, flow.slice(0, -1));
+    expect(flows.map((each) => each.flow)).toEqual([newest]);
+    expect(more).toBe(0);
+  });
+
+  it('a command about another flow names an interrupted flow, even before it has a resource', async () => {
+    const flow = await killed();
+    const open = await opened(flowsOf(), 'transfer', flow);
+    await open.record({ type: 'verify-sent', ...intent });
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    expect((await flowsOf().leftBehind(5, 'r2')).flows.map((each) => each.flow)).toEqual([flow]);
+  });
+
+  it('a flow is not named as interrupted while a process works on it', async () => {
+    const flow = await killed('r1');
+    let during: unknown;
+    await flowsOf().resume('transfer', flow, async () => {
+      during = await flowsOf().leftBehind(5);
+    });
+    expect(during).toEqual({ flows: [], more: 0 });
+  });
+
+  it('a flow is named as interrupted after its work failed, and not after it was done', async () => {
+    const flow = await killed('r1');
+    const failing = flowsOf();
+    await expect(
+      failing.resume('transfer', flow, () => Promise.reject(new RangeError('the bank is away'))),
+    ).rejects.toThrow('the bank is away');
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    expect((await flowsOf().leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
+    await opened(flowsOf(), 'transfer', flow);
+    expect(existsSync(marker(flow))).toBe(false);
+    expect((await flowsOf().leftBehind(5)).flows).toEqual([]);
+  });
+
+  it('an interrupted flow is not named any more after a week', async () => {
+    const flow = await killed('r1');
+    const older = new Date(Date.now() - 7 * 86_400_000 - 60_000);
+    const younger = new Date(Date.now() - 7 * 86_400_000 + 60_000);
+    utimesSync(marker(flow), younger, younger);
+    expect((await flowsOf().leftBehind(5)).flows).toHaveLength(1);
+    utimesSync(marker(flow), older, older);
+    expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
+    expect(existsSync(marker(flow))).toBe(false);
+  });
+
+  it('a flow whose journal has ended is not named as interrupted', async () => {
+    const flow = await killed('r1');
+    const open = await opened(flowsOf(), 'transfer', flow);
+    await open.record({ type: 'cancelled' });
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
+    expect(existsSync(marker(flow))).toBe(false);
+  });
+
+  it('an interrupted flow with a damaged journal is not named, and its marker stays', async () => {
+    const flow = await killed('r1');
+    const other = await killed('r2');
+    writeFileSync(journalOf(flow), 'garbage');
+    expect((await flowsOf().leftBehind(5)).flows.map((each) => each.flow)).toEqual([other]);
+    expect(existsSync(marker(flow))).toBe(true);
+  });
+
+  it('a marker whose journal is gone, or whose name is not a flow, counts for nothing', async () => {
+    mkdirSync(join(folder.flows('p'), 'open'), { recursive: true, mode: 0o700 });
+    for (const name of ['tr-0mi7x7x8x00000', 'something']) writeFileSync(marker(name), DEAD, { mode: 0o600 });
+    expect(await flowsOf().leftBehind(5)).toEqual({ flows: [], more: 0 });
+  });
+});
+
+describe('an interrupted flow that sent nothing to the bank', () => {
+  it('an interrupted flow that sent nothing is cancelled when it is found', async () => {
+    const flow = await killed();
+    const flows = flowsOf();
+    expect(await flows.leftBehind(5)).toEqual({ flows: [], more: 0 });
+    expect((await flows.find('transfer', flow)).state).toBe('cancelled');
+    expect(existsSync(marker(flow))).toBe(false);
+    expect(readdirSync(folder.flows('p')).filter((file) => file.endsWith('.lock'))).toEqual([]);
+  });
+
+  it('an interrupted flow is not cancelled if one of its requests may have reached the bank', async () => {
+    const flow = await killed();
+    const open = await opened(flowsOf(), 'transfer', flow);
+    await open.record({ type: 'verify-sent', ...intent });
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    expect((await flowsOf().leftBehind(5)).flows).toEqual([
+      { kind: 'transfer', flow, state: 'created', resourceId: null },
+    ]);
+    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
+  });
+
+  it('a flow that another process holds is left alone and named if the operator does not wait', async () => {
+    const flow = await killed();
+    const interrupted = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
+    await withLock(
+      journalOf(flow),
+      'It',
+      async () => {
+        const before = readFileSync(journalOf(flow), 'utf8');
+        writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+        expect((await flowsOf({ interrupted }).leftBehind(5)).flows.map((each) => each.flow)).toEqual([flow]);
+        expect(readFileSync(journalOf(flow), 'utf8')).toBe(before);
+      },
+      10_000,
+    );
+  });
+});
+
+describe('a flow that seemed to have sent nothing', () => {
+  it('a flow continues if another process resumes it at the same moment', async () => {
+    const flow = await killed();
+    const other = await opened(flowsOf(), 'transfer', flow);
+    writeFileSync(marker(flow), DEAD, { mode: 0o600 });
+    const looking = await withLock(
+      journalOf(flow),
+      'It',
+      async () => {
+        const left = flowsOf().leftBehind(5);
+        await other.record({ type: 'verify-sent', ...intent });
+        return { left };
+      },
+      10_000,
+    );
+    expect((await looking.left).flows.map((each) => each.flow)).toEqual([flow]);
+    expect((await flowsOf().find('transfer', flow)).state).toBe('created');
+  });
+});
+
+/** Makes `performance.now` advance one second with each call, and calls `look` each time. */
+function aSecondLaterAtEachLook(look: () => void = () => {}): void {
+  let at = 0;
+  replaceForStore(performance, 'now', () => {
+    look();
+    at += 1_000;
+    return at;
+  });
+}
+
+const HOLDER = '{"pid":1,"host":"h","since":"2020-01-01T00:00:00.000Z"}';
+
+it('no flow begins while another process holds the journal, and the error comes after ten seconds', async () => {
+  makePrivateFolder(folder.flows('p'));
+  const lock = join(folder.flows('p'), 'journal.lock');
+  writeFileSync(lock, HOLDER);
+  aSecondLaterAtEachLook(() => utimesSync(lock, new Date(), new Date()));
+  await expect(killed()).rejects.toMatchObject({
+    code: 'config',
+    message:
+      'The journal of the profile is in use by another psd2: process 1 on h since 2020-01-01T00:00:00.000Z',
+  });
+  expect(readdirSync(folder.flows('p'))).toEqual(['journal.lock']);
+});
+
+describe('the flows that processes work on', () => {
+  it('a flow whose process does not respond is not at work', async () => {
+    const flow = await killed('r1');
+    writeFileSync(`${journalOf(flow)}.lock`, HOLDER);
+    aSecondLaterAtEachLook();
+    expect(await flowsOf().atWork()).toEqual([]);
+  });
+
+  it('a flow at work is named with its process', async () => {
+    const flow = await killed('r1');
+    await killed('r2');
+    let during: unknown;
+    await flowsOf().resume('transfer', flow, async () => {
+      during = await flowsOf().atWork();
+    });
+    expect(during).toEqual([
+      { flow, holder: expect.stringMatching(`^process ${process.pid} on ${hostname()} since 20`) },
+    ]);
+    expect(await flowsOf().atWork()).toEqual([]);
+  });
+
+  it('no flow is at work if no flow was ever begun', async () => {
+    expect(await flowsOf().atWork()).toEqual([]);
+  });
+});
+
+describe('the history of a flow', () => {
+  it('the history of a flow has each event, with what the bank said', async () => {
+    const open = await begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() });
+    await open.record({ type: 'verify-sent', ...intent });
+    expect(await flowsOf().history(open.current.flow)).toEqual([
+      { at: '2026-11-21T10:00:01.000Z', type: 'created', detail: null },
+      { at: '2026-11-21T10:00:02.000Z', type: 'verify-sent', detail: null },
+    ]);
+  });
+
+  it('a flow that does not exist has no history, and neither has something that is not an id', async () => {
+    expect(await flowsOf().history('tr-0mi7x7x8x00000')).toBeNull();
+    const flow = await killed();
+    expect(await flowsOf().history(`../p/${flow}`)).toBeNull();
+  });
+});
+
+describe('the place of the records', () => {
+  it('the place of the records is known after the first record', async () => {
+    expect(await flowsOf().recordedIn()).toBeUndefined();
+    await killed();
+    expect(await flowsOf().recordedIn()).toBe(folder.flows('p'));
+  });
+});
+
+describe('beginning a flow fails', () => {
+  it('a flow that could not be begun is not under way', async () => {
+    mkdirSync(join(folder.flows('p'), 'index'), { recursive: true, mode: 0o700 });
+    await expect(
+      begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() }),
+    ).rejects.toMatchObject({ code: 'config' });
+    expect(readdirSync(join(folder.flows('p'), 'open'))).toEqual([]);
+  });
+});
+
+it('onFlow gets each transaction that is begun or read, with its flow', async () => {
+  const told: string[] = [];
+  const onFlow = (transactionId: string, flow: string) => void told.push(`${transactionId} ${flow}`);
+  const open = await begun(flowsOf({ onFlow }), 'transfer', { transactionId: 't1', order: transferOrder() });
+  const { flow } = open.current;
+  expect(told).toEqual([`t1 ${flow}`]);
+  await flowsOf({ onFlow }).find('transfer', flow.slice(0, -1));
+  expect(told).toEqual([`t1 ${flow}`, `t1 ${flow}`]);
+});

@@ -1,0 +1,215 @@
+import { execFileSync } from 'node:child_process';
+import fs, {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import {
+  appendDurably,
+  entriesBelow,
+  listFolder,
+  readOwnFile,
+  readPlainFile,
+  removeStored,
+  syncFolder,
+  takeName,
+} from '../../../src/store/disk/files.ts';
+import { refuseUnsafe, refuseUnsafeFilesIn, UnsafeFile } from '../../../src/store/disk/permissions.ts';
+import { recordDisk } from '../disk.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(temporary, 'place-'));
+});
+
+/** The error that the operator sees for a refused action. */
+function refusalOf(action: () => unknown): { message: string; hint: string | null } {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'config')
+      return { message: error.message, hint: error.hint ?? null };
+    throw error;
+  }
+  throw new Error('psd2 did not refuse this');
+}
+
+/** The open files of this process whose path begins so. */
+function openBelow(path: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      return target.startsWith(path) ? [target] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('what psd2 says of a path that it cannot use', () => {
+  it('a folder in place of a file is to be moved away', () => {
+    expect(refusalOf(() => readPlainFile(folder))).toEqual({
+      message: `${folder} is a folder, not a file`,
+      hint: `Restore it, or move it away: mv ${folder} ${folder}.damaged`,
+    });
+  });
+
+  it('a link to nothing is to be moved away', () => {
+    const path = join(folder, 'link');
+    symlinkSync('nowhere', path);
+    expect(refusalOf(() => readPlainFile(path))).toEqual({
+      message: `${path} is a link to nowhere, which does not exist`,
+      hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
+    });
+  });
+
+  it('a device is not a file', () => {
+    expect(refusalOf(() => readPlainFile('/dev/null')).message).toBe(
+      '/dev/null is a device or socket, not a file',
+    );
+  });
+
+  it('a file that cannot be opened may belong to somebody else', () => {
+    const path = join(folder, 'circle');
+    symlinkSync(path, path);
+    expect(refusalOf(() => readPlainFile(path))).toEqual({
+      message: `${path} cannot be read: the links form a loop`,
+      hint: 'Check who owns it and its mode.',
+    });
+  });
+
+  it('a file that opens but cannot be read may be on a bad disk', () => {
+    // Nothing is mapped at the address 0.
+    expect(refusalOf(() => readPlainFile('/proc/self/mem'))).toEqual({
+      message: '/proc/self/mem cannot be read: EIO',
+      hint: 'Check the disk.',
+    });
+  });
+
+  it('a folder that cannot be listed may belong to somebody else', () => {
+    const path = join(folder, 'circle');
+    symlinkSync(path, path);
+    expect(refusalOf(() => listFolder(path))).toEqual({
+      message: `The folder ${path} cannot be read: the links form a loop`,
+      hint: 'Check who owns it and its mode.',
+    });
+  });
+
+  it('a path that cannot be removed may be in the folder of somebody else', () => {
+    const path = join(folder, 'x'.repeat(300));
+    expect(refusalOf(() => removeStored(path))).toEqual({
+      message: `${path} cannot be removed: ENAMETOOLONG`,
+      hint: 'Check who owns the folder.',
+    });
+  });
+});
+
+it('no file counts as nothing, and no folder as an empty one', () => {
+  writeFileSync(join(folder, 'file'), '');
+  for (const path of [join(folder, 'missing'), join(folder, 'file', 'below')]) {
+    expect(readPlainFile(path)).toBeUndefined();
+    expect(readOwnFile(path)).toBeUndefined();
+    expect(listFolder(path)).toEqual([]);
+    removeStored(join(folder, 'missing'));
+  }
+});
+
+it('psd2 leaves no file open, whether it could use it or not', () => {
+  const path = join(folder, 'file');
+  appendDurably(path, 'wx', 'one\n');
+  appendDurably(path, 'a', 'two\n');
+  expect(readOwnFile(path)?.toString()).toBe('one\ntwo\n');
+  expect(() => appendDurably(path, 'r', 'three\n')).toThrow(expect.objectContaining({ code: 'EBADF' }));
+  expect(() => readPlainFile(folder)).toThrow('is a folder');
+  syncFolder(folder);
+  expect(openBelow(folder)).toEqual([]);
+});
+
+it('everything below a folder is listed, and what a link leads to is not', () => {
+  mkdirSync(join(folder, 'a', 'b'), { recursive: true });
+  writeFileSync(join(folder, 'a', 'b', 'file'), '');
+  symlinkSync('..', join(folder, 'a', 'b', 'up'));
+  expect(
+    entriesBelow(folder)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(['a', 'b', 'file', 'up']);
+});
+
+it('only one process gets a name', () => {
+  for (const name of ['mine', 'theirs']) writeFileSync(join(folder, name), name);
+  takeName(join(folder, 'mine'), join(folder, 'taken'));
+  expect(() => takeName(join(folder, 'theirs'), join(folder, 'taken'))).toThrow(
+    expect.objectContaining({ code: 'EEXIST' }),
+  );
+  expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
+});
+
+describe('on a file system that does not link', () => {
+  const linkFailsWith = (code: string) => {
+    vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+      throw Object.assign(new Error(`${code}: link`), { code });
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+  };
+
+  it.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])('after %s a name still has one taker', (code) => {
+    writeFileSync(join(folder, 'mine'), 'mine');
+    const disk = recordDisk();
+    linkFailsWith(code);
+    takeName(join(folder, 'mine'), join(folder, 'taken'));
+    expect(readFileSync(join(folder, 'taken'), 'utf8')).toBe('mine');
+    expect(disk).toContain('fsync taken');
+    expect(openBelow(folder)).toEqual([]);
+    expect(() => takeName(join(folder, 'mine'), join(folder, 'taken'))).toThrow(
+      expect.objectContaining({ code: 'EEXIST' }),
+    );
+  });
+
+  it.each(['EIO', 'ENOSPC'])('after %s nobody has the name', (code) => {
+    writeFileSync(join(folder, 'mine'), 'mine');
+    linkFailsWith(code);
+    expect(() => takeName(join(folder, 'mine'), join(folder, 'taken'))).toThrow(
+      expect.objectContaining({ code }),
+    );
+    expect(readdirSync(folder)).toEqual(['mine']);
+  });
+});
+
+describe('the modes of files that psd2 trusts', () => {
+  it('a file that does not exist, and a pipe, have no mode to judge', () => {
+    refuseUnsafe(join(folder, 'missing'), 'secret');
+    refuseUnsafe(join(folder, 'missing', 'below'), 'secret');
+    execFileSync('mkfifo', ['-m', '666', join(folder, 'pipe')]);
+    refuseUnsafe(join(folder, 'pipe'), 'secret');
+  });
+
+  it('one open file among several is found, and named', () => {
+    for (const [name, mode] of [
+      ['a', 0o600],
+      ['b', 0o640],
+    ] as const)
+      writeFileSync(join(folder, name), '', { mode });
+    expect(() => refuseUnsafeFilesIn(folder)).toThrow(UnsafeFile);
+    expect(refusalOf(() => refuseUnsafeFilesIn(folder))).toEqual({
+      message: `${join(folder, 'b')} can be read by others (mode 0640)`,
+      hint: `Run: chmod 600 ${join(folder, 'b')}`,
+    });
+    refuseUnsafe(join(folder, 'b'), 'public');
+    refuseUnsafeFilesIn(join(folder, 'missing'));
+  });
+});

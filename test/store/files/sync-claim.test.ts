@@ -1,0 +1,333 @@
+import fs, { appendFileSync, existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { line, MORE, SOME, useClaimFolder } from '../claim-folder.ts';
+import { failing, once, replace, secondsWhileWaiting } from '../waiting.ts';
+
+const { folder, take, fileOf, claims, linesOf, theyWork, lock, theyAreAlive } = useClaimFolder();
+
+describe('a folder that no run works in', () => {
+  it('the first run takes number 1, finds nothing, and keeps its claim to its owner', async () => {
+    const claim = await take();
+    expect(claim).toMatchObject({ number: 1, found: {}, left: 'ended', isLost: false });
+    expect(linesOf(1)).toEqual([{ claim: 1, run: 'us', ended: false, products: {} }]);
+    expect(statSync(fileOf(1)).mode & 0o777).toBe(0o600);
+    claim.assertHeld();
+  });
+
+  it('a run continues the file of a run that has ended, under the next name', async () => {
+    writeFileSync(fileOf(1), line(1, SOME) + line(1, MORE, { ended: true }));
+    const { ino } = statSync(fileOf(1));
+    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'ended' });
+    expect(claims()).toEqual(['sync-2.ndjson']);
+    expect(statSync(fileOf(2)).ino).toBe(ino);
+    expect(linesOf(2).at(-1)).toEqual({ claim: 2, run: 'us', ended: false, products: MORE });
+    expect(linesOf(2)).toHaveLength(3);
+  });
+
+  it('a run that waits for nobody does not ask whether it was interrupted', async () => {
+    writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
+    expect((await take('us', AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted')))).number).toBe(2);
+  });
+
+  it.each([
+    [64 * 1024, 'continues it', 1_000],
+    [64 * 1024 + 1, 'begins a new file', 1],
+  ])('a run that finds a file of %i bytes %s', async (size, _, least) => {
+    const last = line(9, SOME, { ended: true });
+    const filler = line(9, {}, { run: 'x'.repeat(100) });
+    let text = '';
+    while (text.length + 2 * filler.length + last.length < size) text += filler;
+    text += line(9, {}, { run: 'x'.repeat(100 + size - text.length - filler.length - last.length) });
+    writeFileSync(fileOf(9), text + last);
+    expect(statSync(fileOf(9)).size).toBe(size);
+    expect(await take()).toMatchObject({ number: 10, found: SOME, left: 'ended' });
+    expect(claims()).toEqual(['sync-10.ndjson']);
+    if (least === 1) expect(linesOf(10)).toEqual([{ claim: 10, run: 'us', ended: false, products: SOME }]);
+    else expect(statSync(fileOf(10)).size).toBeGreaterThan(size);
+  });
+
+  it('on a file system without hard links, a run begins a new file with the same progress', async () => {
+    writeFileSync(fileOf(3), line(3, SOME, { ended: true }));
+    once('linkSync', failing('EPERM'));
+    expect(await take()).toMatchObject({ number: 4, found: SOME, left: 'ended' });
+    expect(linesOf(4)).toEqual([{ claim: 4, run: 'us', ended: false, products: SOME }]);
+    expect(claims()).toEqual(['sync-4.ndjson']);
+  });
+
+  it('numbers count as numbers, and other files are not claims', async () => {
+    for (const name of ['sync-012.ndjson', 'sync-0.ndjson', 'sync-11.ndjson.damaged', 'async-12.ndjson'])
+      writeFileSync(join(folder(), name), 'no claim');
+    for (const number of [9, 10]) writeFileSync(fileOf(number), line(number, SOME, { ended: true }));
+    expect((await take()).number).toBe(11);
+  });
+
+  it('the first run of a folder does not wait for the disk', async () => {
+    once('fdatasyncSync', () => {
+      throw new RangeError('waits for the disk');
+    });
+    expect((await take()).number).toBe(1);
+  });
+
+  it('a run closes every file that it opens', async () => {
+    const open = new Set<unknown>();
+    const { openSync, closeSync } = fs;
+    replace(fs, 'openSync', (...args: never[]) => {
+      const file = Reflect.apply(openSync, fs, args);
+      open.add(file);
+      return file;
+    });
+    replace(fs, 'closeSync', (file: never) => {
+      open.delete(file);
+      closeSync(file);
+    });
+    (await take('first')).write(SOME, false);
+    (await take('second')).write(MORE, true);
+    expect(open.size).toBe(0);
+  });
+
+  it('progress of psd2 before 0.2 is taken over, and its rows may not be on the disk', async () => {
+    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: SOME }));
+    expect(await take()).toMatchObject({ number: 1, found: SOME, left: 'old' });
+    expect(claims()).toEqual(['sync-1.ndjson']);
+  });
+
+  it('damaged progress of psd2 before 0.2 is refused', async () => {
+    writeFileSync(join(folder(), 'sync.json'), '{"products":[]}');
+    await expect(take()).rejects.toMatchObject({
+      code: 'config',
+      message: `${join(folder(), 'sync.json')} is damaged: products is not as psd2 wrote it`,
+    });
+  });
+});
+
+describe('a run that is faster', () => {
+  it('if another run takes the first number at the same moment and ends, this one continues its file', async () => {
+    once('openSync', (open) => {
+      writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
+      return open();
+    });
+    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'ended' });
+  });
+
+  it.each([
+    ['takes the next number', () => writeFileSync(fileOf(2), line(2, MORE, { ended: true }))],
+    [
+      'takes the next number and removes the file',
+      () => {
+        writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+        rmSync(fileOf(1));
+      },
+    ],
+  ])('if another run %s at the same moment and ends, this one continues its file', async (_, theyTake) => {
+    writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
+    once('linkSync', (link) => {
+      theyTake();
+      return link();
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+    expect(claims()).toEqual(['sync-3.ndjson']);
+  });
+
+  it('a claim that another run removes before psd2 has read it does not make psd2 wait', async () => {
+    writeFileSync(fileOf(1), line(1, SOME));
+    const time = secondsWhileWaiting();
+    once('readFileSync', (read) => {
+      writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+      rmSync(fileOf(1));
+      return read();
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+    expect(time.seconds).toBe(1);
+  });
+
+  it('psd2 looks again if another run takes a number at the same moment that a dead run leaves free', async () => {
+    theyWork();
+    secondsWhileWaiting();
+    once('openSync', (open) => {
+      writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+      return open();
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+  });
+
+  it('the progress is not lost if another run continues just when psd2 takes it for dead', async () => {
+    theyWork();
+    writeFileSync(fileOf(2), '');
+    secondsWhileWaiting();
+    const { readFileSync: read } = fs;
+    replace(fs, 'readFileSync', (...args: never[]) => {
+      if (String(args[0]) === fileOf(1) && existsSync(fileOf(1))) {
+        writeFileSync(fileOf(2), line(2, MORE, { ended: true }));
+        rmSync(fileOf(1));
+      }
+      return Reflect.apply(read, fs, args);
+    });
+    expect(await take()).toMatchObject({ number: 3, found: MORE, left: 'ended' });
+  });
+
+  it('two runs may remove the same file', async () => {
+    theyWork();
+    once('rmSync', (remove) => {
+      remove();
+      return remove();
+    });
+    expect((await take()).number).toBe(2);
+  });
+
+  it('a run whose number is outdated by the time it takes it gives it back, and takes the next free one', async () => {
+    once('openSync', (open) => {
+      writeFileSync(fileOf(2), line(2, SOME, { ended: true }));
+      return open();
+    });
+    expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'ended' });
+    expect(claims()).toEqual(['sync-3.ndjson']);
+  });
+
+  it('a run that is overtaken while it stores its first progress stops', async () => {
+    theyWork();
+    secondsWhileWaiting();
+    once('writeFileSync', (write) => {
+      write();
+      writeFileSync(fileOf(3), line(3, MORE));
+      rmSync(fileOf(2));
+    });
+    await expect(take()).rejects.toMatchObject({ code: 'overtaken' });
+    expect(linesOf(3)).toHaveLength(1);
+    expect(existsSync(fileOf(1))).toBe(true);
+  });
+});
+
+describe('a folder that another run works in', () => {
+  it('a run that does not respond is overtaken at once, and may still have its file open', async () => {
+    theyWork();
+    const { ino } = statSync(fileOf(1));
+    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
+    expect(claims()).toEqual(['sync-2.ndjson']);
+    expect(statSync(fileOf(2)).ino).not.toBe(ino);
+    expect(linesOf(2)).toEqual([{ claim: 2, run: 'us', ended: false, products: SOME }]);
+  });
+
+  it('psd2 waits for a run that is alive, and continues after it', async () => {
+    theyWork();
+    theyAreAlive();
+    const time = secondsWhileWaiting((seconds) => {
+      if (seconds < 12) return theyAreAlive(seconds);
+      appendFileSync(fileOf(1), line(1, MORE, { ended: true }));
+    });
+    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'ended' });
+    expect(time.seconds).toBe(12);
+    // It looks often, but not all the time.
+    for (const milliseconds of time.asked) {
+      expect(milliseconds).toBeGreaterThanOrEqual(20);
+      expect(milliseconds).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('after ten seconds, the error names the run that is still alive', async () => {
+    theyWork();
+    theyAreAlive();
+    const time = secondsWhileWaiting(theyAreAlive);
+    await expect(take()).rejects.toMatchObject({
+      code: 'config',
+      message: `The folder ${folder()} is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z`,
+      hint: 'Wait for it to end.',
+    });
+    // It looks at 10 s, when the time is just not up, and then at 12 s, and each look takes a second.
+    expect(time.seconds).toBe(13);
+    expect(claims()).toEqual(['sync-1.ndjson']);
+  });
+
+  it('a run that ends while psd2 finds out whether it is alive was not stopped in the middle', async () => {
+    theyWork();
+    theyAreAlive();
+    secondsWhileWaiting((seconds) => {
+      if (seconds > 1) return;
+      appendFileSync(fileOf(1), line(1, MORE, { ended: true }));
+      rmSync(lock());
+    });
+    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'ended' });
+  });
+
+  it('an operator who interrupts does not wait for the other run', async () => {
+    theyWork();
+    await expect(
+      take('us', AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'))),
+    ).rejects.toMatchObject({ code: 'interrupted' });
+    expect(claims()).toEqual(['sync-1.ndjson']);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['what a power cut leaves', '\0\0\0'],
+    ['the beginning of a line', '{"cl'],
+    ['half a line', '{"claim":2,"run":"th'],
+  ])('a run that has written %s has five seconds to go on', async (_, text) => {
+    theyWork(1);
+    writeFileSync(fileOf(2), text);
+    const time = secondsWhileWaiting();
+    // The progress of the run before it still counts.
+    expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'begun' });
+    expect(time.seconds).toBe(5);
+    expect(claims()).toEqual(['sync-3.ndjson']);
+  });
+
+  it('a run that has linked the file and written nothing yet has five seconds to go on', async () => {
+    writeFileSync(fileOf(1), line(1, SOME, { ended: true }));
+    linkSync(fileOf(1), fileOf(2));
+    const time = secondsWhileWaiting();
+    expect(await take()).toMatchObject({ number: 3, found: SOME, left: 'begun' });
+    expect(time.seconds).toBe(5);
+  });
+
+  it('the five seconds begin again with each new run', async () => {
+    writeFileSync(fileOf(1), '');
+    const time = secondsWhileWaiting((seconds) => {
+      if (seconds === 4) writeFileSync(fileOf(2), '');
+    });
+    expect(await take()).toMatchObject({ number: 3, found: {}, left: 'begun' });
+    expect(time.seconds).toBe(9);
+  });
+
+  it('before any new progress was stored, that of psd2 before 0.2 counts', async () => {
+    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: SOME }));
+    writeFileSync(fileOf(1), '');
+    secondsWhileWaiting();
+    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
+    expect(claims()).toEqual(['sync-2.ndjson']);
+  });
+
+  it('only the last complete line counts after a kill', async () => {
+    writeFileSync(fileOf(1), `${line(1, SOME)}${line(1, MORE)}\n\0\0${line(1, {}).slice(0, -9)}`);
+    expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
+  });
+
+  it('a line without its end does not count', async () => {
+    writeFileSync(fileOf(1), line(1, SOME) + line(1, MORE).trimEnd());
+    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
+  });
+
+  it('the progress is on the disk before the earlier files go, the oldest first', async () => {
+    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: {} }));
+    for (const number of [1, 2, 11]) theyWork(number);
+    const calls: string[] = [];
+    for (const name of ['fdatasyncSync', 'rmSync'] as const) {
+      const original = fs[name];
+      replace(fs, name, (...args: never[]) => {
+        calls.push(`${name} ${claims().join(' ')}`);
+        return Reflect.apply(original, fs, args);
+      });
+    }
+    await take();
+    const [first, second, third, ours] = [1, 2, 11, 12].map((number) => `sync-${number}.ndjson`);
+    const old = 'sync.json';
+    expect(calls.map((call) => new Set(call.split(' ')))).toEqual([
+      new Set(['fdatasyncSync', first, second, third, ours, old]),
+      new Set(['rmSync', first, second, third, ours, old]),
+      new Set(['rmSync', second, third, ours, old]),
+      new Set(['rmSync', third, ours, old]),
+      new Set(['rmSync', ours, old]),
+    ]);
+  });
+});

@@ -1,0 +1,274 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FileTokens } from '../../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { Holder, StoredTokens } from '../../../src/store/ports/tokens.ts';
+import { Vault } from '../../../src/store/secrets/vault.ts';
+import { useKeyring } from '../system-keyring.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { secondsWhileWaiting } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+const bank = new URL('https://bank.example/psd2');
+const login: StoredTokens = {
+  accessToken: 'secret-access',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'secret-refresh',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+let folder: StoreFolder;
+let notices: string[];
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  notices = [];
+});
+
+/** The tokens, as another process opens them. */
+const tokens = (of: URL | undefined = bank) =>
+  new FileTokens(folder, 'bank', of, (text) => notices.push(text));
+const write = (holder: Holder, stored = login) => tokens().change(holder, (slot) => slot.write(stored));
+const place = (...names: string[]) => join(folder.tokens('bank'), ...names);
+const protect = () => new Vault(folder, 'bank').protect({ kind: 'keyring' });
+function put(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(path, content, { mode: 0o600 });
+}
+/** The file of psd2 0.1. */
+const putOld = (customerId: string) =>
+  put(place(`customer-${customerId}.json`), JSON.stringify({ ...login, baseUrl: bank.href }));
+
+describe('a logout', () => {
+  it('a logout leaves one generation without tokens, however often it is repeated', async () => {
+    await write('42');
+    for (let times = 0; times < 3; times += 1) await tokens().forget('42');
+    expect(readdirSync(place('customer-42'))).toEqual(['2.json']);
+    expect(readFileSync(place('customer-42', '2.json'), 'utf8')).toBe('null');
+    expect(await tokens().read('42')).toBeUndefined();
+    expect(await tokens().login('42')).toBeUndefined();
+    expect(await tokens().customers()).toEqual([]);
+  });
+
+  it('a logout of a customer who never logged in writes nothing', async () => {
+    await tokens().forget('42');
+    expect(readdirSync(place())).toEqual([]);
+  });
+
+  it('a logout removes the file of psd2 0.1', async () => {
+    putOld('42');
+    expect(await tokens().read('42')).toMatchObject({ accessToken: 'secret-access', generation: 0 });
+    await tokens().forget('42');
+    expect(readdirSync(place())).toEqual(['customer-42']);
+    expect(await tokens().read('42')).toBeUndefined();
+  });
+
+  it.each(['1.json', '../customer-42.json'])('a logout removes damaged tokens (%s)', async (name) => {
+    put(place('customer-42', name), 'garbage');
+    expect(await tokens().customers()).toEqual(['42']);
+    await tokens().forget('42');
+    expect(await tokens().read('42')).toBeUndefined();
+    expect(existsSync(place('customer-42', name))).toBe(false);
+  });
+
+  it('a logout from everything waits for nobody who has ended, and leaves the other profiles', async () => {
+    for (const holder of ['42', 'x y', null]) await write(holder);
+    putOld('7');
+    put(place('notes'), '');
+    const other = new FileTokens(folder, 'other', bank);
+    await other.change('42', (slot) => slot.write(login));
+    await tokens().forgetAll();
+    expect(readdirSync(dirname(place()))).toEqual(['other']);
+    expect(await other.read('42')).toMatchObject(login);
+  });
+
+  it.each([
+    ['a customer', '42', 'customer-42', 'The login of customer 42'],
+    ['the application', null, 'client-credentials', 'The login of the application'],
+  ])('a logout waits for %s whose tokens are renewed', async (_, holder, name, what) => {
+    await write(holder);
+    const lock = place(`${name}.json.lock`);
+    const beat = (at: number) => {
+      writeFileSync(lock, '{"pid":7,"host":"h","since":"now"}');
+      utimesSync(lock, at, at);
+    };
+    const busy = { code: 'config', message: `${what} is in use by another psd2: process 7 on h since now` };
+    beat(0);
+    const time = secondsWhileWaiting(beat);
+    await expect(tokens().forgetAll()).rejects.toMatchObject(busy);
+    expect(time.seconds).toBe(151);
+    await expect(tokens().forget(holder)).rejects.toMatchObject(busy);
+    expect(await tokens().read(holder)).toMatchObject(login);
+  });
+});
+
+describe('what is in the folder of tokens', () => {
+  it('holders are those with tokens of any psd2, and those who log in for the first time', async () => {
+    await write('42');
+    putOld('7');
+    put(place('customer-8.json.lock'), '');
+    put(place('client-credentials.json.lock'), '');
+    for (const name of ['last-login.json', 'my-customer-9', 'client-credentials2']) put(place(name), '');
+    expect(tokens().holders().sort()).toEqual(['42', '7', '8', null]);
+  });
+
+  it('customers are those with tokens that count, in order', async () => {
+    for (const customerId of ['7', '42', '8']) await write(customerId);
+    await write(null);
+    await tokens().forget('8');
+    putOld('5');
+    for (const name of ['my-customer-9.json', 'customer-10.json.old', 'customer-A.json'])
+      put(place(name), '{}');
+    expect(await tokens().customers()).toEqual(['42', '5', '7']);
+  });
+
+  it('damaged tokens are kept when new ones replace them, and found again', async () => {
+    put(place('customer-42', '1.json'), 'garbage');
+    put(place('client-credentials.json'), 'garbage');
+    put(place('my-customer-9', '1.json.damaged-x'), '');
+    expect(await tokens().damaged()).toEqual([]);
+    await write('42');
+    await write(null);
+    const damaged = await tokens().damaged();
+    expect(damaged.sort()).toEqual([
+      expect.stringMatching(`^${place('client-credentials.json.damaged-')}\\d+T\\d+Z$`),
+      expect.stringMatching(`^${place('customer-42', '1.json.damaged-')}\\d+T\\d+Z$`),
+    ]);
+    expect(notices).toHaveLength(2);
+    expect(await tokens().read('42')).toMatchObject({ ...login, generation: 2 });
+    expect(await tokens().customers()).toEqual(['42']);
+  });
+
+  it.each([
+    ['a line break in a token', { accessToken: 'a\nb' }],
+    ['a letter that no header carries', { accessToken: 'a\u0100' }],
+    ['no token', { accessToken: undefined }],
+    ['no bank', { baseUrl: undefined }],
+    ['a number for a time', { accessTokenExpiresAt: 7 }],
+    ['a number for the scope', { scope: 7 }],
+    ['a session id with a line break', { apiTrackId: 'a\nb' }],
+    ['half a generation', { origin: 1.5 }],
+  ])('a file with %s is damaged', async (_, change) => {
+    const content = { ...login, baseUrl: bank.href, ...change };
+    put(place('customer-42', '1.json'), JSON.stringify(content));
+    await expect(tokens().read('42')).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(`^${place('customer-42', '1.json')} is damaged: `),
+    });
+  });
+
+  it('tokens with a session id and tabs or accents are whole', async () => {
+    await write('42', { ...login, accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
+    expect(await tokens().read('42')).toMatchObject({ accessToken: 'a\tb ~\u00e9', apiTrackId: 'track-1' });
+  });
+
+  it('tokens of another bank, or without a known bank, do not count, and none are written', async () => {
+    await write('42');
+    for (const other of [new URL('https://other.example/'), undefined]) {
+      const elsewhere = new FileTokens(folder, 'bank', other);
+      expect(await elsewhere.read('42')).toBeUndefined();
+      expect(await elsewhere.login('42')).toBeUndefined();
+    }
+    expect(await tokens().login('42')).toMatchObject(login);
+    await expect(
+      new FileTokens(folder, 'bank', undefined).change('43', (slot) => slot.write(login)),
+    ).rejects.toEqual(new TypeError('Tokens need the bank that granted them'));
+    expect(await tokens().customers()).toEqual(['42']);
+  });
+
+  it('space for tokens is reserved until it is given back', async () => {
+    const giveBack = await tokens().ready();
+    expect(readdirSync(place())).toEqual([]);
+    await giveBack();
+    await giveBack();
+  });
+});
+
+describe('tokens of a profile that becomes protected', () => {
+  const everything = () =>
+    readdirSync(place(), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+      .join();
+
+  it('rewritten tokens are encrypted, keep their origin, and leave nothing half-written', async () => {
+    useKeyring();
+    await write('42');
+    await write(null, { ...login, refreshToken: null });
+    putOld('7');
+    await tokens().forget('9');
+    for (const name of ['customer-42.json.tmp-1', 'client-credentials.json.tmp-1'])
+      put(place(name), 'secret-');
+    await protect();
+    await tokens().rewrite();
+    expect(everything()).not.toContain('secret-');
+    expect(await tokens().read('42')).toMatchObject({ ...login, generation: 2, origin: 1 });
+    expect(await tokens().read(null)).toMatchObject({ refreshToken: null, generation: 2, origin: 1 });
+    expect(await tokens().read('7')).toMatchObject({ ...login, generation: 1, origin: 0 });
+    await tokens().rewrite();
+    expect(await tokens().read('42')).toMatchObject({ ...login, generation: 3, origin: 1 });
+  });
+
+  it('a rewrite does not bring back a login', async () => {
+    useKeyring();
+    await write('42');
+    await tokens().forget('42');
+    await protect();
+    await tokens().rewrite();
+    expect(readdirSync(place('customer-42'))).toEqual(['2.json']);
+  });
+
+  it('encrypted tokens do not open for another customer or another bank', async () => {
+    useKeyring();
+    await protect();
+    await write('42');
+    const stored = readFileSync(place('customer-42', '1.json'), 'utf8');
+    expect(stored).not.toContain('secret-');
+    put(place('customer-43', '1.json'), stored);
+    put(place('client-credentials', '1.json'), stored);
+    put(place('customer-44', '1.json'), stored.replace('bank.example', 'evil.example'));
+    for (const holder of ['43', null])
+      await expect(tokens().read(holder)).rejects.toThrow('was written for another place');
+    await expect(tokens(new URL('https://evil.example/psd2')).read('44')).rejects.toThrow(
+      `${place('customer-44', '1.json')} is damaged`,
+    );
+  });
+
+  it('without the key, encrypted tokens are neither read nor replaced, and the error says what to do', async () => {
+    useKeyring();
+    await protect();
+    await write('42');
+    rmSync(folder.protection('bank'));
+    const gone = (path: string) => ({
+      code: 'config',
+      message: `${path} is encrypted, and the profile's key is gone`,
+      hint: `Restore the folder protection, or remove the file (rm ${path}) and log in again:`,
+      next: [['auth', 'login']],
+    });
+    await expect(tokens().read('42')).rejects.toMatchObject(gone(place('customer-42', '1.json')));
+    await expect(write('42')).rejects.toMatchObject(gone(place('customer-42.json')));
+    // What is not encrypted can be used.
+    expect(await tokens().login('42')).toMatchObject({ scope: 'oob' });
+    put(place('customer-43', '1.json'), 'garbage');
+    await write('43');
+    expect(await tokens().read('43')).toMatchObject(login);
+  });
+
+  it('tokens that the bank refused stay encrypted', async () => {
+    useKeyring();
+    await protect();
+    await write('42');
+    await tokens().change('42', async (slot) => {
+      const read = await slot.read();
+      if (read) await slot.refuse(read);
+    });
+    expect(everything()).not.toContain('secret-');
+    expect(await tokens().read('42')).toMatchObject({
+      accessToken: 'secret-access',
+      refreshToken: null,
+      generation: 2,
+      origin: 1,
+    });
+  });
+});

@@ -1,0 +1,211 @@
+import fs, {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
+import { FileUnattendedReads } from '../../../src/store/files/access.ts';
+import type { AccountRead } from '../../../src/store/ports/access.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, once, replace } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+const newFolder = () => newConfigFolder(temporary);
+const TODAY = parseDate('today', '2026-11-21');
+const read = (productId: string | null, day: IsoDate = TODAY) => ({ day, customerId: '1048262', productId });
+
+/** Lets `count` runs, each with its own process, read the same account. */
+async function runs(folder: ReturnType<typeof newFolder>, count: number, budget: number): Promise<boolean[]> {
+  const taken: boolean[] = [];
+  for (let run = 0; run < count; run += 1)
+    taken.push(await take(new FileUnattendedReads(folder, 'bank'), read('0010482620'), budget));
+  return taken;
+}
+const take = async (reads: FileUnattendedReads, which: AccountRead, budget: number) =>
+  (await reads.take(which, { budget })) === 'taken';
+
+test('an account is read at most as often a day as the budget allows', async () => {
+  expect(await runs(newFolder(), 6, 4)).toEqual([true, true, true, true, false, false]);
+});
+
+test('the calls of one run are one read, and those of the next run are another', async () => {
+  const reads = new FileUnattendedReads(newFolder(), 'bank');
+  for (const _call of [1, 2, 3]) expect(await take(reads, read('0010482620'), 1)).toBe(true);
+  reads.begin();
+  expect(await take(reads, read('0010482620'), 1)).toBe(false);
+});
+
+test('accounts, customers and profiles are counted separately', async () => {
+  const folder = newFolder();
+  await runs(folder, 1, 1);
+  const reads = new FileUnattendedReads(folder, 'bank');
+  expect(await take(reads, read('0010482620'), 1)).toBe(false);
+  expect(await take(reads, read('0010482638'), 1)).toBe(true);
+  expect(await take(reads, read(null), 1)).toBe(true);
+  expect(await take(reads, { ...read('0010482620'), customerId: '1048263' }, 1)).toBe(true);
+  expect(await take(new FileUnattendedReads(folder, 'other'), read('0010482620'), 1)).toBe(true);
+});
+
+test('reads of another process in the meantime count too', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  expect(await take(reads, read('0010482620'), 3)).toBe(true);
+  await runs(folder, 2, 9);
+  reads.begin();
+  expect(await take(reads, read('0010482620'), 3)).toBe(false);
+});
+
+test('the next day is counted from zero, and the file of the day before is removed', async () => {
+  const folder = newFolder();
+  await runs(folder, 4, 4);
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const tomorrow = parseDate('tomorrow', '2026-11-22');
+  expect(await take(reads, read('0010482620', tomorrow), 1)).toBe(true);
+  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
+});
+
+test('a read without a budget is counted and never refused', async () => {
+  const folder = newFolder();
+  expect(await runs(folder, 2, Number.POSITIVE_INFINITY)).toEqual([true, true]);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n'.repeat(2));
+});
+
+test('a line that a power cut left incomplete does not count', async () => {
+  const folder = newFolder();
+  await runs(folder, 1, 9);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  writeFileSync(file, '1048262 0010482620\n1048262 00104');
+  expect(await take(new FileUnattendedReads(folder, 'bank'), read('0010482638'), 1)).toBe(true);
+});
+
+test('a run does not count the reads that it has counted already, however many calls it makes', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  for (let run = 0; run < 3; run += 1) {
+    reads.begin();
+    expect(await take(reads, read('0010482620'), 3)).toBe(true);
+    expect(await take(reads, read(null), 9)).toBe(true);
+  }
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n1048262 *\n'.repeat(3));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  reads.begin();
+  expect(await take(reads, read('0010482620'), 3)).toBe(false);
+  // A refused read is not counted.
+  expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(7);
+  expect(await take(reads, read(null), 4)).toBe(true);
+});
+
+test('a read that another process takes at the same moment is refused, and given back', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  await runs(folder, 1, 9);
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  expect(await take(reads, read('0010482638'), 2)).toBe(true);
+  const { writeSync } = fs;
+  replace(fs, 'writeSync', (to: never, line: never) => {
+    if (!String(line).includes('back')) appendFileSync(file, '1048262 0010482620\n');
+    return writeSync(to, line);
+  });
+  expect(await take(reads, read('0010482620'), 2)).toBe(false);
+  expect(readFileSync(file, 'utf8')).toMatch(/(1048262 0010482620\n(.*\n)*){3}1048262 0010482620 back\n$/);
+});
+
+test('after midnight a read of the day before is neither given back nor noted, since nobody counts it', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const tomorrow = parseDate('tomorrow', '2026-11-22');
+  const [late, later, early] = [read('0010482620'), read('0010482638'), read('0010482620', tomorrow)];
+  for (const each of [late, later, early]) expect(await take(reads, each, 4)).toBe(true);
+  await reads.giveBack(late, 1439);
+  await reads.succeeded(later);
+  expect(readdirSync(join(folder.tokens('bank'), 'unattended-reads'))).toEqual([tomorrow]);
+  const file = join(folder.tokens('bank'), 'unattended-reads', tomorrow);
+  expect(readFileSync(file, 'utf8')).toBe('1048262 0010482620\n');
+});
+
+test('a read of the day before that failed does not lengthen the pauses of today', async () => {
+  const folder = newFolder();
+  const file = (day: IsoDate) => join(folder.tokens('bank'), 'unattended-reads', day);
+  const reads = new FileUnattendedReads(folder, 'bank');
+  for (const minute of [600, 700]) {
+    await reads.take(read('0010482620'), { budget: 9 });
+    await reads.giveBack(read('0010482620'), minute);
+  }
+  expect(readFileSync(file(TODAY), 'utf8')).toMatch(/ failed 1 605\n.*\n.* failed 2 710\n$/);
+  const tomorrow = parseDate('tomorrow', '2026-11-22');
+  await reads.take(read('0010482620', tomorrow), { budget: 9 });
+  await reads.giveBack(read('0010482620', tomorrow), 60);
+  expect(readFileSync(file(tomorrow), 'utf8')).toMatch(/ failed 1 65\n$/);
+});
+
+test('data is noted only if it ends a pause', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  await reads.take(read(null), { budget: 9 });
+  await reads.succeeded(read(null));
+  expect(readFileSync(file, 'utf8')).toBe('1048262 *\n');
+  reads.begin();
+  await reads.take(read(null), { budget: 9 });
+  await reads.giveBack(read(null), 600);
+  await reads.take(read(null), { budget: 9 });
+  for (const _again of [1, 2]) await reads.succeeded(read(null));
+  expect(readFileSync(file, 'utf8')).toBe(
+    '1048262 *\n1048262 *\n1048262 * failed 1 605\n1048262 *\n1048262 * ok\n',
+  );
+});
+
+test('no file of the count stays open', async () => {
+  const folder = newFolder();
+  const open = new Set<unknown>();
+  const { openSync, closeSync } = fs;
+  replace(fs, 'openSync', (...args: never[]) => {
+    const file: unknown = Reflect.apply(openSync, fs, args);
+    open.add(file);
+    return file;
+  });
+  replace(fs, 'closeSync', (file: never) => {
+    open.delete(file);
+    closeSync(file);
+  });
+  await runs(folder, 3, 2);
+  expect(open).toEqual(new Set());
+});
+
+test('a note about a read that cannot be written is an error, and names the file', async () => {
+  const folder = newFolder();
+  const reads = new FileUnattendedReads(folder, 'bank');
+  await reads.take(read(null));
+  const file = join(folder.tokens('bank'), 'unattended-reads', TODAY);
+  once('openSync', failing('ENOSPC'));
+  await expect(reads.giveBack(read(null))).rejects.toMatchObject({
+    code: 'config',
+    message: `The count of reads ${file} cannot be written: the disk is full`,
+  });
+});
+
+test('a count of reads that cannot be written is an error, and names the file', async () => {
+  const folder = newFolder();
+  const place = join(folder.tokens('bank'), 'unattended-reads');
+  mkdirSync(join(place, TODAY), { recursive: true, mode: 0o700 });
+  await expect(new FileUnattendedReads(folder, 'bank').take(read(null), { budget: 1 })).rejects.toMatchObject(
+    {
+      code: 'config',
+      message: `The count of reads ${join(place, TODAY)} cannot be written: a folder has that name`,
+      hint: 'Check the free space, and who owns the folder.',
+    },
+  );
+  rmSync(place, { recursive: true });
+  writeFileSync(place, '');
+  await expect(new FileUnattendedReads(folder, 'bank').take(read(null))).rejects.toMatchObject({
+    code: 'config',
+  });
+});

@@ -1,0 +1,231 @@
+import fs, {
+  appendFileSync,
+  chmodSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CallLog, type LoggedCall, readCalls } from '../../../src/store/machine/call-log.ts';
+import { startProgram } from '../process.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { failing, once, replace } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+const newLogFolder = () => newConfigFolder(temporary).log;
+
+function call(changes: Partial<LoggedCall> = {}): LoggedCall {
+  return {
+    at: '2026-11-21T09:30:00.000Z',
+    profile: 'bank',
+    host: 'psd2.bank.example',
+    method: 'GET',
+    path: '/private/customers/1048262/accounts',
+    status: 200,
+    failure: null,
+    milliseconds: 12,
+    tppRequestId: 'q1',
+    transactionId: 't1',
+    requestId: '012345678901234567890123',
+    apiTrackId: '9568200258',
+    flow: null,
+    ...changes,
+  };
+}
+
+const idsIn = (folder: string, mention?: string) =>
+  [...readCalls(folder, mention)].map(({ tppRequestId }) => tppRequestId);
+
+describe('the log of calls', () => {
+  it('the log of calls returns what was written, newest first', () => {
+    const folder = newLogFolder();
+    const log = new CallLog(folder);
+    const calls = [
+      call(),
+      call({ tppRequestId: 'q2', status: null, failure: 'nothing listens at 127.0.0.1:1', requestId: null }),
+      call({ tppRequestId: 'q3', flow: 'tr-1', method: 'PUT', irrevocable: true }),
+      call({ tppRequestId: 'q4', status: null, failure: 'no connection', neverLeft: true }),
+    ];
+    for (const each of calls) log.append(each);
+    expect([...readCalls(folder)]).toEqual(calls.reverse());
+  });
+
+  it('the log of calls is empty before the first call', () => {
+    expect(idsIn(newLogFolder())).toEqual([]);
+  });
+
+  it('only the owner can read the log of calls, even if its file was opened to others', () => {
+    const folder = newLogFolder();
+    const log = new CallLog(folder);
+    log.append(call());
+    const file = join(folder, 'calls.ndjson');
+    expect([folder, file].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+    chmodSync(file, 0o644);
+    log.append(call());
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('the log of calls is read completely, whatever the length of its lines, even across blocks', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.nat(70_000).map((length) => 'é'.repeat(length)),
+    );
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), (paths) => {
+        const folder = newLogFolder();
+        const log = new CallLog(folder);
+        const lines = paths.map((path) => call({ path: path }));
+        for (const line of lines) log.append(line);
+        expect([...readCalls(folder)]).toEqual(lines.reverse());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('the log of calls skips a line that was cut short, and no other', () => {
+    const folder = newLogFolder();
+    const log = new CallLog(folder);
+    log.append(call({ tppRequestId: 'before' }));
+    appendFileSync(join(folder, 'calls.ndjson'), '{"at":"2026-11-21T09:30:00.000Z","prof');
+    log.append(call({ tppRequestId: 'after' }));
+    appendFileSync(join(folder, 'calls.ndjson'), 'neither JSON\n{"at":1}\n\n');
+    log.append(call({ tppRequestId: 'last' }));
+    expect(idsIn(folder)).toEqual(['last', 'after', 'before']);
+  });
+
+  it('a line whose fields have another type does not count', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    for (const change of [{ neverLeft: false }, { irrevocable: 'yes' }, { status: '200' }, { flow: 7 }])
+      appendFileSync(join(folder, 'calls.ndjson'), `${JSON.stringify({ ...call(), ...change })}\n`);
+    expect(idsIn(folder)).toEqual(['q1']);
+  });
+
+  it('only the files that psd2 names belong to the log, the newest first', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    const other = (name: string, tppRequestId: string) =>
+      writeFileSync(join(folder, name), `${JSON.stringify(call({ tppRequestId }))}\n`, { mode: 0o600 });
+    other('calls-2026-11-19T093000.000Z-1.ndjson', 'oldest');
+    other('calls-2026-11-20T093000.000Z-1.ndjson', 'older');
+    for (const name of ['my-calls-1.ndjson', 'calls-1.ndjson.gz', 'callsx.ndjson']) other(name, name);
+    expect(idsIn(folder)).toEqual(['q1', 'older', 'oldest']);
+  });
+
+  it('a log that others can change, or that cannot be read, is refused', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    const path = join(folder, 'calls.ndjson');
+    chmodSync(path, 0o666);
+    expect(() => idsIn(folder)).toThrow(`${path} can be changed by others (mode 0666)`);
+    chmodSync(path, 0o644);
+    expect(idsIn(folder)).toEqual(['q1']);
+    once('openSync', failing('EACCES'));
+    expect(() => idsIn(folder)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `The log ${path} cannot be read`,
+        hint: 'Check who owns it.',
+      }),
+    );
+  });
+
+  it('a log that cannot be written is reported, and its file is closed again', () => {
+    const folder = newLogFolder();
+    const log = new CallLog(folder);
+    once('openSync', failing('EACCES'));
+    expect(() => log.append(call())).toThrow('EACCES');
+    const opened: unknown[] = [];
+    const { closeSync } = fs;
+    replace(fs, 'closeSync', (file: never) => {
+      opened.push(file);
+      closeSync(file);
+    });
+    log.append(call());
+    expect(opened).toHaveLength(1);
+    expect(idsIn(folder)).toEqual(['q1']);
+    expect(opened).toHaveLength(2);
+  });
+
+  it('the log of calls can be searched for a text', () => {
+    const folder = newLogFolder();
+    const log = new CallLog(folder);
+    for (const flow of ['tr-1', 'tr-2', 'tr-1']) log.append(call({ flow, tppRequestId: `of ${flow}` }));
+    expect(idsIn(folder, 'tr-2')).toEqual(['of tr-2']);
+  });
+
+  it('the log of calls is read only as far as needed, so even a huge file gives its last lines', () => {
+    const folder = newLogFolder();
+    new CallLog(folder).append(call());
+    const path = join(folder, 'calls-2026-11-20T093000.000Z-1.ndjson');
+    writeFileSync(path, '');
+    // A hole of 64 GiB, which takes no space on disk.
+    ftruncateSync(openSync(path, 'r+'), 64 * 1024 ** 3);
+    appendFileSync(path, `\n${JSON.stringify(call({ tppRequestId: 'older' }))}\n`);
+    const reading = readCalls(folder);
+    expect([reading.next().value, reading.next().value]).toMatchObject([
+      { tppRequestId: 'q1' },
+      { tppRequestId: 'older' },
+    ]);
+    reading.return(undefined);
+  });
+});
+
+describe('a log that is full', () => {
+  const long = '/x'.repeat(512 * 1024);
+  /** Eleven of these fill a file. */
+  const fill = (log: CallLog, count: number, from = 0) => {
+    for (let number = from; number < from + count; number += 1) {
+      const at = new Date(Date.UTC(2026, 10, 21, 9, 30, number)).toISOString();
+      log.append(call({ at, tppRequestId: String(number), path: long }));
+    }
+  };
+
+  it('a log that is full moves on to a new file and keeps the order', () => {
+    const folder = newLogFolder();
+    fill(new CallLog(folder), 25);
+    expect(readdirSync(folder)).toHaveLength(3);
+    expect(idsIn(folder)).toEqual(Array.from({ length: 25 }, (_, index) => String(24 - index)));
+    for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it('a log that is full keeps the newest calls, about 50 MiB', () => {
+    const folder = newLogFolder();
+    fill(new CallLog(folder), 80);
+    const kept = idsIn(folder).map(Number);
+    expect(kept[0]).toBe(79);
+    expect(kept).toEqual(kept.map((_, index) => 79 - index));
+    const size = readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
+    expect(size).toBeGreaterThan(30 * 1024 ** 2);
+    expect(size).toBeLessThan(53 * 1024 ** 2);
+  });
+
+  it('processes that write to the log at the same time lose no line, even while it moves to a new file', async () => {
+    const folder = newLogFolder();
+    const program = `
+      import { CallLog } from '../../../src/store/machine/call-log.ts';
+      const [folder, name] = process.argv.slice(2);
+      const log = new CallLog(folder);
+      process.stdin.once('data', () => {
+        for (let number = 0; number < 60; number += 1) {
+          log.append({ ...${JSON.stringify(call({ path: '/x'.repeat(60_000) }))},
+            at: new Date().toISOString(), tppRequestId: name + '-' + number });
+        }
+        process.exit();
+      });`;
+    const writers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name) => startProgram(program, temporary, { arguments: [folder, name] })),
+    );
+    for (const { process } of writers) process.stdin?.write('go\n');
+    await Promise.all(writers.map(({ output }) => output));
+    const written = ['a', 'b', 'c', 'd'].flatMap((name) =>
+      Array.from({ length: 60 }, (_, number) => `${name}-${number}`),
+    );
+    expect(readdirSync(folder).length).toBeGreaterThan(1);
+    expect(idsIn(folder).sort()).toEqual(written.sort());
+  });
+});

@@ -1,0 +1,142 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { faultOf } from '../../../src/store/disk/permissions.ts';
+import { checkStore, inspectStore, storeFolder } from '../../../src/store/machine/folder.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let warnings: string[];
+const warn = (text: string) => warnings.push(text);
+
+beforeEach(() => {
+  warnings = [];
+});
+
+it('a configuration folder is used if it belongs to the user or does not exist yet', () => {
+  const folder = storeFolder(join(temporary, 'own'));
+  checkStore(folder, warn);
+  mkdirSync(folder.root);
+  checkStore(folder, warn);
+  expect(warnings).toEqual([]);
+});
+
+it('a configuration folder that belongs to another user is refused', () => {
+  expect(() => checkStore(storeFolder('/usr'), warn, 65534)).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: 'The configuration folder /usr belongs to root',
+      hint: expect.stringContaining('PSD2_CONFIG_DIR'),
+    }),
+  );
+});
+
+it('root uses the configuration folder of another user, with a warning', () => {
+  const folder = storeFolder(join(temporary, 'of-another'));
+  mkdirSync(folder.root);
+  if (process.getuid?.() === 0) chownSync(folder.root, 12345, 12345);
+  checkStore(folder, warn, 0);
+  expect(warnings).toEqual([
+    `The configuration folder ${folder.root} belongs to another user (${statSync(folder.root).uid}), and psd2 runs as root. That user cannot read what psd2 writes there.`,
+  ]);
+});
+
+it('all places of the store are below one root', () => {
+  const folder = storeFolder('/somewhere');
+  expect(folder.tokens('bank')).toBe('/somewhere/tokens/bank');
+  expect(folder.flows('bank')).toBe('/somewhere/flows/bank');
+});
+
+describe('file permissions, judged as ssh judges them', () => {
+  const SELF = process.getuid?.() ?? 0;
+  const stats = (mode: number, uid = SELF) => ({ uid, mode });
+
+  it.each([
+    ['folder', 0o700],
+    ['folder', 0o755],
+    ['secret', 0o600],
+    ['secret', 0o400],
+    ['public', 0o644],
+  ] as const)('a path judged as %s, with the mode %i (decimal), is used', (judged, mode) => {
+    expect(faultOf('/some/where', stats(mode), judged)).toBeUndefined();
+  });
+
+  it.each([
+    ['folder', 0o777, 'changed', '0777', 'chmod 700'],
+    ['folder', 0o770, 'changed', '0770', 'chmod 700'],
+    ['folder', 0o1777, 'changed', '0777', 'chmod 700'],
+    ['secret', 0o666, 'changed', '0666', 'chmod 600'],
+    ['secret', 0o602, 'changed', '0602', 'chmod 600'],
+    ['secret', 0o640, 'read', '0640', 'chmod 600'],
+    ['public', 0o664, 'changed', '0664', 'chmod go-w'],
+  ] as const)(
+    'a path judged as %s, with the mode %i (decimal), is refused',
+    (judged, mode, what, octal, chmod) => {
+      expect(faultOf("/it's/here", stats(mode), judged)).toMatchObject({
+        code: 'config',
+        message: `/it's/here can be ${what} by others (mode ${octal})`,
+        hint: `Run: ${chmod} '/it'\\''s/here'`,
+      });
+    },
+  );
+
+  it('a file of root is used, and root decides who may read it', () => {
+    expect(faultOf('/some/secret', stats(0o440, 0), 'secret', 1000)).toBeUndefined();
+    expect(faultOf('/some/secret', stats(0o664, 0), 'secret', 1000)).toMatchObject({
+      message: '/some/secret can be changed by others (mode 0664)',
+    });
+  });
+
+  it('a file of another user is refused, with the command that makes it safe', () => {
+    expect(faultOf('/some/secret', stats(0o666, 4711), 'secret', 1000)).toMatchObject({
+      code: 'config',
+      message: '/some/secret belongs to another user (4711)',
+      hint: 'If you trust its content, run: sudo chown 1000 /some/secret && chmod 600 /some/secret',
+    });
+    expect(faultOf('/some/ca.pem', stats(0o644, 4711), 'public', 1000)?.hint).toBe(
+      'If you trust its content, run: sudo chown 1000 /some/ca.pem',
+    );
+  });
+
+  it('root uses the files of the user in whose folder they are, and of nobody else', () => {
+    const home = join(temporary, 'home');
+    mkdirSync(home);
+    if (SELF === 0) chownSync(home, 4711, 4711);
+    const { uid } = statSync(home);
+    expect(faultOf(join(home, 'secret'), stats(0o600, uid), 'secret', 0)).toBeUndefined();
+    expect(faultOf(join(home, 'secret'), stats(0o644, uid), 'secret', 0)?.message).toContain('can be read');
+    expect(faultOf(join(home, 'secret'), stats(0o600, 815), 'secret', 0)?.hint).toBe(
+      `If you trust its content, run: chown 0 ${join(home, 'secret')}`,
+    );
+  });
+
+  it.each([
+    '.',
+    'profiles',
+    'protection',
+    'tokens',
+    'tokens/bank',
+    'tokens/bank/client-credentials-calls',
+    'flows',
+    'flows/bank',
+    'flows/bank/open',
+    'flows/bank/references',
+    'stores',
+    'stores/copies',
+    'sandbox',
+    'sandbox/certificates',
+    'log',
+  ])('psd2 refuses a folder of the store that others can write to: %s', (name) => {
+    const folder = storeFolder(mkdtempSync(join(temporary, 'store-')));
+    const path = join(folder.root, name);
+    mkdirSync(path, { recursive: true });
+    checkStore(folder, warn);
+    expect(inspectStore(folder).faults).toEqual([]);
+    chmodSync(path, 0o777);
+    expect(() => checkStore(folder, warn)).toThrow(`${path} can be changed by others (mode 0777)`);
+    expect(inspectStore(folder).faults.map(({ message }) => message)).toEqual([
+      `${path} can be changed by others (mode 0777)`,
+    ]);
+    expect(warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type StoreFolder, storeFolder } from '../../../src/store/machine/folder.ts';
+import { type ProfileSettings, ProfileStore, parseProfileName } from '../../../src/store/machine/profiles.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const settings: ProfileSettings = {
+  baseUrl: 'https://bank.example',
+  clientId: 'client-1',
+  clientSecret: 'secret-1',
+  qwacCertificate: { path: '/etc/psd2/qwac.pem' },
+  qwacKey: { pem: '-----BEGIN PRIVATE KEY-----' },
+  tppCertificate: 'none',
+};
+
+let folder: StoreFolder;
+let store: ProfileStore;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  store = new ProfileStore(folder);
+});
+
+describe('the configuration folder', () => {
+  it('the configuration folder is the one in PSD2_CONFIG_DIR, or a default', async () => {
+    expect(storeFolder('/somewhere').root).toBe('/somewhere');
+    expect(storeFolder(undefined).root).toMatch(/psd2$/);
+    expect(storeFolder('').root).toBe(storeFolder(undefined).root);
+  });
+});
+
+it('there is no profile at first', async () => {
+  expect(store.list()).toEqual([]);
+  expect(store.read('bank')).toBeUndefined();
+  expect(store.current()).toBeUndefined();
+});
+
+it('a profile keeps its settings unchanged', async () => {
+  await store.write('bank', settings);
+  expect(store.read('bank')).toEqual(settings);
+  await store.write('bank', { baseUrl: 'https://other.example' });
+  expect(store.read('bank')).toEqual({ baseUrl: 'https://other.example' });
+});
+
+it('settings are replaced only if they have not changed since they were read', async () => {
+  await store.write('bank', settings);
+  const read = store.read('bank') ?? settings;
+  const [first, second] = ['https://first.example', 'https://second.example'];
+  expect(await store.replace('bank', read, { ...settings, baseUrl: first })).toBe(true);
+  expect(await store.replace('bank', read, { ...settings, baseUrl: second })).toBe(false);
+  expect(store.read('bank')).toEqual({ ...settings, baseUrl: first });
+});
+
+it('only the owner can read the profiles', async () => {
+  await store.write('bank', settings);
+  await store.use('bank');
+  for (const file of [folder.profile('bank'), folder.config]) expect(statSync(file).mode & 0o777).toBe(0o600);
+  for (const place of [folder.root, folder.profiles]) expect(statSync(place).mode & 0o777).toBe(0o700);
+});
+
+it('profiles are listed in order, and other files in the folder are ignored', async () => {
+  for (const name of ['zeta', 'alpha', 'a.b']) await store.write(name, settings);
+  writeFileSync(join(folder.profiles, 'notes.txt'), '');
+  expect(store.list()).toEqual(['a.b', 'alpha', 'zeta']);
+});
+
+it('a profile is the current one as long as it exists', async () => {
+  await store.write('bank', settings);
+  await store.use('bank');
+  expect(store.current()).toBe('bank');
+  store.remove('bank');
+  expect(store.current()).toBeUndefined();
+});
+
+it('a removed profile has no settings', async () => {
+  await store.write('bank', settings);
+  store.remove('bank');
+  store.remove('bank');
+  expect(store.read('bank')).toBeUndefined();
+});
+
+it('damaged settings are refused', async () => {
+  mkdirSync(folder.profiles, { recursive: true, mode: 0o700 });
+  writeFileSync(folder.profile('bank'), '{"baseUrl":1}', { mode: 0o600 });
+  expect(() => store.read('bank')).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: expect.stringContaining('baseUrl is not as psd2 wrote it'),
+    }),
+  );
+});
+
+describe('a profile name', () => {
+  it.each(['bank', 'Bank-1', 'a', '0.x_y', 'n'.repeat(64)])('a profile name may be %s', async (name) => {
+    expect(parseProfileName(name)).toBe(name);
+  });
+
+  it.each(['', '.', '..', '../x', 'a/b', '-a', '.a', 'a b', 'è', 'n'.repeat(65), 'a\n'])(
+    'the profile name %j is refused',
+    async (name) => {
+      expect(() => parseProfileName(name)).toThrow(expect.objectContaining({ code: 'usage' }));
+      expect(() => store.read(name)).toThrow('is not usable');
+      expect(() => store.remove(name)).toThrow('is not usable');
+      await expect(store.write(name, settings)).rejects.toThrow('is not usable');
+    },
+  );
+
+  it('the profile name env is reserved for the settings of the environment', async () => {
+    expect(() => parseProfileName('env')).toThrow(
+      'The profile name "env" is reserved for the settings of the environment',
+    );
+  });
+});

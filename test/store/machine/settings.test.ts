@@ -1,0 +1,345 @@
+import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ProfileStore } from '../../../src/store/machine/profiles.ts';
+import {
+  environmentSettings,
+  missingSetting,
+  openProfile,
+  type Profile,
+  passphraseIn,
+  readPem,
+  readSource,
+  requireSetting,
+  requireSource,
+} from '../../../src/store/machine/settings.ts';
+import { lacking } from '../../support/lacking.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+let store: ProfileStore;
+
+beforeEach(() => {
+  store = new ProfileStore(newConfigFolder(temporary));
+});
+
+const bank = { baseUrl: 'https://bank.example', clientId: 'stored', applicationName: 'Stored App' };
+
+describe('choosing a profile', () => {
+  beforeEach(async () => {
+    await store.write('bank', bank);
+    await store.write('other', { ...bank, baseUrl: 'https://other.example' });
+    await store.use('bank');
+  });
+
+  it('psd2 uses the named profile, or else the current one', () => {
+    expect(openProfile(store, 'other', {})).toMatchObject({
+      name: 'other',
+      settings: { baseUrl: 'https://other.example' },
+    });
+    expect(openProfile(store, undefined, {})).toEqual({ name: 'bank', settings: bank });
+  });
+
+  it('environment variables override the settings of a profile; an empty one counts as not set', () => {
+    const env = { PSD2_CLIENT_ID: 'environment', PSD2_APP_NAME: '', PSD2_QWAC_CERT: '/qwac.pem' };
+    expect(openProfile(store, undefined, env)).toEqual({
+      name: 'bank',
+      settings: { ...bank, clientId: 'environment', qwacCertificate: { path: '/qwac.pem' } },
+    });
+  });
+
+  it('the error for a profile that does not exist lists the existing ones', () => {
+    expect(() => openProfile(store, 'gone', {})).toThrow(
+      expect.objectContaining({
+        code: 'no_profile',
+        message: 'There is no profile "gone"',
+        hint: 'Known profiles: bank, other. Choose one with:',
+        next: [
+          ['profile', 'use', 'bank'],
+          ['profile', 'use', 'other'],
+        ],
+      }),
+    );
+  });
+
+  it('the error for a name that is nearly right asks if another was meant, and offers three profiles at most', async () => {
+    for (const name of ['third', 'zebra']) await store.write(name, bank);
+    expect(() => openProfile(store, 'bonk', {})).toThrow(
+      expect.objectContaining({
+        hint: 'Did you mean bank? Known profiles: bank, other, third, zebra. Choose one with:',
+        next: ['bank', 'other', 'third'].map((name) => ['profile', 'use', name]),
+      }),
+    );
+  });
+
+  it('without a current profile, the error lists the profiles and suggests none of them as meant', async () => {
+    await store.remove('bank');
+    expect(() => openProfile(store, undefined, {})).toThrow(
+      expect.objectContaining({
+        message: 'No profile is chosen',
+        hint: 'Known profiles: other. Choose one with:',
+        next: [['profile', 'use', 'other']],
+      }),
+    );
+  });
+
+  it('the profile env consists of environment variables only', () => {
+    const env = { PSD2_BASE_URL: 'https://env.example' };
+    expect(openProfile(store, 'env', env)).toEqual({
+      name: 'env',
+      settings: { baseUrl: 'https://env.example' },
+    });
+    expect(() => openProfile(store, 'env', {})).toThrow(
+      'The environment does not define a profile: PSD2_BASE_URL is not set',
+    );
+  });
+});
+
+it('without a stored profile, environment variables define one', () => {
+  expect(openProfile(store, undefined, { PSD2_BASE_URL: 'https://env.example' })).toEqual({
+    name: 'env',
+    settings: { baseUrl: 'https://env.example' },
+  });
+});
+
+it('without any profile, the error says what to run', () => {
+  expect(() => openProfile(store, undefined, { PSD2_CLIENT_ID: 'x' })).toThrow(
+    expect.objectContaining({
+      code: 'no_profile',
+      message: 'No profile is chosen',
+      hint: 'Add one, or try the sandbox:',
+      next: [
+        ['profile', 'add'],
+        ['sandbox', 'start', '--detach'],
+        ['--profile', 'sandbox', 'auth', 'login'],
+      ],
+    }),
+  );
+});
+
+it('every setting has an environment variable', () => {
+  expect(
+    environmentSettings({
+      PSD2_BASE_URL: 'a',
+      PSD2_CLIENT_ID: 'b',
+      PSD2_CLIENT_SECRET: 'c',
+      PSD2_APP_NAME: 'd',
+      PSD2_CC_CLIENT_ID: 'e',
+      PSD2_CC_CLIENT_SECRET: 'f',
+      PSD2_CC_APP_NAME: 'g',
+      PSD2_REDIRECT_URI: 'h',
+      PSD2_QWAC_CERT: 'i',
+      PSD2_QWAC_KEY: 'j',
+      PSD2_QSEAL_CERT: 'k',
+      PSD2_QSEAL_KEY: 'l',
+      PSD2_CA: 'm',
+      PSD2_BANK_SIGNING_CERT: 'n',
+      PSD2_CC_DAILY_LIMIT: 'o',
+      PSD2_SIGNER: 'p',
+      PSD2_PAYEE_CHECK: 'q',
+      PSD2_MAX_AMOUNT: 'r',
+      PSD2_ENVIRONMENT: 'production',
+      PATH: '/bin',
+    }),
+  ).toEqual({
+    baseUrl: 'a',
+    clientId: 'b',
+    clientSecret: 'c',
+    applicationName: 'd',
+    ccClientId: 'e',
+    ccClientSecret: 'f',
+    ccApplicationName: 'g',
+    redirectUri: 'h',
+    qwacCertificate: { path: 'i' },
+    qwacKey: { path: 'j' },
+    qsealCertificate: { path: 'k' },
+    qsealKey: { path: 'l' },
+    ca: { path: 'm' },
+    bankSigningCertificate: { path: 'n' },
+    ccDailyLimit: 'o',
+    signer: 'p',
+    payeeCheck: 'q',
+    maxAmount: 'r',
+    environment: 'production',
+  });
+});
+
+it('a variable loses the spaces and line breaks around it, and one that has nothing else is not set', () => {
+  expect(
+    environmentSettings({ PSD2_CLIENT_SECRET: ' a secret\n', PSD2_CLIENT_ID: ' \n', PSD2_CA: '' }),
+  ).toEqual({
+    clientSecret: 'a secret',
+  });
+});
+
+it.each(['production', 'sandbox'])('the environment %s of the bank is known', (environment) => {
+  expect(environmentSettings({ PSD2_ENVIRONMENT: environment })).toEqual({ environment });
+});
+
+it.each(['Production', 'prod', ' sandbox'])('the environment %j of the bank is refused', (environment) => {
+  expect(() => environmentSettings({ PSD2_ENVIRONMENT: environment })).toThrow(
+    expect.objectContaining({
+      code: 'config',
+      message: `PSD2_ENVIRONMENT "${environment}" is not known`,
+      hint: 'Use one of production, sandbox.',
+    }),
+  );
+});
+
+it.each([
+  [undefined, undefined],
+  ['', undefined],
+  ['\n', undefined],
+  ['correct horse', 'correct horse'],
+  ['correct horse\n', 'correct horse'],
+  ['correct horse\r\n', 'correct horse'],
+  [' two\nlines \n\n', ' two\nlines \n'],
+])('the passphrase in PSD2_CONFIG_PASSPHRASE %j is %j', (value, passphrase) => {
+  expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: value })).toBe(passphrase);
+});
+
+describe('a required setting', () => {
+  const profile = (name: string): Profile => ({ name, settings: { clientId: 'x' } });
+
+  it('a missing setting is named with its environment variable', () => {
+    expect(requireSetting(profile('bank'), 'clientId')).toBe('x');
+    expect(() => requireSetting(profile('bank'), 'applicationName')).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: 'The profile "bank" has no application name',
+        hint: 'Set PSD2_APP_NAME, or the setting of the profile:',
+        next: [['profile', 'edit', 'bank']],
+      }),
+    );
+    expect(() => missingSetting(profile('env'), 'qwacKey')).toThrow(
+      expect.objectContaining({
+        message: 'The profile "env" has no QWAC key',
+        hint: 'Set PSD2_QWAC_KEY.',
+        context: lacking('next'),
+      }),
+    );
+  });
+
+  it.each([
+    ['baseUrl', 'base URL', 'PSD2_BASE_URL'],
+    ['clientSecret', 'client secret', 'PSD2_CLIENT_SECRET'],
+    ['ccClientId', 'client id for client credentials', 'PSD2_CC_CLIENT_ID'],
+    ['ccClientSecret', 'client secret for client credentials', 'PSD2_CC_CLIENT_SECRET'],
+    ['ccApplicationName', 'application name for client credentials', 'PSD2_CC_APP_NAME'],
+    ['ccDailyLimit', 'daily limit of calls with client credentials', 'PSD2_CC_DAILY_LIMIT'],
+    ['redirectUri', 'redirect URI', 'PSD2_REDIRECT_URI'],
+    ['signer', 'signer', 'PSD2_SIGNER'],
+    ['payeeCheck', 'payee check', 'PSD2_PAYEE_CHECK'],
+    ['maxAmount', 'largest amount of a transfer', 'PSD2_MAX_AMOUNT'],
+    ['qwacCertificate', 'QWAC certificate', 'PSD2_QWAC_CERT'],
+    ['qsealCertificate', 'QSealC certificate', 'PSD2_QSEAL_CERT'],
+    ['qsealKey', 'QSealC key', 'PSD2_QSEAL_KEY'],
+    ['ca', 'CA bundle', 'PSD2_CA'],
+    ['bankSigningCertificate', 'bank signing certificate', 'PSD2_BANK_SIGNING_CERT'],
+  ] as const)('the error for a missing %s calls it %s, and names %s', (key, name, variable) => {
+    expect(() => missingSetting(profile('env'), key)).toThrow(
+      expect.objectContaining({ message: `The profile "env" has no ${name}`, hint: `Set ${variable}.` }),
+    );
+  });
+
+  it.each(['x\ny', 'x\u0000', '\u007f', 'x\u0085'])(
+    'a setting with the control character in %j is refused',
+    (clientId) => {
+      expect(() => requireSetting({ name: 'bank', settings: { clientId } }, 'clientId')).toThrow(
+        expect.objectContaining({
+          code: 'config',
+          message: 'The client id contains a line break or another control character',
+          hint: 'Check PSD2_CLIENT_ID, or the profile.',
+        }),
+      );
+    },
+  );
+
+  it('a secret that was not decrypted is a mistake of the program, not a missing setting', () => {
+    const content = { v: 1, cipher: 'aes-256-gcm', nonce: '', tag: '', data: '' } as const;
+    const settings = { sealed: { names: ['qwacKey' as const], content } };
+    expect(() => missingSetting({ name: 'bank', settings }, 'qwacKey')).toThrow(
+      new TypeError('The QWAC key of the profile was not decrypted before it was used'),
+    );
+    expect(() => missingSetting({ name: 'bank', settings }, 'qsealKey')).toThrow(
+      expect.objectContaining({ code: 'config', message: 'The profile "bank" has no QSealC key' }),
+    );
+  });
+
+  it('a PEM setting that is needed is given as it is stored, or named if it is missing', () => {
+    const settings = { qwacKey: { path: '/qwac.pem' } };
+    expect(requireSource({ name: 'bank', settings }, 'qwacKey')).toEqual({ path: '/qwac.pem' });
+    expect(() => requireSource({ name: 'bank', settings }, 'qsealKey')).toThrow(
+      'The profile "bank" has no QSealC key',
+    );
+  });
+});
+
+describe('a PEM setting', () => {
+  const profileWith = (path: string): Profile => ({
+    name: 'bank',
+    settings: { qwacKey: { path }, qwacCertificate: { path }, ca: { pem: 'stored PEM' } },
+  });
+
+  it('a PEM setting is the stored text, or the current text of its file', () => {
+    const path = join(temporary, 'now.pem');
+    writeFileSync(path, 'first', { mode: 0o600 });
+    expect(readPem(profileWith(path), 'ca')).toBe('stored PEM');
+    expect(readPem(profileWith(path), 'qwacKey')).toBe('first');
+    writeFileSync(path, 'second');
+    expect(readPem(profileWith(path), 'qwacKey')).toBe('second');
+    expect(readPem(profileWith(path), 'qsealKey')).toBeUndefined();
+  });
+
+  it('the error for a PEM setting names a file that does not exist or cannot be read', () => {
+    const gone = join(temporary, 'gone.pem');
+    expect(() => readPem(profileWith(gone), 'qwacKey')).toThrow(
+      expect.objectContaining({
+        code: 'certificate',
+        message: `The QWAC key ${gone} does not exist`,
+        hint: 'Check the path and the mode of the file (PSD2_QWAC_KEY or the profile names it).',
+      }),
+    );
+    const circle = join(temporary, 'circle.pem');
+    symlinkSync(circle, circle);
+    expect(() => readPem(profileWith(circle), 'qwacKey')).toThrow(
+      expect.objectContaining({ code: 'certificate', message: `The QWAC key ${circle} cannot be read` }),
+    );
+    expect(() => readPem(profileWith(temporary), 'qwacCertificate')).toThrow(
+      expect.objectContaining({
+        code: 'certificate',
+        message: `The QWAC certificate ${temporary} is a folder, not a file`,
+        hint: 'Give the path of a file with the certificate or key.',
+      }),
+    );
+    expect(() => readPem(profileWith('/dev/null'), 'qwacCertificate')).toThrow(
+      'The QWAC certificate /dev/null is a pipe or a device, not a file',
+    );
+  });
+
+  it('the file of a PEM setting may have 4 MiB', () => {
+    const path = join(temporary, 'large.pem');
+    writeFileSync(path, '', { mode: 0o600 });
+    truncateSync(path, 4 * 1024 * 1024);
+    expect(readPem(profileWith(path), 'qwacCertificate')).toHaveLength(4 * 1024 * 1024);
+    truncateSync(path, 4 * 1024 * 1024 + 1);
+    expect(() => readPem(profileWith(path), 'qwacCertificate')).toThrow(
+      `The QWAC certificate ${path} is larger than 4 MiB, so it contains no certificate or key`,
+    );
+  });
+
+  it('a stored PKCS#12 container is given as its bytes', () => {
+    expect(readSource({ pkcs12: 'AAEC/w==' }, 'qwacCertificate')).toEqual(Buffer.from([0, 1, 2, 255]));
+  });
+
+  it('others may read the file of a PEM setting only if it is not a key', () => {
+    const path = join(temporary, 'open.pem');
+    writeFileSync(path, 'PEM');
+    chmodSync(path, 0o644);
+    expect(readPem(profileWith(path), 'qwacCertificate')).toBe('PEM');
+    for (const key of ['qwacKey', 'qsealKey'] as const)
+      expect(() => readPem({ name: 'bank', settings: { [key]: { path } } }, key)).toThrow(
+        expect.objectContaining({ code: 'config', message: `${path} can be read by others (mode 0644)` }),
+      );
+  });
+});

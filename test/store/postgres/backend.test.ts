@@ -1,0 +1,369 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { PostgresStore } from '../../../src/store/postgres/backend.ts';
+import { Database } from '../../../src/store/postgres/database.ts';
+import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
+import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
+import { openDatabases } from './databases.ts';
+import { TRANSFER_BEGIN } from './orders.ts';
+import type { Databases } from './server.ts';
+
+const day = (text: string) => parseDate('--date', text);
+const BANK = new URL('https://bank.example');
+let server: Databases;
+let count = 0;
+let store: PostgresStore;
+let database: string;
+
+beforeAll(() => {
+  server = openDatabases();
+});
+afterAll(() => server.stop());
+
+function openStore(passphrase = 'correct horse', signal?: AbortSignal): PostgresStore {
+  return new PostgresStore(parseAddress(server.url(database), {}), {
+    now: () => new Date(),
+    random: Math.random,
+    clock: () => performance.now(),
+    sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    signal,
+    keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
+    mayBePlain: false,
+  });
+}
+
+beforeEach(async () => {
+  count += 1;
+  database = `psd2_${count}`;
+  server.create(database);
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(0);
+  expect(await initStore(admin, { roles: true, plainTokens: false })).toBe(SCHEMA_VERSION);
+  await admin.close();
+  store = openStore();
+  return () => store.close();
+});
+
+it('a statement that changes many rows takes as long as it needs, and no other one does', async () => {
+  const { config, ...address } = parseAddress(server.url(database), {});
+  const hurried = new Database(
+    { ...address, config: { ...config, statement_timeout: 100, query_timeout: 200 } },
+    undefined,
+  );
+  const row = z.object({ done: z.boolean() });
+  const slow = 'select pg_sleep(0.4) is not null as done';
+  await expect(hurried.transaction((statements) => statements.query(row, slow))).rejects.toThrow();
+  const done = await hurried.transaction(async (statements) => {
+    await statements.takeTime();
+    return statements.query(row, slow);
+  });
+  expect(done).toEqual([{ done: true }]);
+  await hurried.close();
+});
+
+it('a user who may not create roles learns which right is missing', async () => {
+  server.sql(
+    database,
+    `create role builder login; drop schema psd2 cascade; alter database ${database} owner to builder;
+     alter role psd2_worker rename to worker_before`,
+  );
+  const admin = new Database(parseAddress(server.url(database).replace('psd2@', 'builder@'), {}), undefined);
+  await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject({
+    code: 'config',
+    hint: expect.stringContaining('alter role <owner> createrole'),
+  });
+  server.sql(database, 'alter role worker_before rename to psd2_worker');
+  expect(await initStore(admin, { roles: false, plainTokens: false })).toBe(0);
+  await admin.close();
+});
+
+describe('flows in PostgreSQL', () => {
+  it('another worker finds a flow with all its events', async () => {
+    const { flows } = store.open('p', BANK);
+    const flow = await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
+      await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+      return open.current.flow;
+    });
+    const other = openStore();
+    const found = await other.open('p', BANK).flows.find('transfer', flow.slice(0, 9));
+    expect(found.flow).toBe(flow);
+    expect((await other.open('p', BANK).flows.history(flow))?.map(({ type }) => type)).toEqual([
+      'created',
+      'verify-sent',
+    ]);
+    await other.close();
+  });
+
+  it('the second of two flows with one reference is refused, and the error names the first', async () => {
+    const { flows } = store.open('p', BANK);
+    const first = await flows.begin(
+      'transfer',
+      TRANSFER_BEGIN('Rent  May'),
+      async (open) => open.current.flow,
+    );
+    await expect(flows.begin('transfer', TRANSFER_BEGIN(' rent may '), async () => {})).rejects.toMatchObject(
+      {
+        code: 'duplicate_reference',
+        message: expect.stringContaining(first),
+      },
+    );
+    const list = [];
+    for await (const flow of flows.list('transfer')) list.push(flow.flow);
+    expect(list).toEqual([first]);
+  });
+
+  it('the database refuses a worker that another has overtaken, and its event is not stored', async () => {
+    const { flows } = store.open('p', BANK);
+    const other = openStore();
+    const flow = await flows.begin('transfer', TRANSFER_BEGIN('a'), async (open) => {
+      // Expires all claims, as if this worker had stalled for an hour.
+      server.sql(database, `update psd2.claims set until = '-infinity'`);
+      await other.open('p', BANK).flows.resume('transfer', open.current.flow, async (taken) => {
+        await taken.record({ type: 'verify-sent', requestId: 'other', digest: null });
+      });
+      await expect(open.assertOurs()).rejects.toMatchObject({ code: 'overtaken' });
+      await expect(
+        open.record({ type: 'verify-sent', requestId: 'own', digest: null }),
+      ).rejects.toMatchObject({
+        code: 'overtaken',
+      });
+      return open.current.flow;
+    });
+    expect(
+      server.sql(
+        database,
+        `select event->>'requestId' from psd2.flow_events where n = 2 and flow = '${flow}'`,
+      ),
+    ).toBe('other');
+    await other.close();
+  });
+
+  it('a flow whose work fails counts as interrupted, and one whose work succeeds does not', async () => {
+    const { flows } = store.open('p', BANK);
+    await flows.begin('transfer', TRANSFER_BEGIN('a'), async () => {});
+    await expect(
+      flows.begin('transfer', TRANSFER_BEGIN('b'), async (open) => {
+        await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+        throw new Error('gone');
+      }),
+    ).rejects.toThrow('gone');
+    const { flows: left, more } = await flows.leftBehind(5);
+    expect(left).toHaveLength(1);
+    expect(more).toBe(0);
+  });
+});
+
+describe('tokens in PostgreSQL', () => {
+  const TOKENS = {
+    accessToken: 'access-secret',
+    refreshToken: 'refresh-secret',
+    accessTokenExpiresAt: '2026-11-22T10:00:00.000Z',
+    refreshTokenExpiresAt: null,
+    scope: 'all',
+    apiTrackId: 'track',
+  };
+
+  it('tokens are encrypted before they reach the database, and another machine can open them', async () => {
+    const { tokens } = store.open('p', BANK);
+    await tokens.change('42', (slot) => slot.write(TOKENS));
+    const other = openStore();
+    expect(await other.open('p', BANK).tokens.read('42')).toMatchObject(TOKENS);
+    expect(await other.open('p', new URL('https://other.example')).tokens.read('42')).toBeUndefined();
+    expect(await tokens.customers()).toEqual(['42']);
+    const dump =
+      server.sql(database, 'select * from psd2.tokens') + server.sql(database, 'select * from psd2.keys');
+    expect(dump).not.toContain('-secret');
+    expect(dump).not.toContain('correct horse');
+    await other.close();
+  });
+
+  it('a wrong passphrase opens nothing, and without a passphrase nothing is written in plain text', async () => {
+    await store.open('p', BANK).tokens.change('42', (slot) => slot.write(TOKENS));
+    const wrong = openStore('wrong');
+    await expect(wrong.open('p', BANK).tokens.read('42')).rejects.toMatchObject({ code: 'config' });
+    await wrong.close();
+    const none = openStore('');
+    await expect(none.open('q', BANK).tokens.change('42', async () => {})).rejects.toMatchObject({
+      code: 'config',
+    });
+    await none.close();
+  });
+
+  it('late tokens of a worker that stalled replace the spent ones, but never newer ones', async () => {
+    const { tokens } = store.open('p', BANK);
+    await tokens.change('42', (slot) => slot.write(TOKENS));
+    await tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      expect(await slot.isOurs(spent)).toBe(true);
+      server.sql(database, `update psd2.claims set until = '-infinity'`);
+      await tokens.change('42', (other) => other.refuse(spent ?? expect.unreachable()));
+      expect(await slot.isOurs(spent)).toBe(false);
+      const given = { ...TOKENS, accessToken: 'given' };
+      expect(await slot.replace(spent, given)).toEqual(given);
+      await tokens.change('42', (other) => other.write({ ...TOKENS, accessToken: 'of a new login' }));
+      expect(await slot.replace(spent, { ...TOKENS, accessToken: 'late' })).toMatchObject({
+        accessToken: 'of a new login',
+      });
+    });
+    expect(await tokens.read('42')).toMatchObject({ accessToken: 'of a new login' });
+  });
+
+  it('what the bank issued is stored even after Ctrl-C', async () => {
+    const interrupted = new AbortController();
+    const stopped = openStore(undefined, interrupted.signal);
+    const { tokens } = stopped.open('p', BANK);
+    await tokens.change('42', (slot) => slot.write(TOKENS));
+    await tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      interrupted.abort(new Error('interrupted'));
+      await slot.replace(spent, { ...TOKENS, accessToken: 'given' });
+    });
+    expect(await store.open('p', BANK).tokens.read('42')).toMatchObject({ accessToken: 'given' });
+    await stopped.close();
+  });
+
+  it('after a logout, tokens that were requested before are not stored', async () => {
+    const { tokens } = store.open('p', BANK);
+    await tokens.change('42', (slot) => slot.write(TOKENS));
+    await tokens.change('42', async (slot) => {
+      const spent = await slot.read();
+      server.sql(database, `update psd2.claims set until = '-infinity'`);
+      await tokens.forget('42');
+      expect(await slot.replace(spent, TOKENS)).toBeUndefined();
+    });
+    expect(await tokens.login('42')).toBeUndefined();
+    expect(await tokens.customers()).toEqual([]);
+  });
+});
+
+describe('a sync in PostgreSQL', () => {
+  const row = (id: string, bookingDate: string | null) => ({
+    ...{
+      id,
+      bookingDate,
+      status: 'booked',
+      valueDate: bookingDate,
+      amount: '-12.50',
+      currency: 'EUR',
+      feeCharge: null,
+    },
+    ...{ description: 'Rent', details: null, code: null, transferReference: null },
+  });
+
+  it('rows and progress are stored in one transaction, and a row that comes again is stored once', async () => {
+    const { sync } = store.open('p', BANK);
+    const run = (rows: ReturnType<typeof row>[]) =>
+      sync(undefined).run(new AbortController().signal, ({ customer }) =>
+        customer('42', async (to) => {
+          const booked = await to.booked('001', false);
+          const added = await booked.append(rows);
+          to.remember(
+            '001',
+            { from: day('2026-01-01'), through: day('2026-11-20'), checked: true },
+            day('2026-10-01'),
+          );
+          to.replace('balances', [
+            {
+              productId: '001',
+              accountBalance: { amount: '1.10', currency: 'EUR' },
+              availableBalance: null,
+              asOf: null,
+            },
+          ]);
+          to.replace('accounts', [
+            {
+              productId: '001',
+              iban: null,
+              currency: 'EUR',
+              name: 'A',
+              productCode: null,
+              productDescription: null,
+            },
+          ]);
+          to.replace('pending/001', [row('', null)]);
+          return added;
+        }),
+      );
+    expect(await run([row('a', '2026-11-01'), row('b', '2026-10-01'), row('c', null)])).toBe(3);
+    expect(await run([row('a', '2026-11-01'), row('d', '2026-11-02')])).toBe(1);
+    expect(server.sql(database, 'select id, amount, booking_date from psd2.transactions order by id')).toBe(
+      'a|-12.50|2026-11-01\nb|-12.50|2026-10-01\nc|-12.50|\nd|-12.50|2026-11-02',
+    );
+    expect(server.sql(database, 'select kind, amount from psd2.balances')).toBe('account_balance|1.10');
+    expect(server.sql(database, 'select count(*) from psd2.pending_transactions')).toBe('1');
+  });
+
+  it('a run that another has overtaken writes nothing', async () => {
+    const { sync } = store.open('p', BANK);
+    const lost = sync(undefined).run(new AbortController().signal, ({ customer }) =>
+      customer('42', async (to) => {
+        await (await to.booked('001', false)).append([row('a', '2026-11-01')]);
+        server.sql(database, 'update psd2.claims set number = number + 1');
+      }),
+    );
+    await expect(lost).rejects.toMatchObject({ code: 'overtaken' });
+    expect(server.sql(database, 'select count(*) from psd2.transactions')).toBe('0');
+  });
+});
+
+it('all workers keep to the pace that one of them was given', async () => {
+  const own = { turn: async () => {}, slowDown: async () => {}, goOn: async () => {} };
+  const one = store.open('p', BANK).turns(own);
+  await one.turn();
+  await one.slowDown(400);
+  const other = openStore();
+  await other.open('p', BANK).turns(own).turn();
+  expect(server.sql(database, 'select held_until <= clock_timestamp() from psd2.pace')).toBe('t');
+  await other.close();
+});
+
+it('the calls of a day are counted for all workers together', async () => {
+  const other = openStore();
+  await store.open('p', BANK).calls.count(day('2026-11-22'));
+  await other.open('p', BANK).calls.count(day('2026-11-22'));
+  expect(await store.open('p', BANK).calls.on(day('2026-11-22'))).toBe(2);
+  await other.close();
+});
+
+it('a customer whom another worker has taken over is not dealt again to the first one', async () => {
+  const { tokens, rounds } = store.open('p', BANK);
+  const given = {
+    accessToken: 'a',
+    refreshToken: null,
+    accessTokenExpiresAt: null,
+    refreshTokenExpiresAt: null,
+  };
+  await tokens.change('1', (slot) => slot.write({ ...given, scope: null }));
+  const round = await (await rounds()).join();
+  if ('dueIn' in round) expect.unreachable();
+  const dealt = await round.next(1);
+  if (typeof dealt === 'string') expect.unreachable(dealt);
+  server.sql(database, `update psd2.sync_customers set worker = gen_random_uuid(), number = number + 1`);
+  dealt.again();
+  expect(await round.next(1)).not.toHaveProperty('customerId');
+  await round.leave();
+});
+
+it('a schema that a newer psd2 has updated is not set back', async () => {
+  server.sql(database, 'update psd2.store set version = 1000');
+  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  const newer = { code: 'config', message: expect.stringContaining('has schema 1000, and this psd2 knows') };
+  await expect(initStore(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
+  await expect(sqlFor(admin, { roles: true, plainTokens: false })).rejects.toMatchObject(newer);
+  await admin.close();
+  expect(server.sql(database, 'select version from psd2.store')).toBe('1000');
+});
+
+it('doctor reports the state of the store', async () => {
+  const checks = [];
+  for await (const check of store.check()) checks.push([check.name, check.status]);
+  expect(checks).toEqual([
+    ['store', 'ok'],
+    ['store schema', 'ok'],
+    ['store TLS', 'ok'],
+    ['store clock', 'ok'],
+    ['store rights', 'ok'],
+  ]);
+});

@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Customers } from '../../../src/store/ports/customers.ts';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
+import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
+import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
+import { BANK, granted, granting } from '../whole-store.ts';
+import { useStores } from './stores.ts';
+
+const stores = useStores();
+const WRITING = /insert into psd2\.customers/;
+const customersOf = () => stores.worker().open('p', BANK).customers;
+const flowsOf = async (customer: string) =>
+  (await customersOf().read(customer))?.consents.map(({ flow }) => flow).sort();
+const rows = () => stores.sql('select generation, cardinality(changes), kept is null from psd2.customers');
+
+beforeEach(async () => {
+  await stores.init();
+});
+
+it('each change makes the next generation, and the last 16 of them are known', async () => {
+  const customers = customersOf();
+  for (let number = 1; number <= 18; number += 1) await customers.change('ada', granting(`co-${number}`));
+  expect(rows()).toBe('18|16|f');
+  await customers.forget('ada');
+  await customers.forget('ada');
+  await customers.forget('bob');
+  expect(rows()).toBe('19|16|t');
+});
+
+it('a worker that stands still between reading and writing changes what another one wrote', async () => {
+  const customers = customersOf();
+  await customers.change('ada', granting('co-1'));
+  let times = 0;
+  await customers.change('ada', (before) => {
+    times += 1;
+    const consents = JSON.stringify([...before.consents, granted('co-2')]);
+    const kept = `jsonb_set(kept::jsonb, '{consents}', '${consents}')`;
+    if (times === 1)
+      stores.sql(
+        `update psd2.customers set generation = 2, changes = array['other'] || changes, kept = ${kept}`,
+      );
+    return granting('co-3')(before);
+  });
+  expect(times).toBe(2);
+  expect(await flowsOf('ada')).toEqual(['co-1', 'co-2', 'co-3']);
+});
+
+it('no worker waits for one that stands still', async () => {
+  const customers = customersOf();
+  await customers.change('ada', granting('co-1'));
+  const other = customersOf();
+  let meanwhile: Promise<void> | undefined;
+  await customers.change('ada', (before) => {
+    meanwhile ??= other.change('ada', granting('co-2'));
+    return granting('co-3')(before);
+  });
+  await meanwhile;
+  expect(await flowsOf('ada')).toEqual(['co-1', 'co-2', 'co-3']);
+  expect((await stores.worker().status()).claims).toEqual([]);
+});
+
+it('a store that was copied away refuses workers, also those that were there before', async () => {
+  const customers = customersOf();
+  await customers.change('ada', granting('co-1'));
+  stores.sql(`update psd2.store set moved_to = 'there', moved_to_id = 'x'`);
+  const refused = { code: 'config', message: expect.stringMatching(/was copied to there/) };
+  await expect(customers.change('ada', granting('co-2'))).rejects.toMatchObject(refused);
+  await expect(customers.change('bob', granting('co-2'))).rejects.toMatchObject(refused);
+  await expect(customers.forget('ada')).rejects.toMatchObject(refused);
+  await expect(customers.forgetAll()).rejects.toMatchObject(refused);
+  expect(rows()).toBe('1|1|f');
+});
+
+it('a record that another program wrote is damaged', async () => {
+  await customersOf().change('ada', granting('co-1'));
+  stores.sql(`update psd2.customers set kept = '{"psu": {}}'`);
+  const damaged = { code: 'config', message: expect.stringContaining('data that psd2 did not write') };
+  await expect(customersOf().read('ada')).rejects.toMatchObject(damaged);
+  await expect(customersOf().change('ada', granting('co-2'))).rejects.toMatchObject(damaged);
+  expect(await customersOf().list()).toEqual(['ada']);
+});
+
+it('a copy reads more customers than one statement does, in the order of banks and names', async () => {
+  await customersOf().change('x', granting('co-1'));
+  const names = `to_char(n, 'FM0000') || case when n % 2 = 0 then 'a' else 'A' end`;
+  stores.sql(`insert into psd2.customers (profile, base_url, customer_id, generation, changes, kept)
+    select 'p', 'https://' || n % 2, ${names}, 1, '{}', kept from psd2.customers, generate_series(1, 1100) n`);
+  const keySources = { passphrase: async () => undefined, signal: new AbortController().signal };
+  const side = databaseSide(stores.database(stores.address(), true), keySources, true);
+  expect(await side.profiles()).toEqual(['p']);
+  const found: string[] = [];
+  for await (const record of side.open('p').records())
+    if (record.kind === 'customer') found.push(`${record.baseUrl} ${record.customer}`);
+  expect(found).toHaveLength(1101);
+  expect(found).toEqual([...new Set(found)].sort());
+});
+
+describe('a connection that is lost', () => {
+  let proxy: CuttingProxy;
+  let customers: Customers;
+  beforeEach(async () => {
+    const { host = '' } = stores.address().config;
+    proxy = await startCuttingProxy(host);
+    const url = `postgres://psd2@/${stores.name()}?host=${encodeURIComponent(proxy.folder)}`;
+    customers = stores.worker({ address: parseAddress(url, {}) }).open('p', BANK).customers;
+    await customers.change('ada', granting('co-1'));
+    return () => proxy.close();
+  });
+
+  it('a change is made once if only the answer was lost', async () => {
+    proxy.cutNext(WRITING);
+    await customers.change('ada', granting('co-2'));
+    expect([proxy.cuts(), rows(), await flowsOf('ada')]).toEqual([1, '2|2|f', ['co-1', 'co-2']]);
+  });
+
+  it('a change that never arrived is made again', async () => {
+    proxy.dropNext(undefined, WRITING);
+    await customers.change('ada', granting('co-2'));
+    expect([proxy.cuts(), rows(), await flowsOf('ada')]).toEqual([1, '2|2|f', ['co-1', 'co-2']]);
+  });
+
+  it('a change that never arrived is made after that of another worker', async () => {
+    const kept = JSON.stringify({ ...(await customers.read('ada')), consents: [granted('co-3')] });
+    const other = `update psd2.customers set generation = 2, changes = array['other'] || changes, kept = '${kept}'`;
+    proxy.dropNext(() => void stores.sql(other), WRITING);
+    await customers.change('ada', granting('co-2'));
+    expect([rows(), await flowsOf('ada')]).toEqual(['3|3|f', ['co-2', 'co-3']]);
+  });
+
+  it.each([
+    ['forgets one', (of: Customers) => of.forget('ada'), WRITING],
+    ['forgets all', (of: Customers) => of.forgetAll(), /update psd2\.customers/],
+  ])('a worker that %s does so also if the answer was lost', async (_, work, statement) => {
+    proxy.cutNext(statement);
+    await work(customers);
+    expect([proxy.cuts(), await customersOf().list()]).toEqual([1, []]);
+    expect(rows()).toMatch(/^2\|\d\|t$/);
+  });
+});

@@ -1,0 +1,335 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../../src/errors.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { Sealed } from '../../../src/store/secrets/sealed.ts';
+import {
+  deriveKey,
+  type KeySources,
+  NO_SOURCES,
+  type ProfileKey,
+  Vault,
+} from '../../../src/store/secrets/vault.ts';
+import { lacking } from '../../support/lacking.ts';
+import { stored } from '../stored-protection.ts';
+import { useKeyring, withoutKeyring } from '../system-keyring.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { secondsWhileWaiting } from '../waiting.ts';
+
+const temporary = temporaryFolder();
+const KEYRING = { kind: 'keyring' } as const;
+const PASSPHRASE = { kind: 'passphrase', passphrase: 'correct horse' } as const;
+const CHOICES =
+  'psd2 has changed nothing. Choose a passphrase (set PSD2_CONFIG_PASSPHRASE, or add --passphrase to be asked, or --passphrase-stdin), or a keyring that can be opened here, on Linux a Secret Service such as gnome-keyring or KWallet, on D-Bus.';
+const secret = z.object({ token: z.string() });
+let folder: StoreFolder;
+
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+/** The vault as another process opens it. */
+const vault = (sources?: Partial<KeySources>, profile = 'bank') =>
+  new Vault(folder, profile, { ...NO_SOURCES, ...sources });
+const withPassphrase = (passphrase: string | undefined) => vault({ passphrase: async () => passphrase });
+const file = () => folder.protection('bank');
+const text = () => readFileSync(file(), 'utf8');
+async function keyOf(of: Vault): Promise<ProfileKey> {
+  const key = await of.key();
+  if (!key) throw new TypeError('The profile is not protected');
+  return key;
+}
+const open = (key: ProfileKey, sealed: Sealed, place = ['here']) =>
+  key.open('/a/file', place, sealed, secret);
+/** Protects the profile with the keyring, and seals something. */
+async function sealedByKeyring(): Promise<Sealed> {
+  await vault().protect(KEYRING);
+  return (await keyOf(vault())).seal(['here'], { token: 't' });
+}
+
+function protectedBefore(): void {
+  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
+  writeFileSync(file(), JSON.stringify(stored), { mode: 0o600 });
+}
+
+describe('a profile that is protected by the keyring', () => {
+  it('what one process seals, another one opens, and only the owner can read the file of the key', async () => {
+    const entries = useKeyring();
+    const sealed = await sealedByKeyring();
+    const key = await keyOf(vault());
+    expect(key.sealsNew).toBe(true);
+    expect(open(key, sealed)).toEqual({ token: 't' });
+    expect(vault().kind).toBe('keyring');
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    const { id } = JSON.parse(text());
+    expect([...entries.keys()]).toEqual([`psd2: bank ${id}`]);
+    expect(Buffer.from([...entries.values()].join(), 'base64')).toHaveLength(32);
+  });
+
+  it('the file of the key and the entry of the keyring are of no use without each other', async () => {
+    const entries = useKeyring();
+    await sealedByKeyring();
+    for (const value of entries.values()) expect(text()).not.toContain(value);
+  });
+
+  it('a profile that is not protected has no key, and asks nobody for one', async () => {
+    const entries = useKeyring(() => {
+      throw new TypeError('not asked');
+    });
+    expect(await vault().key()).toBeUndefined();
+    expect(vault().kind).toBeUndefined();
+    await vault().startEnding();
+    await vault().forget();
+    await vault().protect(undefined);
+    expect(existsSync(file())).toBe(false);
+    expect(entries.size).toBe(0);
+  });
+
+  it('a process asks the keyring only once', async () => {
+    const on = vi.fn();
+    useKeyring(on);
+    await sealedByKeyring();
+    on.mockClear();
+    const one = vault();
+    await Promise.all([one.key(), one.key()]);
+    await one.key();
+    expect(on.mock.calls).toEqual([['getPassword']]);
+  });
+
+  it.each([
+    ['at another place', ['there'], { token: 't' }],
+    ['in another form', ['here'], { secret: 't' }],
+  ])('what was sealed %s does not open', async (_, place, value) => {
+    useKeyring();
+    await sealedByKeyring();
+    const key = await keyOf(vault());
+    expect(() => open(key, key.seal(place, value))).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: '/a/file is damaged: what is encrypted in it was changed, or was written for another place',
+        hint: 'Restore it, or move it away: mv /a/file /a/file.damaged',
+      }),
+    );
+  });
+
+  it('while a protection ends, psd2 writes in clear and still reads; protecting again turns it back on', async () => {
+    useKeyring();
+    const sealed = await sealedByKeyring();
+    await vault().startEnding();
+    const ending = await keyOf(vault());
+    expect(ending.sealsNew).toBe(false);
+    expect(open(ending, sealed)).toEqual({ token: 't' });
+    await vault().protect(undefined);
+    const again = await keyOf(vault());
+    expect(again.sealsNew).toBe(true);
+    expect(open(again, sealed)).toEqual({ token: 't' });
+  });
+
+  it('protecting a protected profile without a choice leaves its file as it is', async () => {
+    useKeyring();
+    await sealedByKeyring();
+    const before = statSync(file()).ino;
+    await vault().protect(undefined);
+    expect(statSync(file()).ino).toBe(before);
+  });
+
+  it('a protection that is forgotten leaves neither a file nor an entry', async () => {
+    const entries = useKeyring();
+    await sealedByKeyring();
+    await vault({}, 'other').protect(KEYRING);
+    await vault().forget();
+    expect(existsSync(file())).toBe(false);
+    expect([...entries.keys()]).toEqual([expect.stringMatching(/^psd2: other /)]);
+  });
+});
+
+describe('another protection', () => {
+  it('a profile that moves from the keyring to a passphrase keeps its key, and leaves no entry', async () => {
+    const entries = useKeyring();
+    const sealed = await sealedByKeyring();
+    const moving = vault();
+    await moving.protect(PASSPHRASE);
+    // The process that moved it needs no passphrase again.
+    expect(open(await keyOf(moving), sealed)).toEqual({ token: 't' });
+    expect(entries.size).toBe(0);
+    expect(vault().kind).toBe('passphrase');
+    expect(open(await keyOf(withPassphrase('correct horse')), sealed)).toEqual({ token: 't' });
+  });
+
+  it('a profile that moves from a passphrase to the keyring keeps its key, and asks no more', async () => {
+    const entries = useKeyring();
+    await vault().protect(PASSPHRASE);
+    const before = withPassphrase('correct horse');
+    const sealed = (await keyOf(before)).seal(['here'], { token: 't' });
+    await before.protect(KEYRING);
+    expect(entries.size).toBe(1);
+    expect(open(await keyOf(vault()), sealed)).toEqual({ token: 't' });
+  });
+
+  it('a profile that is protected by the keyring again keeps its entry', async () => {
+    const entries = useKeyring();
+    const sealed = await sealedByKeyring();
+    const before = [...entries];
+    await vault().protect(KEYRING);
+    expect([...entries]).toEqual(before);
+    expect(open(await keyOf(vault()), sealed)).toEqual({ token: 't' });
+  });
+});
+
+describe('a key that is not available', () => {
+  const error = (of: Vault): Promise<unknown> => of.key().catch((cause: unknown) => cause);
+
+  it('a keyring without the entry is the wrong one', async () => {
+    const entries = useKeyring();
+    await sealedByKeyring();
+    entries.clear();
+    expect(await error(vault())).toMatchObject({
+      code: 'config',
+      message: "The system's keyring has no key for the profile bank",
+      hint: 'Use the keyring of the user who protected the profile, on the same machine.',
+    });
+  });
+
+  it('a keyring whose entry was changed does not open the profile', async () => {
+    const entries = useKeyring();
+    await sealedByKeyring();
+    for (const name of entries.keys()) entries.set(name, Buffer.alloc(32).toString('base64'));
+    expect(await error(vault())).toMatchObject({
+      code: 'config',
+      message: "The key in the system's keyring does not open the profile bank",
+      hint: `Either the keyring's entry or ${file()} was changed: restore it.`,
+    });
+  });
+
+  it('a wrong passphrase does not open the profile', async () => {
+    protectedBefore();
+    expect(await error(withPassphrase('wrong horse'))).toMatchObject({
+      code: 'config',
+      message: 'The passphrase does not open the profile bank',
+      hint: `Check the passphrase (PSD2_CONFIG_PASSPHRASE); if it is right, ${file()} was changed: restore it.`,
+    });
+  });
+
+  it.each([undefined, ''])(
+    'without a passphrase (%j), the error says where to set one',
+    async (passphrase) => {
+      protectedBefore();
+      for (const closed of [withPassphrase(passphrase), new Vault(folder, 'bank')])
+        expect(await error(closed)).toMatchObject({
+          code: 'config',
+          message: 'The profile bank is protected by a passphrase',
+          hint: 'Set PSD2_CONFIG_PASSPHRASE, or run this at a terminal to be asked.',
+        });
+    },
+  );
+
+  it('a keyring that cannot be used where the profile is protected by it leads to a passphrase', async () => {
+    useKeyring();
+    await sealedByKeyring();
+    useKeyring(() => {
+      throw new Error('locked');
+    });
+    expect(await error(vault())).toMatchObject({
+      code: 'config',
+      message: "The system's keyring cannot be used: locked",
+      hint: 'The keyring holds the key of the profile bank. Open the keyring of your desktop session (on Linux: a Secret Service such as gnome-keyring or KWallet, on D-Bus). To use the profile without a keyring, protect it with a passphrase instead. Run this where the keyring is:',
+      next: [['profile', 'protect', 'bank', '--passphrase']],
+    });
+  });
+
+  it('an operator who interrupts while the keyring asks sees nothing about the keyring', async () => {
+    useKeyring();
+    await sealedByKeyring();
+    const signal = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
+    const interrupted = await error(vault({ signal }));
+    expect(interrupted).toMatchObject({ code: 'interrupted', context: lacking('hint', 'next') });
+    await expect(vault({ signal }, 'other').protect(KEYRING)).rejects.toMatchObject({
+      code: 'interrupted',
+      context: lacking('hint'),
+    });
+    const other = AbortSignal.abort(new RangeError('another end'));
+    expect(await error(vault({ signal: other }))).toEqual(new RangeError('another end'));
+    await expect(vault({ signal: other }, 'other').protect(KEYRING)).rejects.toEqual(
+      new RangeError('another end'),
+    );
+  });
+
+  it.each<[string, () => void, string]>([
+    [
+      'is not there',
+      () => withoutKeyring(),
+      "The system's keyring cannot be used: the package @napi-rs/keyring does not load here",
+    ],
+    [
+      'cannot be used',
+      () => {
+        useKeyring(() => {
+          throw new Error('locked');
+        });
+      },
+      "The system's keyring cannot be used: locked",
+    ],
+    [
+      'forgets what it is given',
+      () => {
+        const entries = useKeyring((asked) => asked === 'getPassword' && entries.clear());
+      },
+      "The system's keyring does not return what psd2 stored in it",
+    ],
+  ])(
+    'a profile is not protected by a keyring that %s, and the error names the choices',
+    async (_, prepare, message) => {
+      prepare();
+      await expect(vault().protect(KEYRING)).rejects.toMatchObject({
+        code: 'config',
+        message,
+        hint: CHOICES,
+      });
+      expect(existsSync(file())).toBe(false);
+    },
+  );
+});
+
+describe('the file of the key', () => {
+  beforeEach(protectedBefore);
+
+  it('a passphrase opens the profile however its letters are composed, as RFC 7914 derives a key from it', async () => {
+    const salt = Buffer.from('a salt').toString('base64');
+    // From Python: hashlib.scrypt('perch\u00e9'.encode(), salt=b'a salt', n=2**15, r=8, p=3, dklen=32, maxmem=2**26).
+    const key = 'b2c0530174c3ae8f3108d66b515b8727a2565131aae26b2c6855558b99285d66';
+    expect((await deriveKey('perche\u0301', salt)).toString('hex')).toBe(key);
+  });
+
+  it('a file that an earlier psd2 wrote still opens', async () => {
+    const key = await keyOf(withPassphrase('correct horse'));
+    expect(
+      open(key, {
+        v: 1 as const,
+        cipher: 'aes-256-gcm',
+        nonce: 'FRLsVLCQRMQ6Ch7V',
+        tag: 'Dml4HXBgZI2DCZktpLZ5fw==',
+        data: 'bSi/Mqs8wDE/+XgNzg==',
+      }),
+    ).toEqual({ token: 't' });
+  });
+
+  it('psd2 waits for a process that changes the protection, and names it when the time is up', async () => {
+    const lock = `${file()}.lock`;
+    const beat = (at: number) => {
+      writeFileSync(lock, '{"pid":7,"host":"h","since":"2026-11-21T10:00:00.000Z"}');
+      utimesSync(lock, at, at);
+    };
+    beat(0);
+    const time = secondsWhileWaiting(beat);
+    await expect(vault().exclusively(async () => 'never')).rejects.toMatchObject({
+      code: 'config',
+      message:
+        'The protection of the profile bank is in use by another psd2: process 7 on h since 2026-11-21T10:00:00.000Z',
+    });
+    expect(time.seconds).toBe(201);
+    rmSync(lock);
+    expect(await vault().exclusively(async () => 'done')).toBe('done');
+  });
+});

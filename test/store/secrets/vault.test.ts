@@ -1,0 +1,309 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FileTokens } from '../../../src/store/files/tokens.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { type ProfileSettings, ProfileStore } from '../../../src/store/machine/profiles.ts';
+import type { Holder, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
+import type { KeySources } from '../../../src/store/secrets/vault.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+
+const temporary = temporaryFolder();
+const bank = new URL('https://bank.example/');
+const PROTECTOR = { kind: 'passphrase', passphrase: 'correct horse' } as const;
+const settings: ProfileSettings = {
+  baseUrl: bank.href,
+  clientId: 'client-1',
+  clientSecret: 'secret-of-the-client',
+  qwacCertificate: { pem: 'a certificate' },
+  qwacKey: { pem: 'secret-of-the-qwac' },
+  qsealKey: { path: '/etc/psd2/qseal-key.pem' },
+};
+const tokens: StoredTokens = {
+  accessToken: 'secret-access',
+  accessTokenExpiresAt: '2026-11-21T11:00:00.000Z',
+  refreshToken: 'secret-refresh',
+  refreshTokenExpiresAt: null,
+  scope: 'oob',
+};
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+/** Opens the stores of a process whose operator knows this passphrase, or none. */
+function open(passphrase: string | undefined = PROTECTOR.passphrase) {
+  const sources: KeySources = { passphrase: async () => passphrase, signal: new AbortController().signal };
+  const profiles = new ProfileStore(folder, () => {}, sources);
+  const vault = profiles.vault('bank');
+  return { profiles, vault, tokens: new FileTokens(folder, 'bank', bank, () => {}, vault) };
+}
+
+async function store(content = settings, login = tokens): Promise<void> {
+  const stores = open();
+  await stores.profiles.write('bank', content);
+  await write(stores.tokens, '1234567', login);
+  await write(stores.tokens, null, { ...login, refreshToken: null });
+}
+
+async function protect(protector: typeof PROTECTOR | undefined = PROTECTOR): Promise<void> {
+  const stores = open();
+  await stores.vault.protect(protector);
+  await stores.profiles.rewrite('bank');
+  await stores.tokens.rewrite();
+}
+
+/** Every file of the profile, with its content. */
+const files = () =>
+  Object.fromEntries(
+    readdirSync(folder.root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path, readFileSync(path, 'utf8')]),
+  );
+const everything = () => Object.values(files()).join();
+
+/** Writes the tokens of a new login. */
+function write(store: Tokens, holder: Holder, login: StoredTokens): Promise<void> {
+  return store.change(holder, (slot) => slot.write(login));
+}
+
+describe('a profile that is protected by a passphrase', () => {
+  it('a protected profile has no secret on disk, and gives all of them to an operator with the passphrase', async () => {
+    await store();
+    expect(everything()).toContain('secret-refresh');
+    await protect();
+    expect(everything()).not.toMatch(/secret-/);
+    const stores = open();
+    expect({ ...stores.profiles.read('bank'), ...(await stores.profiles.readSealed('bank')) }).toMatchObject(
+      settings,
+    );
+    expect(await stores.tokens.read('1234567')).toMatchObject(tokens);
+    expect(await stores.tokens.read(null)).toMatchObject({
+      accessToken: 'secret-access',
+      refreshToken: null,
+    });
+  });
+
+  it('files with a key beside the certificate are encrypted too, and so is the command that signs', async () => {
+    const withKeys: ProfileSettings = {
+      baseUrl: bank.href,
+      qwacCertificate: { pkcs12: 'secret-of-the-container' },
+      qsealCertificate: { pem: 'a certificate -----BEGIN PRIVATE KEY----- secret-beside-it' },
+      signer: 'sign --pin secret-pin',
+      payeeCheck: 'check-payee',
+    };
+    await store(withKeys);
+    await protect();
+    expect(everything()).not.toMatch(/secret-/);
+    const stores = open();
+    expect({ ...stores.profiles.read('bank'), ...(await stores.profiles.readSealed('bank')) }).toMatchObject(
+      withKeys,
+    );
+    expect(stores.profiles.read('bank')).toMatchObject({ payeeCheck: 'check-payee' });
+  });
+
+  it('a protected profile shows without the passphrase what is not secret', async () => {
+    await store();
+    await protect();
+    const stores = open('');
+    const { clientSecret, qwacKey, ...others } = settings;
+    expect(stores.profiles.read('bank')).toEqual({
+      ...others,
+      sealed: { names: ['clientSecret', 'qwacKey'], content: expect.anything() },
+    });
+    expect(await stores.tokens.login('1234567')).toMatchObject({ scope: 'oob', refreshTokenExpiresAt: null });
+    expect(stores.vault.kind).toBe('passphrase');
+  });
+
+  it.each([
+    ['another passphrase', 'correct horses', 'does not open the profile bank'],
+    ['no passphrase', '', 'is protected by a passphrase'],
+  ])(
+    'with %s, psd2 gets nothing from a protected profile, and writes nothing in plain text',
+    async (_what, passphrase, message) => {
+      await store();
+      await protect();
+      const before = files();
+      const stores = open(passphrase);
+      const refusal = { code: 'config', message: expect.stringContaining(message) };
+      await expect(stores.tokens.read('1234567')).rejects.toMatchObject(refusal);
+      await expect(stores.profiles.readSealed('bank')).rejects.toMatchObject(refusal);
+      await expect(write(stores.tokens, '7654321', tokens)).rejects.toMatchObject(refusal);
+      await expect(stores.profiles.write('bank', settings)).rejects.toMatchObject(refusal);
+      let begun = false;
+      const spend = async () => {
+        begun = true;
+      };
+      await expect(stores.tokens.change('1234567', spend)).rejects.toMatchObject(refusal);
+      expect(begun).toBe(false);
+      expect(files()).toEqual(before);
+    },
+  );
+
+  it('a passphrase opens a profile however its letters are composed', async () => {
+    await store();
+    await open().vault.protect({ kind: 'passphrase', passphrase: 'perch\u00e9' });
+    expect(await open('perche\u0301').vault.key()).toBeDefined();
+  });
+
+  it('a protected profile encrypts everything new', async () => {
+    await store();
+    await protect();
+    const stores = open();
+    await write(stores.tokens, '7654321', { ...tokens, accessToken: 'secret-new' });
+    await stores.profiles.write('bank', { ...settings, clientSecret: 'secret-renewed' });
+    expect(everything()).not.toMatch(/secret-/);
+    expect((await open().tokens.read('7654321'))?.accessToken).toBe('secret-new');
+    expect(await open().profiles.readSealed('bank')).toMatchObject({ clientSecret: 'secret-renewed' });
+  });
+
+  it('a new passphrase does not rewrite the files', async () => {
+    await store();
+    await protect();
+    const path = folder.protection('bank');
+    const { [path]: _old, ...before } = files();
+    await open().vault.protect({ kind: 'passphrase', passphrase: 'battery staple' });
+    const { [path]: _new, ...after } = files();
+    expect(after).toEqual(before);
+    await expect(open().vault.key()).rejects.toMatchObject({ code: 'config' });
+    expect(await open('battery staple').profiles.readSealed('bank')).toMatchObject({
+      qwacKey: settings.qwacKey,
+    });
+  });
+
+  it('protection waits for a refresh that began earlier, and encrypts what it wrote', async () => {
+    await store();
+    const [refresher, protector] = [open(''), open()];
+    let finish = () => {};
+    const granted = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let holds = () => {};
+    const held = new Promise<void>((resolve) => {
+      holds = resolve;
+    });
+    const refresh = refresher.tokens.change('1234567', async (slot) => {
+      holds();
+      await granted;
+      await slot.write({ ...tokens, accessToken: 'secret-late' });
+    });
+    await held;
+    await protector.vault.protect(PROTECTOR);
+    const rewritten = protector.tokens.rewrite();
+    finish();
+    await Promise.all([refresh, rewritten]);
+    await protector.profiles.rewrite('bank');
+    expect(everything()).not.toMatch(/secret-/);
+    expect((await open().tokens.read('1234567'))?.accessToken).toBe('secret-late');
+  });
+
+  it('after protection and its removal, a profile has the same bytes as before', async () => {
+    const secret = fc.string({ unit: 'grapheme', minLength: 1 });
+    await fc.assert(
+      // Tokens are visible characters only, because they go into a header.
+      fc.asyncProperty(
+        secret,
+        secret,
+        fc.string({ minLength: 1 }),
+        async (clientSecret, pem, accessToken) => {
+          folder = newConfigFolder(temporary);
+          await store({ ...settings, clientSecret, qwacKey: { pem } }, { ...tokens, accessToken });
+          // Rewriting tokens writes another generation.
+          const parsed = () =>
+            Object.entries(files()).map(([path, text]) => {
+              const { origin: _, ...content } = JSON.parse(text);
+              return [path.replace(/\d+\.json$/, 'n.json'), content];
+            });
+          const before = parsed();
+          // One store for all steps, because each use of a passphrase takes time.
+          const stores = open();
+          const rewrite = async () => {
+            await stores.profiles.rewrite('bank');
+            await stores.tokens.rewrite();
+          };
+          await stores.vault.protect(PROTECTOR);
+          await rewrite();
+          expect(parsed()).not.toEqual(before);
+          await stores.vault.startEnding();
+          await rewrite();
+          await stores.vault.forget();
+          expect(parsed()).toEqual(before);
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+});
+
+describe('the file of the key is gone', () => {
+  beforeEach(async () => {
+    await store();
+    await protect();
+    rmSync(folder.protection('bank'));
+  });
+
+  it('a profile without the file of its key gives nothing, and writes nothing in plain text', async () => {
+    const before = files();
+    const { profiles, tokens: store } = open();
+    const gone = { code: 'config', message: expect.stringMatching(/ is encrypted, and .* key .*is gone$/) };
+    await expect(profiles.readSealed('bank')).rejects.toMatchObject(gone);
+    await expect(profiles.write('bank', settings)).rejects.toMatchObject(gone);
+    await expect(store.read('1234567')).rejects.toMatchObject(gone);
+    await expect(write(store, '1234567', tokens)).rejects.toMatchObject(gone);
+    expect(files()).toEqual(before);
+  });
+});
+
+describe('encrypted data that was changed on disk', () => {
+  const file = () => {
+    const login = join(folder.tokens('bank'), 'customer-1234567');
+    return join(login, readdirSync(login)[0] ?? '');
+  };
+  const change = (path: string, by: (text: string) => string) =>
+    writeFileSync(path, by(readFileSync(path, 'utf8')));
+  const damaged = (path: string) => ({
+    code: 'config',
+    message: `${path} is damaged: what is encrypted in it was changed, or was written for another place`,
+  });
+  beforeEach(async () => {
+    await store();
+    await protect();
+  });
+
+  it('data with a changed byte does not open', async () => {
+    change(file(), (text) =>
+      text.replace(/"data": "(.)/, (_, first) => `"data": "${first === 'A' ? 'B' : 'A'}`),
+    );
+    await expect(open().tokens.read('1234567')).rejects.toMatchObject(damaged(file()));
+  });
+
+  it('the tokens of another customer do not open', async () => {
+    writeFileSync(join(folder.tokens('bank'), 'customer-7654321.json'), readFileSync(file()), {
+      mode: 0o600,
+    });
+    await expect(open().tokens.read('7654321')).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it('secrets that are redirected to another bank do not open', async () => {
+    change(folder.profile('bank'), (text) => text.replace('bank.example', 'evil.example'));
+    await expect(open().profiles.readSealed('bank')).rejects.toMatchObject(damaged(folder.profile('bank')));
+    change(file(), (text) => text.replace('bank.example', 'evil.example'));
+    const elsewhere = new FileTokens(
+      folder,
+      'bank',
+      new URL('https://evil.example/'),
+      () => {},
+      open().vault,
+    );
+    await expect(elsewhere.read('1234567')).rejects.toMatchObject(damaged(file()));
+  });
+
+  it('a key of another profile does not open', async () => {
+    writeFileSync(folder.protection('other'), readFileSync(folder.protection('bank')), { mode: 0o600 });
+    const { profiles } = open();
+    await expect(profiles.vault('other').key()).rejects.toMatchObject({ code: 'config' });
+  });
+});
