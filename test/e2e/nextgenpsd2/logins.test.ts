@@ -49,7 +49,10 @@ describe.each([
 });
 
 describe('where the customer logs in with the consent', () => {
-  const operator = useSecondDoor(['--variation', 'start-link'], { oauth: { mode: 'integrated' } });
+  // Two requests may be for the same person at the bank, so the bank must not end one consent for the other.
+  const operator = useSecondDoor(['--variation', 'start-link,multiple-consents'], {
+    oauth: { mode: 'integrated' },
+  });
   const { psd2, json } = operator;
 
   it('after psd2 auth logout the consent stays, and readings say what to do', async () => {
