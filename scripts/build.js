@@ -1,6 +1,7 @@
 // Bundles src/main.ts into dist/ with splitting, so that a command loads only what it uses.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { bundle } from './bundle.js';
 import { asCommonJs, chunksForEffect } from './common-js.js';
@@ -50,6 +51,11 @@ cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive:
 // For the test of what a command loads: the sources in each file. Not part of the package.
 mkdirSync('node_modules/.cache', { recursive: true });
 writeFileSync('node_modules/.cache/psd2-chunks.json', JSON.stringify(sourcesOfFiles(metafile)));
+// The loader keeps compiled code under this name (bin/loader.js).
+const hash = createHash('sha256');
+for (const name of readdirSync(unfinished, { recursive: true }).sort())
+  if (name.endsWith('.js')) hash.update(name).update(readFileSync(join(unfinished, name)));
+writeFileSync(join(unfinished, 'build'), hash.digest('hex').slice(0, 16));
 rmSync('dist', { recursive: true, force: true });
 renameSync(unfinished, 'dist');
 // What psd2 --help prints without a terminal. Read from a file, it needs no command tree.

@@ -15,7 +15,7 @@ const BUILT = ['dist/main.js', 'THIRD-PARTY-NOTICES.txt', 'sbom.cdx.json'];
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A folder in which Node.js 22 and newer keeps compiled code between processes. */
+    /** A folder in which psd2 keeps its compiled code between processes. */
     compiledCode: string;
   }
 }

@@ -16,6 +16,7 @@ import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { CHECKS, finding, printChecks } from '../shared/checks.ts';
 import { checkConsents, checkEndings, checkToken } from './access.ts';
+import { checkCompiledCode } from './compiled-code.ts';
 import { checkConnection, connectionChecks } from './connection.ts';
 import { Diagnosis, type Finding } from './diagnosis.ts';
 import { checkKeyIds } from './key-id.ts';
@@ -68,6 +69,7 @@ async function diagnose(context: Context): Promise<void> {
   if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
   else diagnosis.skip(['settings'], NO_PROFILE);
   await diagnosis.make('file modes', async () => checkModes(context));
+  await diagnosis.make('compiled code', async () => checkCompiledCode());
   await diagnosis.add('store', () => checkStore(context, profile?.name));
   if (profile) {
     const keys = await context.keys();

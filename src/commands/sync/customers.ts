@@ -302,7 +302,7 @@ export async function syncInThread(
     stop: stop.state,
     ...shared,
   };
-  const worker = new Worker(new URL('../sync-thread.js', import.meta.url), { workerData: start });
+  const worker = new Worker(new URL('../../bin/sync-thread.js', import.meta.url), { workerData: start });
   const { signal } = context.world;
   const interrupt = () => worker.postMessage(STOP);
   signal.addEventListener('abort', interrupt);

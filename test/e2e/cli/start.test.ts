@@ -37,9 +37,6 @@ const COMMAND_TREE = [
 const HEAVY =
   /^NativeModule (child_process|crypto|dgram|fs\/promises|https?|net|os|readline|stream|tls|zlib)$/;
 
-/** Node 22 and newer keeps compiled code. */
-const KEEPS_CODE = Number(process.versions.node.split('.')[0]) >= 22;
-
 describe('the folder of compiled code', () => {
   const operator = useOperator();
   const run = (env: Record<string, string>) =>
@@ -52,8 +49,8 @@ describe('the folder of compiled code', () => {
     run({ HOME: place('user'), TMPDIR: place('shared') });
     const folder = join(place('user'), '.cache', 'psd2');
     const mode = statSync(folder, { throwIfNoEntry: false })?.mode;
-    expect(mode).toBe(KEEPS_CODE ? 0o40700 : undefined);
-    expect(existsSync(folder) ? readdirSync(folder) : []).toHaveLength(KEEPS_CODE ? 1 : 0);
+    expect(mode).toBe(0o40700);
+    expect(readdirSync(folder)).toHaveLength(1);
     expect(readdirSync(place('shared'))).toEqual([]);
   });
 

@@ -44,6 +44,7 @@ describe('psd2 doctor', () => {
       ['configuration', 'ok'],
       ['settings', 'ok'],
       ['file modes', 'ok'],
+      ['compiled code', 'ok'],
       ['store', 'ok'],
       ['QWAC', 'ok'],
       ['QSealC', 'ok'],

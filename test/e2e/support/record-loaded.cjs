@@ -4,5 +4,7 @@ const { writeFileSync } = require('node:fs');
 const before = new Set(process.moduleLoadList);
 process.on('exit', () => {
   const ofNode = process.moduleLoadList.filter((name) => !before.has(name));
-  writeFileSync(process.env.LOADED_FILE, JSON.stringify({ chunks: Object.keys(require.cache), ofNode }));
+  // psd2's own loader has its chunks.
+  const { modules } = require('../../../bin/loader.js');
+  writeFileSync(process.env.LOADED_FILE, JSON.stringify({ chunks: [...modules.keys()], ofNode }));
 });

@@ -1,0 +1,214 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+
+const LOADER = fileURLToPath(new URL('../../bin/loader.js', import.meta.url));
+const temporary = temporaryFolder();
+let count = 0;
+let folder: string;
+const place = (...names: string[]) => join(folder, ...names);
+
+/** A program with its own loader. Its entry says what `late.js` says, and which files V8 had to compile. */
+beforeEach(() => {
+  count += 1;
+  folder = join(temporary, String(count));
+  mkdirSync(place('bin'), { recursive: true });
+  cpSync(LOADER, place('bin', 'loader.js'));
+  writeProgram('one', 'dist');
+});
+
+function writeProgram(says: string, dist: string): void {
+  mkdirSync(place(dist, 'chunks'), { recursive: true });
+  writeFileSync(place(dist, 'build'), `build-${says}`);
+  writeFileSync(place(dist, 'main.js'), `exports.say = () => require('./chunks/late.js').word;`);
+  writeFileSync(place(dist, 'chunks', 'late.js'), `exports.word = '${says}'; exports.file = __filename;`);
+}
+
+/** Runs the program once. `compiled` are the files that V8 had no usable code for. */
+function run(
+  env: Record<string, string> = { NODE_COMPILE_CACHE: place('cache') },
+  between = '',
+  flags: string[] = [],
+) {
+  const script = `
+    const { Script } = require('node:vm');
+    const compiled = [];
+    require('node:vm').Script = class extends Script {
+      constructor(text, options) {
+        super(text, options);
+        if (options?.filename && (options.cachedData === undefined || this.cachedDataRejected))
+          compiled.push(require('node:path').basename(options.filename));
+      }
+    };
+    const { load, kept } = require(${JSON.stringify(place('bin', 'loader.js'))});
+    const { say } = load('main.js');
+    ${between}
+    console.log(JSON.stringify({ said: say(), compiled, why: kept.why ?? null }));`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, '-e', script], {
+    env,
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  return z
+    .object({ said: z.string(), compiled: z.array(z.string()), why: z.string().nullable() })
+    .parse(JSON.parse(stdout));
+}
+
+const ALL = ['main.js', 'late.js'];
+const keptFiles = (cache = place('cache')) =>
+  existsSync(cache)
+    ? readdirSync(cache, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.code'))
+    : [];
+const theFile = (name: string) => {
+  const file = keptFiles().find((path) => path.endsWith(`${name}.code`));
+  if (file === undefined) throw new Error(`${name} is not kept`);
+  return place('cache', file);
+};
+
+describe('compiled code', () => {
+  it('is used by the next process, and made once', () => {
+    expect(run()).toEqual({ said: 'one', compiled: ALL, why: null });
+    const before = keptFiles().map((name) => readFileSync(place('cache', name)));
+    expect(before).toHaveLength(2);
+    expect(run()).toEqual({ said: 'one', compiled: [], why: null });
+    expect(keptFiles().map((name) => readFileSync(place('cache', name)))).toEqual(before);
+  });
+
+  it('is compiled again if the file was cut off anywhere, or its end is other bytes', () => {
+    run();
+    const whole = readFileSync(theFile('late.js'));
+    for (const length of [0, 9, Math.floor(whole.length / 2), whole.length - 1]) {
+      truncateSync(theFile('late.js'), length);
+      expect(run(), String(length)).toEqual({ said: 'one', compiled: ['late.js'], why: null });
+    }
+    const zeros = Buffer.from(whole);
+    zeros.fill(0, whole.length / 2);
+    writeFileSync(theFile('late.js'), zeros);
+    expect(run()).toEqual({ said: 'one', compiled: ['late.js'], why: null });
+  });
+
+  it('of two builds side by side is not mixed up, even if their files have the same length', () => {
+    expect(run().said).toBe('one');
+    renameSync(place('dist'), place('old'));
+    writeProgram('two', 'dist');
+    expect(run()).toEqual({ said: 'two', compiled: ALL, why: null });
+    expect(run()).toEqual({ said: 'two', compiled: [], why: null });
+    renameSync(place('dist'), place('new'));
+    renameSync(place('old'), place('dist'));
+    expect(run()).toEqual({ said: 'one', compiled: [], why: null });
+  });
+
+  it('of a program that was replaced while it ran is not kept under the name of the old one', () => {
+    writeProgram('two', 'next');
+    const replace = `
+      const { renameSync } = require('node:fs');
+      renameSync(${JSON.stringify(place('dist'))}, ${JSON.stringify(place('old'))});
+      renameSync(${JSON.stringify(place('next'))}, ${JSON.stringify(place('dist'))});`;
+    expect(run(undefined, replace).said).toBe('two');
+    expect(keptFiles()).toEqual([]);
+  });
+
+  it('is not kept by a process that has changed flags of V8', () => {
+    const change = `require('node:v8').setFlagsFromString('--semi-space-growth-factor=5');`;
+    run(undefined, change);
+    expect(keptFiles()).toEqual([]);
+    run();
+    const before = keptFiles().map((name) => readFileSync(place('cache', name)));
+    expect(run(undefined, change).said).toBe('one');
+    expect(keptFiles().map((name) => readFileSync(place('cache', name)))).toEqual(before);
+    expect(run().compiled).toEqual([]);
+  });
+
+  it('of other flags of Node lies beside it', () => {
+    run();
+    expect(run(undefined, '', ['--max-lazy']).said).toBe('one');
+    expect(run(undefined, '', ['--max-lazy']).compiled).toEqual([]);
+    expect(run().compiled).toEqual([]);
+  });
+});
+
+describe('a folder that cannot be trusted or used', () => {
+  const NOTHING = { said: 'one', compiled: ALL };
+
+  it.each([
+    ['can be changed by others', () => chmodSync(place('cache'), 0o770)],
+    [
+      'is a link',
+      () => {
+        renameSync(place('cache'), place('elsewhere'));
+        symlinkSync(place('elsewhere'), place('cache'));
+      },
+    ],
+    ...(process.getuid?.() === 0
+      ? [['belongs to another user', () => chownSync(place('cache'), 1234, 1234)] as const]
+      : []),
+  ])('is left alone if it %s', (_what, spoil) => {
+    run();
+    writeFileSync(theFile('late.js'), 'what another user has put there');
+    spoil();
+    const found = run();
+    expect(found).toMatchObject(NOTHING);
+    expect(found.why).toContain(place('cache'));
+    expect(readFileSync(theFile('late.js'), 'utf8')).toBe('what another user has put there');
+  });
+
+  it('is no obstacle if it is a file, or not there', () => {
+    writeFileSync(place('file'), '');
+    for (const env of [{ NODE_COMPILE_CACHE: place('file') }, { HOME: place('nowhere') }, {}]) {
+      const found = run(env);
+      expect(found).toMatchObject(NOTHING);
+      expect(found.why).not.toBeNull();
+    }
+    expect(existsSync(place('nowhere'))).toBe(false);
+  });
+
+  it('is not used with NODE_DISABLE_COMPILE_CACHE', () => {
+    const found = run({ NODE_COMPILE_CACHE: place('cache'), NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(found).toEqual({ ...NOTHING, why: 'NODE_DISABLE_COMPILE_CACHE is set' });
+    expect(keptFiles()).toEqual([]);
+  });
+
+  it('on a full disk is left without a file that is not finished', () => {
+    const cache = place('cache');
+    const full = `require('node:fs').writeSync = () => { throw new Error('ENOSPC'); };`;
+    // The loader takes what it needs of node:fs when it starts.
+    const script = `${full} require(${JSON.stringify(place('bin', 'loader.js'))}).load('main.js').say();`;
+    execFileSync(process.execPath, ['-e', script], { env: { NODE_COMPILE_CACHE: cache } });
+    const names = readdirSync(cache, { recursive: true, encoding: 'utf8' });
+    expect(names.filter((name) => name.includes('.code'))).toEqual([]);
+    expect(run()).toEqual({ ...NOTHING, why: null });
+  });
+});
+
+it('a file that is missing gives the error that Node gives, and names who asks for it', () => {
+  const script = `
+    const { load } = require(${JSON.stringify(place('bin', 'loader.js'))});
+    const { say } = load('main.js');
+    require('node:fs').rmSync(${JSON.stringify(place('dist', 'chunks', 'late.js'))});
+    try { say(); } catch ({ code, message, requireStack }) { console.log(JSON.stringify({ code, message, requireStack })); }`;
+  const said: unknown = JSON.parse(
+    execFileSync(process.execPath, ['-e', script], { encoding: 'utf8', env: {} }),
+  );
+  expect(said).toEqual({
+    code: 'MODULE_NOT_FOUND',
+    message: `Cannot find module '${place('dist', 'chunks', 'late.js')}'`,
+    requireStack: [place('dist', 'main.js')],
+  });
+});
