@@ -147,7 +147,7 @@ describe('compiled code', () => {
 describe('a folder that cannot be trusted or used', () => {
   const NOTHING = { said: 'one', compiled: ALL };
 
-  it.each([
+  const spoilt: [string, () => void][] = [
     ['can be changed by others', () => chmodSync(place('cache'), 0o770)],
     [
       'is a link',
@@ -156,10 +156,11 @@ describe('a folder that cannot be trusted or used', () => {
         symlinkSync(place('elsewhere'), place('cache'));
       },
     ],
-    ...(process.getuid?.() === 0
-      ? [['belongs to another user', () => chownSync(place('cache'), 1234, 1234)] as const]
-      : []),
-  ])('is left alone if it %s', (_what, spoil) => {
+  ];
+  if (process.getuid?.() === 0)
+    spoilt.push(['belongs to another user', () => chownSync(place('cache'), 1234, 1234)]);
+
+  it.each(spoilt)('is left alone if it %s', (_what, spoil) => {
     run();
     writeFileSync(theFile('late.js'), 'what another user has put there');
     spoil();
