@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { isValidIBAN } from 'ibantools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Customers } from '../../src/sandbox/customers/customers.ts';
+import { defaultRules } from '../../src/sandbox/rules.ts';
 import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { addDays } from '../../src/sandbox/ledger/bank-time.ts';
 import { GeneratedHistory } from '../../src/sandbox/ledger/generated-history.ts';
@@ -11,7 +12,7 @@ const today = new Date('2026-11-20T11:00:00Z');
 const whole = { from: undefined, to: undefined };
 
 describe('a generated customer', () => {
-  const customers = new Customers({ customers: 999_999, transactions: undefined });
+  const customers = new Customers({ ...defaultRules, customers: 999_999 });
   const anyNumber = fc.integer({ min: 1, max: 999_999 });
   const userOf = (number: number) => `customer-${String(number).padStart(6, '0')}`;
 
@@ -44,7 +45,7 @@ describe('a generated customer', () => {
   });
 
   test('customers beyond the configured number do not exist', () => {
-    const few = new Customers({ customers: 3, transactions: undefined });
+    const few = new Customers({ ...defaultRules, customers: 3 });
     expect(few.byUser('customer-000003')?.customerId).toBe('5000003');
     for (const user of ['customer-000004', 'customer-000000', 'customer-3', 'nobody'])
       expect(few.byUser(user)).toBeUndefined();
@@ -164,7 +165,7 @@ describe('a sandbox with many customers and transactions', () => {
     };
     const before = await balance();
     const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
-    const iban = new Customers({ customers: 10_000, transactions: undefined }).find('5000001')?.products[0]
+    const iban = new Customers({ ...defaultRules, customers: 10_000 }).find('5000001')?.products[0]
       ?.iban;
     const verified = await bank.tpp.verifyTransfer(token, {
       productId: '0050077770',
