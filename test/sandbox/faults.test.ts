@@ -273,6 +273,8 @@ describe('faults added through the control', () => {
     expect((await order('GET', '/faults')).json).toEqual([
       {
         id: expect.any(Number),
+        customer: null,
+        until: null,
         fault: 'status=503',
         on: 'customerid',
         times: 2,

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { isValidIBAN } from 'ibantools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Customers } from '../../src/sandbox/customers/customers.ts';
-import { defaultRules } from '../../src/sandbox/rules.ts';
 import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { addDays } from '../../src/sandbox/ledger/bank-time.ts';
 import { GeneratedHistory } from '../../src/sandbox/ledger/generated-history.ts';
+import { defaultRules } from '../../src/sandbox/rules.ts';
 import { openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const today = new Date('2026-11-20T11:00:00Z');
@@ -165,8 +165,7 @@ describe('a sandbox with many customers and transactions', () => {
     };
     const before = await balance();
     const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
-    const iban = new Customers({ ...defaultRules, customers: 10_000 }).find('5000001')?.products[0]
-      ?.iban;
+    const iban = new Customers({ ...defaultRules, customers: 10_000 }).find('5000001')?.products[0]?.iban;
     const verified = await bank.tpp.verifyTransfer(token, {
       productId: '0050077770',
       customerId: '5007777',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Customers } from '../../src/sandbox/customers/customers.ts';
-import { defaultRules } from '../../src/sandbox/rules.ts';
 import { type Customer, type Product, seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import type { Entry } from '../../src/sandbox/ledger/entry.ts';
 import { Ledger } from '../../src/sandbox/ledger/ledger.ts';
 import { seedHistory } from '../../src/sandbox/ledger/seed-history.ts';
+import { defaultRules } from '../../src/sandbox/rules.ts';
 
 const customers = new Customers({ ...defaultRules, customers: 0 });
 const today = new Date('2026-11-20T11:00:00Z');

@@ -51,7 +51,6 @@ function withOptions(command: Command) {
       '--for <duration>',
       "how long it lasts in the bank's time, for example 2h; default: until it is cleared",
     )
-    .option('--customer <name>', 'user or customer id whose calls fail; default: of every customer')
     .option('--seed <text>', 'with --probability: choose the same calls in every run');
 }
 
@@ -62,12 +61,16 @@ const add = verb(
   {
     prints: { what: 'a fault', shape: printedFault },
     help: `
+With --customer, a user or a customer id, only the calls of this customer fail.
 docs/sandbox.md, "Faults", lists all faults and calls. So does the error for an unknown one.
-${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1')}`,
+${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1', 'psd2 sandbox fault add status=503 --for 2h --customer bruno')}`,
   },
   withOptions,
-  async (context, fault, options) => {
-    const order = readOrder(fault, options);
+  async (context, fault, options, command) => {
+    // Not PSD2_CUSTOMER: that says for whom psd2 acts.
+    const isNamed = command.getOptionValueSourceWithGlobals('customer') === 'cli';
+    const customer = isNamed ? context.globals.customer : undefined;
+    const order = { ...readOrder(fault, options), ...(customer !== undefined && { customer }) };
     const running = await requireRunning(context);
     const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
     context.output.record(added, COLUMNS, printedFault);
@@ -125,7 +128,7 @@ async function listFaults(context: Context): Promise<void> {
 
 function readOrder(
   fault: string,
-  { on, times, after, probability, seed, for: lasting, customer }: FaultOptions,
+  { on, times, after, probability, seed, for: lasting }: FaultOptions,
 ): FaultOrder {
   try {
     parseFault(fault);
@@ -145,7 +148,6 @@ function readOrder(
     ...(probability !== undefined && { probability: readShare(probability) }),
     ...(seed !== undefined && { seed }),
     ...(lasting !== undefined && { forSeconds: readDuration('--for', lasting, MAX_LASTING_MS) / 1000 }),
-    ...(customer !== undefined && { customer }),
   };
 }
 

@@ -55,7 +55,14 @@ describe('a running sandbox', () => {
     expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('There are no faults.');
     await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
     const { stdout } = await psd2(['sandbox', 'fault', 'list']);
-    expect(stdout.split('\t').slice(1)).toEqual(['delay=5', 'GET /private/*', 'after 2, always', '0', '0\n']);
+    expect(stdout.split('\t').slice(1)).toEqual([
+      'delay=5',
+      'GET /private/*',
+      'everyone',
+      'after 2, always',
+      '0',
+      '0\n',
+    ]);
     const cleared = await json(z.object({ cleared: z.int() }), ['sandbox', 'fault', 'clear']);
     expect(cleared).toEqual({ cleared: 1 });
     expect(await psd2(['sandbox', 'fault', 'clear', '99'])).toMatchObject({
