@@ -227,13 +227,11 @@ function listenAt(server: Server, host: string, port: number, option: string): P
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
       const reason = cause.code === 'EACCES' ? 'is not allowed for this user' : 'is already in use';
-      if (cause.code === 'EADDRNOTAVAIL' || cause.code === 'ENOTFOUND')
-        return reject(
-          new Psd2Error('sandbox', `This computer has no address ${host}`, {
-            hint: 'Use --host 0.0.0.0 for all its addresses.',
-            cause,
-          }),
-        );
+      if (cause.code === 'EADDRNOTAVAIL' || cause.code === 'ENOTFOUND') {
+        const hint = 'Use --host 0.0.0.0 for all its addresses.';
+        reject(new Psd2Error('sandbox', `This computer has no address ${host}`, { hint, cause }));
+        return;
+      }
       const known = cause.code === 'EACCES' || cause.code === 'EADDRINUSE';
       reject(
         known
