@@ -7,17 +7,24 @@ import { Tokens } from './access/tokens.ts';
 import { AnswerSeal } from './answers/seal.ts';
 import { CallLog } from './console/call-log.ts';
 import { Customers } from './customers/customers.ts';
+import type { Customer } from './customers/seed-customers.ts';
 import { FaultBook } from './faults/fault-book.ts';
+import { UsedMagic } from './faults/used-magic.ts';
 import type { Application, Registration } from './folder/registration.ts';
+import { openStateFolder, type StateParts } from './folder/state-folder.ts';
+import { BankClock } from './ledger/bank-clock.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { type DoorState, newDoorState } from './nextgenpsd2/door-state.ts';
 import { Resources } from './operations/resources.ts';
-import type { BankRules } from './rules.ts';
+import type { BankRules, SeededDoorConsent } from './rules.ts';
+import type { StatePart } from './state-part.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
 
-/** The state that changes while the bank runs. It is only in memory, and a reset replaces it. */
+/** The state that changes while the bank runs. A reset replaces it. */
 interface BankState {
+  clock: BankClock;
+  customers: Customers;
   seenRequestIds: SeenRequestIds;
   logins: Logins;
   tokens: Tokens;
@@ -26,17 +33,22 @@ interface BankState {
   ledger: Ledger;
   limits: CallLimits;
   faults: FaultBook;
-  /** The calls and flows whose magic value was applied. */
-  usedMagic: Set<string>;
+  usedMagic: UsedMagic;
   /** What the second door remembers. */
   door: DoorState;
+  /** All of the above, each part under its name. */
+  parts: StateParts;
 }
 
-/** The bank: its state, its rules and its fixed data. Only the registration is on disk. */
+/** The bank: its state, its rules and its fixed data. The registration is on disk, and with `--state` the state too. */
 export interface Bank extends BankState {
   rules: BankRules;
-  /** The clock of the rules. */
+  /** The bank's time: of tokens, consents, bookings and holidays. */
   now: () => Date;
+  /** The real time: of headers, signatures and certificates, because a client has no other one. */
+  wallNow: () => Date;
+  /** Waits until the state as it is now is on the disk, if the bank keeps it. */
+  keep: () => Promise<void>;
   /** The API's address, without a trailing slash. Set when the server listens, before the first request. */
   baseUrl: string;
   /** The customer site's address, in the same form. */
@@ -44,57 +56,98 @@ export interface Bank extends BankState {
   tppName: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
-  customers: Customers;
   /** What the console shows. */
   calls: CallLog;
   /** Signs the bank's answers. */
   seal: AnswerSeal;
 }
 
-/** Opens the bank for a registered TPP. */
-export async function openBank(registration: Registration, rules: BankRules): Promise<Bank> {
-  const { now } = rules;
-  const customers = new Customers(rules);
+/** Opens the bank for a registered TPP. @param folder where it keeps its state. Undefined: only in memory */
+export async function openBank(
+  registration: Registration,
+  rules: BankRules,
+  folder: string | undefined,
+): Promise<Bank> {
+  const kept = folder === undefined ? undefined : await openStateFolder(folder);
   const [qwac, qseal, bankSigningKey] = await Promise.all([
     readFile(registration.qwacCertFile),
     readFile(registration.qsealCertFile),
     readFile(registration.bankSigningKeyFile),
   ]);
-  return {
+  const bank: Bank = {
     rules,
-    now,
+    now: () => bank.clock.now(),
+    wallNow: rules.now,
+    keep: async () => kept?.save(bank.parts),
     baseUrl: '',
     customerSiteUrl: '',
     tppName: 'Sandbox TPP',
     applications: registration.applications,
     tppCertificates: { qwac: new X509Certificate(qwac), qseal: new X509Certificate(qseal) },
-    customers,
-    ...newState(rules, customers),
+    ...newState(rules),
     calls: new CallLog(),
     seal: new AnswerSeal(bankSigningKey),
   };
+  kept?.restore(bank.parts);
+  await bank.keep();
+  return bank;
 }
 
 /**
- * Resets the bank to its state after the start: the initial ledger, and no tokens, logins, consents, operations or
- * faults. Certificates and registration stay.
+ * Resets the bank to its state after the first start: the time, the customers and the ledger of it, and no tokens, logins,
+ * consents, operations or faults. Certificates and registration stay.
  */
 export function resetBank(bank: Bank): void {
-  Object.assign(bank, newState(bank.rules, bank.customers));
+  Object.assign(bank, newState(bank.rules));
 }
 
-function newState(rules: BankRules, customers: Customers): BankState {
-  const { now } = rules;
-  return {
+/** Resets what the bank knows of one customer: the accounts are as at the start, and tokens, consents and payments are gone. */
+export function resetCustomer(bank: Bank, customer: Customer): void {
+  for (const part of Object.values(bank.parts)) part.forgetCustomer(customer);
+}
+
+function newState(given: BankRules): BankState {
+  const clock = new BankClock(given.now);
+  const now = (): Date => clock.now();
+  const rules = { ...given, now };
+  const customers = new Customers(rules);
+  const own = {
+    clock,
+    customers,
     seenRequestIds: new SeenRequestIds(),
     logins: new Logins(now),
     tokens: new Tokens(rules),
     resources: new Resources(now),
-    consents: new Consents(now),
+    consents: consentsOf(rules),
     ledger: new Ledger(customers, now()),
     limits: new CallLimits(rules),
     faults: new FaultBook(),
-    usedMagic: new Set(),
-    door: newDoorState(rules),
+    usedMagic: new UsedMagic(),
   };
+  const door = newDoorState(rules);
+  for (const consent of rules.seed.doorConsents) giveAtDoor({ customers, door }, consent);
+  return { ...own, door, parts: stateParts(own, door) };
+}
+
+/** Each part of the first door, and each of the second. What is not a part does not compile. */
+function stateParts(own: Omit<BankState, 'door' | 'parts'>, door: DoorState): StateParts {
+  const parts = new Map<string, StatePart>(Object.entries(own));
+  for (const [name, part] of Object.entries<StatePart>({ ...door })) parts.set(`nextgenpsd2.${name}`, part);
+  return Object.fromEntries(parts);
+}
+
+/** Gives a consent of a seed at the second door, for all accounts of its customer. */
+export function giveAtDoor(
+  { customers, door }: Pick<BankState, 'customers' | 'door'>,
+  { customerId, consentId, validUntil, frequencyPerDay }: SeededDoorConsent,
+): void {
+  const customer = customers.find(customerId);
+  const order = { type: 'all-accounts', access: {}, recurring: true, validUntil, frequencyPerDay } as const;
+  if (customer) door.consents.give(door.consents.add(order, consentId), customer, undefined);
+}
+
+function consentsOf({ now, seed }: BankRules): Consents {
+  const consents = new Consents(now);
+  for (const consent of seed.consents) consents.give(consent, consent.givenAt);
+  return consents;
 }

@@ -1,3 +1,5 @@
+import type { Customer } from './customers/seed-customers.ts';
+import type { IsoDate } from './ledger/bank-time.ts';
 import { type DoorRules, standardDoor } from './nextgenpsd2/door-rules.ts';
 
 /** The roles of a TPP: account information, payment initiation or funds-availability provider. */
@@ -5,7 +7,7 @@ export type TppRole = 'AISP' | 'PISP' | 'PIISP';
 
 /** How strict the bank is, and how it answers. The options of `sandbox start` set these rules. */
 export interface BankRules extends DoorRules {
-  /** The bank's clock. */
+  /** The real time. `sandbox clock` sets the bank's time, which is never behind it. */
   now: () => Date;
   /** `enforced`: the bank refuses a call without its consent. `recorded`: the bank records consents but does not check them. */
   consents: 'enforced' | 'recorded';
@@ -27,7 +29,36 @@ export interface BankRules extends DoorRules {
   rowsAPage: number;
   /** `clean` follows the interface specification. `lived-in` has all the unusual shapes of the real bank's answers. */
   persona: 'clean' | 'lived-in';
+  /** What the bank has from its first start on, in addition to its own customers. */
+  seed: Seed;
 }
+
+/** What a seed file says, as the bank has it. */
+export interface Seed {
+  /** Their products have their transactions. */
+  customers: readonly Customer[];
+  consents: readonly SeededConsent[];
+  doorConsents: readonly SeededDoorConsent[];
+}
+
+/** A consent that a customer has given for a category and a product. */
+export interface SeededConsent {
+  customerId: string;
+  category: string;
+  productId: string;
+  /** Undefined: at the start. */
+  givenAt: Date | undefined;
+}
+
+/** A consent of the second door that a customer has given for all accounts. */
+export interface SeededDoorConsent {
+  customerId: string;
+  consentId: string;
+  validUntil: IsoDate;
+  frequencyPerDay: number;
+}
+
+const noSeed: Seed = { customers: [], consents: [], doorConsents: [] };
 
 /** The rules of a sandbox without options. */
 export const defaultRules: BankRules = {
@@ -42,5 +73,6 @@ export const defaultRules: BankRules = {
   transactions: undefined,
   rowsAPage: 10,
   persona: 'clean',
+  seed: noSeed,
   ...standardDoor,
 };

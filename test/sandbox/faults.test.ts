@@ -273,6 +273,8 @@ describe('faults added through the control', () => {
     expect((await order('GET', '/faults')).json).toEqual([
       {
         id: expect.any(Number),
+        customer: null,
+        until: null,
         fault: 'status=503',
         on: 'customerid',
         times: 2,
@@ -416,10 +418,11 @@ describe('the syntax of faults', () => {
 
 describe('chance', () => {
   const call = { method: 'GET', target: '/' };
+  const now = new Date('2026-11-20T11:00:00Z');
   const run = (seed: string) => {
     const book = new FaultBook();
-    book.add({ fault: 'empty', probability: 0.25, seed });
-    return Array.from({ length: 400 }, () => book.due(call).length);
+    book.add({ fault: 'empty', probability: 0.25, seed }, now);
+    return Array.from({ length: 400 }, () => book.due(call, { now, customerId: undefined }).length);
   };
 
   test('chance repeats with the same seed, changes with another, and fires about as often as ordered', () => {

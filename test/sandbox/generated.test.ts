@@ -5,13 +5,14 @@ import { Customers } from '../../src/sandbox/customers/customers.ts';
 import { seedCustomers } from '../../src/sandbox/customers/seed-customers.ts';
 import { addDays } from '../../src/sandbox/ledger/bank-time.ts';
 import { GeneratedHistory } from '../../src/sandbox/ledger/generated-history.ts';
+import { defaultRules } from '../../src/sandbox/rules.ts';
 import { openTestBank, type Reply, type TestBank } from './tpp.ts';
 
 const today = new Date('2026-11-20T11:00:00Z');
 const whole = { from: undefined, to: undefined };
 
 describe('a generated customer', () => {
-  const customers = new Customers({ customers: 999_999, transactions: undefined });
+  const customers = new Customers({ ...defaultRules, customers: 999_999 });
   const anyNumber = fc.integer({ min: 1, max: 999_999 });
   const userOf = (number: number) => `customer-${String(number).padStart(6, '0')}`;
 
@@ -44,7 +45,7 @@ describe('a generated customer', () => {
   });
 
   test('customers beyond the configured number do not exist', () => {
-    const few = new Customers({ customers: 3, transactions: undefined });
+    const few = new Customers({ ...defaultRules, customers: 3 });
     expect(few.byUser('customer-000003')?.customerId).toBe('5000003');
     for (const user of ['customer-000004', 'customer-000000', 'customer-3', 'nobody'])
       expect(few.byUser(user)).toBeUndefined();
@@ -164,8 +165,7 @@ describe('a sandbox with many customers and transactions', () => {
     };
     const before = await balance();
     const base = '/private/customers/5007777/products/0050077770/moneyTransfer';
-    const iban = new Customers({ customers: 10_000, transactions: undefined }).find('5000001')?.products[0]
-      ?.iban;
+    const iban = new Customers({ ...defaultRules, customers: 10_000 }).find('5000001')?.products[0]?.iban;
     const verified = await bank.tpp.verifyTransfer(token, {
       productId: '0050077770',
       customerId: '5007777',

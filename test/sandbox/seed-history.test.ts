@@ -4,8 +4,9 @@ import { type Customer, type Product, seedCustomers } from '../../src/sandbox/cu
 import type { Entry } from '../../src/sandbox/ledger/entry.ts';
 import { Ledger } from '../../src/sandbox/ledger/ledger.ts';
 import { seedHistory } from '../../src/sandbox/ledger/seed-history.ts';
+import { defaultRules } from '../../src/sandbox/rules.ts';
 
-const customers = new Customers({ customers: 0, transactions: undefined });
+const customers = new Customers({ ...defaultRules, customers: 0 });
 const today = new Date('2026-11-20T11:00:00Z');
 const whole = { from: undefined, to: undefined };
 

@@ -62,9 +62,9 @@ async function listEndings(context: Context, options: { within: string }): Promi
 
 /** @throws Psd2Error `usage` */
 function parseDays(text: string): number {
-  const [, days] = /^(\d{1,4})d$/.exec(text) ?? [];
+  const [, days] = /^(\d{1,4})d?$/.exec(text) ?? [];
   if (days !== undefined) return Number(days);
   throw new Psd2Error('usage', `--within ${JSON.stringify(text)} is not a number of days`, {
-    hint: 'For example --within 14d.',
+    hint: 'For example --within 14d, or --within 14.',
   });
 }

@@ -1,17 +1,23 @@
 import * as z from 'zod/mini';
-import { examples, verb } from '../declare.ts';
-import { list, text } from '../shared/fields.ts';
+import { customerAnswer, revokedAnswer } from '../../sandbox/control/answers.ts';
+import { control } from '../../sandbox/control/control-client.ts';
+import type { RunningSandbox } from '../../sandbox/folder/running.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import { examples, type Noun, verb } from '../declare.ts';
+import { list, text, whole } from '../shared/fields.ts';
+import { requireRunning, sandboxFolderOf } from './running.ts';
 
-const shape = () =>
+const walk = () =>
   z.object({
     pages: list(z.string(), 'what the customer did on each page'),
     finalUrl: text("where the customer's browser ended"),
   });
 
 /** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow can run in a pipeline. */
-export const customer = verb(
+const play = verb(
   {
-    prints: { what: 'what the customer did', shape },
+    prints: { what: 'what the customer did', shape: walk },
     help: examples(
       'PSD2_BROWSER="psd2 sandbox customer" psd2 --profile sandbox auth login',
       "psd2 sandbox customer --refuse 'http://127.0.0.1:8444/login?request=...'",
@@ -22,14 +28,119 @@ export const customer = verb(
       .argument('<url>')
       .option('--refuse', 'refuse on the first page that allows it')
       .option('--user <name>', 'user who logs in (default: anna)'),
-  async ({ terminal, world, output }, url, { refuse = false, user }) => {
+  async (context, url, { refuse = false, user }) => {
+    const { terminal, world, output } = context;
+    const { runningSandbox } = await import('../../sandbox/folder/running.ts');
     const { playCustomer } = await import('../../sandbox/player/play-customer.ts');
-    const { pages, finalUrl } = await playCustomer(url, {
+    const near = onThisComputer(url, await runningSandbox(sandboxFolderOf(context)));
+    const { pages, finalUrl } = await playCustomer(near, {
       refuse,
       signal: world.signal,
       ...(user !== undefined && { user }),
     });
     if (output.format === 'table') terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
-    else output.record({ pages, finalUrl }, [], shape);
+    else output.record({ pages, finalUrl }, [], walk);
   },
 );
+
+/** The same page on the loopback interface, if it is one that the sandbox of this computer shows to others. */
+function onThisComputer(url: string, running: RunningSandbox | undefined): string {
+  if (running?.outsideUrl === undefined || !url.startsWith(`${running.outsideUrl}/`)) return url;
+  return `${running.customerSiteUrl}${url.slice(running.outsideUrl.length)}`;
+}
+
+const shown = () =>
+  z.object({
+    user: text('name to log in with'),
+    password: text('its password'),
+    customerId: text('customer id'),
+    name: text('name of the customer'),
+    accounts: list(z.string(), 'product ids'),
+  });
+
+const COLUMNS: Column<Printed<typeof shown>>[] = [
+  { title: 'User', value: ({ user }) => user },
+  { title: 'Password', value: ({ password }) => password },
+  { title: 'Customer', value: ({ customerId }) => customerId },
+  { title: 'Name', value: ({ name }) => name },
+  { title: 'Accounts', value: ({ accounts }) => accounts.join(', ') },
+];
+
+const USER = 'user or customer id';
+
+/** @throws Psd2Error `sandbox` if it is not running, or another customer has the user */
+const add = verb(
+  {
+    prints: { what: 'a customer of the sandbox', shape: shown },
+    help: `
+The customer has a current account with 1000.00. A seed file has customers with other accounts: sandbox start --seed.
+${examples('psd2 sandbox customer add dora')}`,
+  },
+  (command) => command.argument('<user>', 'small letters, digits and hyphens'),
+  async (context, user) => {
+    const running = await requireRunning(context);
+    const call = { method: 'POST' as const, path: '/customers', body: { user } };
+    context.output.record(await control(running, call, customerAnswer), COLUMNS, shown);
+  },
+);
+
+/** @throws Psd2Error `sandbox` if it is not running, or has no such customer */
+const reset = verb(
+  {
+    prints: { what: 'a customer of the sandbox', shape: shown },
+    help: `
+The accounts are as at the start of the sandbox. Tokens, consents, payments and faults of the customer are gone.
+${examples('psd2 sandbox customer reset bruno')}`,
+  },
+  (command) => command.argument('<customer>', USER),
+  async (context, name) => {
+    const running = await requireRunning(context);
+    const path = `/customers/${encodeURIComponent(name)}/reset`;
+    const done = await control(running, { method: 'POST', path }, customerAnswer);
+    context.output.record(done, COLUMNS, shown);
+  },
+);
+
+const revoked = () => z.object({ revoked: whole('number of consents that ended, at both doors') });
+
+/** @throws Psd2Error `sandbox` if it is not running, or has no such customer */
+const revokeConsent = verb(
+  {
+    prints: { what: 'number of revoked consents', shape: revoked },
+    help: `
+The customer withdraws all consents at the bank, at both doors. The client learns it at its next call.
+${examples('psd2 sandbox customer revoke-consent anna')}`,
+  },
+  (command) => command.argument('<customer>', USER),
+  async (context, name) => {
+    const running = await requireRunning(context);
+    const path = `/customers/${encodeURIComponent(name)}/revoke-consents`;
+    const done = await control(running, { method: 'POST', path }, revokedAnswer);
+    if (context.output.format === 'table') context.terminal.say(`Consents revoked: ${done.revoked}.`);
+    else context.output.record(done, [], revoked);
+  },
+);
+
+/** `psd2 sandbox customer`: plays a customer, and changes what the bank knows of one. */
+export const customer: Noun = {
+  standard: 'play',
+  declare: (command) =>
+    command.addHelpText(
+      'after',
+      '\n`psd2 sandbox customer <url>` is `psd2 sandbox customer play <url>`.\n' +
+        examples('psd2 sandbox customer add dora', 'psd2 sandbox customer reset bruno'),
+    ),
+  commands: {
+    play: {
+      description:
+        "play the customer without a browser: open the bank's page at this address and submit its forms",
+      load: async () => play,
+    },
+    add: { description: 'add a customer to the bank', load: async () => add },
+    reset: { description: 'reset what the bank knows of a customer', load: async () => reset },
+    'revoke-consent': {
+      description: 'the customer withdraws all consents at the bank',
+      load: async () => revokeConsent,
+    },
+  },
+};

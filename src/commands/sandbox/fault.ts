@@ -8,6 +8,7 @@ import { parseTarget } from '../../sandbox/faults/target.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples, type Noun, type OptionsOf, verb } from '../declare.ts';
+import { readDuration } from '../shared/duration.ts';
 import { list as listOf, orNull, text, whole } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { requireRunning } from './running.ts';
@@ -17,6 +18,8 @@ const printedFault = () =>
     id: whole('id for fault clear'),
     fault: text('for example status=503'),
     on: orNull(text('calls that the fault matches; null: every call')),
+    customer: orNull(text('user or id whose calls fail; null: of every customer')),
+    until: orNull(text("when it ends in the bank's time, ISO 8601; null: when it is cleared")),
     times: orNull(whole('number of calls that it changes; null: all')),
     after: whole('number of calls that succeed first'),
     probability: z.number().check(z.describe('share of the calls that it changes, 0 to 1')),
@@ -31,6 +34,7 @@ const COLUMNS: Column<FaultRecord>[] = [
   { title: 'Id', value: ({ id }) => String(id), right: true },
   { title: 'Fault', value: ({ fault }) => fault, whole: true },
   { title: 'On', value: ({ on }) => on ?? 'every call' },
+  { title: 'Customer', value: ({ customer }) => customer ?? 'everyone' },
   { title: 'When', value: conditionsOf },
   { title: 'Calls', value: ({ seen }) => String(seen), right: true },
   { title: 'Applied', value: ({ fired }) => String(fired), right: true },
@@ -43,6 +47,10 @@ function withOptions(command: Command) {
     .option('--times <n>', 'number of calls that fail; default: all')
     .option('--after <n>', 'number of calls that succeed first')
     .option('--probability <p>', 'share of the calls that fail, for example 0.25')
+    .option(
+      '--for <duration>',
+      "how long it lasts in the bank's time, for example 2h; default: until it is cleared",
+    )
     .option('--seed <text>', 'with --probability: choose the same calls in every run');
 }
 
@@ -53,12 +61,16 @@ const add = verb(
   {
     prints: { what: 'a fault', shape: printedFault },
     help: `
+With --customer, a user or a customer id, only the calls of this customer fail.
 docs/sandbox.md, "Faults", lists all faults and calls. So does the error for an unknown one.
-${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1')}`,
+${examples('psd2 sandbox fault add cut-after-effect --on execute --times 1', 'psd2 sandbox fault add status=503 --for 2h --customer bruno')}`,
   },
   withOptions,
-  async (context, fault, options) => {
-    const order = readOrder(fault, options);
+  async (context, fault, options, command) => {
+    // Not PSD2_CUSTOMER: that says for whom psd2 acts.
+    const isNamed = command.getOptionValueSourceWithGlobals('customer') === 'cli';
+    const customer = isNamed ? context.globals.customer : undefined;
+    const order = { ...readOrder(fault, options), ...(customer !== undefined && { customer }) };
     const running = await requireRunning(context);
     const added = await control(running, { method: 'POST', path: '/faults', body: order }, faultRecord);
     context.output.record(added, COLUMNS, printedFault);
@@ -114,7 +126,10 @@ async function listFaults(context: Context): Promise<void> {
   await context.output.table(faults, COLUMNS, 'There are no faults.');
 }
 
-function readOrder(fault: string, { on, times, after, probability, seed }: FaultOptions): FaultOrder {
+function readOrder(
+  fault: string,
+  { on, times, after, probability, seed, for: lasting }: FaultOptions,
+): FaultOrder {
   try {
     parseFault(fault);
     if (on !== undefined) parseTarget(on);
@@ -132,8 +147,11 @@ function readOrder(fault: string, { on, times, after, probability, seed }: Fault
     ...(after !== undefined && { after: readWholeNumber('--after', after, 0) }),
     ...(probability !== undefined && { probability: readShare(probability) }),
     ...(seed !== undefined && { seed }),
+    ...(lasting !== undefined && { forSeconds: readDuration('--for', lasting, MAX_LASTING_MS) / 1000 }),
   };
 }
+
+const MAX_LASTING_MS = 365 * 86_400_000;
 
 function readShare(text: string): number {
   const share = /^(?:0?\.\d{1,9}|1(?:\.0+)?)$/.test(text) ? Number(text) : 0;
@@ -145,10 +163,11 @@ function readShare(text: string): number {
   );
 }
 
-function conditionsOf({ times, after, probability, seed }: FaultRecord): string {
+function conditionsOf({ times, after, probability, seed, until }: FaultRecord): string {
   return [
     ...(after > 0 ? [`after ${after}`] : []),
     ...(probability < 1 ? [`${probability} of them (seed ${seed})`] : []),
     times === null ? 'always' : `${times} times`,
+    ...(until === null ? [] : [`until ${until}`]),
   ].join(', ');
 }

@@ -30,9 +30,12 @@ export const sandbox: Noun = {
       load: async () => (await import('./console.ts')).consolePage,
     },
     customer: {
-      description:
-        "play the customer without a browser: open the bank's page at this address and submit its forms",
+      description: 'play the customer without a browser; add or reset one; revoke consents',
       load: async () => (await import('./customer.ts')).customer,
+    },
+    clock: {
+      description: "show the bank's time, or move it forward",
+      load: async () => (await import('./clock.ts')).clock,
     },
     fault: {
       description: 'make calls fail, to test a client',

@@ -14,7 +14,7 @@ export const addresses = () =>
   z.object({
     baseUrl: text("base URL of the bank's interface"),
     customerSiteUrl: text('site where the customers log in'),
-    consoleUrl: text('console that shows the calls'),
+    consoleUrl: text('console that shows the calls, for this computer'),
     pid: whole('process id'),
     profile: text('profile that psd2 stores for the sandbox'),
   });
@@ -30,9 +30,20 @@ export const ADDRESS_FIELDS: Column<DataOf<typeof addresses>>[] = [
 ];
 
 /** The addresses of a running sandbox. */
-export function addressesOf({ baseUrl, customerSiteUrl, pid }: RunningSandbox): DataOf<typeof addresses> {
+export function addressesOf({
+  baseUrl,
+  customerSiteUrl,
+  outsideUrl,
+  pid,
+}: RunningSandbox): DataOf<typeof addresses> {
   const consoleUrl = `${customerSiteUrl}/console`;
-  return { baseUrl, customerSiteUrl, consoleUrl, pid, profile: SANDBOX_PROFILE };
+  return {
+    baseUrl,
+    customerSiteUrl: outsideUrl ?? customerSiteUrl,
+    consoleUrl,
+    pid,
+    profile: SANDBOX_PROFILE,
+  };
 }
 
 /**

@@ -11,10 +11,11 @@ import { makePrivateFolder } from '../../store/disk/files.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
-import { examples, type OptionsOf, verb } from '../declare.ts';
+import { collect, examples, type OptionsOf, verb } from '../declare.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { isOwnSandbox, SANDBOX_PROFILE, storeProfile } from './profile.ts';
 import { ADDRESS_FIELDS, ADDRESSES, addresses, addressesOf, sandboxFolderOf } from './running.ts';
+import { readOutside, readSeedOf } from './start-for-team.ts';
 
 /** Runs the bank in the foreground until it is interrupted, or in the background. */
 export const start = verb(
@@ -22,18 +23,29 @@ export const start = verb(
     prints: ADDRESSES,
     help: `
 The payee's name can choose how a transfer ends: docs/sandbox.md, "Magic values".
-${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
+${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.example --state /var/lib/sandbox', 'psd2 sandbox start --detach --port 0 --persona lived-in')}`,
   },
   withOptions,
   async (context, options) => {
     const port = parsePort(options.port);
-    const rules = { ...readRules(options), ...(await readDoorRules(options)) };
+    const outside = readOutside(options);
+    const rules = {
+      ...readRules(options),
+      ...(await readDoorRules(options)),
+      ...(await readSeedOf(options)),
+    };
     if (options.detach) return startDetached(context);
 
     const { output, terminal, world, profiles } = context;
     const { startSandbox } = await import('../../sandbox/server/server.ts');
     const chosen = profiles.current();
-    const sandbox = await startSandbox({ folder: sandboxFolderOf(context), port, ...rules });
+    const sandbox = await startSandbox({
+      folder: sandboxFolderOf(context),
+      port,
+      outside,
+      state: options.state,
+      ...rules,
+    });
     try {
       await storeProfile(context, sandbox.baseUrl, sandbox.registration, sandboxFolderOf(context));
       output.record(addressesOf(sandbox.running), ADDRESS_FIELDS);
@@ -52,6 +64,15 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --detach --port 0 --persona
 function withOptions(command: Command) {
   return command
     .option('--port <n>', 'port of the interface; 0 for any free port', '8443')
+    .option('--host <address>', 'address to listen on, 0.0.0.0 for all; default: this computer only')
+    .option(
+      '--name <name>',
+      'with --host: a host name or IP address that clients use; repeatable',
+      collect,
+      [],
+    )
+    .option('--state <folder>', 'keep everything in this folder, so that it survives a restart')
+    .option('--seed <file>', 'begin with these customers, accounts, transactions and consents too')
     .option('--detach', 'leave the bank running in the background, and return when it is ready')
     .option(
       '--no-enforce-consents',

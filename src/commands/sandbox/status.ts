@@ -1,6 +1,25 @@
+import * as z from 'zod/mini';
+import { clockAnswer } from '../../sandbox/control/answers.ts';
+import { control } from '../../sandbox/control/control-client.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { ADDRESS_FIELDS, ADDRESSES, addressesOf, requireRunning } from './running.ts';
+import { text } from '../shared/fields.ts';
+import { ADDRESS_FIELDS, addresses, addressesOf, requireRunning } from './running.ts';
 
-export const status = bareVerb(ADDRESSES, examples('psd2 sandbox status'), async (context) =>
-  context.output.record(addressesOf(await requireRunning(context)), ADDRESS_FIELDS),
+const shape = () => z.object({ ...addresses().shape, time: text("the bank's time: see sandbox clock") });
+
+const COLUMNS: Column<Printed<typeof shape>>[] = [
+  ...ADDRESS_FIELDS,
+  { title: "Bank's time", value: ({ time }) => time },
+];
+
+export const status = bareVerb(
+  { what: 'addresses and time of the sandbox', shape },
+  examples('psd2 sandbox status'),
+  async (context) => {
+    const running = await requireRunning(context);
+    const { time } = await control(running, { method: 'GET', path: '/clock' }, clockAnswer);
+    context.output.record({ ...addressesOf(running), time }, COLUMNS, shape);
+  },
 );

@@ -1,16 +1,15 @@
 import { Refusal } from '../answers/refusal.ts';
 import { bankDay, bankTimestamp } from '../ledger/bank-time.ts';
 import type { BankRules } from '../rules.ts';
+import type { StatePart } from '../state-part.ts';
 
 const WINDOW_MS = 60_000;
 const DAY_SECONDS = 24 * 60 * 60;
 
 /** Counts the calls of each application, and refuses calls over the limits. A refused call does not count. */
-export class CallLimits {
+export class CallLimits implements StatePart {
+  memory = { recent: new Map<string, Date[]>(), day: '', callsOfDay: 0 };
   readonly #rules: BankRules;
-  readonly #recent = new Map<string, Date[]>();
-  #day = '';
-  #callsOfDay = 0;
 
   constructor(rules: BankRules) {
     this.#rules = rules;
@@ -26,12 +25,14 @@ export class CallLimits {
     const { callsPerMinute: limit } = this.#rules;
     if (limit === undefined) return;
     const now = this.#rules.now();
-    const recent = (this.#recent.get(keyId) ?? []).filter((at) => now.getTime() - at.getTime() < WINDOW_MS);
+    const recent = (this.memory.recent.get(keyId) ?? []).filter(
+      (at) => now.getTime() - at.getTime() < WINDOW_MS,
+    );
     if (recent.length >= limit) {
       const freeAt = (recent.at(-limit)?.getTime() ?? now.getTime()) + WINDOW_MS;
       throw tooMany(`${limit} calls within 60 seconds`, Math.ceil((freeAt - now.getTime()) / 1000));
     }
-    this.#recent.set(keyId, [...recent, now]);
+    this.memory.recent.set(keyId, [...recent, now]);
   }
 
   /**
@@ -43,15 +44,18 @@ export class CallLimits {
     const { clientCredentialsCallsPerDay: limit } = this.#rules;
     if (limit === undefined) return;
     const now = this.#rules.now();
-    if (this.#day !== bankDay(now)) {
-      this.#day = bankDay(now);
-      this.#callsOfDay = 0;
+    if (this.memory.day !== bankDay(now)) {
+      this.memory.day = bankDay(now);
+      this.memory.callsOfDay = 0;
     }
-    if (this.#callsOfDay >= limit) {
+    if (this.memory.callsOfDay >= limit) {
       throw tooMany(`${limit} calls a day with client credentials`, DAY_SECONDS - secondOfDay(now));
     }
-    this.#callsOfDay += 1;
+    this.memory.callsOfDay += 1;
   }
+
+  /** Limits count the calls of applications. */
+  forgetCustomer(): void {}
 }
 
 function secondOfDay(now: Date): number {

@@ -1,3 +1,6 @@
+import type { Customer } from '../customers/seed-customers.ts';
+import type { StatePart } from '../state-part.ts';
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** How long a consent is valid. After that the bank asks the customer again (RTS (EU) 2022/2360). */
@@ -18,28 +21,45 @@ export function endOfConsent(at: Date): Date {
 }
 
 /** The consents of all customers, one for each category and product. A new consent replaces the old one. */
-export class Consents {
+export class Consents implements StatePart {
+  memory = { consents: new Map<string, Consent>() };
   readonly #now: () => Date;
-  readonly #consents = new Map<string, Consent>();
 
   constructor(now: () => Date) {
     this.#now = now;
   }
 
-  give(consent: Pick<Consent, 'customerId' | 'category' | 'productId'>): void {
-    const givenAt = this.#now();
-    this.#consents.set(keyOf(consent), { ...consent, givenAt, endsAt: endOfConsent(givenAt) });
+  /** @param givenAt default: now */
+  give(
+    { customerId, category, productId }: Pick<Consent, 'customerId' | 'category' | 'productId'>,
+    givenAt = this.#now(),
+  ): void {
+    const consent = { customerId, category, productId, givenAt, endsAt: endOfConsent(givenAt) };
+    this.memory.consents.set(keyOf(consent), consent);
   }
 
   /** Whether this consent is in force. */
   has(consent: Pick<Consent, 'customerId' | 'category' | 'productId'>): boolean {
-    const known = this.#consents.get(keyOf(consent));
+    const known = this.memory.consents.get(keyOf(consent));
     return known !== undefined && this.#holds(known);
   }
 
   /** The consents in force, in the order in which they were first given. */
   inForce(): Consent[] {
-    return [...this.#consents.values()].filter((consent) => this.#holds(consent));
+    return [...this.memory.consents.values()].filter((consent) => this.#holds(consent));
+  }
+
+  /** The customer withdraws all consents. @returns how many were in force */
+  revokeAll(customerId: string): number {
+    const given = this.inForce().filter((consent) => consent.customerId === customerId);
+    for (const consent of given) this.memory.consents.delete(keyOf(consent));
+    return given.length;
+  }
+
+  /** Ends all consents of a customer. */
+  forgetCustomer({ customerId }: Pick<Customer, 'customerId'>): void {
+    for (const [key, consent] of this.memory.consents)
+      if (consent.customerId === customerId) this.memory.consents.delete(key);
   }
 
   #holds({ endsAt }: Consent): boolean {

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '../answers/refusal.ts';
+import type { Customer } from '../customers/seed-customers.ts';
 import type { Application } from '../folder/registration.ts';
+import type { StatePart } from '../state-part.ts';
 import type { Grant } from './tokens.ts';
 
 const LOGIN_MS = 10 * 60 * 1000;
@@ -23,10 +25,9 @@ interface Code {
 }
 
 /** The pending logins, and the authorization codes of decided ones (RFC 6749, section 4.1). */
-export class Logins {
+export class Logins implements StatePart {
+  memory = { pending: new Map<string, PendingLogin>(), codes: new Map<string, Code>() };
   readonly #now: () => Date;
-  readonly #pending = new Map<string, PendingLogin>();
-  readonly #codes = new Map<string, Code>();
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -36,19 +37,19 @@ export class Logins {
   start(application: Application, redirectUri: string, state: string | undefined): string {
     this.#forgetOld();
     const id = randomUUID();
-    this.#pending.set(id, { application, redirectUri, state, startedAt: this.#now() });
+    this.memory.pending.set(id, { application, redirectUri, state, startedAt: this.#now() });
     return id;
   }
 
   /** Undefined: the login is unknown, decided or expired. */
   find(id: string): PendingLogin | undefined {
-    const login = this.#pending.get(id);
+    const login = this.memory.pending.get(id);
     return login && this.#age(login.startedAt) <= LOGIN_MS ? login : undefined;
   }
 
   /** The pending logins, oldest first. */
   open(): { id: string; login: PendingLogin }[] {
-    return [...this.#pending].flatMap(([id]) => {
+    return [...this.memory.pending].flatMap(([id]) => {
       const login = this.find(id);
       return login ? [{ id, login }] : [];
     });
@@ -58,7 +59,7 @@ export class Logins {
   allow(id: string, customerId: string): URL {
     const login = this.#decide(id);
     const code = randomBytes(32).toString('base64url');
-    this.#codes.set(code, {
+    this.memory.codes.set(code, {
       grant: { application: login.application, customerId },
       redirectUri: login.redirectUri,
       issuedAt: this.#now(),
@@ -84,8 +85,12 @@ export class Logins {
     redirectUri: string,
     onReplay: (grant: Grant) => void,
   ): Grant {
-    const found = this.#codes.get(code);
-    if (!found || found.grant.application !== application || this.#age(found.issuedAt) > CODE_MS) {
+    const found = this.memory.codes.get(code);
+    if (
+      !found ||
+      found.grant.application.clientId !== application.clientId ||
+      this.#age(found.issuedAt) > CODE_MS
+    ) {
       throw new Refusal(
         'GRANT_INVALID',
         'The authorization code is unknown, older than five minutes or for another application',
@@ -106,18 +111,24 @@ export class Logins {
     return found.grant;
   }
 
+  /** Ends the codes of a customer. A pending login has no customer yet. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [code, { grant }] of this.memory.codes)
+      if (grant.customerId === customerId) this.memory.codes.delete(code);
+  }
+
   #decide(id: string): PendingLogin {
     const login = this.find(id);
     if (!login) throw new RangeError(`There is no pending login with the id ${id}`);
-    this.#pending.delete(id);
+    this.memory.pending.delete(id);
     return login;
   }
 
   #forgetOld(): void {
-    for (const [id, login] of this.#pending)
-      if (this.#age(login.startedAt) > LOGIN_MS) this.#pending.delete(id);
-    for (const [code, { issuedAt }] of this.#codes)
-      if (this.#age(issuedAt) > CODE_MS) this.#codes.delete(code);
+    for (const [id, login] of this.memory.pending)
+      if (this.#age(login.startedAt) > LOGIN_MS) this.memory.pending.delete(id);
+    for (const [code, { issuedAt }] of this.memory.codes)
+      if (this.#age(issuedAt) > CODE_MS) this.memory.codes.delete(code);
   }
 
   #age(since: Date): number {

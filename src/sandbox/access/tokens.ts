@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '../answers/refusal.ts';
+import type { Customer } from '../customers/seed-customers.ts';
 import type { Application } from '../folder/registration.ts';
 import type { BankRules } from '../rules.ts';
+import type { StatePart } from '../state-part.ts';
 
 export const REFRESH_TOKEN_SECONDS = 2_592_000;
 
@@ -27,11 +29,11 @@ interface Token {
 type TokenKind = 'access_token' | 'refresh_token';
 
 /** The issued tokens. They are UUIDs, and are removed when they expire, are used up or are revoked. */
-export class Tokens {
+export class Tokens implements StatePart {
+  memory = { tokens: new Map<string, Token>() };
   readonly #now: () => Date;
   readonly #accessSeconds: number;
   readonly #rotate: boolean;
-  readonly #tokens = new Map<string, Token>();
 
   constructor({
     now,
@@ -59,7 +61,7 @@ export class Tokens {
    * @throws Refusal `TOKEN_INVALID`, `TOKEN_EXPIRED`
    */
   grantOf(accessToken: string): Grant {
-    const token = this.#tokens.get(accessToken);
+    const token = this.memory.tokens.get(accessToken);
     if (token?.kind !== 'access_token') {
       throw new Refusal('TOKEN_INVALID', 'The access token is not valid');
     }
@@ -73,9 +75,14 @@ export class Tokens {
     return token.grant;
   }
 
+  /** The customer of an access token, valid or not. */
+  customerOf(accessToken: string): string | undefined {
+    return this.memory.tokens.get(accessToken)?.grant.customerId;
+  }
+
   /** Makes an access token expire now. */
   expire(accessToken: string): void {
-    const token = this.#tokens.get(accessToken);
+    const token = this.memory.tokens.get(accessToken);
     if (token?.kind === 'access_token') token.expiresAt = this.#now();
   }
 
@@ -86,10 +93,10 @@ export class Tokens {
    * @throws Refusal `GRANT_INVALID`
    */
   refresh(refreshToken: string, application: Application): IssuedTokens {
-    const token = this.#tokens.get(refreshToken);
+    const token = this.memory.tokens.get(refreshToken);
     if (
       token?.kind !== 'refresh_token' ||
-      token.grant.application !== application ||
+      token.grant.application.clientId !== application.clientId ||
       token.expiresAt <= this.#now()
     ) {
       throw new Refusal(
@@ -103,7 +110,7 @@ export class Tokens {
         refreshToken: undefined,
       };
     }
-    this.#tokens.delete(refreshToken);
+    this.memory.tokens.delete(refreshToken);
     return this.issue(token.grant);
   }
 
@@ -114,31 +121,42 @@ export class Tokens {
    * @throws Refusal `GRANT_INVALID` for a token of another application.
    */
   revoke(value: string, application: Application): TokenKind | undefined {
-    const token = this.#tokens.get(value);
+    const token = this.memory.tokens.get(value);
     if (!token) return undefined;
-    if (token.grant.application !== application) {
+    if (token.grant.application.clientId !== application.clientId) {
       throw new Refusal('GRANT_INVALID', 'The token belongs to another application');
     }
-    this.#tokens.delete(value);
+    this.memory.tokens.delete(value);
     if (token.kind === 'refresh_token') this.endGrant(token.grant);
     return token.kind;
   }
 
   /** Ends all tokens that were issued for a grant. */
   endGrant(grant: Grant): void {
-    for (const [value, token] of this.#tokens) if (token.grant === grant) this.#tokens.delete(value);
+    for (const [value, token] of this.memory.tokens)
+      if (token.grant === grant) this.memory.tokens.delete(value);
+  }
+
+  /** Ends all tokens of a customer. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [value, { grant }] of this.memory.tokens)
+      if (grant.customerId === customerId) this.memory.tokens.delete(value);
   }
 
   #add(kind: TokenKind, grant: Grant, seconds: number): string {
     const value = randomUUID();
-    this.#tokens.set(value, { kind, grant, expiresAt: new Date(this.#now().getTime() + seconds * 1000) });
+    this.memory.tokens.set(value, {
+      kind,
+      grant,
+      expiresAt: new Date(this.#now().getTime() + seconds * 1000),
+    });
     return value;
   }
 
   /** Keeps an expired token for a day, so that its error differs from that of an unknown token. */
   #forgetExpired(): void {
     const dayAgo = this.#now().getTime() - 24 * 60 * 60 * 1000;
-    for (const [value, token] of this.#tokens)
-      if (token.expiresAt.getTime() < dayAgo) this.#tokens.delete(value);
+    for (const [value, token] of this.memory.tokens)
+      if (token.expiresAt.getTime() < dayAgo) this.memory.tokens.delete(value);
   }
 }

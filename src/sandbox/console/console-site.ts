@@ -1,21 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Handler, Hono } from 'hono';
+import { type Handler, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
-import { accessOrders } from '../control/access-orders.ts';
-import { orderRoutes } from '../control/control-site.ts';
-import {
-  answerError,
-  bodyOf,
-  invalidFields,
-  MAX_BODY_BYTES,
-  refuse,
-  sameOriginOnly,
-} from '../control/json-site.ts';
+import { ORDERS, orderRoutes } from '../control/control-site.ts';
+import { answerError, bodyOf, invalidFields, MAX_BODY_BYTES, refuse } from '../control/json-site.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
 import { faultKinds } from '../faults/fault.ts';
 import { endpointNames } from '../faults/target.ts';
@@ -48,11 +40,13 @@ const safePage = createMiddleware(async (c, next) => {
 /**
  * The console, under `/console`: shows live what the bank received and decided, and has buttons to act on the bank. The data
  * comes from outside, so the page inserts it only as text. Each action needs a token that only the page receives.
+ *
+ * @param guards checks of each request, first of all
  */
-export function consoleSite(bank: Bank, access: AccessSide): Hono {
+export function consoleSite(bank: Bank, access: AccessSide, guards: readonly MiddlewareHandler[]): Hono {
   const pageToken = randomBytes(24).toString('base64url');
   const site = new Hono();
-  site.use(sameOriginOnly);
+  for (const guard of guards) site.use(guard);
   site.use(safePage);
   for (const [path, [name = '', type = '']] of FILES) {
     site.get(path, async (c) => {
@@ -87,8 +81,8 @@ export function consoleSite(bank: Bank, access: AccessSide): Hono {
   });
   site.on(['POST', 'DELETE'], '*', bodyLimit({ maxSize: MAX_BODY_BYTES }), orderedByPage);
   site.route('/', playerRoutes(bank));
-  site.route('/', orderRoutes(bank));
-  site.route('/nextgenpsd2', accessOrders(bank, access));
+  const orders = ORDERS.filter(({ programsOnly }) => !programsOnly);
+  site.route('/', orderRoutes({ bank, access }, orders));
 
   site.notFound((c) => refuse(c, 404, 'Page not found'));
   site.onError(answerError);

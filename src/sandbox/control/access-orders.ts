@@ -1,8 +1,5 @@
-import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import type { Bank } from '../bank.ts';
-import type { AccessSide } from '../customer-site/access-side.ts';
-import { bodyOf, invalidFields, refuse } from './json-site.ts';
+import { bareOrder, type Order, OrderRefused, orderWith } from './order.ts';
 
 const decisionOrder = z.discriminatedUnion('decision', [
   z.strictObject({
@@ -16,36 +13,49 @@ const decisionOrder = z.discriminatedUnion('decision', [
   z.strictObject({ id: z.string(), decision: z.literal('refuse') }),
 ]);
 
-const revocationOrder = z.strictObject({ consentId: z.string() });
+const openRequest = z.object({
+  id: z.string(),
+  tppName: z.string(),
+  user: z.optional(z.string()),
+  consent: z.optional(
+    z.object({ id: z.string(), recurring: z.boolean(), until: z.string(), frequencyPerDay: z.int() }),
+  ),
+});
 
-/**
- * Plays the customer at the second door: for scripts under `/control/nextgenpsd2`, for the console's buttons under
- * `/console/nextgenpsd2`.
- */
-export function accessOrders(bank: Bank, access: AccessSide): Hono {
-  const routes = new Hono();
-  routes.get('/requests', (c) => c.json(access.open()));
-  routes.post('/decide', async (c) => {
-    const order = decisionOrder.safeParse(await bodyOf(c));
-    if (!order.success) return refuse(c, 400, invalidFields('decision', order.error));
-    const { data } = order;
-    if (!access.accessRequest(data.id)) return refuse(c, 404, 'There is nothing to decide');
-    if (data.decision === 'refuse')
-      return c.json({ returnTo: access.refuse(data.id).returnTo?.href ?? null });
-    const customer = bank.customers.byUser(data.user);
-    if (!customer) return refuse(c, 404, `There is no customer ${data.user}`);
-    try {
-      const { returnTo } = access.approve(data.id, customer.customerId, data.accounts);
-      return c.json({ returnTo: returnTo?.href ?? null });
-    } catch (error) {
-      if (error instanceof RangeError) return refuse(c, 400, error.message);
-      throw error;
-    }
-  });
-  routes.post('/revoke', async (c) => {
-    const order = revocationOrder.safeParse(await bodyOf(c));
-    if (!order.success) return refuse(c, 400, invalidFields('revocation', order.error));
-    return c.json({ revoked: access.revoke(order.data.consentId) });
-  });
-  return routes;
-}
+/** The orders that play the customer at the second door. */
+export const accessOrders: readonly Order[] = [
+  bareOrder({
+    method: 'GET',
+    path: '/nextgenpsd2/requests',
+    says: 'The requests of the second door that wait for a customer',
+    answer: z.array(openRequest),
+    run: ({ access }) => access.open(),
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/nextgenpsd2/decide',
+    says: 'The customer approves or refuses a request of the second door',
+    body: { what: 'decision', shape: decisionOrder },
+    answer: z.object({ returnTo: z.nullable(z.string()) }),
+    run: ({ bank, access }, order) => {
+      if (!access.accessRequest(order.id)) throw new OrderRefused(404, 'There is nothing to decide');
+      if (order.decision === 'refuse') return { returnTo: access.refuse(order.id).returnTo?.href ?? null };
+      const customer = bank.customers.byUser(order.user);
+      if (!customer) throw new OrderRefused(404, `There is no customer ${order.user}`);
+      try {
+        const { returnTo } = access.approve(order.id, customer.customerId, order.accounts);
+        return { returnTo: returnTo?.href ?? null };
+      } catch (error) {
+        throw error instanceof RangeError ? new OrderRefused(400, error.message) : error;
+      }
+    },
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/nextgenpsd2/revoke',
+    says: 'The customer withdraws a consent of the second door',
+    body: { what: 'revocation', shape: z.strictObject({ consentId: z.string() }) },
+    answer: z.object({ revoked: z.boolean() }),
+    run: ({ access }, { consentId }) => ({ revoked: access.revoke(consentId) }),
+  }),
+];

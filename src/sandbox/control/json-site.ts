@@ -1,8 +1,8 @@
-import type { Context } from 'hono';
-import { createMiddleware } from 'hono/factory';
+import { timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
 import type * as z from 'zod/mini';
-import { isLoopback } from '../../domain/loopback.ts';
 import { BadFault } from '../faults/fault.ts';
+import { OrderRefused } from './order.ts';
 
 /** The maximum size of a body. */
 export const MAX_BODY_BYTES = 16_384;
@@ -10,15 +10,24 @@ export const MAX_BODY_BYTES = 16_384;
 /**
  * Refuses requests from pages of another origin, and requests under a foreign host name that resolves to this computer (DNS
  * rebinding). Programs other than browsers send no `Origin`.
+ *
+ * @param isOwn whether an address is the sandbox's
  */
-export const sameOriginOnly = createMiddleware(async (c, next) => {
-  const url = new URL(c.req.url);
-  const origin = c.req.header('origin');
-  const elsewhere = (origin !== undefined && origin !== url.origin) || crossSite(c);
-  if (!isLoopback(url) || elsewhere)
-    return refuse(c, 403, 'The sandbox accepts this only from its own pages');
-  return next();
-});
+export function ownPagesOnly(isOwn: (url: URL) => boolean): MiddlewareHandler {
+  return async (c, next) => {
+    const url = new URL(c.req.url);
+    const origin = c.req.header('origin');
+    const elsewhere = (origin !== undefined && origin !== url.origin) || crossSite(c);
+    if (!isOwn(url) || elsewhere) return refuse(c, 403, 'The sandbox accepts this only from its own pages');
+    return next();
+  };
+}
+
+/** Whether a request has this token. It takes the same time whatever the request has. */
+export function isToken(given: string | undefined, expected: string): boolean {
+  const [one, other] = [Buffer.from(given ?? ''), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
 
 /** Browsers say where a request comes from. Following a link is harmless: the other page cannot read the answer. */
 function crossSite(c: Context): boolean {
@@ -48,8 +57,9 @@ export function invalidFields(what: string, { issues }: z.core.$ZodError): strin
   return `These fields of the ${what} are not valid: ${fields.join(', ')}`;
 }
 
-/** The answer to an exception: an invalid fault, or a defect of the sandbox. */
+/** The answer to an exception: an order that is refused, an invalid fault, or a defect of the sandbox. */
 export function answerError(error: Error, c: Context): Response {
+  if (error instanceof OrderRefused) return refuse(c, error.status, error.message);
   return error instanceof BadFault
     ? refuse(c, 400, `${error.message}. ${error.hint}`)
     : refuse(c, 500, `The sandbox failed: ${error.message}`);

@@ -15,9 +15,15 @@ const MAX_FORM_BYTES = 8_192;
 /**
  * The bank's customer site. The customer's browser comes here for login (`/login?request=<id>`) and SCA
  * (`/sca-authorize/?resourceId=<uuid>`), and for the requests of the second door (`/authorise?request=<id>`). It has plain pages and forms, no scripts. After a decision the site
- * redirects the browser with 303 to the address that the bank gives. It serves loopback only and refuses other host names.
+ * redirects the browser with 303 to the address that the bank gives. It refuses other host names than its own.
+ *
+ * @param isOwn whether an address is the site's. Default: those of this computer
  */
-export function customerSite(bank: BankSide, access?: AccessSide): Hono {
+export function customerSite(
+  bank: BankSide,
+  access?: AccessSide,
+  isOwn: (url: URL) => boolean = isLoopback,
+): Hono {
   const tokens = new FormTokens();
   const site = new Hono();
   site.use(async (c, next) => {
@@ -26,7 +32,7 @@ export function customerSite(bank: BankSide, access?: AccessSide): Hono {
     c.header('Referrer-Policy', 'no-referrer');
     c.header('Cache-Control', 'no-store');
     // Prevents DNS rebinding: a foreign host name that resolves to this computer is refused.
-    if (!isLoopback(new URL(c.req.url))) return sendProblem(c, 'otherHost');
+    if (!isOwn(new URL(c.req.url))) return sendProblem(c, 'otherHost');
     return next();
   });
   site.use(bodyLimit({ maxSize: MAX_FORM_BYTES, onError: (c) => sendProblem(c, 'tooLarge') }));

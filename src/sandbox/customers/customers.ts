@@ -1,4 +1,5 @@
 import type { BankRules } from '../rules.ts';
+import type { StatePart } from '../state-part.ts';
 import { generateCustomer, numberOfId, numberOfProduct, numberOfUser } from './generated-customers.ts';
 import { accountOfIban } from './italian-iban.ts';
 import { type Customer, type Product, seedCustomers } from './seed-customers.ts';
@@ -7,19 +8,33 @@ import { type Customer, type Product, seedCustomers } from './seed-customers.ts'
  * The bank's customers: the seeded ones that every sandbox has, and generated ones. A generated customer is a new object at
  * each call, so compare ids.
  */
-export class Customers {
-  /** anna, bruno and carla. */
-  readonly seeded: readonly Customer[];
+export class Customers implements StatePart {
+  memory: { added: Customer[] };
+  readonly #everywhere: readonly Customer[];
   readonly #count: number;
   readonly #transactions: number | undefined;
 
-  constructor({ customers, transactions }: Pick<BankRules, 'customers' | 'transactions'>) {
+  constructor({ customers, transactions, seed }: Pick<BankRules, 'customers' | 'transactions' | 'seed'>) {
+    this.memory = { added: [...seed.customers] };
     this.#count = customers;
     this.#transactions = transactions;
     const [first, ...others] = seedCustomers;
-    this.seeded =
+    this.#everywhere =
       transactions === undefined || !first ? seedCustomers : [withHistory(first, transactions), ...others];
   }
+
+  /** anna, bruno and carla, and those of a seed and of `sandbox customer add`. */
+  get seeded(): readonly Customer[] {
+    return [...this.#everywhere, ...this.memory.added];
+  }
+
+  /** Adds a customer, whose names and ids no other one has. */
+  add(customer: Customer): void {
+    this.memory.added.push(customer);
+  }
+
+  /** A customer stays a customer: only what the bank knows of them goes. */
+  forgetCustomer(): void {}
 
   /** The customers on the login page: all seeded ones, and the first and the last generated one. */
   get shown(): Customer[] {

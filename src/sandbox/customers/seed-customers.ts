@@ -1,4 +1,5 @@
 import type { Cents } from '../ledger/cents.ts';
+import type { Entry } from '../ledger/entry.ts';
 import { type MagicFault, magicFaultKinds } from '../operations/plan.ts';
 import { accountIban } from './italian-iban.ts';
 
@@ -21,6 +22,8 @@ export interface Product {
   creditLimit: Cents;
   /** The number of generated booked transactions. Undefined: the account has the seeded history. */
   generatedTransactions?: number;
+  /** The whole history of an account of a seed file. Undefined: the sandbox makes one. */
+  history?: readonly Entry[];
   /** The fault of its balance and transactions calls. */
   fault?: MagicFault;
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
+import type { Customer } from '../customers/seed-customers.ts';
 import { seededRandom } from '../seeded-random.ts';
+import type { StatePart } from '../state-part.ts';
 import { BadFault, type Fault, faultText, parseFault } from './fault.ts';
-import { type FaultTarget, type IncomingCall, parseTarget } from './target.ts';
+import { type IncomingCall, parseTarget } from './target.ts';
 
 const MAX_RULES = 100;
 
@@ -19,6 +21,10 @@ export const faultOrder = z.strictObject({
   probability: z.optional(z.number().check(z.gt(0), z.maximum(1))),
   /** With the same seed, the same calls fail. */
   seed: z.optional(z.string()),
+  /** How long it lasts, in seconds of the bank's time. Default: until it is cleared. */
+  forSeconds: z.optional(z.int().check(z.positive())),
+  /** The user or the customer id whose calls it changes. Default: everybody's. */
+  customer: z.optional(z.string()),
 });
 
 export type FaultOrder = z.infer<typeof faultOrder>;
@@ -28,6 +34,9 @@ export const faultRecord = z.object({
   id: z.int(),
   fault: z.string(),
   on: z.nullable(z.string()),
+  customer: z.nullable(z.string()),
+  /** When it ends in the bank's time: ISO 8601, UTC. */
+  until: z.nullable(z.string()),
   times: z.nullable(z.int()),
   after: z.int(),
   probability: z.number(),
@@ -40,67 +49,94 @@ export const faultRecord = z.object({
 
 export type FaultRecord = z.infer<typeof faultRecord>;
 
-interface Rule extends FaultRecord {
-  parsed: Fault;
-  target: FaultTarget | undefined;
+interface KeptFault extends FaultRecord {
+  /** The id of `customer`. */
+  customerId: string | undefined;
+}
+
+/** Who makes a call, and when. */
+export interface CallMoment {
+  now: Date;
+  /** Undefined: no customer is known. */
+  customerId: string | undefined;
 }
 
 /** The active faults. */
-export class FaultBook {
-  #rules: Rule[] = [];
-  #lastId = 0;
+export class FaultBook implements StatePart {
+  memory: { faults: KeptFault[]; lastId: number } = { faults: [], lastId: 0 };
 
-  /** @throws BadFault */
-  add({ fault, on, times, after = 0, probability = 1, seed = '1' }: FaultOrder): FaultRecord {
+  /**
+   * @param now the time of the bank, for a fault that ends
+   * @param customerId the one that the order names
+   * @throws BadFault
+   */
+  add(order: FaultOrder, now: Date, customerId?: string): FaultRecord {
+    const { fault, on, times, after = 0, probability = 1, seed = '1', forSeconds, customer } = order;
     const parsed = parseFault(fault);
     const target = on === undefined ? undefined : parseTarget(on);
-    if (this.#rules.length >= MAX_RULES) {
+    this.#forgetEnded(now);
+    if (this.memory.faults.length >= MAX_RULES) {
       throw new BadFault(`There are already ${MAX_RULES} faults`, 'Clear them: psd2 sandbox fault clear');
     }
-    this.#lastId += 1;
-    const rule: Rule = {
-      id: this.#lastId,
+    this.memory.lastId += 1;
+    const kept: KeptFault = {
+      id: this.memory.lastId,
       fault: faultText(parsed),
       on: target?.text ?? null,
+      customer: customer ?? null,
+      until: forSeconds === undefined ? null : new Date(now.getTime() + forSeconds * 1000).toISOString(),
       times: times ?? null,
       after,
       probability,
       seed,
       seen: 0,
       fired: 0,
-      parsed,
-      target,
+      customerId,
     };
-    this.#rules.push(rule);
-    return recordOf(rule);
+    this.memory.faults.push(kept);
+    return recordOf(kept);
   }
 
-  list(): FaultRecord[] {
-    return this.#rules.map(recordOf);
+  list(now: Date): FaultRecord[] {
+    this.#forgetEnded(now);
+    return this.memory.faults.map(recordOf);
   }
 
   /** @param id the fault to remove. Default: all faults. @returns the number of removed faults */
   clear(id?: number): number {
-    const before = this.#rules.length;
-    this.#rules = id === undefined ? [] : this.#rules.filter((rule) => rule.id !== id);
-    return before - this.#rules.length;
+    const before = this.memory.faults.length;
+    this.memory.faults = id === undefined ? [] : this.memory.faults.filter((kept) => kept.id !== id);
+    return before - this.memory.faults.length;
   }
 
   /** The faults that apply to a new call. Call this once for each call: it counts. */
-  due(call: IncomingCall): Fault[] {
-    return this.#rules.filter((rule) => this.#fires(rule, call)).map(({ parsed }) => parsed);
+  due(call: IncomingCall, moment: CallMoment): Fault[] {
+    this.#forgetEnded(moment.now);
+    return this.memory.faults
+      .filter((kept) => fires(kept, call, moment))
+      .map(({ fault }) => parseFault(fault));
   }
 
-  #fires(rule: Rule, call: IncomingCall): boolean {
-    if (rule.target && !rule.target.matches(call)) return false;
-    rule.seen += 1;
-    if (rule.seen <= rule.after || (rule.times !== null && rule.fired >= rule.times)) return false;
-    if (!seededRandom(`${rule.seed} ${rule.seen}`).chance(rule.probability)) return false;
-    rule.fired += 1;
-    return true;
+  /** Removes the faults of a customer. */
+  forgetCustomer({ customerId }: Customer): void {
+    this.memory.faults = this.memory.faults.filter((kept) => kept.customerId !== customerId);
+  }
+
+  #forgetEnded(now: Date): void {
+    this.memory.faults = this.memory.faults.filter(({ until }) => until === null || now < new Date(until));
   }
 }
 
-function recordOf({ parsed: _parsed, target: _target, ...record }: Rule): FaultRecord {
+function fires(kept: KeptFault, call: IncomingCall, { customerId }: CallMoment): boolean {
+  if (kept.customerId !== undefined && kept.customerId !== customerId) return false;
+  if (kept.on !== null && !parseTarget(kept.on).matches(call)) return false;
+  kept.seen += 1;
+  if (kept.seen <= kept.after || (kept.times !== null && kept.fired >= kept.times)) return false;
+  if (!seededRandom(`${kept.seed} ${kept.seen}`).chance(kept.probability)) return false;
+  kept.fired += 1;
+  return true;
+}
+
+function recordOf({ customerId: _customerId, ...record }: KeptFault): FaultRecord {
   return record;
 }

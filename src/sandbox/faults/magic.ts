@@ -7,6 +7,7 @@ import type { BankEnv } from '../server/bank-env.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Fault } from './fault.ts';
 import { refusalOf } from './spoil.ts';
+import type { UsedMagic } from './used-magic.ts';
 
 /** The calls that magic values can change. A group in the path is the resource. */
 const calls: readonly [method: string, path: RegExp, call: FaultyCall][] = [
@@ -74,11 +75,9 @@ function callFault(bank: Bank, request: RawRequest): MagicFault | undefined {
   return undefined;
 }
 
-function isDue({ call, once }: CallFault, flow: string, spent: Set<string>): boolean {
-  const key = `${call} ${flow}`;
-  if (once && spent.has(key)) return false;
-  spent.add(key);
-  return true;
+function isDue({ call, once }: CallFault, flow: string, spent: UsedMagic): boolean {
+  const isFirst = spent.use(`${call} ${flow}`);
+  return isFirst || !once;
 }
 
 const named = z.object({ data: z.object({ beneficiaryName: z.string() }) });

@@ -17,10 +17,18 @@ const FAULT_HEADER = 'X-Sandbox-Fault';
 export function orderedFaults(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request } = c.var;
-    c.set('faults', [...bank.faults.due(request), ...ownFaults(request)]);
+    const moment = { now: bank.now(), customerId: customerOfCall(bank, request) };
+    c.set('faults', [...bank.faults.due(request, moment), ...ownFaults(request)]);
     if (find(c.var.faults, 'cut-before-effect')) return c.body(null);
     return next();
   };
+}
+
+/** Whose call it is, before it is checked: the customer of the path or of the access token. */
+function customerOfCall(bank: Bank, request: RawRequest): string | undefined {
+  const named = /^\/private\/(?:[^?]*\/)?customers\/(\d{7})(?:[/?]|$)/.exec(request.target)?.[1];
+  const token = /^Bearer (\S+)$/.exec(header(request, 'authorization') ?? '')?.[1];
+  return named ?? (token === undefined ? undefined : bank.tokens.customerOf(token));
 }
 
 /** Answers a call with a fault's refusal instead of processing it. It runs after the checks, so the bank stays strict. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   generateRsaKeys,
   type IssuedPair,
@@ -30,8 +31,13 @@ const TPP: Tpp = {
 /**
  * Makes a certificate authority, the server's certificate for `localhost`, and the qualified certificates of the
  * TPP (QWAC, QSealC) and of the bank (seal), all RSA 2048 with SHA-256. Makes new keys for all of them.
+ *
+ * @param names more host names and IP addresses of the server
  */
-export async function makeCertificateSet(validity: Validity): Promise<CertificateSet> {
+export async function makeCertificateSet(
+  validity: Validity,
+  names: readonly string[] = [],
+): Promise<CertificateSet> {
   const [caKeys, serverKeys, bankKeys] = await Promise.all([
     generateRsaKeys(),
     generateRsaKeys(),
@@ -42,6 +48,7 @@ export async function makeCertificateSet(validity: Validity): Promise<Certificat
     { type: 'dns', value: 'localhost' },
     { type: 'ip', value: '127.0.0.1' },
     { type: 'ip', value: '::1' },
+    ...names.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value })),
   ] as const;
   const bankSubject = {
     commonName: 'Sandbox Bank seal',

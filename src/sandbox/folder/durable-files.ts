@@ -24,7 +24,7 @@ export async function removeLeftovers(folder: string): Promise<void> {
 }
 
 /** Writes a new file that only its user can read, and waits until it is on the disk. */
-export async function writeDurably(path: string, content: string): Promise<void> {
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(content);

@@ -1,5 +1,6 @@
 import { createPrivateKey, randomBytes, randomUUID, X509Certificate } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
@@ -34,6 +35,8 @@ export interface Registration {
 interface RegistrationOptions {
   /** Default: the system's clock. TLS always checks certificates against the system's clock. */
   now?: () => Date;
+  /** Host names and IP addresses that the server's certificate must have, besides those of this computer. */
+  names?: readonly string[];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -56,14 +59,15 @@ const applicationsFile = z.object({ authorizationCode: application, clientCreden
  */
 export async function loadOrCreateRegistration(
   folder: string,
-  { now = () => new Date() }: RegistrationOptions = {},
+  { now = () => new Date(), names = [] }: RegistrationOptions = {},
 ): Promise<Registration> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await removeLeftovers(folder);
     const files = registrationFiles(join(folder, CERTIFICATES));
     const applications = await loadOrCreateApplications(folder);
-    if (!(await areUsable(files, now()))) await makeCertificates(folder, files, now());
+    const want = { at: now(), names };
+    if (!(await areUsable(files, want))) await makeCertificates(folder, files, want);
     return { ...files, applications };
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
@@ -123,8 +127,16 @@ function makeApplication(applicationName: string): Application {
 }
 
 /** Whether all files exist, match each other, and stay valid for a day. */
-async function areUsable(files: RegistrationFiles, now: Date): Promise<boolean> {
+interface Wanted {
+  at: Date;
+  names: readonly string[];
+}
+
+async function areUsable(files: RegistrationFiles, { at: now, names }: Wanted): Promise<boolean> {
   try {
+    const server = new X509Certificate(await readFile(files.serverCertFile));
+    if (!names.every((name) => (isIP(name) === 0 ? server.checkHost(name) : server.checkIP(name))))
+      return false;
     const ca = new X509Certificate(await readFile(files.caFile));
     const pairs = [
       [files.serverCertFile, files.serverKeyFile],
@@ -151,10 +163,10 @@ function outlivesTomorrow(certificate: X509Certificate, now: Date): boolean {
   return Date.parse(certificate.validTo) > now.getTime() + DAY_MS;
 }
 
-async function makeCertificates(folder: string, final: RegistrationFiles, now: Date): Promise<void> {
+async function makeCertificates(folder: string, final: RegistrationFiles, want: Wanted): Promise<void> {
   // Lazy, because later starts do not need the certificate library.
   const { makeCertificateSet } = await import('./certificate-set.ts');
-  const made = await makeCertificateSet({ from: now, days: VALID_DAYS });
+  const made = await makeCertificateSet({ from: want.at, days: VALID_DAYS }, want.names);
   const temporary = temporaryPath(folder, CERTIFICATES);
   await mkdir(temporary, { mode: 0o700 });
   const files = registrationFiles(temporary);
@@ -170,7 +182,7 @@ async function makeCertificates(folder: string, final: RegistrationFiles, now: D
     writeDurably(files.bankSigningKeyFile, made.bankSigning.key),
   ]);
   await flushFolder(temporary);
-  await putInPlace(temporary, folder, final, now);
+  await putInPlace(temporary, folder, final, want);
   await flushFolder(folder);
 }
 
@@ -179,15 +191,15 @@ async function putInPlace(
   temporary: string,
   folder: string,
   final: RegistrationFiles,
-  now: Date,
+  want: Wanted,
 ): Promise<void> {
   // If another process made a set in the meantime, keep that one.
-  if (!(await areUsable(final, now))) {
+  if (!(await areUsable(final, want))) {
     const place = join(folder, CERTIFICATES);
     const replaced = temporaryPath(folder, CERTIFICATES);
     await rename(place, replaced).catch(ignoreMissing);
     await rename(temporary, place).catch(async (error: unknown) => {
-      if (!(await areUsable(final, now))) throw error;
+      if (!(await areUsable(final, want))) throw error;
     });
     await rm(replaced, { recursive: true, force: true });
   }

@@ -8,7 +8,10 @@ import { hasCode, isAlive, temporaryPath } from './durable-files.ts';
 const runningFile = z.object({
   pid: z.int().check(z.positive()),
   baseUrl: z.string(),
+  /** On the loopback interface: for the commands of this computer. */
   customerSiteUrl: z.string(),
+  /** The same for others. Absent: they cannot reach it. */
+  outsideUrl: z.optional(z.string()),
   /** ISO 8601, UTC. */
   startedAt: z.string(),
   /** The secret for the control interface. Only the file's owner can read it. */

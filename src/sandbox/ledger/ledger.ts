@@ -1,5 +1,6 @@
 import type { Customers } from '../customers/customers.ts';
-import type { Product } from '../customers/seed-customers.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import type { StatePart } from '../state-part.ts';
 import { bankDay, type IsoDate } from './bank-time.ts';
 import type { Cents } from './cents.ts';
 import { type Entry, joinRows, type Rows, rowsOf } from './entry.ts';
@@ -19,33 +20,38 @@ export interface DayRange {
   to: IsoDate | undefined;
 }
 
+interface LedgerMemory {
+  /** The end of the histories. */
+  startedAt: Date;
+  /** By product id: the whole history, or the entries after a generated history. */
+  entries: Map<string, Entry[]>;
+  /** The number of transactions that {@link Ledger.bookUnasked} has booked. */
+  unasked: number;
+}
+
 /**
  * The entries of the customers' accounts. A seeded history is made at its first use. A generated history is a formula.
  * Balances are sums of the entries, so the two always agree.
  */
-export class Ledger {
+export class Ledger implements StatePart {
+  memory: LedgerMemory;
   readonly #customers: Customers;
-  readonly #startedAt: Date;
-  /** By product id: the whole history, or the entries after a generated history. */
-  readonly #entries = new Map<string, Entry[]>();
-  /** The number of transactions that {@link bookUnasked} has booked. */
-  #unasked = 0;
 
   /** @param startedAt the end of the histories. Later entries are posted. */
   constructor(customers: Customers, startedAt: Date) {
     this.#customers = customers;
-    this.#startedAt = startedAt;
+    this.memory = { startedAt, entries: new Map(), unasked: 0 };
   }
 
   /** Adds an entry to the history of a product. */
   post(product: Product, entry: Entry): void {
-    this.#entries.set(product.productId, [...this.#listed(product), entry]);
+    this.memory.entries.set(product.productId, [...this.#listed(product), entry]);
   }
 
   /** Books `count` transactions that no customer ordered. Each has its own text. */
   bookUnasked(product: Product, count: number, now: Date): void {
     for (let booked = 0; booked < count; booked += 1) {
-      this.#unasked += 1;
+      this.memory.unasked += 1;
       this.post(product, {
         amount: -1_00,
         enteredAt: now,
@@ -54,7 +60,7 @@ export class Ledger {
         valueDay: bankDay(now),
         code: '43',
         shortDescription: 'PAGAMENTO TRAMITE POS',
-        extendedDescription: `BOOKED MEANWHILE ${this.#unasked}`,
+        extendedDescription: `BOOKED MEANWHILE ${this.memory.unasked}`,
         transferReference: '',
         isFee: false,
         preAuthorized: false,
@@ -67,7 +73,7 @@ export class Ledger {
     const entries = this.#listed(product);
     const settling = new Set(entries.filter((entry) => !isBooked(entry, now)).slice(0, count));
     const settled = (entry: Entry): Entry => ({ ...entry, bookedFrom: now, bookingDay: bankDay(now) });
-    this.#entries.set(
+    this.memory.entries.set(
       product.productId,
       entries.map((entry) => (settling.has(entry) ? settled(entry) : entry)),
     );
@@ -102,18 +108,24 @@ export class Ledger {
     };
   }
 
+  /** Restores the histories of a customer's accounts. */
+  forgetCustomer({ products }: Customer): void {
+    for (const { productId } of products) this.memory.entries.delete(productId);
+  }
+
   #generated(product: Product): GeneratedHistory | undefined {
     const { generatedTransactions: count } = product;
-    return count === undefined ? undefined : new GeneratedHistory(product, count, this.#startedAt);
+    return count === undefined ? undefined : new GeneratedHistory(product, count, this.memory.startedAt);
   }
 
   #listed(product: Product): Entry[] {
-    const known = this.#entries.get(product.productId);
+    const known = this.memory.entries.get(product.productId);
     if (known) return known;
-    if (product.generatedTransactions !== undefined) return pendingAt(this.#startedAt, product);
+    if (product.generatedTransactions !== undefined) return pendingAt(this.memory.startedAt, product);
+    if (product.history) return [...product.history];
     const owner = this.#customers.byProduct(product.productId)?.customer;
-    const entries = owner ? seedHistory(owner, product, this.#startedAt) : [];
-    this.#entries.set(product.productId, entries);
+    const entries = owner ? seedHistory(owner, product, this.memory.startedAt) : [];
+    this.memory.entries.set(product.productId, entries);
     return entries;
   }
 }

@@ -6,7 +6,7 @@ import { ReadingsOfDay } from './consents/readings-of-day.ts';
 import { AuthorizationRequests } from './oauth/authorization-requests.ts';
 import { DoorTokens } from './oauth/door-tokens.ts';
 
-/** What the second door remembers. It is only in memory, and a reset replaces it. */
+/** What the second door remembers: parts of the state of the bank. */
 export interface DoorState {
   consents: DoorConsents;
   authorisations: Authorisations;

@@ -66,7 +66,7 @@ async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
   const answer = answerTo(bank, request, passage);
   const { faults, refusal, operation, caller } = passage;
   applyContentFaults(answer, faults);
-  if (find(faults, 'clock')) answer.headers.set('date', clockOf(bank.now(), faults).toUTCString());
+  if (find(faults, 'clock')) answer.headers.set('date', clockOf(bank.wallNow(), faults).toUTCString());
   bank.calls.addCall({
     at: bank.now(),
     milliseconds: performance.now() - begun,
@@ -77,6 +77,7 @@ async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
     answer,
     title: operation?.id ?? request.target.split('?', 1)[0] ?? '',
   });
+  await bank.keep();
   await sendWithFaults({ env }, answer, faults);
   // Otherwise a HEAD has no answer: Hono makes its own one elsewhere.
   if (request.method === 'HEAD')
@@ -91,7 +92,10 @@ function answerTo(bank: Bank, request: RawRequest, passage: Passage): OutgoingAn
     const operation = operationAt(bank.rules.description, request.method, path);
     if (operation !== undefined && operation !== 'method') passage.operation = operation;
     passage.faults = [
-      ...bank.faults.due({ ...request, ...(passage.operation && { operation: passage.operation.id }) }),
+      ...bank.faults.due(
+        { ...request, ...(passage.operation && { operation: passage.operation.id }) },
+        { now: bank.now(), customerId: customerOfCall(bank, request) },
+      ),
       ...ownFaults(request),
     ];
     if (find(passage.faults, 'cut-before-effect')) return outgoing(request, 200);
@@ -105,6 +109,13 @@ function answerTo(bank: Bank, request: RawRequest, passage: Passage): OutgoingAn
     passage.refusal = error instanceof Error ? error : new Error(String(error));
     return refusalAnswer(bank, request, passage.refusal, passage.faults);
   }
+}
+
+/** Whose call it is, before it is checked: the customer of the consent or of the access token. */
+function customerOfCall({ door }: Bank, request: RawRequest): string | undefined {
+  const token = /^Bearer (\S+)$/.exec(header(request, 'authorization') ?? '')?.[1];
+  const consent = door.consents.find(header(request, 'consent-id') ?? '');
+  return consent?.customerId ?? (token === undefined ? undefined : door.tokens.customerOf(token));
 }
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
@@ -121,7 +132,13 @@ function answerOperation(
   const serve = servedCalls.get(operation.id);
   if (!serve) throw new DoorRefusal('SERVICE_INVALID', 'The sandbox does not have this operation yet');
   const { description } = bank.rules;
-  checkRequest(request, operation, description, bank.tppCertificates, clockOf(bank.now(), passage.faults));
+  checkRequest(
+    request,
+    operation,
+    description,
+    bank.tppCertificates,
+    clockOf(bank.wallNow(), passage.faults),
+  );
   const isStale = find(passage.faults, 'stale-token') !== undefined;
   const grant = grantOfCall(bank, request, operation, isStale);
   passage.caller = grant && `scope ${grant.scope}, ${grant.customerId ?? 'no customer'}`;

@@ -4,6 +4,7 @@ import { Refusal } from '../answers/refusal.ts';
 import type { ScaState } from '../customer-site/bank-side.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { IsoDate } from '../ledger/bank-time.ts';
+import type { StatePart } from '../state-part.ts';
 import { type Plan, planOf } from './plan.ts';
 import type {
   ConsentCategory,
@@ -26,9 +27,9 @@ const RESOURCE_MS = 24 * 60 * 60 * 1000;
 const FINISHED_MS = 15 * 60 * 1000;
 
 /** The resources of all flows, and the SCA of each ("States and transitions" of the interface specification). */
-export class Resources {
+export class Resources implements StatePart {
+  memory = { resources: new Map<string, Resource>() };
   readonly #now: () => Date;
-  readonly #resources = new Map<string, Resource>();
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -62,7 +63,7 @@ export class Resources {
 
   /** Undefined: the resource is unknown or was removed. */
   find(id: string): Resource | undefined {
-    const resource = this.#resources.get(id.toLowerCase());
+    const resource = this.memory.resources.get(id.toLowerCase());
     const finishedAt = resource?.finishedAt;
     const disposed = finishedAt && this.#now().getTime() - finishedAt.getTime() > FINISHED_MS;
     return disposed ? undefined : resource;
@@ -70,12 +71,12 @@ export class Resources {
 
   /** The current resources, oldest first. */
   list(): Resource[] {
-    return [...this.#resources.values()].filter(({ id }) => this.find(id) !== undefined);
+    return [...this.memory.resources.values()].filter(({ id }) => this.find(id) !== undefined);
   }
 
   /** Whether the customer authorised an inquiry of this login. */
   isLifted(grant: Grant): boolean {
-    for (const resource of this.#resources.values()) {
+    for (const resource of this.memory.resources.values()) {
       if (resource.kind === 'inquiry' && resource.grant === grant && this.scaState(resource) === 'AUTHORIZED')
         return true;
     }
@@ -114,6 +115,12 @@ export class Resources {
     const ending = resource.plan.sca ?? decision;
     if (this.scaState(resource) === 'PENDING' && ending !== 'PENDING') resource.sca.decision = ending;
     return new URL(resource.sca.redirectUri);
+  }
+
+  /** Removes all resources of a customer. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [id, { customer }] of this.memory.resources)
+      if (customer.customerId === customerId) this.memory.resources.delete(id);
   }
 
   #requireLastStep(resource: Resource): void {
@@ -155,7 +162,7 @@ export class Resources {
 
   #keep<R extends Resource>(resource: R): R {
     this.#forgetOld();
-    this.#resources.set(resource.id, resource);
+    this.memory.resources.set(resource.id, resource);
     return resource;
   }
 
@@ -172,9 +179,9 @@ export class Resources {
 
   #forgetOld(): void {
     const oldest = this.#now().getTime() - RESOURCE_MS;
-    for (const [id, { createdAt }] of this.#resources) {
+    for (const [id, { createdAt }] of this.memory.resources) {
       if (createdAt.getTime() >= oldest) return; // A Map keeps the insertion order.
-      this.#resources.delete(id);
+      this.memory.resources.delete(id);
     }
   }
 }

@@ -83,7 +83,7 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
     c.set('faults', []);
     await next();
     const { faults } = c.var;
-    const now = clockOf(bank.now(), faults);
+    const now = clockOf(bank.wallNow(), faults);
     const answer = await readOutgoing(c.res);
     answer.headers.set('cb-apitrack-id', sessionOf(request));
     if (bank.rules.persona === 'lived-in') applyPersona(answer, request, bank);
@@ -99,6 +99,7 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
       caller: callerText(c.var.caller),
       answer,
     });
+    await bank.keep();
     // Otherwise Hono would add the headers of the previous answer.
     c.res = undefined;
     c.res = await sendWithFaults(c, answer, faults);
@@ -109,7 +110,7 @@ function takeAndSend(bank: Bank): MiddlewareHandler<BankEnv> {
 function checkEachRequest(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request, faults } = c.var;
-    const now = bank.now();
+    const now = bank.wallNow();
     const { tppCertificates, seenRequestIds } = bank;
     c.set('keyId', checkRequest(request, tppCertificates, seenRequestIds, now, clockOf(now, faults)));
     bank.limits.countCall(c.var.keyId);

@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Server, Socket } from 'node:net';
+import { isIPv6, type Server, type Socket } from 'node:net';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type Bank, openBank } from '../bank.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSide } from '../customer-site/customer-side.ts';
+import { controlTokenOf } from '../folder/control-token.ts';
 import { type DoorAddresses, writeDoorBankFile } from '../folder/door-bank-file.ts';
 import { loadOrCreateRegistration, type Registration } from '../folder/registration.ts';
 import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from '../folder/running.ts';
@@ -16,6 +16,7 @@ import { accessSide } from '../nextgenpsd2/access-side.ts';
 import { doorUrl, metadataUrl } from '../nextgenpsd2/links.ts';
 import { oauthEndpoints } from '../nextgenpsd2/oauth/metadata.ts';
 import { type BankRules, defaultRules } from '../rules.ts';
+import type { SitePlace } from './listeners.ts';
 
 /** A rule that is missing or undefined has its value from `defaultRules`. */
 export interface SandboxOptions extends Optional<BankRules> {
@@ -25,6 +26,18 @@ export interface SandboxOptions extends Optional<BankRules> {
   port: number;
   /** The customer site's port. Default: `port` + 1, or any free port if that one is taken, blocked by browsers, or `port` is 0. */
   customerPort?: number;
+  /** Where others reach the sandbox. Default: nowhere, it listens on the loopback interface only. */
+  outside?: Outside | undefined;
+  /** The folder that keeps the state of the bank over restarts. Default: it is only in memory. */
+  state?: string | undefined;
+}
+
+/** How other computers reach a sandbox. */
+export interface Outside {
+  /** The address that it listens on: `0.0.0.0` for all. */
+  host: string;
+  /** The host names and IP addresses that clients use, at least one. Links have the first. */
+  names: readonly string[];
 }
 
 type Optional<T> = { [K in keyof T]?: T[K] | undefined };
@@ -51,47 +64,54 @@ const HOST = '127.0.0.1';
 const LOAD_AFTER_MS = 20;
 
 /**
- * Starts the sandbox bank on the loopback interface: the API over mutual TLS (1.2 and 1.3), the customer site over plain
- * HTTP. A client without a certificate from the sandbox's authority cannot connect to the API.
+ * Starts the sandbox bank: the API over mutual TLS (1.2 and 1.3), the customer site over plain HTTP for this computer, and
+ * over TLS for others if they may reach it. A client without a certificate from the sandbox's authority cannot connect to the API.
  *
  * @throws Psd2Error `sandbox` if a sandbox already runs for the folder, a port is taken, or the folder cannot be used.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { folder, port, customerPort } = options;
+  const { folder, port, outside, state } = options;
   // First of all, because a running sandbox's certificates must not be replaced.
   await refuseSecondStart(folder);
-  const registration = await loadOrCreateRegistration(folder);
-  const bank = await openBank(registration, rulesOf(options));
+  const names = outside?.names ?? [];
+  const registration = await loadOrCreateRegistration(folder, { names });
+  const bank = await openBank(registration, rulesOf(options), state);
   const customers = customerSide(bank);
   const access = accessSide(bank);
   const identity = {
     pid: process.pid,
     startedAt: new Date().toISOString(),
-    controlToken: randomBytes(24).toString('base64url'),
+    controlToken: await controlTokenOf(state),
   };
-  const { api, site, load } = await makeServers(bank, registration, { customers, access }, identity);
-  const closeBoth = async (): Promise<void> => {
-    await Promise.all([site.close(), api.close()]);
+  const place = { bank, customers, access, identity };
+  const { api, site, outer, load } = await makeServers(place, registration, outside?.names);
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([site.close(), api.close(), outer?.close()]);
   };
 
   try {
-    const sitePort = await listenForCustomers(site.server, port, customerPort);
-    bank.customerSiteUrl = `http://${HOST}:${sitePort}`;
-    const apiPort = await listen(api.server, port, '--port');
-    bank.baseUrl = `https://${HOST}:${apiPort}`;
-    const { baseUrl, customerSiteUrl } = bank;
-    const running: RunningSandbox = { baseUrl, customerSiteUrl, ...identity };
+    const { customerSiteUrl, outsideUrl } = await listenWithSites({ site, outer }, options);
+    bank.customerSiteUrl = outsideUrl ?? customerSiteUrl;
+    const apiPort = await listen(api.server, outside?.host ?? HOST, port, '--port');
+    bank.baseUrl = `https://${inUrl(names[0] ?? HOST)}:${apiPort}`;
+    const { baseUrl } = bank;
+    const running: RunningSandbox = {
+      baseUrl,
+      customerSiteUrl,
+      ...(outsideUrl && { outsideUrl }),
+      ...identity,
+    };
     await recordRunning(folder, running);
     // After it, so that of two starts for a folder only the one that runs writes the file.
     await writeDoorBankFile(folder, bank.rules.description, addressesOf(bank));
     setTimeout(load, LOAD_AFTER_MS).unref();
     const close = async (): Promise<void> => {
-      await closeBoth();
+      await closeAll();
       await forgetRunning(folder, running);
     };
     return { baseUrl, customerSiteUrl, registration, running, customers, access, close };
   } catch (error) {
-    await closeBoth();
+    await closeAll();
     throw error;
   }
 }
@@ -106,15 +126,14 @@ function addressesOf(bank: Bank): DoorAddresses {
  * earlier.
  */
 async function makeServers(
-  bank: Bank,
+  place: SitePlace,
   registration: Registration,
-  sides: { customers: BankSide; access: AccessSide },
-  identity: Omit<RunningSandbox, 'baseUrl' | 'customerSiteUrl'>,
-): Promise<{ api: Closable; site: Closable; load: () => void }> {
+  names: readonly string[] | undefined,
+): Promise<Servers & { api: Closable; load: () => void }> {
+  const { bank } = place;
   const listeners = lazily(() => import('./listeners.ts'));
-  const site = lazily(async () =>
-    (await listeners()).siteListener(bank, sides.customers, sides.access, identity),
-  );
+  const site = lazily(async () => (await listeners()).siteListener(place));
+  const outer = lazily(async () => (await listeners()).siteListener(place, names));
   const api = lazily(async () => (await listeners()).apiListener(bank));
   const [ca, cert, key] = await Promise.all([
     readFile(registration.caFile),
@@ -137,41 +156,82 @@ async function makeServers(
   return {
     api: closable(apiServer),
     site: closable(createHttpServer(answerWith(site))),
+    outer: names && closable(createHttpsServer({ cert, key, minVersion: 'TLSv1.2' }, answerWith(outer))),
     load: () => void Promise.all([site(), api()]),
   };
 }
 
-function rulesOf({ folder: _folder, port: _port, customerPort: _site, ...given }: SandboxOptions): BankRules {
+function rulesOf({
+  folder: _folder,
+  port: _port,
+  customerPort: _site,
+  state: _state,
+  outside: _outside,
+  ...given
+}: SandboxOptions): BankRules {
   const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
   return { ...defaultRules, ...Object.fromEntries(chosen) };
 }
 
+interface Servers {
+  /** The customer site for this computer. */
+  site: Closable;
+  /** The same for others. Undefined: they cannot reach it. */
+  outer: Closable | undefined;
+}
+
+/** For this computer the site has plain HTTP. Browsers of others get TLS, because a form has a password. */
+async function listenWithSites(
+  { site, outer }: Servers,
+  { outside, port, customerPort }: SandboxOptions,
+): Promise<{ customerSiteUrl: string; outsideUrl: string | undefined }> {
+  if (!outer || !outside) {
+    const sitePort = await listenForCustomers(site.server, HOST, port, customerPort);
+    return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl: undefined };
+  }
+  const outerPort = await listenForCustomers(outer.server, outside.host, port, customerPort);
+  const sitePort = await listen(site.server, HOST, 0, '--port');
+  const outsideUrl = `https://${inUrl(outside.names[0] ?? outside.host)}:${outerPort}`;
+  return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl };
+}
+
+function inUrl(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
 function listenForCustomers(
   server: Server,
+  host: string,
   apiPort: number,
   customerPort: number | undefined,
 ): Promise<number> {
-  if (customerPort !== undefined) return listen(server, customerPort, '--customer-port');
-  if (apiPort === 0 || apiPort >= 65535 || isBlockedPort(apiPort + 1)) return listen(server, 0, '--port');
-  return listen(server, apiPort + 1, '--port').catch((error: unknown) => {
-    if (error instanceof Psd2Error) return listen(server, 0, '--port');
+  if (customerPort !== undefined) return listen(server, host, customerPort, '--customer-port');
+  if (apiPort === 0 || apiPort >= 65535 || isBlockedPort(apiPort + 1))
+    return listen(server, host, 0, '--port');
+  return listen(server, host, apiPort + 1, '--port').catch((error: unknown) => {
+    if (error instanceof Psd2Error) return listen(server, host, 0, '--port');
     throw error;
   });
 }
 
 /** @returns the port. Port 0 gives a free one that browsers do not block. */
-async function listen(server: Server, port: number, option: string): Promise<number> {
+async function listen(server: Server, host: string, port: number, option: string): Promise<number> {
   for (;;) {
-    const taken = await listenAt(server, port, option);
+    const taken = await listenAt(server, host, port, option);
     if (port !== 0 || !isBlockedPort(taken)) return taken;
     await new Promise((resolve) => server.close(resolve));
   }
 }
 
-function listenAt(server: Server, port: number, option: string): Promise<number> {
+function listenAt(server: Server, host: string, port: number, option: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException): void => {
       const reason = cause.code === 'EACCES' ? 'is not allowed for this user' : 'is already in use';
+      if (cause.code === 'EADDRNOTAVAIL' || cause.code === 'ENOTFOUND') {
+        const hint = 'Use --host 0.0.0.0 for all its addresses.';
+        reject(new Psd2Error('sandbox', `This computer has no address ${host}`, { hint, cause }));
+        return;
+      }
       const known = cause.code === 'EACCES' || cause.code === 'EADDRINUSE';
       reject(
         known
@@ -183,7 +243,7 @@ function listenAt(server: Server, port: number, option: string): Promise<number>
       );
     };
     server.once('error', failed);
-    server.listen(port, HOST, () => {
+    server.listen(port, host, () => {
       server.off('error', failed);
       const address = server.address();
       resolve(typeof address === 'object' && address ? address.port : port);

@@ -116,7 +116,9 @@ const ELSEWHERE = [
   'profile remove',
   'profile unprotect', // protection.test.ts
   'sandbox console', // sandbox/control.test.ts
-  'sandbox customer',
+  'sandbox customer play',
+  ...['add', 'reset', 'revoke-consent'].map((order) => `sandbox customer ${order}`), // sandbox/control.test.ts
+  'sandbox clock', // sandbox/control.test.ts
   'store copy', // store.test.ts
   'store init', // store.test.ts
   'store status', // store.test.ts

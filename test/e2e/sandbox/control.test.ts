@@ -51,11 +51,46 @@ describe('a running sandbox', () => {
     expect((await psd2(call.slice(0, 3))).code).toBe(0);
   });
 
+  test('the commands move the time of the bank, and add, reset and revoke for a customer', async () => {
+    const status = z.object({ time: z.iso.datetime() });
+    const before = (await json(status, ['sandbox', 'status'])).time;
+    const clock = z.object({ time: z.iso.datetime(), aheadSeconds: z.int() });
+    const moved = await json(clock, ['sandbox', 'clock', '+1h']);
+    expect(moved.aheadSeconds).toBe(3600);
+    expect(Date.parse(moved.time)).toBeGreaterThanOrEqual(Date.parse(before) + 3_600_000);
+    const wrong = await psd2(['sandbox', 'clock', '90d']);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('is not a time of the bank')]);
+    const added = await json(z.object({ customerId: z.string() }), ['sandbox', 'customer', 'add', 'dora']);
+    expect(added.customerId).toBe('6000001');
+    expect((await psd2(['sandbox', 'customer', 'reset', 'dora'])).code).toBe(0);
+    const revoked = await json(z.object({ revoked: z.int() }), [
+      'sandbox',
+      'customer',
+      'revoke-consent',
+      '6000001',
+    ]);
+    expect(revoked).toEqual({ revoked: 0 });
+    expect((await psd2(['sandbox', 'customer', 'reset', 'nobody'])).stderr).toContain(
+      'There is no customer nobody',
+    );
+    const fault = ['sandbox', 'fault', 'add', 'status=503', '--for', '2h', '--customer', 'bruno'];
+    expect(await json(z.object({ customer: z.string(), until: z.string() }), fault)).toMatchObject({
+      customer: 'bruno',
+    });
+  });
+
   test('the sandbox lists and clears its faults', async () => {
     expect((await psd2(['sandbox', 'fault', 'list'])).stderr).toContain('There are no faults.');
     await psd2(['sandbox', 'fault', 'add', 'delay=5', '--on', 'GET /private/*', '--after', '2']);
     const { stdout } = await psd2(['sandbox', 'fault', 'list']);
-    expect(stdout.split('\t').slice(1)).toEqual(['delay=5', 'GET /private/*', 'after 2, always', '0', '0\n']);
+    expect(stdout.split('\t').slice(1)).toEqual([
+      'delay=5',
+      'GET /private/*',
+      'everyone',
+      'after 2, always',
+      '0',
+      '0\n',
+    ]);
     const cleared = await json(z.object({ cleared: z.int() }), ['sandbox', 'fault', 'clear']);
     expect(cleared).toEqual({ cleared: 1 });
     expect(await psd2(['sandbox', 'fault', 'clear', '99'])).toMatchObject({

@@ -680,35 +680,70 @@ function showFaultKinds({ faults, endpoints }) {
   );
 }
 
+$('customer-orders').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const name = $('ordered-customer').value.trim();
+  const order = event.submitter?.value ?? 'reset';
+  void attempt(
+    () =>
+      order === 'add'
+        ? act('POST', '/customers', { user: name })
+        : act('POST', `/customers/${encodeURIComponent(name)}/${order}`),
+    ({ revoked, customerId, password }) => {
+      if (revoked !== undefined) return `Consents revoked: ${revoked}.`;
+      return order === 'add' ? `Added customer ${customerId}, password ${password}.` : `Reset ${name}.`;
+    },
+  );
+});
+
+$('clock-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  void attempt(
+    () => act('POST', '/clock', { forwardSeconds: Number($('clock-days').value.trim()) * 86_400 }),
+    ({ time }) => `The bank's time is ${time}.`,
+  );
+});
+
 $('fault-form').addEventListener('submit', (event) => {
   event.preventDefault();
   const kind = document.querySelector('input[name=kind]:checked').value;
-  const [value, on, times] = ['fault-value', 'fault-on', 'fault-times'].map((id) => $(id).value.trim());
+  const [value, on, times, name, minutes] = [
+    'fault-value',
+    'fault-on',
+    'fault-times',
+    'fault-customer',
+    'fault-minutes',
+  ].map((id) => $(id).value.trim());
   void attempt(
     () =>
       act('POST', '/faults', {
         fault: $('fault-value').disabled ? kind : `${kind}=${value}`,
         ...(on !== '' && { on }),
         ...(times !== '' && { times: Number(times) }),
+        ...(name !== '' && { customer: name }),
+        ...(minutes !== '' && { forSeconds: Number(minutes) * 60 }),
       }),
     ({ fault }) => `Added: ${fault}`,
   );
 });
 
 async function drawFaults() {
-  const faults = await get('/faults');
+  const [faults, { time, aheadSeconds }] = await Promise.all([get('/faults'), get('/clock')]);
+  $('bank-time').textContent = `${time}, ${aheadSeconds} seconds ahead of the real time`;
   redraw(
     $('faults'),
     table(
       '',
-      ['Fault', 'On', 'Times', 'Calls seen', 'Applied', ''],
-      faults.map(({ id, fault, on, times, seen, fired }) => {
+      ['Fault', 'On', 'Customer', 'Until', 'Times', 'Calls seen', 'Applied', ''],
+      faults.map(({ id, fault, on, customer: whose, until, times, seen, fired }) => {
         const remove = el('button', { type: 'button', data: { key: `fault ${id}` } }, 'Clear');
         remove.setAttribute('aria-label', `Clear ${fault}`);
         remove.addEventListener('click', () => attempt(() => act('DELETE', `/faults/${id}`)));
         return [
           fault,
           on ?? 'every call',
+          whose ?? 'everyone',
+          until ?? 'cleared',
           times === null ? 'always' : String(times),
           String(seen),
           String(fired),

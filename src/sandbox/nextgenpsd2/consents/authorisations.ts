@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { Customer } from '../../customers/seed-customers.ts';
+import type { StatePart } from '../../state-part.ts';
 import type { DoorRules } from '../door-rules.ts';
 
 /** How the customer authorises (NextGenPSD2, "SCA approaches"). */
@@ -28,11 +30,11 @@ export interface Authorisation {
 }
 
 /** The authorisations of consents. One that is not finished lapses after `sca.authorisationMinutes`. */
-export class Authorisations {
+export class Authorisations implements StatePart {
+  memory = { authorisations: new Map<string, Authorisation>() };
   readonly #now: () => Date;
   readonly #lifetimeMs: number;
   readonly #withCodes: boolean;
-  readonly #authorisations = new Map<string, Authorisation>();
 
   constructor({ now, description, variations }: { now: () => Date } & DoorRules) {
     this.#now = now;
@@ -61,12 +63,12 @@ export class Authorisations {
       confirmationCode: undefined,
       approvedBy: undefined,
     };
-    this.#authorisations.set(authorisation.id, authorisation);
+    this.memory.authorisations.set(authorisation.id, authorisation);
     return authorisation;
   }
 
   find(id: string): Authorisation | undefined {
-    return this.#authorisations.get(id);
+    return this.memory.authorisations.get(id);
   }
 
   /** The authorisations of a consent, oldest first. */
@@ -76,7 +78,7 @@ export class Authorisations {
 
   /** All authorisations, oldest first. */
   list(): Authorisation[] {
-    return [...this.#authorisations.values()];
+    return [...this.memory.authorisations.values()];
   }
 
   statusOf({ status, startedAt }: Authorisation): ScaStatus {
@@ -100,6 +102,12 @@ export class Authorisations {
     authorisation.status = 'unconfirmed';
     authorisation.confirmationCode = randomBytes(6).toString('hex');
     return false;
+  }
+
+  /** Removes the authorisations that a customer approved. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [id, { approvedBy }] of this.memory.authorisations)
+      if (approvedBy?.customerId === customerId) this.memory.authorisations.delete(id);
   }
 
   /** The TPP confirms. A wrong code ends the authorisation. @returns whether the code was right */

@@ -1,44 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import type { Customer } from '../../customers/seed-customers.ts';
 import { bankDay } from '../../ledger/bank-time.ts';
+import type { StatePart } from '../../state-part.ts';
 import type { DoorRules } from '../door-rules.ts';
 import { DoorRefusal } from '../refusal.ts';
 import { type ConsentStatus, chosenAccess, type DoorConsent, grantsFor } from './consent.ts';
 import type { ConsentOrder } from './consent-request.ts';
 
 /** The consents of the second door. */
-export class DoorConsents {
+export class DoorConsents implements StatePart {
+  memory = { consents: new Map<string, DoorConsent>() };
   readonly #now: () => Date;
   readonly #keepsFormer: boolean;
-  readonly #consents = new Map<string, DoorConsent>();
 
   constructor({ now, variations }: { now: () => Date } & Pick<DoorRules, 'variations'>) {
     this.#now = now;
     this.#keepsFormer = variations.includes('multiple-consents');
   }
 
-  add(order: ConsentOrder): DoorConsent {
+  /** @param id default: a new one */
+  add(order: ConsentOrder, id: string = randomUUID()): DoorConsent {
     const createdAt = this.#now();
     const consent: DoorConsent = {
       ...order,
-      id: randomUUID(),
+      id,
       createdAt,
       status: 'received',
       customerId: undefined,
       grants: new Map(),
       lastAction: bankDay(createdAt),
     };
-    this.#consents.set(consent.id, consent);
+    this.memory.consents.set(consent.id, consent);
     return consent;
   }
 
   find(id: string): DoorConsent | undefined {
-    return this.#consents.get(id);
+    return this.memory.consents.get(id);
   }
 
   /** All consents, oldest first. */
   list(): DoorConsent[] {
-    return [...this.#consents.values()];
+    return [...this.memory.consents.values()];
   }
 
   /** The state now: a valid consent expires after its last day. */
@@ -99,8 +101,14 @@ export class DoorConsents {
     );
   }
 
+  /** Removes all consents that a customer gave. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [id, consent] of this.memory.consents)
+      if (consent.customerId === customerId) this.memory.consents.delete(id);
+  }
+
   #endFormer(customerId: string): void {
-    for (const former of this.#consents.values()) {
+    for (const former of this.memory.consents.values()) {
       const isFormer = former.customerId === customerId && former.recurring;
       if (isFormer && this.statusOf(former) === 'valid') former.status = 'expired';
     }

@@ -1,4 +1,5 @@
 import { bankDay } from '../../ledger/bank-time.ts';
+import type { StatePart } from '../../state-part.ts';
 import { DoorRefusal } from '../refusal.ts';
 import type { DoorConsent } from './consent.ts';
 
@@ -7,10 +8,9 @@ import type { DoorConsent } from './consent.ts';
  * `frequencyPerDay` of them for each account and kind of reading (RTS (EU) 2018/389, article 36). The further pages of a list
  * are the same reading.
  */
-export class ReadingsOfDay {
+export class ReadingsOfDay implements StatePart {
+  memory = { counts: new Map<string, number>(), day: '' };
   readonly #now: () => Date;
-  readonly #counts = new Map<string, number>();
-  #day = '';
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -23,10 +23,10 @@ export class ReadingsOfDay {
    */
   count({ id, frequencyPerDay }: DoorConsent, reading: string, accountId: string): void {
     const day = bankDay(this.#now());
-    if (this.#day !== day) this.#counts.clear();
-    this.#day = day;
+    if (this.memory.day !== day) this.memory.counts.clear();
+    this.memory.day = day;
     const key = [id, reading, accountId].join(' ');
-    const before = this.#counts.get(key) ?? 0;
+    const before = this.memory.counts.get(key) ?? 0;
     if (before >= frequencyPerDay) {
       throw new DoorRefusal(
         'ACCESS_EXCEEDED',
@@ -35,6 +35,9 @@ export class ReadingsOfDay {
         { path: 'Consent-ID' },
       );
     }
-    this.#counts.set(key, before + 1);
+    this.memory.counts.set(key, before + 1);
   }
+
+  /** Readings belong to a consent, and a forgotten customer has none left. */
+  forgetCustomer(): void {}
 }

@@ -1,4 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Customer } from '../../customers/seed-customers.ts';
+import type { StatePart } from '../../state-part.ts';
 import type { DoorGrant } from './door-tokens.ts';
 
 const REQUEST_MS = 10 * 60_000;
@@ -25,10 +27,9 @@ interface Code {
 }
 
 /** The authorization requests of the second door, and the codes of decided ones. */
-export class AuthorizationRequests {
+export class AuthorizationRequests implements StatePart {
+  memory = { pending: new Map<string, AuthorizationRequest>(), codes: new Map<string, Code>() };
   readonly #now: () => Date;
-  readonly #pending = new Map<string, AuthorizationRequest>();
-  readonly #codes = new Map<string, Code>();
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -36,25 +37,25 @@ export class AuthorizationRequests {
 
   add(request: Omit<AuthorizationRequest, 'id' | 'startedAt'>): AuthorizationRequest {
     const added = { ...request, id: randomUUID(), startedAt: this.#now() };
-    this.#pending.set(added.id, added);
+    this.memory.pending.set(added.id, added);
     return added;
   }
 
   /** Undefined: the request is unknown, decided or older than ten minutes. */
   find(id: string): AuthorizationRequest | undefined {
-    const request = this.#pending.get(id);
+    const request = this.memory.pending.get(id);
     return request && this.#age(request.startedAt) <= REQUEST_MS ? request : undefined;
   }
 
   /** The pending requests, oldest first. */
   list(): AuthorizationRequest[] {
-    return [...this.#pending.keys()].flatMap((id) => this.find(id) ?? []);
+    return [...this.memory.pending.keys()].flatMap((id) => this.find(id) ?? []);
   }
 
   /** Ends a request with a code for a grant. @param issuer sent as `iss` (RFC 9207) */
   allow(request: AuthorizationRequest, grant: DoorGrant, issuer: string): URL {
     const code = randomBytes(32).toString('base64url');
-    this.#codes.set(code, { grant, request, issuedAt: this.#now(), used: false });
+    this.memory.codes.set(code, { grant, request, issuedAt: this.#now(), used: false });
     return this.#end(request, { code }, issuer);
   }
 
@@ -73,7 +74,7 @@ export class AuthorizationRequests {
     given: { code: string; redirectUri: string; verifier: string | undefined },
     onReplay: (grant: DoorGrant) => void,
   ): DoorGrant | string {
-    const found = this.#codes.get(given.code);
+    const found = this.memory.codes.get(given.code);
     if (!found || this.#age(found.issuedAt) > CODE_MS)
       return 'The code is unknown or older than five minutes';
     if (found.used) {
@@ -87,8 +88,14 @@ export class AuthorizationRequests {
     return found.grant;
   }
 
+  /** Ends the codes of a customer. A pending request has no customer yet. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [code, { grant }] of this.memory.codes)
+      if (grant.customerId === customerId) this.memory.codes.delete(code);
+  }
+
   #end(request: AuthorizationRequest, answer: Record<string, string>, issuer: string): URL {
-    this.#pending.delete(request.id);
+    this.memory.pending.delete(request.id);
     return answerUrl(request, answer, issuer);
   }
 

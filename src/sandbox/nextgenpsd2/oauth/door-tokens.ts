@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { REFRESH_TOKEN_SECONDS } from '../../access/tokens.ts';
+import type { Customer } from '../../customers/seed-customers.ts';
 import type { BankRules } from '../../rules.ts';
+import type { StatePart } from '../../state-part.ts';
 import { DoorRefusal } from '../refusal.ts';
 
 /** The access that a token gives at the second door. */
@@ -26,9 +28,9 @@ export interface IssuedDoorTokens {
 }
 
 /** The tokens of the second door. */
-export class DoorTokens {
+export class DoorTokens implements StatePart {
+  memory = { tokens: new Map<string, DoorToken>() };
   readonly #rules: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>;
-  readonly #tokens = new Map<string, DoorToken>();
 
   constructor(rules: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>) {
     this.#rules = rules;
@@ -45,7 +47,7 @@ export class DoorTokens {
 
   /** @throws DoorRefusal `TOKEN_UNKNOWN`, `TOKEN_EXPIRED` */
   grantOf(accessToken: string): DoorGrant {
-    const token = this.#tokens.get(accessToken);
+    const token = this.memory.tokens.get(accessToken);
     if (token?.kind !== 'access')
       throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
     if (token.expiresAt > this.#rules.now()) return token.grant;
@@ -56,19 +58,24 @@ export class DoorTokens {
     );
   }
 
+  /** The customer of an access token, valid or not. */
+  customerOf(accessToken: string): string | undefined {
+    return this.memory.tokens.get(accessToken)?.grant.customerId;
+  }
+
   /** Makes an access token expire now. */
   expire(accessToken: string): void {
-    const token = this.#tokens.get(accessToken);
+    const token = this.memory.tokens.get(accessToken);
     if (token?.kind === 'access') token.expiresAt = this.#rules.now();
   }
 
   /** @returns undefined if the refresh token is unknown, expired or used up */
   refresh(refreshToken: string): IssuedDoorTokens | undefined {
-    const token = this.#tokens.get(refreshToken);
+    const token = this.memory.tokens.get(refreshToken);
     if (token?.kind !== 'refresh' || token.expiresAt <= this.#rules.now()) return undefined;
     const { grant } = token;
     if (this.#rules.rotateRefreshTokens) {
-      this.#tokens.delete(refreshToken);
+      this.memory.tokens.delete(refreshToken);
       return this.issue(grant);
     }
     const accessToken = this.#add('access', grant, this.#rules.tokenTtlSeconds);
@@ -77,19 +84,26 @@ export class DoorTokens {
 
   /** Revokes a token, and with a refresh token all of its grant (RFC 7009). An unknown one is no error. */
   revoke(value: string): void {
-    const token = this.#tokens.get(value);
-    this.#tokens.delete(value);
+    const token = this.memory.tokens.get(value);
+    this.memory.tokens.delete(value);
     if (token?.kind === 'refresh') this.endGrant(token.grant);
   }
 
   endGrant(grant: DoorGrant): void {
-    for (const [value, token] of this.#tokens) if (token.grant === grant) this.#tokens.delete(value);
+    for (const [value, token] of this.memory.tokens)
+      if (token.grant === grant) this.memory.tokens.delete(value);
+  }
+
+  /** Ends all tokens of a customer. */
+  forgetCustomer({ customerId }: Customer): void {
+    for (const [value, { grant }] of this.memory.tokens)
+      if (grant.customerId === customerId) this.memory.tokens.delete(value);
   }
 
   #add(kind: DoorToken['kind'], grant: DoorGrant, seconds: number): string {
     const value = randomUUID();
     const expiresAt = new Date(this.#rules.now().getTime() + seconds * 1000);
-    this.#tokens.set(value, { kind, grant, expiresAt });
+    this.memory.tokens.set(value, { kind, grant, expiresAt });
     return value;
   }
 }

@@ -1,0 +1,203 @@
+import * as z from 'zod/mini';
+import { REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
+import { type Bank, giveAtDoor, resetBank, resetCustomer } from '../bank.ts';
+import type { Customer } from '../customers/seed-customers.ts';
+import { faultOrder, faultRecord } from '../faults/fault-book.ts';
+import { BadSeed, seededCustomer } from '../seed/seed.ts';
+import { seedCustomer } from '../seed/seed-schema.ts';
+import { clockAnswer, customerAnswer, revokedAnswer } from './answers.ts';
+import { bareOrder, type Order, OrderRefused, orderWith } from './order.ts';
+
+/** Ten years. */
+const MAX_FORWARD_SECONDS = 3650 * 24 * 60 * 60;
+
+const cleared = z.object({ cleared: z.int() });
+
+const faults: readonly Order[] = [
+  bareOrder({
+    method: 'GET',
+    path: '/faults',
+    says: 'The faults, and how many calls each matched and changed',
+    answer: z.array(faultRecord),
+    run: ({ bank }) => bank.faults.list(bank.now()),
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/faults',
+    says: 'Makes calls fail from now on',
+    body: { what: 'fault', shape: faultOrder },
+    answer: faultRecord,
+    status: 201,
+    run: ({ bank }, order) => {
+      const { customer } = order;
+      const id = customer === undefined ? undefined : namedCustomer(bank, customer).customerId;
+      return bank.faults.add(order, bank.now(), id);
+    },
+  }),
+  bareOrder({
+    method: 'DELETE',
+    path: '/faults',
+    says: 'Removes all faults',
+    answer: cleared,
+    run: ({ bank }) => ({ cleared: bank.faults.clear() }),
+  }),
+  bareOrder({
+    method: 'DELETE',
+    path: '/faults/{id}',
+    says: 'Removes a fault',
+    answer: cleared,
+    run: ({ bank }, { id }) => ({ cleared: bank.faults.clear(Number(id)) }),
+  }),
+];
+
+const clock: readonly Order[] = [
+  bareOrder({
+    method: 'GET',
+    path: '/clock',
+    says: "The bank's time",
+    answer: clockAnswer,
+    run: ({ bank }) => clockOf(bank),
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/clock',
+    says: "Moves the bank's time forward, by seconds or to a time",
+    body: {
+      what: 'clock',
+      shape: z.union([
+        z.strictObject({ forwardSeconds: z.int().check(z.positive(), z.maximum(MAX_FORWARD_SECONDS)) }),
+        z.strictObject({ time: z.iso.datetime({ offset: true }) }),
+      ]),
+    },
+    answer: clockAnswer,
+    run: ({ bank }, order) => {
+      const now = bank.now();
+      const to =
+        'time' in order ? new Date(order.time) : new Date(now.getTime() + order.forwardSeconds * 1000);
+      if (to.getTime() > now.getTime() + MAX_FORWARD_SECONDS * 1000)
+        throw new OrderRefused(400, "The bank's time can move at most ten years at once");
+      if (!bank.clock.moveTo(to))
+        throw new OrderRefused(
+          400,
+          `The bank's time is ${now.toISOString()}. It only moves forward: a reset takes it back`,
+        );
+      return clockOf(bank);
+    },
+  }),
+];
+
+const customers: readonly Order[] = [
+  bareOrder({
+    method: 'GET',
+    path: '/customers',
+    says: 'The customers, without the generated ones',
+    answer: z.array(customerAnswer),
+    run: ({ bank }) => bank.customers.seeded.map(answerOf),
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/customers',
+    says: 'Adds a customer: as in a seed file',
+    body: { what: 'customer', shape: seedCustomer },
+    answer: customerAnswer,
+    status: 201,
+    run: ({ bank }, order) => addCustomer(bank, order),
+  }),
+  bareOrder({
+    method: 'POST',
+    path: '/customers/{user}/reset',
+    says: 'Resets a customer: accounts as at the start; no tokens, consents, payments or faults. Takes a user or an id',
+    answer: customerAnswer,
+    run: ({ bank }, { user }) => {
+      const customer = namedCustomer(bank, user);
+      resetCustomer(bank, customer);
+      return answerOf(customer);
+    },
+  }),
+  bareOrder({
+    method: 'POST',
+    path: '/customers/{user}/revoke-consents',
+    says: 'The customer withdraws all consents, at both doors. Takes a user or an id',
+    answer: revokedAnswer,
+    run: ({ bank, access }, { user }) => {
+      const customer = namedCustomer(bank, user);
+      const given = access.given(customer.customerId).filter(({ id }) => access.revoke(id)).length;
+      return { revoked: bank.consents.revokeAll(customer.customerId) + given };
+    },
+  }),
+];
+
+/** The orders about the bank itself. */
+export const bankOrders: readonly Order[] = [
+  ...faults,
+  ...clock,
+  ...customers,
+  bareOrder({
+    method: 'POST',
+    path: '/reset',
+    says: 'Resets the bank to its start',
+    answer: z.object({ reset: z.literal(true) }),
+    run: ({ bank }) => {
+      resetBank(bank);
+      return { reset: true as const };
+    },
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/tokens',
+    says: 'Issues tokens for a customer without a login',
+    programsOnly: true,
+    body: { what: 'token order', shape: z.strictObject({ customerId: z.string() }) },
+    answer: z.object({
+      customerId: z.string(),
+      accessToken: z.string(),
+      refreshToken: z.optional(z.string()),
+      accessTokenSeconds: z.int(),
+      refreshTokenSeconds: z.int(),
+    }),
+    run: ({ bank }, { customerId }) => {
+      if (!bank.customers.find(customerId))
+        throw new OrderRefused(400, 'The body names no customer of the sandbox: {"customerId":"..."}');
+      const { authorizationCode: application } = bank.applications;
+      return {
+        customerId,
+        ...bank.tokens.issue({ application, customerId }),
+        accessTokenSeconds: bank.rules.tokenTtlSeconds,
+        refreshTokenSeconds: REFRESH_TOKEN_SECONDS,
+      };
+    },
+  }),
+];
+
+function addCustomer(bank: Bank, order: z.infer<typeof seedCustomer>): z.infer<typeof customerAnswer> {
+  try {
+    const { customer, consents, doorConsents } = seededCustomer(order, bank.customers, 'customer');
+    bank.customers.add(customer);
+    for (const consent of consents) bank.consents.give(consent, consent.givenAt);
+    for (const consent of doorConsents) giveAtDoor(bank, consent);
+    return answerOf(customer);
+  } catch (error) {
+    throw error instanceof BadSeed ? new OrderRefused(400, error.message) : error;
+  }
+}
+
+/** @param name a user or a customer id */
+function namedCustomer({ customers: all }: Bank, name = ''): Customer {
+  const customer = all.byUser(name) ?? all.find(name);
+  if (customer) return customer;
+  throw new OrderRefused(404, `There is no customer ${name}`);
+}
+
+function answerOf({ user, password, customerId, firstName, lastName, products }: Customer) {
+  return {
+    user,
+    password,
+    customerId,
+    name: `${firstName} ${lastName}`,
+    accounts: products.map(({ productId }) => productId),
+  };
+}
+
+function clockOf(bank: Bank): z.infer<typeof clockAnswer> {
+  return { time: bank.now().toISOString(), aheadSeconds: bank.clock.aheadSeconds };
+}

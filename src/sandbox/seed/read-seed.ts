@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { writePath } from '../../bank-file/problems.ts';
+import { Psd2Error } from '../../errors.ts';
+import { Customers } from '../customers/customers.ts';
+import { defaultRules, type Seed } from '../rules.ts';
+import { BadSeed, seedOf } from './seed.ts';
+import { seedFile } from './seed-schema.ts';
+
+/**
+ * Reads the file of `sandbox start --seed`.
+ *
+ * @param generated the number of generated customers, whose names and ids it must not use
+ * @throws Psd2Error `usage` that names the file and the path in it
+ */
+export async function readSeed(path: string, generated: number | undefined): Promise<Seed> {
+  const content = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new Psd2Error('usage', `--seed ${path} cannot be read`, {
+      hint: 'Name a file of JSON. See its form with:',
+      next: [['schema', 'seed']],
+      cause,
+    });
+  });
+  const read = seedFile.safeParse(parse(path, content));
+  if (!read.success) throw bad(path, read.error.issues.map(sentenceOf).join('; '));
+  try {
+    return seedOf(read.data.customers, new Customers({ ...defaultRules, customers: generated ?? 0 }));
+  } catch (error) {
+    throw error instanceof BadSeed ? bad(path, error.message) : error;
+  }
+}
+
+function parse(path: string, content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (cause) {
+    throw bad(path, `it is not valid JSON: ${cause instanceof Error ? cause.message : ''}`);
+  }
+}
+
+function sentenceOf(issue: { code?: string; keys?: string[]; path: PropertyKey[]; message: string }): string {
+  const at = writePath(issue.path);
+  if (issue.code === 'unrecognized_keys') {
+    const fields = (issue.keys ?? []).map((key) => writePath([...issue.path, key]));
+    return `${fields.join(' and ')} is not a field of a seed`;
+  }
+  return `${at === '' ? 'the file' : at}: ${issue.message}`;
+}
+
+function bad(path: string, what: string): Psd2Error {
+  return new Psd2Error('usage', `The seed ${path} is not valid: ${what.replace(/\.$/, '')}`, {
+    hint: 'See its form with:',
+    next: [['schema', 'seed']],
+  });
+}
