@@ -2,6 +2,9 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
+import { transactionStatus } from '../nextgenpsd2/payments/payment-status.ts';
+import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
+import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
 import { bodyOf, invalidFields, refuse } from './json-site.ts';
 
 const decisionOrder = z.discriminatedUnion('decision', [
@@ -16,6 +19,7 @@ const decisionOrder = z.discriminatedUnion('decision', [
   z.strictObject({ id: z.string(), decision: z.literal('refuse') }),
 ]);
 
+const executionOrder = z.strictObject({ paymentId: z.string() });
 const revocationOrder = z.strictObject({ consentId: z.string() });
 
 /**
@@ -46,6 +50,16 @@ export function accessOrders(bank: Bank, access: AccessSide): Hono {
     const order = revocationOrder.safeParse(await bodyOf(c));
     if (!order.success) return refuse(c, 400, invalidFields('revocation', order.error));
     return c.json({ revoked: access.revoke(order.data.consentId) });
+  });
+  routes.get('/payments', (c) => c.json(listPayments(bank)));
+  routes.post('/execute', async (c) => {
+    const order = executionOrder.safeParse(await bodyOf(c));
+    if (!order.success) return refuse(c, 400, invalidFields('execution', order.error));
+    const payment = bank.door.payments.find(order.data.paymentId);
+    if (!payment) return refuse(c, 404, 'There is no such payment');
+    payment.lateMs = 0;
+    runDuePayments(bank);
+    return c.json({ transactionStatus: transactionStatus(bank, payment) });
   });
   return routes;
 }

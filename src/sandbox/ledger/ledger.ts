@@ -102,6 +102,13 @@ export class Ledger {
     };
   }
 
+  /** How many times an account was debited with a reference. Fees do not count. */
+  debits(product: Product, reference: string): number {
+    return this.#listed(product).filter(
+      ({ amount, isFee, transferReference }) => amount < 0 && !isFee && transferReference === reference,
+    ).length;
+  }
+
   #generated(product: Product): GeneratedHistory | undefined {
     const { generatedTransactions: count } = product;
     return count === undefined ? undefined : new GeneratedHistory(product, count, this.#startedAt);

@@ -8,6 +8,7 @@ import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { type DoorListener, doorListener, isForDoor } from '../nextgenpsd2/door.ts';
+import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
 import { bankApi } from './api.ts';
 
 type Listener = ReturnType<typeof getRequestListener>;
@@ -17,6 +18,7 @@ export function apiListener(bank: Bank): (...call: Parameters<DoorListener>) => 
   const first = getRequestListener(bankApi(bank).fetch);
   const second = doorListener(bank);
   return async (incoming, outgoing) => {
+    runDuePayments(bank);
     if (isForDoor(incoming.url ?? '')) await second(incoming, outgoing);
     else await first(incoming, outgoing);
   };
@@ -30,6 +32,10 @@ export function siteListener(
   { pid, startedAt, controlToken }: Omit<RunningSandbox, 'baseUrl' | 'customerSiteUrl'>,
 ): Listener {
   const site = new Hono()
+    .use(async (_, next) => {
+      runDuePayments(bank);
+      await next();
+    })
     .get(IDENTITY_PATH, (c) => c.json({ pid, startedAt }))
     .route('/control', controlSite(bank, access, controlToken))
     .route('/console', consoleSite(bank, access))
