@@ -5,6 +5,7 @@ import { decimal } from '../ledger/cents.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { consentStatus } from '../nextgenpsd2/door-state.ts';
 import { customerPage } from '../nextgenpsd2/links.ts';
+import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
 import type { Resource } from '../operations/resource.ts';
 
 /** The maximum numbers of flows and transactions that the console shows. */
@@ -39,6 +40,7 @@ export function flowsOf(bank: Bank, access: AccessSide) {
       })),
     door: {
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
+      payments: listPayments(bank).slice(-MAX_FLOWS).toReversed(),
       consents: bank.door.consents
         .list()
         .slice(-MAX_FLOWS)

@@ -12,7 +12,7 @@ import type { AccessSide } from '../customer-site/access-side.ts';
 import { faultKinds } from '../faults/fault.ts';
 import { endpointNames } from '../faults/target.ts';
 import { doorUrl } from '../nextgenpsd2/links.ts';
-import { servedCalls } from '../nextgenpsd2/served-calls.ts';
+import { operationIds } from '../nextgenpsd2/operations.ts';
 import { accountsOf, flowsOf, ledgerOf } from './bank-view.ts';
 import { detailOf, lineOf } from './call-view.ts';
 
@@ -146,7 +146,7 @@ function eventStream(bank: Bank, pageToken: string): Handler {
         doorUrl: doorUrl(bank),
         calls: bank.calls.list().map((seen) => lineOf(seen, rowsAPage)),
         faults: [...faultKinds].map(([kind, { says, value }]) => ({ kind, says, value })),
-        endpoints: [...endpointNames, ...servedCalls.keys()],
+        endpoints: [...endpointNames, ...operationIds],
       });
       const end = bank.calls.watch((seen) =>
         seen ? send('call', lineOf(seen, rowsAPage)) : send('change', {}),

@@ -1,4 +1,7 @@
 import * as z from 'zod/mini';
+import { transactionStatus } from '../nextgenpsd2/payments/payment-status.ts';
+import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
+import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
 import { bareOrder, type Order, OrderRefused, orderWith } from './order.ts';
 
 const decisionOrder = z.discriminatedUnion('decision', [
@@ -57,5 +60,26 @@ export const accessOrders: readonly Order[] = [
     body: { what: 'revocation', shape: z.strictObject({ consentId: z.string() }) },
     answer: z.object({ revoked: z.boolean() }),
     run: ({ access }, { consentId }) => ({ revoked: access.revoke(consentId) }),
+  }),
+  bareOrder({
+    method: 'GET',
+    path: '/nextgenpsd2/payments',
+    says: 'The payments of the second door, oldest first, with how often each moved its money',
+    answer: z.array(z.looseObject({ paymentId: z.string(), transactionStatus: z.string() })),
+    run: ({ bank }) => listPayments(bank),
+  }),
+  orderWith({
+    method: 'POST',
+    path: '/nextgenpsd2/execute',
+    says: 'The bank executes a late payment of the second door now',
+    body: { what: 'execution', shape: z.strictObject({ paymentId: z.string() }) },
+    answer: z.object({ transactionStatus: z.string() }),
+    run: ({ bank }, { paymentId }) => {
+      const payment = bank.door.payments.find(paymentId);
+      if (!payment) throw new OrderRefused(404, 'There is no such payment');
+      payment.lateMs = 0;
+      runDuePayments(bank);
+      return { transactionStatus: transactionStatus(bank, payment) };
+    },
   }),
 ];

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { AccessRequest, AccessShown, GivenConsent } from './access-side.ts';
-import type { SandboxLogin } from './bank-side.ts';
+import type { AccessRequest, AccessShown, GivenConsent, PaymentShown } from './access-side.ts';
+import type { Money, SandboxLogin } from './bank-side.ts';
 import type { Html } from './page.ts';
 
 /** The names of the check boxes with which a customer chooses accounts. */
@@ -14,18 +14,62 @@ interface Asked {
 
 /** The page on which a customer gives a consent, or allows a login. */
 export function accessPage({ request, login, shown, token }: Asked & { shown: AccessShown }): Html {
-  const { tppName, consent } = request;
+  const { consent } = request;
   return html`
 <section class="card" aria-labelledby="title">
-<h1 id="title"><bdi>${tppName}</bdi> asks for access to your accounts</h1>
+<h1 id="title">${questionOf(request)}</h1>
 <p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
 <form method="post" action="/authorise">
 ${hiddenFields(request.id, token)}
-${consent ? accountList(shown) : html`<p>It may ask for your consents and your payments. You decide on each of them here.</p>`}
-${decisionButtons(consent ? 'Approve consent' : 'Allow access')}
+${contentOf(request, shown)}
+${decisionButtons(approvalOf(request))}
 </form>
 ${consent ? html`<p class="note after">${periodText(consent)}</p>` : ''}
 </section>`;
+}
+
+/** The title of a request. */
+function questionOf({ tppName, payments }: AccessRequest): Html {
+  const name = html`<bdi>${tppName}</bdi>`;
+  if (!payments) return html`${name} asks for access to your accounts`;
+  if (payments.cancels) return html`${name} asks to cancel this payment`;
+  return html`${name} asks you to authorise ${payments.all.length === 1 ? 'a payment' : `${payments.all.length} payments`}`;
+}
+
+function contentOf({ consent, payments }: AccessRequest, shown: AccessShown): Html {
+  if (payments) return html`${payments.all.map(paymentDetails)}`;
+  if (consent) return accountList(shown);
+  return html`<p>It may ask for your consents and your payments. You decide on each of them here.</p>`;
+}
+
+function approvalOf({ consent, payments }: AccessRequest): string {
+  if (payments) return payments.cancels ? 'Cancel payment' : 'Approve payment';
+  return consent ? 'Approve consent' : 'Allow access';
+}
+
+/** The whole payment: payee and amount of each transfer (dynamic linking: RTS (EU) 2018/389, article 5). */
+function paymentDetails({ kind, debitIban, orders, fee, total, when }: PaymentShown): Html {
+  return html`
+<dl>${orders.map(
+    ({ name, iban, amount, description }) => html`
+${row('Payee', html`<bdi>${name}</bdi><br><span class="digits">${iban}</span>`)}
+${row('Amount', moneyText(amount))}
+${row('Description', description === '' ? 'None' : html`<bdi>${description}</bdi>`)}`,
+  )}
+${row('Fee', moneyText(fee))}
+<div class="total"><dt>Total</dt><dd>${moneyText(total)}</dd></div>
+${row('Type', kind)}
+${row('When', when)}
+${row('From your account', html`<span class="digits">${debitIban}</span>`)}
+</dl>`;
+}
+
+function row(term: string, value: Html | string): Html {
+  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
+}
+
+function moneyText({ amount, currency }: Money): string {
+  return `${amount} ${currency}`;
 }
 
 function hiddenFields(id: string, token: string): Html {
@@ -120,11 +164,11 @@ export function waitingPage(page: {
 <p class="lead">You are logged in as <strong>${login.name}</strong>, customer ${login.customerId}.</p>
 ${waiting.map(
   ({ request, shown, token }) => html`
-<h2><bdi>${request.tppName}</bdi> asks for access to your accounts</h2>
-${shown ? accountList({ ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
+<h2>${questionOf(request)}</h2>
+${shown ? contentOf(request, { ...shown, choose: false }) : html`<p>These are not your accounts.</p>`}
 <form method="post" action="/requests">
 <input type="hidden" name="id" value="${request.id}"><input type="hidden" name="token" value="${token}">
-${shown ? decisionButtons('Approve consent') : html`<button name="decision" value="refuse">Refuse</button>`}
+${shown ? decisionButtons(approvalOf(request)) : html`<button name="decision" value="refuse">Refuse</button>`}
 </form>`,
 )}
 </section>

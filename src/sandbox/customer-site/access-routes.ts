@@ -8,7 +8,7 @@ import {
   otherCustomerPage,
   waitingPage,
 } from './access-pages.ts';
-import type { AccessSide, Decided } from './access-side.ts';
+import type { AccessRequest, AccessSide, Decided } from './access-side.ts';
 import type { BankSide } from './bank-side.ts';
 import { loginPage } from './login-page.ts';
 import { sendPage } from './page.ts';
@@ -170,7 +170,12 @@ function sendRequest(desk: Desk, c: Context, id: string): Response | Promise<Res
   const body = shown
     ? accessPage({ request, login, shown, token })
     : foreignAccountsPage({ request, login, token });
-  return sendPage(c, 200, { title: shown ? 'Give access' : 'Not your accounts', forms: 'decision', body });
+  return sendPage(c, 200, { title: shown ? titleOf(request) : 'Not your accounts', forms: 'decision', body });
+}
+
+function titleOf({ payments }: AccessRequest): string {
+  if (!payments) return 'Give access';
+  return payments.cancels ? 'Cancel a payment' : 'Authorise a payment';
 }
 
 /** @param refused the user name, if its password was wrong. */

@@ -1,13 +1,27 @@
+import type { Money } from './bank-side.ts';
+
 /** The interface between the second door and its pages of the customer site. The door implements {@link AccessSide}. */
 
-/** What a TPP asks a customer for: a consent, or a login. */
+/** A payment as the customer sees it before they authorise it (dynamic linking: RTS (EU) 2018/389, article 5). */
+export interface PaymentShown {
+  kind: string;
+  debitIban: string;
+  orders: { name: string; iban: string; amount: Money; description: string }[];
+  fee: Money;
+  total: Money;
+  /** When it is paid, and how often. */
+  when: string;
+}
+
+/** What a TPP asks a customer for: a consent, payments or the cancellation of one, or a login. */
 export interface AccessRequest {
   id: string;
   tppName: string;
   /** The user whom the TPP named. Undefined: whoever logs in. */
   user: string | undefined;
-  /** Undefined: a login, which shows nothing yet. */
+  /** Undefined with `payments`: a login, which shows nothing yet. */
   consent: { id: string; recurring: boolean; until: string; frequencyPerDay: number } | undefined;
+  payments: { cancels: boolean; all: PaymentShown[] } | undefined;
 }
 
 /** What a consent would show a TPP of a customer's accounts. */

@@ -39,6 +39,11 @@ const kinds = {
     value: { from: 1, to: 1000, unit: 'count', example: 1 },
   },
   'problem-json': { says: 'a refusal of the second door has the form of RFC 7807' },
+  'no-sca': { says: 'the second door executes the payment at once, without SCA' },
+  'executes-late': {
+    says: 'the second door executes the payment so many minutes after the customer authorised it',
+    value: { from: 1, to: 10_080, unit: 'minutes', example: 60 },
+  },
   settling: {
     says: 'before a transactions call, the bank books this many of the pending transactions of the account',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },

@@ -108,6 +108,13 @@ export class Ledger implements StatePart {
     };
   }
 
+  /** How many times an account was debited with a reference. Fees do not count. */
+  debits(product: Product, reference: string): number {
+    return this.#listed(product).filter(
+      ({ amount, isFee, transferReference }) => amount < 0 && !isFee && transferReference === reference,
+    ).length;
+  }
+
   /** Restores the histories of a customer's accounts. */
   forgetCustomer({ products }: Customer): void {
     for (const { productId } of products) this.memory.entries.delete(productId);

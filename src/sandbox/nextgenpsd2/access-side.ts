@@ -7,19 +7,29 @@ import type {
   GivenConsent,
 } from '../customer-site/access-side.ts';
 import type { Customer } from '../customers/seed-customers.ts';
-import type { Authorisation } from './consents/authorisations.ts';
-import { type DoorConsent, grantsFor } from './consents/consent.ts';
+import { grantsFor } from './consents/consent.ts';
 import { doorUrl } from './links.ts';
 import type { AuthorizationRequest } from './oauth/authorization-requests.ts';
 import { authorize } from './oauth/authorize.ts';
+import { paymentShown } from './payments/payment-view.ts';
 import { referenceOf } from './readings/account-view.ts';
+import {
+  type Asked,
+  askedOf,
+  carryOut,
+  isCustomers,
+  isWaiting,
+  paymentsOf,
+  plannedSca,
+} from './sca/asked.ts';
+import type { Authorisation } from './sca/authorisations.ts';
 
-/** What a customer decides: an authorisation of a consent, an authorization request of OAuth, or both. */
+/** What a customer decides: an authorisation, an authorization request of OAuth, or both. */
 interface Open {
   id: string;
   oauth: AuthorizationRequest | undefined;
   authorisation: Authorisation | undefined;
-  consent: DoorConsent | undefined;
+  asked: Asked | undefined;
 }
 
 /** The second door as its pages of the customer site see it. */
@@ -71,15 +81,16 @@ function openRequests(bank: Bank): Open[] {
   return ids.flatMap((id) => findOpen(bank, id) ?? []);
 }
 
-function findOpen({ door }: Bank, id: string): Open | undefined {
+function findOpen(bank: Bank, id: string): Open | undefined {
+  const { door } = bank;
   const oauth = door.authorizationRequests.find(id);
   const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
   if (oauth && oauth.authorisationId === undefined)
-    return { id, oauth, authorisation: undefined, consent: undefined };
+    return { id, oauth, authorisation: undefined, asked: undefined };
   if (!authorisation || !door.authorisations.isOpen(authorisation)) return undefined;
   if (authorisation.approach === 'oauth' && !oauth) return undefined;
-  const consent = door.consents.find(authorisation.consentId);
-  return consent && consent.status === 'received' ? { id, oauth, authorisation, consent } : undefined;
+  const asked = askedOf(bank, authorisation.subject);
+  return asked && isWaiting(bank, asked) ? { id, oauth, authorisation, asked } : undefined;
 }
 
 function customerOf({ customers }: Bank, customerId: string): Customer {
@@ -88,10 +99,12 @@ function customerOf({ customers }: Bank, customerId: string): Customer {
   throw new RangeError(`There is no customer ${customerId}`);
 }
 
-function requestOf({ tppName }: Bank, { id, authorisation, consent }: Open): AccessRequest {
+function requestOf(bank: Bank, { id, authorisation, asked }: Open): AccessRequest {
+  const consent = asked?.kind === 'consent' ? asked.consent : undefined;
+  const isPayment = asked !== undefined && asked.kind !== 'consent';
   return {
     id,
-    tppName,
+    tppName: bank.tppName,
     user: authorisation?.psuId,
     consent: consent && {
       id: consent.id,
@@ -99,11 +112,18 @@ function requestOf({ tppName }: Bank, { id, authorisation, consent }: Open): Acc
       until: consent.validUntil,
       frequencyPerDay: consent.frequencyPerDay,
     },
+    payments: isPayment
+      ? { cancels: asked.kind === 'cancellation', all: paymentsOf(asked).map(paymentShown) }
+      : undefined,
   };
 }
 
-function shownOf({ consent }: Open, customer: Customer): AccessShown | undefined {
-  if (!consent) return { accounts: [], choose: false };
+function shownOf({ asked }: Open, customer: Customer): AccessShown | undefined {
+  if (!asked) return { accounts: [], choose: false };
+  if (asked.kind !== 'consent') {
+    return isCustomers(asked, customer, undefined) ? { accounts: [], choose: false } : undefined;
+  }
+  const { consent } = asked;
   const grants = grantsFor(consent, customer, undefined);
   if (!grants) return undefined;
   return {
@@ -119,7 +139,7 @@ function shownOf({ consent }: Open, customer: Customer): AccessShown | undefined
 
 function approve(
   bank: Bank,
-  { oauth, authorisation, consent }: Open,
+  { oauth, authorisation, asked }: Open,
   customer: Customer,
   chosen: readonly string[] | undefined,
 ): URL | undefined {
@@ -128,21 +148,41 @@ function approve(
     throw new RangeError(`The request is not for ${user}`);
   }
   let redirect = authorisation?.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
-  if (authorisation && consent) {
-    if (!grantsFor(consent, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
+  if (authorisation && asked) {
+    if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
+    const planned = plannedSca(asked);
+    if (planned !== undefined) return undecided(bank, { oauth, authorisation }, planned);
     const isFinished = bank.door.authorisations.approve(authorisation, { customerId, chosen });
-    if (isFinished) bank.door.consents.give(consent, customer, chosen);
+    if (isFinished) carryOut(bank, asked, { customerId, chosen });
     const code = authorisation.confirmationCode;
     if (code !== undefined) redirect?.searchParams.append('confirmationCode', code);
   }
   if (oauth) {
-    const grant = { scope: oauth.scope, customerId, consentId: consent?.id };
+    const grant = {
+      scope: oauth.scope,
+      customerId,
+      consentId: asked?.kind === 'consent' ? asked.consent.id : undefined,
+      paymentId: asked?.kind === 'payment' || asked?.kind === 'cancellation' ? asked.payment.id : undefined,
+    };
     redirect = bank.door.authorizationRequests.allow(oauth, grant, doorUrl(bank));
   }
   return redirect;
 }
 
-function refuse(bank: Bank, { oauth, authorisation }: Open): URL | undefined {
+/** The payee's name plans that the SCA fails, or never ends, though the customer approves. */
+function undecided(
+  bank: Bank,
+  { oauth, authorisation }: { oauth: AuthorizationRequest | undefined; authorisation: Authorisation },
+  planned: NonNullable<ReturnType<typeof plannedSca>>,
+): URL | undefined {
+  if (planned !== 'PENDING') return refuse(bank, { oauth, authorisation });
+  return authorisation.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
+}
+
+function refuse(
+  bank: Bank,
+  { oauth, authorisation }: Pick<Open, 'oauth' | 'authorisation'>,
+): URL | undefined {
   if (authorisation) authorisation.status = 'failed';
   if (oauth) return bank.door.authorizationRequests.refuse(oauth, doorUrl(bank));
   const back = authorisation?.nokRedirectUri ?? authorisation?.redirectUri;

@@ -15,7 +15,7 @@ export interface DoorCall {
 
 /** The answer to a call. Without a body: 204. */
 export interface DoorAnswer {
-  status: 200 | 201 | 204;
+  status: 200 | 201 | 202 | 204;
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
 }

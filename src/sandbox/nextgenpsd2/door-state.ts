@@ -1,15 +1,21 @@
 import type { BankRules } from '../rules.ts';
-import { Authorisations } from './consents/authorisations.ts';
+import { DoorBaskets } from './baskets/baskets.ts';
 import type { ConsentStatus, DoorConsent } from './consents/consent.ts';
 import { DoorConsents } from './consents/consents.ts';
 import { ReadingsOfDay } from './consents/readings-of-day.ts';
 import { AuthorizationRequests } from './oauth/authorization-requests.ts';
 import { DoorTokens } from './oauth/door-tokens.ts';
+import { DoorPayments } from './payments/payments.ts';
+import { RepeatedRequests } from './payments/repeated-requests.ts';
+import { Authorisations } from './sca/authorisations.ts';
 
 /** What the second door remembers: parts of the state of the bank. */
 export interface DoorState {
   consents: DoorConsents;
   authorisations: Authorisations;
+  payments: DoorPayments;
+  repeated: RepeatedRequests;
+  baskets: DoorBaskets;
   readings: ReadingsOfDay;
   tokens: DoorTokens;
   authorizationRequests: AuthorizationRequests;
@@ -20,6 +26,9 @@ export function newDoorState(rules: BankRules): DoorState {
   return {
     consents: new DoorConsents(rules),
     authorisations: new Authorisations(rules),
+    payments: new DoorPayments(now),
+    repeated: new RepeatedRequests(rules),
+    baskets: new DoorBaskets(now),
     readings: new ReadingsOfDay(now),
     tokens: new DoorTokens(rules),
     authorizationRequests: new AuthorizationRequests(now),
@@ -28,8 +37,7 @@ export function newDoorState(rules: BankRules): DoorState {
 
 /** The state of a consent now. If all its authorisations failed, the customer did not give it. */
 export function consentStatus({ consents, authorisations }: DoorState, consent: DoorConsent): ConsentStatus {
-  const started = authorisations.of(consent.id);
-  const failed = started.length > 0 && started.every((one) => authorisations.statusOf(one) === 'failed');
+  const failed = authorisations.haveFailed({ kind: 'consent', id: consent.id });
   if (consent.status === 'received' && failed) consents.end(consent, 'rejected');
   return consents.statusOf(consent);
 }

@@ -7,10 +7,30 @@ export type { OperationId } from '../../bank-file/operations.ts';
 export const DOOR_PATH = '/nextgenpsd2';
 
 /** What the standard allows in the headers of an operation, besides those of every call. */
-type Kind = 'reading' | 'resource' | 'start' | 'update';
+type Kind = 'reading' | 'resource' | 'start' | 'initiation' | 'cancel' | 'update' | 'funds';
 
-/** The operations that the sandbox has. */
-const kinds = {
+const kindOf: Record<OperationId, Kind> = {
+  initiatePayment: 'initiation',
+  getPaymentInformation: 'resource',
+  cancelPayment: 'cancel',
+  getPaymentInitiationStatus: 'resource',
+  startPaymentAuthorisation: 'start',
+  getPaymentInitiationAuthorisation: 'resource',
+  getPaymentInitiationScaStatus: 'resource',
+  updatePaymentPsuData: 'update',
+  startPaymentInitiationCancellationAuthorisation: 'start',
+  getPaymentInitiationCancellationAuthorisationInformation: 'resource',
+  getPaymentCancellationScaStatus: 'resource',
+  updatePaymentCancellationPsuData: 'update',
+  checkAvailabilityOfFunds: 'funds',
+  createSigningBasket: 'initiation',
+  getSigningBasket: 'resource',
+  deleteSigningBasket: 'resource',
+  getSigningBasketStatus: 'resource',
+  startSigningBasketAuthorisation: 'start',
+  getSigningBasketAuthorisation: 'resource',
+  getSigningBasketScaStatus: 'resource',
+  updateSigningBasketPsuData: 'update',
   createConsent: 'start',
   getConsentInformation: 'resource',
   deleteConsent: 'resource',
@@ -28,11 +48,7 @@ const kinds = {
   readCardAccountDetails: 'reading',
   getCardAccountBalances: 'reading',
   getCardAccountTransactionList: 'reading',
-} as const satisfies Partial<Record<OperationId, Kind>>;
-
-export type ServedId = keyof typeof kinds;
-
-const kindOf: Readonly<Partial<Record<OperationId, Kind>>> = kinds;
+};
 
 /** The names of all operations, for faults, help and documentation. */
 export const operationIds: readonly OperationId[] = idsOf(OPERATIONS);
@@ -40,7 +56,7 @@ export const operationIds: readonly OperationId[] = idsOf(OPERATIONS);
 /** An operation that a call addresses, and the values in its path. */
 export interface Addressed {
   id: OperationId;
-  kind: Kind | undefined;
+  kind: Kind;
   parameters: ReadonlyMap<string, string>;
 }
 

@@ -1,30 +1,67 @@
 import type { Bank } from '../bank.ts';
 import {
+  createSigningBasket,
+  deleteSigningBasket,
+  getSigningBasket,
+  getSigningBasketStatus,
+} from './baskets/basket-calls.ts';
+import {
   createConsent,
   deleteConsent,
-  getConsentAuthorisation,
   getConsentInformation,
-  getConsentScaStatus,
   getConsentStatus,
-  startConsentAuthorisation,
-  updateConsentsPsuData,
 } from './consents/consent-calls.ts';
 import type { DoorAnswer, DoorCall } from './door-call.ts';
-import type { ServedId } from './operations.ts';
+import type { OperationId } from './operations.ts';
+import { checkAvailabilityOfFunds } from './payments/funds-call.ts';
+import {
+  cancelPayment,
+  getPaymentInformation,
+  getPaymentInitiationStatus,
+  initiatePayment,
+} from './payments/payment-calls.ts';
 import { listAccounts, readBalances, readDetails } from './readings/account-calls.ts';
 import { getTransactionDetails, listTransactions } from './readings/transaction-calls.ts';
+import {
+  confirmAuthorisation,
+  listAuthorisations,
+  readScaStatus,
+  startAuthorisation,
+} from './sca/sca-calls.ts';
 
 type Serve = (bank: Bank, call: DoorCall) => DoorAnswer;
 
-const calls: Record<ServedId, Serve> = {
+/** What the second door does for each operation. */
+export const servedCalls: Readonly<Record<OperationId, Serve>> = {
   createConsent,
   getConsentInformation,
   deleteConsent,
   getConsentStatus,
-  startConsentAuthorisation,
-  getConsentAuthorisation,
-  getConsentScaStatus,
-  updateConsentsPsuData,
+  startConsentAuthorisation: startAuthorisation('consent'),
+  getConsentAuthorisation: listAuthorisations('consent'),
+  getConsentScaStatus: readScaStatus('consent'),
+  updateConsentsPsuData: confirmAuthorisation('consent'),
+  initiatePayment,
+  getPaymentInformation,
+  cancelPayment,
+  getPaymentInitiationStatus,
+  startPaymentAuthorisation: startAuthorisation('payment'),
+  getPaymentInitiationAuthorisation: listAuthorisations('payment'),
+  getPaymentInitiationScaStatus: readScaStatus('payment'),
+  updatePaymentPsuData: confirmAuthorisation('payment'),
+  startPaymentInitiationCancellationAuthorisation: startAuthorisation('cancellation'),
+  getPaymentInitiationCancellationAuthorisationInformation: listAuthorisations('cancellation'),
+  getPaymentCancellationScaStatus: readScaStatus('cancellation'),
+  updatePaymentCancellationPsuData: confirmAuthorisation('cancellation'),
+  checkAvailabilityOfFunds,
+  createSigningBasket,
+  getSigningBasket,
+  deleteSigningBasket,
+  getSigningBasketStatus,
+  startSigningBasketAuthorisation: startAuthorisation('basket'),
+  getSigningBasketAuthorisation: listAuthorisations('basket'),
+  getSigningBasketScaStatus: readScaStatus('basket'),
+  updateSigningBasketPsuData: confirmAuthorisation('basket'),
   getAccountList: listAccounts(false),
   readAccountDetails: readDetails(false),
   getBalances: readBalances(false),
@@ -35,6 +72,3 @@ const calls: Record<ServedId, Serve> = {
   getCardAccountBalances: readBalances(true),
   getCardAccountTransactionList: listTransactions(true),
 };
-
-/** What the second door does for each operation that it has. */
-export const servedCalls: ReadonlyMap<string, Serve> = new Map<string, Serve>(Object.entries(calls));

@@ -12,6 +12,10 @@ export const VARIATIONS = [
   'multiple-consents',
   /** The bank answers with `startAuthorisation` without being asked. */
   'start-link',
+  /** The bank executes payments at once, without SCA. */
+  'no-sca',
+  /** The bank executes a payment an hour after the customer authorised it. */
+  'executes-late',
 ] as const;
 
 export type Variation = (typeof VARIATIONS)[number];

@@ -4,6 +4,7 @@ import { type Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Product } from '../customers/seed-customers.ts';
 import { bankDay, type IsoDate, readBankDate, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
 import { type Cents, readCents } from '../ledger/cents.ts';
+import { foreignCharacter, SEPA_CHARACTERS, sepaCountryCodes } from './sepa.ts';
 
 /** An amount in the body of a verify call. */
 export const amountField = z.strictObject({ currency: z.string(), amount: z.string() });
@@ -86,7 +87,7 @@ export function readBeneficiaryIban(iban: string, debited: Product): string {
   if (!isValidIBAN(iban)) {
     throw invalidField('ibanBeneficiary', 'a valid IBAN in capitals without blanks', `"${iban}"`);
   }
-  if (!codes.includes(iban.slice(0, 2))) {
+  if (!sepaCountryCodes.includes(iban.slice(0, 2))) {
     throw invalidField('ibanBeneficiary', 'an IBAN of a SEPA country', `"${iban}"`);
   }
   if (iban === debited.iban) {
@@ -101,13 +102,13 @@ export function invalidField(field: string, expected: string, received: string):
 }
 
 function requireSepaCharacters(field: string, text: string): void {
-  const character = /[^a-zA-Z0-9/\-?:().,'+ ]/u.exec(text)?.[0];
+  const character = foreignCharacter(text);
   if (character === undefined) return;
   const codePoint = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   throw wrongValue(
     'CHARACTER_NOT_ALLOWED',
     `data.${field} has a character that SEPA does not allow`,
-    "a-z A-Z 0-9 / - ? : ( ) . , ' + and space",
+    SEPA_CHARACTERS,
     `"${character}" (U+${codePoint})`,
   );
 }
@@ -116,16 +117,10 @@ function requireLength(field: string, text: string, longest: number): void {
   if (text.length > longest) throw invalidField(field, `at most ${longest} characters`, `${text.length}`);
 }
 
-/** The IBAN country codes of the SEPA countries and territories (EPC409-09). */
-const codes =
-  'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO CH GB GI MC SM AD VA AL ME MK MD RS'.split(
-    ' ',
-  );
-
 /** The country list of the prepare answer, sorted by name. */
 export function sepaCountries(): { label: string; value: string }[] {
   const names = new Intl.DisplayNames('en', { type: 'region' });
-  return codes
+  return sepaCountryCodes
     .map((value) => ({ label: (names.of(value) ?? value).toUpperCase(), value }))
     .sort((a, b) => a.label.localeCompare(b.label, 'en'));
 }

@@ -16,7 +16,7 @@ import {
   writeBankDate,
 } from '../ledger/bank-time.ts';
 import { euros, threeDecimals } from '../ledger/cents.ts';
-import type { Entry } from '../ledger/entry.ts';
+import { bookTransfer, settlesAt } from '../operations/book-transfer.ts';
 import { sepaCountries } from '../operations/order-fields.ts';
 import type { Execution, TransferResource } from '../operations/resource.ts';
 import {
@@ -178,66 +178,30 @@ function executeTransfer(bank: Bank, transfer: TransferResource): Execution {
   transfer.execution = execution;
   transfer.finishedAt = execution.settlement?.at ?? now;
   if (execution.settlement?.status === 'KO') return execution;
-  const booking = { ...when(order, execution, now), transferReference: execution.cro };
-  bank.ledger.post(product, {
-    ...booking,
-    amount: -order.amount,
-    code: '26',
-    shortDescription: order.instant ? 'BONIFICO ISTANTANEO' : 'VOSTRA DISPOSIZIONE',
-    extendedDescription:
-      `A FAVORE DI ${order.beneficiaryName} ${order.beneficiaryIban} ${order.description}`.trim(),
-    isFee: false,
+  bookTransfer(bank, { customer, product }, order, {
+    reference: execution.cro,
+    at: now,
+    bookedFrom: bookedFrom(order, execution, now),
   });
-  bank.ledger.post(product, {
-    ...booking,
-    amount: -order.commissions,
-    code: '16',
-    shortDescription: 'COMMISSIONI',
-    extendedDescription: `COMMISSIONI BONIFICO ${execution.cro}`,
-    isFee: true,
-  });
-  const beneficiary = bank.customers.accountByIban(order.beneficiaryIban);
-  if (beneficiary) {
-    bank.ledger.post(beneficiary, {
-      ...booking,
-      amount: order.amount,
-      code: '48',
-      shortDescription: 'BONIFICO A VOSTRO FAVORE',
-      extendedDescription: `DA ${customer.firstName} ${customer.lastName} ${order.description}`.trim(),
-      isFee: false,
-    });
-  }
   return execution;
 }
-
-/**
- * How long after its execution an instant transfer settles. A client first asks for its status 1 second after execute, and
- * last after 15 seconds (interface specification, "Limits").
- */
-const SETTLES_AFTER_MS = { usual: 500, KO: 500, 'at once': 0, slow: 1500, late: 30_000 };
 
 function settlementOf({ order, plan }: TransferResource, now: Date): Execution['settlement'] {
   if (!order.instant) return undefined;
   return {
-    at: new Date(now.getTime() + SETTLES_AFTER_MS[plan.settlement ?? 'usual']),
+    at: settlesAt(plan, now),
     status: plan.settlement === 'KO' ? 'KO' : 'OK',
   };
 }
 
-type Booking = Pick<Entry, 'enteredAt' | 'bookedFrom' | 'bookingDay' | 'valueDay' | 'preAuthorized'>;
-
-function when({ executionDay }: TransferOrder, { settlement }: Execution, now: Date): Booking {
-  const base = { enteredAt: now, preAuthorized: false };
-  if (settlement) {
-    const day = bankDay(settlement.at);
-    return { ...base, bookedFrom: settlement.at, bookingDay: day, valueDay: day };
-  }
+function bookedFrom({ executionDay }: TransferOrder, { settlement }: Execution, now: Date): Date {
+  if (settlement) return settlement.at;
   const today = bankDay(now);
   const day =
     executionDay > today && isBusinessDay(executionDay)
       ? executionDay
       : nextBusinessDay(maximum(today, executionDay));
-  return { ...base, bookedFrom: bookingInstant(day), bookingDay: day, valueDay: day };
+  return bookingInstant(day);
 }
 
 function maximum(a: string, b: string): string {

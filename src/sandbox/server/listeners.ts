@@ -11,6 +11,7 @@ import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { type DoorListener, doorListener, isForDoor } from '../nextgenpsd2/door.ts';
+import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
 import { bankApi } from './api.ts';
 
 type Listener = ReturnType<typeof getRequestListener>;
@@ -20,6 +21,7 @@ export function apiListener(bank: Bank): (...call: Parameters<DoorListener>) => 
   const first = getRequestListener(bankApi(bank).fetch);
   const second = doorListener(bank);
   return async (incoming, outgoing) => {
+    runDuePayments(bank);
     if (isForDoor(incoming.url ?? '')) await second(incoming, outgoing);
     else await first(incoming, outgoing);
   };
@@ -47,6 +49,7 @@ export function siteListener(place: SitePlace, names?: readonly string[]): Liste
   const guards = names ? [consoleToken(controlToken), sameOrigin] : [sameOrigin];
   const site = new Hono()
     .use(async (_c, next) => {
+      runDuePayments(bank);
       await next();
       await bank.keep();
     })

@@ -170,8 +170,6 @@ describe('paths', () => {
       405,
       'SERVICE_INVALID',
     ]);
-    const payment = { method: 'POST', path: '/v1/payments/sepa-credit-transfers', body: {} } as const;
-    expect(refusalOf(await door.client.send(payment))).toEqual([405, 'SERVICE_INVALID']);
     expect((await door.client.send({ method: 'HEAD', path: '/v1/accounts' })).status).toBe(405);
   });
 });

@@ -505,14 +505,14 @@ async function drawFlows() {
 }
 
 /** What customers have to decide at the second door, and what they gave there. */
-function doorFlows({ requests, consents }, users) {
+function doorFlows({ requests, consents, payments }, users) {
   return [
     el('h2', {}, 'NextGenPSD2: requests that wait for a customer'),
     table(
       '',
       ['Request', 'Customer', 'Play the customer'],
-      requests.map(({ id, user, consent, url }) => [
-        el('td', {}, consent ? `consent until ${consent.until}` : 'login', el('br'), el('code', {}, id)),
+      requests.map(({ id, user, url, ...asked }) => [
+        el('td', {}, requestText(asked), el('br'), el('code', {}, id)),
         user ?? 'any',
         el(
           'td',
@@ -527,6 +527,19 @@ function doorFlows({ requests, consents }, users) {
             el('a', { href: url, target: '_blank', rel: 'noopener', data: { key: url } }, 'Open the page'),
           ),
         ),
+      ]),
+      'None.',
+    ),
+    el('h2', {}, 'NextGenPSD2: payments'),
+    table(
+      '',
+      ['Payment', 'Customer', 'Status', 'Transfers', 'Paid'],
+      payments.map(({ paymentId, product, customer, transactionStatus, orders }) => [
+        el('td', {}, product, el('br'), el('code', {}, paymentId)),
+        customer,
+        el('td', { className: paymentTones[transactionStatus] ?? '' }, transactionStatus),
+        el('td', {}, ...orders.flatMap((order) => [orderText(order), el('br')])),
+        String(orders.reduce((total, { paid }) => total + paid, 0)),
       ]),
       'None.',
     ),
@@ -550,6 +563,22 @@ function doorFlows({ requests, consents }, users) {
     ),
   ];
 }
+
+/** What a TPP asks a customer for. */
+function requestText({ consent, payments }) {
+  if (consent) return `consent until ${consent.until}`;
+  if (!payments) return 'login';
+  const about = payments.all.flatMap(({ orders }) =>
+    orders.map(({ name, amount }) => `${amount.amount} ${amount.currency} to ${name}`),
+  );
+  return `${payments.cancels ? 'cancellation' : 'payment'} of ${about.join(', ')}`;
+}
+
+function orderText({ amount, creditorName, endToEndId }) {
+  return `${amount} EUR to ${creditorName}${endToEndId ? `, ${endToEndId}` : ''}`;
+}
+
+const paymentTones = { ACSC: 'good', ACCC: 'good', ACSP: 'good', RJCT: 'bad', CANC: 'bad', PART: 'bad' };
 
 const consentTones = {
   valid: 'good',

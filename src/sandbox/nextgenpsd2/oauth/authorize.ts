@@ -1,6 +1,8 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { Bank } from '../../bank.ts';
-import { isReturnAddress } from '../consents/start-sca.ts';
 import { customerPage, doorUrl } from '../links.ts';
+import type { ScaSubject } from '../sca/authorisations.ts';
+import { isReturnAddress } from '../sca/start-sca.ts';
 import { answerUrl } from './authorization-requests.ts';
 import { clientIdOf } from './client.ts';
 
@@ -58,8 +60,16 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
   }
   const authorisation = bank.door.authorisations
     .list()
-    .findLast((one) => oauth.scope.ais.replaceAll('{consentId}', one.consentId) === scope);
-  return authorisation?.approach === 'oauth' && bank.door.authorisations.isOpen(authorisation)
+    .findLast((one) => one.approach === 'oauth' && scopeOf(oauth.scope, one.subject) === scope);
+  return authorisation && bank.door.authorisations.isOpen(authorisation)
     ? { scope, challenge, authorisationId: authorisation.id }
-    : { error: 'invalid_scope', says: `The scope of a waiting consent is "${oauth.scope.ais}"` };
+    : {
+        error: 'invalid_scope',
+        says: `The scope of a waiting consent is "${oauth.scope.ais}", that of a payment "${oauth.scope.pis}"`,
+      };
+}
+
+/** The scope with which a customer authorises. A cancellation has that of its payment. */
+function scopeOf({ ais, pis }: BankDescription['oauth']['scope'], { kind, id }: ScaSubject): string {
+  return kind === 'consent' ? ais.replaceAll('{consentId}', id) : pis.replaceAll('{paymentId}', id);
 }

@@ -12,6 +12,8 @@ export interface DoorGrant {
   customerId: string | undefined;
   /** The consent that the customer gave with it. Undefined: a login, or the application. */
   consentId: string | undefined;
+  /** The payment that the customer authorised with it. */
+  paymentId: string | undefined;
 }
 
 interface DoorToken {

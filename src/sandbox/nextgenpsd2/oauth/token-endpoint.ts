@@ -59,7 +59,7 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedDoorTokens {
     const scope = form.get('scope') ?? oauth.scope.preStep;
     if (scope !== oauth.scope.preStep)
       throw new OAuthError('invalid_scope', `The scope is "${oauth.scope.preStep}"`);
-    return tokens.issue({ scope, customerId: undefined, consentId: undefined });
+    return tokens.issue({ scope, customerId: undefined, consentId: undefined, paymentId: undefined });
   }
   if (grantType === 'refresh_token' && oauth.mode !== 'none') {
     const issued = tokens.refresh(required(form, 'refresh_token'));

@@ -28,7 +28,8 @@ export function consentedBy(bank: Bank, { request, grant }: DoorCall): Consented
   const customer = bank.customers.find(consent.customerId ?? '');
   const isOthers =
     grant !== undefined &&
-    ((grant.consentId !== undefined && grant.consentId !== id) ||
+    (grant.paymentId !== undefined ||
+      (grant.consentId !== undefined && grant.consentId !== id) ||
       (grant.customerId !== undefined && grant.customerId !== consent.customerId));
   if (isOthers || !customer)
     throw new DoorRefusal('TOKEN_INVALID', 'The access token is for another consent');

@@ -24,12 +24,19 @@ const START = [
   'tpp-brand-logging-information',
 ];
 
+/** Where a payment begins, and the only headers with which one is cancelled. */
+const INITIATION = [...PSU, ...START, 'consent-id', 'tpp-rejection-nofunds-preferred'];
+const CANCEL = START.slice(0, 5);
+
 /** The headers that only some operations have, by kind of operation (NextGenPSD2, the tables of each call). */
-const ALLOWED: Record<NonNullable<Addressed['kind']>, readonly string[]> = {
+const ALLOWED: Record<Addressed['kind'], readonly string[]> = {
   start: [...PSU, ...START],
+  initiation: INITIATION,
+  cancel: CANCEL,
   update: PSU,
   resource: [],
   reading: ['consent-id'],
+  funds: ['consent-id'],
 };
 
 /**
@@ -55,14 +62,14 @@ export function checkRequestId(request: RawRequest): void {
  * @throws DoorRefusal `FORMAT_ERROR`
  */
 export function checkHeaderNames(request: RawRequest, { kind }: Addressed): void {
-  const allowed = kind === undefined ? [...PSU, ...START, 'consent-id'] : ALLOWED[kind];
+  const allowed = ALLOWED[kind];
   const seen = new Set<string>();
   for (const [sent, value] of request.headers) {
     const name = sent.toLowerCase();
     if (seen.has(name))
       throw new DoorRefusal('FORMAT_ERROR', `The header ${sent} came twice`, '', { path: sent });
     seen.add(name);
-    const known = [...PSU, ...START, 'consent-id'].includes(name);
+    const known = INITIATION.includes(name);
     if (FOREIGN.includes(name) || (known && !allowed.includes(name))) {
       throw new DoorRefusal('FORMAT_ERROR', `${sent} is no header of this call`, '', { path: sent });
     }
@@ -167,13 +174,13 @@ export function checkMediaTypes(request: RawRequest, { headers }: BankDescriptio
   );
 }
 
-/** Checks `psu.*`, and `PSU-IP-Address`: IPv4, and demanded where a consent is asked for. @throws DoorRefusal `FORMAT_ERROR` */
+/** Checks `psu.*`, and `PSU-IP-Address`: IPv4, and demanded where a consent, a payment or a basket begins. @throws DoorRefusal `FORMAT_ERROR` */
 export function checkPsuHeaders(
   request: RawRequest,
   { psu }: BankDescription,
   { id, kind }: Addressed,
 ): void {
-  if (kind === 'start') {
+  if (kind === 'start' || kind === 'initiation') {
     for (const [name, presence] of [
       ['PSU-ID', psu.id],
       ['PSU-ID-Type', psu.idType],
@@ -191,7 +198,7 @@ export function checkPsuHeaders(
     }
   }
   const address = header(request, 'psu-ip-address');
-  if (address === undefined && id !== 'createConsent') return;
+  if (address === undefined && kind !== 'initiation' && id !== 'createConsent') return;
   if (address !== undefined && isIPv4(address)) return;
   throw unexpected(
     'FORMAT_ERROR',

@@ -3,8 +3,20 @@ import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { DoorCall } from '../door-call.ts';
 import { customerPage, type Href, linkTo, metadataUrl, waitingPage } from '../links.ts';
+import type { OperationId } from '../operations.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
-import type { Approach, Authorisation } from './authorisations.ts';
+import type { Approach, Authorisation, ScaSubject } from './authorisations.ts';
+
+/** The calls that ask for something that a customer has to authorise. */
+const ASKING: readonly OperationId[] = ['createConsent', 'initiatePayment', 'createSigningBasket'];
+
+/** The call for the state of an authorisation, by what it authorises. */
+export const SCA_STATUS_CALLS = {
+  consent: 'getConsentScaStatus',
+  payment: 'getPaymentInitiationScaStatus',
+  cancellation: 'getPaymentCancellationScaStatus',
+  basket: 'getSigningBasketScaStatus',
+} as const satisfies Record<ScaSubject['kind'], OperationId>;
 
 /** What a call asks for about SCA. */
 export interface ScaWish {
@@ -26,7 +38,8 @@ export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall)
   const prefersRedirect = readPreference(request, 'TPP-Redirect-Preferred');
   const prefersDecoupled = readPreference(request, 'TPP-Decoupled-Preferred');
   const asksExplicit = readPreference(request, 'TPP-Explicit-Authorisation-Preferred');
-  if (operation.id === 'createConsent' && description.sca.start === 'explicit' && asksExplicit !== true) {
+  const isAsking = ASKING.includes(operation.id);
+  if (isAsking && description.sca.start === 'explicit' && asksExplicit !== true) {
     throw unexpected(
       'FORMAT_ERROR',
       'TPP-Explicit-Authorisation-Preferred',
@@ -44,8 +57,7 @@ export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall)
   const approach = offered.find((one) => one === wished) ?? offered[0] ?? 'redirect';
   const wish: ScaWish = {
     approach,
-    explicit:
-      operation.id === 'createConsent' && (asksExplicit === true || variations.includes('start-link')),
+    explicit: isAsking && (asksExplicit === true || variations.includes('start-link')),
     redirectUri: readRedirectUri(request, 'TPP-Redirect-URI'),
     nokRedirectUri: readRedirectUri(request, 'TPP-Nok-Redirect-URI'),
     psuId: readPsuId(bank, request) ?? userOf(bank, grant?.customerId),
@@ -123,8 +135,8 @@ export function startedSca(
   bank: Bank,
   authorisation: Authorisation,
 ): { links: Record<string, Href>; psuMessage?: string; approach: 'REDIRECT' | 'DECOUPLED' } {
-  const { id, consentId, approach } = authorisation;
-  const self = linkTo(bank, 'getConsentScaStatus', { consentId, authorisationId: id });
+  const { id, subject, approach } = authorisation;
+  const self = linkTo(bank, SCA_STATUS_CALLS[subject.kind], { ...subject.path, authorisationId: id });
   switch (approach) {
     case 'redirect':
       return {

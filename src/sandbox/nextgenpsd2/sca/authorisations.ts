@@ -9,10 +9,19 @@ export type Approach = 'redirect' | 'oauth' | 'decoupled';
 /** The states of an authorisation (NextGenPSD2, `scaStatus`) that the sandbox has. */
 export type ScaStatus = 'received' | 'psuIdentified' | 'unconfirmed' | 'finalised' | 'failed';
 
-/** An authorisation of a consent. */
+/** What a customer authorises: it has authorisations of its own, below its own path. */
+export interface ScaSubject {
+  kind: 'consent' | 'payment' | 'cancellation' | 'basket';
+  /** Of the consent, the payment or the basket. */
+  id: string;
+  /** The values in the paths of its calls. */
+  path: Readonly<Record<string, string>>;
+}
+
+/** An authorisation of a consent, of a payment or its cancellation, or of a signing basket. */
 export interface Authorisation {
   readonly id: string;
-  readonly consentId: string;
+  readonly subject: ScaSubject;
   readonly approach: Approach;
   readonly startedAt: Date;
   /** Where the customer's browser goes back to. Undefined: there is no browser to send back. */
@@ -29,7 +38,7 @@ export interface Authorisation {
   approvedBy: { customerId: string; chosen: readonly string[] | undefined } | undefined;
 }
 
-/** The authorisations of consents. One that is not finished lapses after `sca.authorisationMinutes`. */
+/** The authorisations of the second door. One that is not finished lapses after `sca.authorisationMinutes`. */
 export class Authorisations implements StatePart {
   memory = { authorisations: new Map<string, Authorisation>() };
   readonly #now: () => Date;
@@ -43,7 +52,7 @@ export class Authorisations implements StatePart {
   }
 
   start(
-    consentId: string,
+    subject: ScaSubject,
     {
       approach,
       redirectUri,
@@ -57,7 +66,7 @@ export class Authorisations implements StatePart {
       redirectUri,
       nokRedirectUri,
       psuId,
-      consentId,
+      subject,
       startedAt: this.#now(),
       status: psuId === undefined ? 'received' : 'psuIdentified',
       confirmationCode: undefined,
@@ -71,9 +80,15 @@ export class Authorisations implements StatePart {
     return this.memory.authorisations.get(id);
   }
 
-  /** The authorisations of a consent, oldest first. */
-  of(consentId: string): Authorisation[] {
-    return this.list().filter((authorisation) => authorisation.consentId === consentId);
+  /** The authorisations of a consent, a payment, a cancellation or a basket, oldest first. */
+  of({ kind, id }: Pick<ScaSubject, 'kind' | 'id'>): Authorisation[] {
+    return this.list().filter(({ subject }) => subject.kind === kind && subject.id === id);
+  }
+
+  /** Whether the customer refused, or let the time pass, in each authorisation that was started. */
+  haveFailed(subject: Pick<ScaSubject, 'kind' | 'id'>): boolean {
+    const started = this.of(subject);
+    return started.length > 0 && started.every((one) => this.statusOf(one) === 'failed');
   }
 
   /** All authorisations, oldest first. */

@@ -1,0 +1,89 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { DoorRefusal } from '../refusal.ts';
+
+/** The fields of a transfer that the standard has for SEPA's products. All others are a bank's own. */
+const TRANSFER = [
+  'endToEndIdentification',
+  'instructedAmount.currency',
+  'instructedAmount.amount',
+  'creditorAccount.iban',
+  'creditorAccount.currency',
+  'creditorAgent',
+  'creditorName',
+  'creditorAddress.streetName',
+  'creditorAddress.buildingNumber',
+  'creditorAddress.townName',
+  'creditorAddress.postCode',
+  'creditorAddress.country',
+  'remittanceInformationUnstructured',
+];
+const DEBTOR = ['debtorAccount.iban', 'debtorAccount.currency'];
+
+/** The fields of each service. The entries of a bulk are looked at alone. */
+export const STANDARD_FIELDS = {
+  payments: [...DEBTOR, ...TRANSFER],
+  'periodic-payments': [
+    ...DEBTOR,
+    ...TRANSFER,
+    'startDate',
+    'endDate',
+    'frequency',
+    'dayOfExecution',
+    'executionRule',
+  ],
+  'bulk-payments': [...DEBTOR, 'payments', 'batchBookingPreferred'],
+  entry: TRANSFER,
+} as const;
+
+/**
+ * Checks that a body has no field that the bank does not take, and each that it demands (`payments.allowed`,
+ * `payments.required`, `payments.futureDays`).
+ *
+ * @param at where it is in the whole body: `''` or `payments[0].`
+ * @throws DoorRefusal `FORMAT_ERROR` with the path of the field
+ */
+export function checkFields(
+  body: Readonly<Record<string, unknown>>,
+  kind: keyof typeof STANDARD_FIELDS,
+  { allowed, required, futureDays }: BankDescription['payments'],
+  at = '',
+): void {
+  const dated = kind === 'payments' || kind === 'bulk-payments';
+  const known = [
+    ...STANDARD_FIELDS[kind],
+    ...allowed,
+    ...required,
+    ...(dated && futureDays > 0 ? ['requestedExecutionDate'] : []),
+  ];
+  refuseOthers(body, '', known, at);
+  // A bulk has the fields of a transfer in its entries.
+  if (kind === 'bulk-payments') return;
+  for (const path of required) {
+    if (valueAt(body, path) !== undefined) continue;
+    throw new DoorRefusal('FORMAT_ERROR', `The bank needs the field ${path}`, '', { path: `${at}${path}` });
+  }
+}
+
+function refuseOthers(value: object, within: string, known: readonly string[], at: string): void {
+  for (const [name, inner] of Object.entries(value)) {
+    const path = within === '' ? name : `${within}.${name}`;
+    if (known.includes(path)) continue;
+    const isAbove = known.some((field) => field.startsWith(`${path}.`));
+    if (!isAbove) {
+      throw new DoorRefusal('FORMAT_ERROR', `The bank does not take the field ${path}`, '', {
+        path: `${at}${path}`,
+      });
+    }
+    if (isObject(inner)) refuseOthers(inner, path, known, at);
+  }
+}
+
+function valueAt(body: object, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (isObject(value) ? Reflect.get(value, name) : undefined), body);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,159 @@
+import type { Bank } from '../../bank.ts';
+import { find } from '../../faults/spoil.ts';
+import { header } from '../../strict/headers.ts';
+import type { DoorAnswer, DoorCall } from '../door-call.ts';
+import { linkTo } from '../links.ts';
+import { amountOf } from '../readings/account-view.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
+import { readScaWish, type ScaWish, startedSca } from '../sca/start-sca.ts';
+import { readQuery } from '../strict/query.ts';
+import { type DoorPayment, pathOfPayment, subjectOf } from './payment.ts';
+import { checkGrant, paymentInPath } from './payment-in-path.ts';
+import { readInitiation } from './payment-request.ts';
+import { isCancellable, orderStatus, transactionStatus } from './payment-status.ts';
+import { authorisePayment } from './run-payments.ts';
+
+/** How late the variation `executes-late` is. */
+const LATE_MINUTES = 60;
+
+/** `POST /{payment-service}/{payment-product}` */
+export function initiatePayment(bank: Bank, call: DoorCall): DoorAnswer {
+  return bank.door.repeated.answer(call.request, () => initiated(bank, call));
+}
+
+function initiated(bank: Bank, call: DoorCall): DoorAnswer {
+  readQuery(call.request, []);
+  const initiation = readInitiation(bank, call);
+  const { customer } = initiation.debtor;
+  checkGrant(call, customer.customerId, undefined);
+  const wish = readScaWish(bank, call);
+  if (wish.psuId !== undefined && wish.psuId !== customer.user) {
+    const expected = `an account of ${wish.psuId}`;
+    const { iban } = initiation.debtor.product;
+    throw unexpected(
+      'FORMAT_ERROR',
+      'debtorAccount.iban',
+      "The account is not the customer's",
+      expected,
+      iban,
+    );
+  }
+  const requestId = header(call.request, 'x-request-id') ?? '';
+  const payment = bank.door.payments.add(initiation, requestId, latenessOf(bank, call));
+  bank.calls.tellChange();
+  return isExempted(bank, call) ? exempted(bank, payment) : waiting(bank, payment, wish);
+}
+
+/** The customer has to authorise it. */
+function waiting(bank: Bank, payment: DoorPayment, wish: ScaWish): DoorAnswer {
+  const authorisation = wish.explicit
+    ? undefined
+    : bank.door.authorisations.start(subjectOf(payment, 'payment'), wish);
+  const started = authorisation && startedSca(bank, authorisation);
+  const links = started?.links ?? {
+    startAuthorisation: linkTo(bank, 'startPaymentAuthorisation', pathOfPayment(payment)),
+  };
+  return created(bank, payment, {
+    headers: started && { 'ASPSP-SCA-Approach': started.approach },
+    links,
+    fields: {
+      ...(authorisation && { scaStatus: authorisation.status }),
+      ...(started?.psuMessage !== undefined && { psuMessage: started.psuMessage }),
+    },
+  });
+}
+
+/** The bank executes it at once: it needs no SCA (RTS (EU) 2018/389, articles 10 to 18). */
+function exempted(bank: Bank, payment: DoorPayment): DoorAnswer {
+  authorisePayment(bank, payment);
+  return created(bank, payment, { headers: undefined, links: {}, fields: { scaStatus: 'exempted' } });
+}
+
+function created(
+  bank: Bank,
+  payment: DoorPayment,
+  {
+    headers,
+    links,
+    fields,
+  }: { headers: Record<string, string> | undefined; links: object; fields: Record<string, unknown> },
+): DoorAnswer {
+  const values = pathOfPayment(payment);
+  const self = linkTo(bank, 'getPaymentInformation', values);
+  const fee = payment.orders.reduce((total, { commissions }) => total + commissions, 0);
+  return {
+    status: 201,
+    headers: { Location: self.href, ...headers },
+    body: {
+      transactionStatus: transactionStatus(bank, payment),
+      paymentId: payment.id,
+      transactionFees: amountOf(fee),
+      transactionFeeIndicator: true,
+      ...fields,
+      _links: { ...links, self, status: linkTo(bank, 'getPaymentInitiationStatus', values) },
+    },
+  };
+}
+
+function isExempted({ rules }: Bank, { faults }: DoorCall): boolean {
+  return rules.variations.includes('no-sca') || find(faults, 'no-sca') !== undefined;
+}
+
+function latenessOf({ rules }: Bank, { faults }: DoorCall): number {
+  const usual = rules.variations.includes('executes-late') ? LATE_MINUTES : 0;
+  return (find(faults, 'executes-late')?.value ?? usual) * 60_000;
+}
+
+/** `GET /{payment-service}/{payment-product}/{paymentId}`. Each entry of a bulk has its own state. */
+export function getPaymentInformation(bank: Bank, call: DoorCall): DoorAnswer {
+  const payment = paymentInPath(bank, call);
+  const { body } = payment;
+  const entries =
+    payment.service === 'bulk-payments' && Array.isArray(body.payments)
+      ? body.payments.map((entry: object, index) => ({
+          ...entry,
+          transactionStatus: orderStatus(bank, payment, index),
+        }))
+      : undefined;
+  return {
+    status: 200,
+    body: {
+      ...body,
+      ...(entries && { payments: entries }),
+      transactionStatus: transactionStatus(bank, payment),
+    },
+  };
+}
+
+/** `GET /{payment-service}/{payment-product}/{paymentId}/status` */
+export function getPaymentInitiationStatus(bank: Bank, call: DoorCall): DoorAnswer {
+  const payment = paymentInPath(bank, call);
+  return { status: 200, body: { transactionStatus: transactionStatus(bank, payment) } };
+}
+
+/** `DELETE /{payment-service}/{payment-product}/{paymentId}`, as `payments.cancel` says. */
+export function cancelPayment(bank: Bank, call: DoorCall): DoorAnswer {
+  const payment = paymentInPath(bank, call);
+  const { cancel } = bank.rules.description.payments;
+  if (cancel === 'none' || !isCancellable(bank, payment)) {
+    throw new DoorRefusal(
+      'CANCELLATION_INVALID',
+      'The payment cannot be cancelled',
+      cancel === 'none' ? 'The bank cancels no payments.' : `It is ${transactionStatus(bank, payment)}.`,
+    );
+  }
+  if (cancel === 'direct') {
+    payment.cancelled = true;
+    bank.calls.tellChange();
+    return { status: 204 };
+  }
+  const startAuthorisation = linkTo(
+    bank,
+    'startPaymentInitiationCancellationAuthorisation',
+    pathOfPayment(payment),
+  );
+  return {
+    status: 202,
+    body: { transactionStatus: transactionStatus(bank, payment), _links: { startAuthorisation } },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Bank } from '../../bank.ts';
+import { type DoorCall, inPath } from '../door-call.ts';
+import { DoorRefusal } from '../refusal.ts';
+import { readQuery } from '../strict/query.ts';
+import type { DoorPayment } from './payment.ts';
+import { productInPath } from './payment-request.ts';
+
+/**
+ * The payment in the path of a call.
+ *
+ * @throws DoorRefusal `PRODUCT_UNKNOWN`, `RESOURCE_UNKNOWN`, `TOKEN_INVALID`
+ */
+export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
+  readQuery(call.request, []);
+  const { service, product } = productInPath(bank, call);
+  const payment = bank.door.payments.find(inPath(call, 'paymentId'));
+  if (payment?.service !== service || payment.product !== product) {
+    throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this payment', '', {
+      path: 'paymentId',
+    });
+  }
+  checkGrant(call, payment.debtor.customer.customerId, payment.id);
+  return payment;
+}
+
+/**
+ * Checks that the access token of a call is for a customer's payment.
+ *
+ * @param paymentId undefined if the payment does not exist yet
+ * @throws DoorRefusal `TOKEN_INVALID`
+ */
+export function checkGrant({ grant }: DoorCall, customerId: string, paymentId: string | undefined): void {
+  if (!grant) return;
+  const isOthers = grant.customerId !== undefined && grant.customerId !== customerId;
+  const isForOther =
+    grant.consentId !== undefined || (grant.paymentId !== undefined && grant.paymentId !== paymentId);
+  if (isOthers || isForOther)
+    throw new DoorRefusal('TOKEN_INVALID', 'The access token is not for this payment');
+}

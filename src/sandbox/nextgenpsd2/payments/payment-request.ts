@@ -1,0 +1,152 @@
+import type { Bank } from '../../bank.ts';
+import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
+import { type DoorCall, inPath } from '../door-call.ts';
+import { DoorRefusal, unexpected } from '../refusal.ts';
+import { readBody } from '../strict/body.ts';
+import { checkFields } from './body-fields.ts';
+import { PAYMENT_SERVICES, type PaymentInitiation, type PaymentService } from './payment.ts';
+import { bulkBody, periodicBody, singleBody, type TransferBody } from './payment-body.ts';
+import { readOrder } from './payment-order.ts';
+
+/** Service and product in the path of a call. @throws DoorRefusal `PRODUCT_UNKNOWN` */
+export function productInPath(bank: Bank, call: DoorCall): { service: PaymentService; product: string } {
+  const [asked, product] = [inPath(call, 'payment-service'), inPath(call, 'payment-product')];
+  const service = PAYMENT_SERVICES.find((one) => one === asked);
+  const products = service === undefined ? [] : bank.rules.description.payments.products[service];
+  if (service !== undefined && products.includes(product)) return { service, product };
+  throw unexpected(
+    'PRODUCT_UNKNOWN',
+    'payment-product',
+    `The bank has no such product of ${asked}`,
+    products.length === 0 ? 'none: the bank does not have this service' : products.join(', '),
+    product,
+  );
+}
+
+/**
+ * Reads the body of an initiation, and holds it against the bank file.
+ *
+ * @throws DoorRefusal `FORMAT_ERROR` with the path of the field, `PAYMENT_FAILED`, `EXECUTION_DATE_INVALID`, `PRODUCT_UNKNOWN`
+ */
+export function readInitiation(bank: Bank, call: DoorCall): PaymentInitiation {
+  const { service, product } = productInPath(bank, call);
+  switch (service) {
+    case 'payments':
+      return readSingle(bank, call, product);
+    case 'periodic-payments':
+      return readPeriodic(bank, call, product);
+    case 'bulk-payments':
+      return readBulk(bank, call, product);
+  }
+}
+
+function readSingle(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
+  const { payments } = bank.rules.description;
+  const body = readBody(request, singleBody);
+  checkFields(body, 'payments', payments);
+  const debtor = readDebtor(bank, body.debtorAccount.iban);
+  return {
+    service: 'payments',
+    product,
+    debtor,
+    orders: [readOrder(body, orderRules(bank, product, debtor.product.iban), '')],
+    body,
+    executionDay: readExecutionDay(bank, body.requestedExecutionDate, product),
+    standing: undefined,
+  };
+}
+
+function readPeriodic(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
+  const body = readBody(request, periodicBody);
+  checkFields(body, 'periodic-payments', bank.rules.description.payments);
+  const debtor = readDebtor(bank, body.debtorAccount.iban);
+  const { startDate, endDate, frequency, executionRule, dayOfExecution } = body;
+  const today = bankDay(bank.now());
+  if (startDate < today)
+    throw wrongDay('startDate', 'startDate is in the past', `${today} or later`, startDate);
+  if (endDate !== undefined && endDate < startDate) {
+    throw wrongDay('endDate', 'endDate is before startDate', `${startDate} or later`, endDate);
+  }
+  return {
+    service: 'periodic-payments',
+    product,
+    debtor,
+    orders: [readOrder(body, orderRules(bank, product, debtor.product.iban), '')],
+    body,
+    executionDay: undefined,
+    standing: {
+      startDate,
+      endDate,
+      frequency,
+      executionRule,
+      dayOfExecution: dayOfExecution === undefined ? undefined : Number(dayOfExecution),
+    },
+  };
+}
+
+function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
+  const { payments } = bank.rules.description;
+  const { maxEntries, format = 'json' } = payments.bulk ?? {};
+  if (format !== 'json') {
+    throw new DoorRefusal('SERVICE_INVALID', `The sandbox does not take bulk payments in ${format} yet`);
+  }
+  const body = readBody(request, bulkBody);
+  checkFields(body, 'bulk-payments', payments);
+  if (maxEntries !== undefined && body.payments.length > maxEntries) {
+    const received = String(body.payments.length);
+    throw unexpected(
+      'FORMAT_ERROR',
+      'payments',
+      'The bulk has too many payments',
+      `at most ${maxEntries}`,
+      received,
+    );
+  }
+  const debtor = readDebtor(bank, body.debtorAccount.iban);
+  const rules = orderRules(bank, product, debtor.product.iban);
+  const entry = (one: TransferBody, index: number) => {
+    const at = `payments[${index}].`;
+    checkFields(one, 'entry', payments, at);
+    return readOrder(one, rules, at);
+  };
+  return {
+    service: 'bulk-payments',
+    product,
+    debtor,
+    orders: body.payments.map(entry),
+    body,
+    executionDay: readExecutionDay(bank, body.requestedExecutionDate, product),
+    standing: undefined,
+  };
+}
+
+function orderRules(bank: Bank, product: string, debtorIban: string): Parameters<typeof readOrder>[1] {
+  return { product, debtorIban, address: bank.rules.description.payments.address };
+}
+
+/** The bank knows its own accounts before the customer has logged in. */
+function readDebtor({ customers }: Bank, iban: string): PaymentInitiation['debtor'] {
+  const debtor = customers.byProduct(customers.accountByIban(iban)?.productId ?? '');
+  if (debtor) return debtor;
+  throw unexpected(
+    'FORMAT_ERROR',
+    'debtorAccount.iban',
+    'The bank has no such account',
+    'an account of the customer',
+    iban,
+  );
+}
+
+function readExecutionDay(bank: Bank, day: IsoDate | undefined, product: string): IsoDate | undefined {
+  if (day === undefined) return undefined;
+  const today = bankDay(bank.now());
+  const isInstant = product.includes('instant');
+  const last = isInstant ? today : addDays(today, bank.rules.description.payments.futureDays);
+  if (day >= today && day <= last) return day;
+  const expected = isInstant ? `${today}: the payment is instant` : `a day from ${today} to ${last}`;
+  throw wrongDay('requestedExecutionDate', 'The bank does not execute payments on this day', expected, day);
+}
+
+function wrongDay(path: string, message: string, expected: string, received: IsoDate): DoorRefusal {
+  return unexpected('EXECUTION_DATE_INVALID', path, message, expected, received);
+}

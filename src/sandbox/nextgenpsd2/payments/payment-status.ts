@@ -1,0 +1,74 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { Bank } from '../../bank.ts';
+import { type DoorPayment, type PaymentExecution, subjectOf } from './payment.ts';
+import { dayOfPayment } from './standing-rule.ts';
+
+/** The states of a payment (NextGenPSD2, `transactionStatus`) that the sandbox has. */
+export type TransactionStatus =
+  | 'RCVD'
+  | 'ACTC'
+  | 'PART'
+  | 'RJCT'
+  | 'CANC'
+  | BankDescription['payments']['final'][number];
+
+/** Whether the customer can still authorise a payment. */
+export function isReceived(bank: Bank, payment: DoorPayment): boolean {
+  return transactionStatus(bank, payment) === 'RCVD';
+}
+
+/** Whether the bank has not begun to execute a payment, or has a standing order to go on with. */
+export function isCancellable(bank: Bank, payment: DoorPayment): boolean {
+  const status = transactionStatus(bank, payment);
+  if (status === 'RCVD' || status === 'ACTC') return true;
+  return payment.standing !== undefined && status === 'ACSP';
+}
+
+/**
+ * The state of a payment now. A payment that nobody authorised in time is `RJCT` ("Body of the response for a successful payment
+ * initiation status request").
+ */
+export function transactionStatus(bank: Bank, payment: DoorPayment): TransactionStatus {
+  if (payment.cancelled) return 'CANC';
+  if (payment.authorisedAt === undefined) return isLapsed(bank, payment) ? 'RJCT' : 'RCVD';
+  if (payment.standing) return standingStatus(payment);
+  if (payment.executions.length === 0) return 'ACTC';
+  const statuses = payment.executions.map((one) => executionStatus(bank, one));
+  const [first = 'ACTC'] = statuses;
+  if (statuses.every((status) => status === first)) return first;
+  if (statuses.includes('RJCT')) return 'PART';
+  return 'ACSP';
+}
+
+/** The state of one order of a payment. */
+export function orderStatus(bank: Bank, payment: DoorPayment, index: number): TransactionStatus {
+  const execution = payment.executions.find(({ order }) => order === payment.orders[index]);
+  return execution && !payment.standing ? executionStatus(bank, execution) : transactionStatus(bank, payment);
+}
+
+function executionStatus(
+  { rules, now }: Bank,
+  { paid, order, settledAt }: PaymentExecution,
+): TransactionStatus {
+  if (now() < settledAt) return 'ACSP';
+  if (!paid) return 'RJCT';
+  const [final = 'ACSC'] = rules.description.payments.final;
+  return order.instant ? final : 'ACSC';
+}
+
+/** A standing order goes on after a payment that failed. */
+function standingStatus({ standing, executions }: DoorPayment): TransactionStatus {
+  if (executions.length === 0) return 'ACTC';
+  const isOver = standing !== undefined && dayOfPayment(standing, executions.length) === undefined;
+  return isOver ? 'ACSC' : 'ACSP';
+}
+
+function isLapsed({ door, rules, now }: Bank, payment: DoorPayment): boolean {
+  const subject = subjectOf(payment, 'payment');
+  if (door.authorisations.of(subject).length > 0) return door.authorisations.haveFailed(subject);
+  const lifetimeMs = rules.description.sca.authorisationMinutes * 60_000;
+  return (
+    door.baskets.withPayment(payment.id) === undefined &&
+    now().getTime() - payment.createdAt.getTime() > lifetimeMs
+  );
+}

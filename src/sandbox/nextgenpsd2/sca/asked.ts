@@ -1,0 +1,100 @@
+import type { Bank } from '../../bank.ts';
+import type { Customer } from '../../customers/seed-customers.ts';
+import { planOf } from '../../operations/plan.ts';
+import type { DoorBasket } from '../baskets/baskets.ts';
+import { type DoorConsent, grantsFor } from '../consents/consent.ts';
+import { consentStatus } from '../door-state.ts';
+import type { DoorPayment } from '../payments/payment.ts';
+import { isCancellable, isReceived } from '../payments/payment-status.ts';
+import { authorisePayment } from '../payments/run-payments.ts';
+import type { Authorisation, ScaSubject } from './authorisations.ts';
+
+/** What a customer is asked to authorise. */
+export type Asked =
+  | { kind: 'consent'; consent: DoorConsent }
+  | { kind: 'payment' | 'cancellation'; payment: DoorPayment }
+  | { kind: 'basket'; basket: DoorBasket };
+
+/** What an authorisation is about. Undefined: the bank does not have it. */
+export function askedOf({ door }: Bank, { kind, id }: ScaSubject): Asked | undefined {
+  switch (kind) {
+    case 'consent': {
+      const consent = door.consents.find(id);
+      return consent && { kind, consent };
+    }
+    case 'payment':
+    case 'cancellation': {
+      const payment = door.payments.find(id);
+      return payment && { kind, payment };
+    }
+    case 'basket': {
+      const basket = door.baskets.find(id);
+      return basket && { kind, basket };
+    }
+  }
+}
+
+/** The payments that a customer is asked for. */
+export function paymentsOf(asked: Asked): readonly DoorPayment[] {
+  if (asked.kind === 'consent') return [];
+  return asked.kind === 'basket' ? asked.basket.payments : [asked.payment];
+}
+
+/** Whether an authorisation still has an effect. */
+export function isWaiting(bank: Bank, asked: Asked): boolean {
+  switch (asked.kind) {
+    case 'consent':
+      return consentStatus(bank.door, asked.consent) === 'received';
+    case 'payment':
+      return isReceived(bank, asked.payment);
+    case 'cancellation':
+      return isCancellable(bank, asked.payment);
+    case 'basket':
+      return !asked.basket.deleted && !asked.basket.authorised;
+  }
+}
+
+/** Whether a customer has the accounts that it is about. @param chosen product ids, if the customer chooses them */
+export function isCustomers(
+  asked: Asked,
+  customer: Customer,
+  chosen: readonly string[] | undefined,
+): boolean {
+  if (asked.kind === 'consent') return grantsFor(asked.consent, customer, chosen) !== undefined;
+  return paymentsOf(asked).every(({ debtor }) => debtor.customer.customerId === customer.customerId);
+}
+
+/** How the SCA ends that a payee's name plans, whatever the customer decides. */
+export function plannedSca(asked: Asked): ReturnType<typeof planOf>['sca'] {
+  if (asked.kind === 'consent') return undefined;
+  return paymentsOf(asked)
+    .flatMap(({ orders }) => orders)
+    .map(({ beneficiaryName }) => planOf(beneficiaryName).sca)
+    .find((sca) => sca !== undefined);
+}
+
+/** Does what a customer has authorised. */
+export function carryOut(
+  bank: Bank,
+  asked: Asked,
+  { customerId, chosen }: NonNullable<Authorisation['approvedBy']>,
+): void {
+  switch (asked.kind) {
+    case 'consent': {
+      const customer = bank.customers.find(customerId);
+      if (customer) bank.door.consents.give(asked.consent, customer, chosen);
+      return;
+    }
+    case 'payment':
+      authorisePayment(bank, asked.payment);
+      return;
+    case 'cancellation':
+      asked.payment.cancelled = true;
+      return;
+    case 'basket':
+      asked.basket.authorised = true;
+      for (const payment of asked.basket.payments) {
+        if (isReceived(bank, payment)) authorisePayment(bank, payment);
+      }
+  }
+}

@@ -1,0 +1,65 @@
+import type { Customers } from '../customers/customers.ts';
+import type { Customer, Product } from '../customers/seed-customers.ts';
+import { bankDay } from '../ledger/bank-time.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Plan } from './plan.ts';
+import type { TransferOrder } from './transfer-order.ts';
+
+/**
+ * How long after its execution an instant transfer settles. A client first asks for its status 1 second after execute, and
+ * last after 15 seconds (interface specification, "Limits").
+ */
+const SETTLES_AFTER_MS = { usual: 500, KO: 500, 'at once': 0, slow: 1500, late: 30_000 };
+
+/** When an instant transfer settles. @param at its execution */
+export function settlesAt({ settlement }: Plan, at: Date): Date {
+  return new Date(at.getTime() + SETTLES_AFTER_MS[settlement ?? 'usual']);
+}
+
+/**
+ * Moves the money of a transfer, at both doors: debits the amount and the commissions, and credits the payee if the account is at
+ * this bank. From now on, the money is not available any more.
+ */
+export function bookTransfer(
+  { ledger, customers }: { ledger: Ledger; customers: Customers },
+  { customer, product }: { customer: Customer; product: Product },
+  order: Omit<TransferOrder, 'executionDay'>,
+  { reference, at, bookedFrom }: { reference: string; at: Date; bookedFrom: Date },
+): void {
+  const day = bankDay(bookedFrom);
+  const booking = {
+    enteredAt: at,
+    bookedFrom,
+    bookingDay: day,
+    valueDay: day,
+    preAuthorized: false,
+    transferReference: reference,
+  };
+  ledger.post(product, {
+    ...booking,
+    amount: -order.amount,
+    code: '26',
+    shortDescription: order.instant ? 'BONIFICO ISTANTANEO' : 'VOSTRA DISPOSIZIONE',
+    extendedDescription:
+      `A FAVORE DI ${order.beneficiaryName} ${order.beneficiaryIban} ${order.description}`.trim(),
+    isFee: false,
+  });
+  ledger.post(product, {
+    ...booking,
+    amount: -order.commissions,
+    code: '16',
+    shortDescription: 'COMMISSIONI',
+    extendedDescription: `COMMISSIONI BONIFICO ${reference}`,
+    isFee: true,
+  });
+  const beneficiary = customers.accountByIban(order.beneficiaryIban);
+  if (!beneficiary) return;
+  ledger.post(beneficiary, {
+    ...booking,
+    amount: order.amount,
+    code: '48',
+    shortDescription: 'BONIFICO A VOSTRO FAVORE',
+    extendedDescription: `DA ${customer.firstName} ${customer.lastName} ${order.description}`.trim(),
+    isFee: false,
+  });
+}

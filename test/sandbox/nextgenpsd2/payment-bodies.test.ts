@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import { type Bank, refusalOf, useDoor, withDoor } from './door-client.ts';
+import {
+  ANNAS,
+  approve,
+  BRUNOS,
+  debitsOf,
+  INSTANT,
+  initiate,
+  linkOf,
+  listed,
+  PAYEE,
+  pay,
+  START,
+  statusOf,
+} from './payment-client.ts';
+
+const door = await useDoor();
+const DAY = 24 * 60 * 60_000;
+const amount = (value: string, currency = 'EUR') => ({ instructedAmount: { currency, amount: value } });
+
+describe('a body', () => {
+  test.each<[what: string, changes: Record<string, unknown>, path: string]>([
+    ['without the amount', { instructedAmount: undefined }, 'instructedAmount'],
+    ['without the payee', { creditorName: undefined }, 'creditorName'],
+    ['with a long name', { creditorName: 'x'.repeat(71) }, 'creditorName'],
+    [
+      'with a long text',
+      { remittanceInformationUnstructured: 'x'.repeat(141) },
+      'remittanceInformationUnstructured',
+    ],
+    ['with a long reference', { endToEndIdentification: 'x'.repeat(36) }, 'endToEndIdentification'],
+    ['with a reference that is none of SEPA', { endToEndIdentification: '/A' }, 'endToEndIdentification'],
+    ['with characters that SEPA does not have', { creditorName: 'Müller' }, 'creditorName'],
+    ['with a blank name', { creditorName: ' ' }, 'creditorName'],
+    ['with another currency', amount('1.00', 'CHF'), 'instructedAmount.currency'],
+    ['with three decimals', amount('1.005'), 'instructedAmount.amount'],
+    ['with no amount', amount('0.00'), 'instructedAmount.amount'],
+    ['with a negative amount', amount('-1.00'), 'instructedAmount.amount'],
+    [
+      'with a number as the amount',
+      { instructedAmount: { currency: 'EUR', amount: 1 } },
+      'instructedAmount.amount',
+    ],
+    ['with a wrong IBAN', { creditorAccount: { iban: 'DE02120300000000202052' } }, 'creditorAccount.iban'],
+    ['with an account elsewhere as the debtor', { debtorAccount: { iban: PAYEE } }, 'debtorAccount.iban'],
+    ['with a field that is the bank’s own', { purposeCode: 'SALA' }, 'purposeCode'],
+    [
+      'with a field of an account that is not taken',
+      { creditorAccount: { iban: PAYEE, bban: '1' } },
+      'creditorAccount.bban',
+    ],
+    [
+      'with a day that the bank does not take',
+      { requestedExecutionDate: '2026-11-23' },
+      'requestedExecutionDate',
+    ],
+    ['with an address without a town', { creditorAddress: { country: 'DE' } }, 'creditorAddress.townName'],
+    [
+      'with an address without a country',
+      { creditorAddress: { townName: 'Berlin' } },
+      'creditorAddress.country',
+    ],
+    ['with an address in lines', { creditorNameAndAddress: 'A, B' }, 'creditorNameAndAddress'],
+    ['with a wrong BIC', { creditorAgent: 'x' }, 'creditorAgent'],
+  ])('%s is refused', async (_, changes, path) => {
+    expect(refusalOf(await initiate(door, changes))).toEqual([400, 'FORMAT_ERROR', path]);
+  });
+
+  test('with all that the standard has is taken', async () => {
+    const reply = await initiate(door, {
+      creditorAgent: 'BYLADEM1001',
+      creditorAddress: {
+        streetName: 'Weg',
+        buildingNumber: '1',
+        postCode: '10115',
+        townName: 'Berlin',
+        country: 'DE',
+      },
+      creditorAccount: { iban: PAYEE, currency: 'EUR' },
+    });
+    expect(reply.status).toBe(201);
+  });
+
+  test('to the same account is PAYMENT_FAILED', async () => {
+    const reply = await initiate(door, { creditorAccount: { iban: ANNAS } });
+    expect(refusalOf(reply)).toEqual([400, 'PAYMENT_FAILED', 'creditorAccount.iban']);
+  });
+
+  test('for a product that the bank does not have is PRODUCT_UNKNOWN, and nothing was initiated', async () => {
+    const before = (await listed(door)).length;
+    for (const path of ['/v1/payments/target-2-payments', '/v1/bulk-payments/sepa-credit-transfers']) {
+      expect(refusalOf(await initiate(door, {}, { path }))).toEqual([
+        404,
+        'PRODUCT_UNKNOWN',
+        'payment-product',
+      ]);
+    }
+    expect((await listed(door)).length).toBe(before);
+  });
+
+  test('needs PSU-IP-Address and a right signature', async () => {
+    const noAddress = await initiate(door, {}, { headers: { 'psu-ip-address': [] } });
+    expect(refusalOf(noAddress)).toEqual([400, 'FORMAT_ERROR', 'PSU-IP-Address']);
+    expect(refusalOf(await initiate(door, {}, { unsigned: true }))[1]).toBe('SIGNATURE_MISSING');
+  });
+
+  test('has the fields that the bank demands, and may have those that it allows', async () => {
+    const payments: Bank['payments'] = {
+      required: ['creditorAddress.townName'],
+      allowed: ['purposeCode'],
+      address: 'required',
+    };
+    await withDoor({ payments }, async (at) => {
+      const creditorAddress = { townName: 'Berlin', country: 'DE' };
+      expect(refusalOf(await initiate(at))).toEqual([400, 'FORMAT_ERROR', 'creditorAddress.townName']);
+      expect((await initiate(at, { creditorAddress, purposeCode: 'SALA' })).status).toBe(201);
+      expect(refusalOf(await initiate(at, { creditorAddress, chargeBearer: 'SLEV' }))[2]).toBe(
+        'chargeBearer',
+      );
+    });
+  });
+});
+
+test('a payment of another path or an unknown one is RESOURCE_UNKNOWN', async () => {
+  const { json } = await initiate(door);
+  for (const path of [`${INSTANT}/${json.paymentId}`, `${INSTANT}/x/status`]) {
+    expect(refusalOf(await door.client.get(path))).toEqual([404, 'RESOURCE_UNKNOWN', 'paymentId']);
+  }
+});
+
+test('a payment for a later day is executed on it, within payments.futureDays', async () => {
+  await withDoor({ payments: { futureDays: 30 } }, async (at) => {
+    for (const requestedExecutionDate of ['2026-11-19', '2026-12-21']) {
+      expect(refusalOf(await initiate(at, { requestedExecutionDate }))[1]).toBe('EXECUTION_DATE_INVALID');
+    }
+    const instant = await initiate(at, { requestedExecutionDate: '2026-11-23' }, { path: INSTANT });
+    expect(refusalOf(instant)[1]).toBe('EXECUTION_DATE_INVALID');
+    const reply = await pay(at, { requestedExecutionDate: '2026-11-24' });
+    at.clock.advance(3 * DAY);
+    expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['ACTC', 0]);
+    at.clock.advance(DAY);
+    expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['ACSC', 1]);
+  });
+});
+
+test('a periodic payment pays on each of its days, and no more once it is cancelled', async () => {
+  const products = { 'periodic-payments': ['sepa-credit-transfers'] };
+  await withDoor({ payments: { products, cancel: 'direct' } }, async (at) => {
+    const path = '/v1/periodic-payments/sepa-credit-transfers';
+    const rule = { startDate: '2026-11-27', frequency: 'Weekly' };
+    expect(refusalOf(await initiate(at, {}, { path }))[2]).toBe('startDate');
+    expect(refusalOf(await initiate(at, { ...rule, startDate: '2026-11-01' }, { path }))[1]).toBe(
+      'EXECUTION_DATE_INVALID',
+    );
+    expect(refusalOf(await initiate(at, { ...rule, endDate: '2026-11-26' }, { path }))[2]).toBe('endDate');
+    const reply = await pay(at, rule, { path });
+    expect(await statusOf(at, reply)).toBe('ACTC');
+    at.clock.advance(15 * DAY);
+    expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['ACSP', 2]);
+    expect((await at.client.send({ method: 'DELETE', path: linkOf(reply, 'self') })).status).toBe(204);
+    at.clock.advance(30 * DAY);
+    expect([await statusOf(at, reply), await debitsOf(at, 'E2E-1')]).toEqual(['CANC', 2]);
+    const short = await pay(
+      at,
+      {
+        startDate: '2027-01-05',
+        endDate: '2027-02-10',
+        frequency: 'Monthly',
+        endToEndIdentification: 'SHORT',
+      },
+      { path },
+    );
+    at.clock.advance(90 * DAY);
+    expect([await statusOf(at, short), await debitsOf(at, 'SHORT')]).toEqual(['ACSC', 2]);
+  });
+});
+
+test('a bulk pays each transfer, and says which were refused', async () => {
+  const products = { 'bulk-payments': ['sepa-credit-transfers'] };
+  await withDoor({ payments: { products, bulk: { maxEntries: 2 } } }, async (at) => {
+    const entry = (changes: Record<string, unknown>) => ({
+      ...amount('10.00'),
+      creditorAccount: { iban: PAYEE },
+      creditorName: 'Beta GmbH',
+      ...changes,
+    });
+    const send = (payments: object[]) =>
+      at.client.send({
+        method: 'POST',
+        path: '/v1/bulk-payments/sepa-credit-transfers',
+        body: { debtorAccount: { iban: ANNAS }, payments },
+        headers: START,
+      });
+    expect(refusalOf(await send([]))[2]).toBe('payments');
+    expect(refusalOf(await send([entry({}), entry({}), entry({})]))).toEqual([
+      400,
+      'FORMAT_ERROR',
+      'payments',
+    ]);
+    expect(refusalOf(await send([entry({}), entry({ purposeCode: 'X' })]))[2]).toBe(
+      'payments[1].purposeCode',
+    );
+    const reply = await send([
+      entry({ endToEndIdentification: 'A' }),
+      entry({ endToEndIdentification: 'B', creditorName: 'EXECUTE REFUSED' }),
+    ]);
+    expect(reply.json.transactionFees).toEqual({ currency: 'EUR', amount: '1.00' });
+    approve(at, reply);
+    at.clock.advance(4 * DAY);
+    expect(await statusOf(at, reply)).toBe('PART');
+    const { json } = await at.client.get(linkOf(reply, 'self'));
+    expect(json).toMatchObject({
+      payments: [
+        { endToEndIdentification: 'A', transactionStatus: 'ACSC' },
+        { endToEndIdentification: 'B', transactionStatus: 'RJCT' },
+      ],
+    });
+    expect([await debitsOf(at, 'A'), await debitsOf(at, 'B')]).toEqual([1, 0]);
+  });
+});
+
+test('funds are confirmed by the available balance', async () => {
+  const ask = (iban: string, value: string) =>
+    door.client.send({
+      method: 'POST',
+      path: '/v1/funds-confirmations',
+      body: { account: { iban }, ...amount(value) },
+    });
+  expect((await ask(BRUNOS, '1.00')).json).toEqual({ fundsAvailable: true });
+  expect((await ask(BRUNOS, '9999999.00')).json).toEqual({ fundsAvailable: false });
+  expect(refusalOf(await ask(PAYEE, '1.00'))).toEqual([400, 'FORMAT_ERROR', 'account.iban']);
+  expect(refusalOf(await ask(BRUNOS, 'x'))).toEqual([400, 'FORMAT_ERROR', 'instructedAmount.amount']);
+});
+
+test('one SCA authorises all payments of a basket', async () => {
+  const headers = { 'tpp-explicit-authorisation-preferred': 'true' };
+  const one = await initiate(door, { endToEndIdentification: 'BASKET-1' }, { headers });
+  const other = await initiate(door, { endToEndIdentification: 'BASKET-2' }, { headers });
+  const bruno = await initiate(door, { debtorAccount: { iban: BRUNOS } }, { headers });
+  const put = (...replies: (typeof one)[]) =>
+    door.client.send({
+      method: 'POST',
+      path: '/v1/signing-baskets',
+      body: { paymentIds: replies.map(({ json }) => json.paymentId) },
+      headers: START,
+    });
+  expect(refusalOf(await put(one, bruno))).toEqual([400, 'REFERENCE_MIX_INVALID', 'paymentIds']);
+  const basket = await put(one, other);
+  expect([basket.status, basket.json.transactionStatus]).toEqual([201, 'RCVD']);
+  expect(refusalOf(await put(one))).toEqual([409, 'REFERENCE_STATUS_INVALID', 'paymentIds[0]']);
+  approve(door, basket);
+  expect(await statusOf(door, basket)).toBe('ACTC');
+  expect([await debitsOf(door, 'BASKET-1'), await debitsOf(door, 'BASKET-2')]).toEqual([1, 1]);
+  const path = linkOf(basket, 'self');
+  expect(refusalOf(await door.client.send({ method: 'DELETE', path }))).toEqual([409, 'STATUS_INVALID']);
+  const second = await put(bruno);
+  expect((await door.client.send({ method: 'DELETE', path: linkOf(second, 'self') })).status).toBe(204);
+  expect(await statusOf(door, second)).toBe('CANC');
+  expect(() => approve(door, second, '2073915')).toThrow('There is no open request');
+  expect((await put(bruno)).status).toBe(201);
+});
