@@ -86,6 +86,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   initiation: Initiation | null;
   /** When the initiation with {@link executeRequestId} was announced first, ISO 8601 with zone. */
   initiatedAt: string | null;
+  /** psd2 has begun again after a lost answer ({@link StepEvent} `initiate-again`). */
+  isBegunAgain: boolean;
   /** It was announced more than once, so that one attempt that never left says nothing of the others. */
   isRepeated: boolean;
   /** Where the customer authorises it, as the bank's links say. */
@@ -152,6 +154,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executeRequestId: null,
       initiation: event.initiation ?? null,
       initiatedAt: null,
+      isBegunAgain: false,
       isRepeated: false,
       links: null,
       authorisations: 0,
@@ -209,7 +212,7 @@ function changes(
     case 'initiate-again':
       return {
         ...({ state: 'created', mayRun: false, executeRequestId: null, initiatedAt: null } as const),
-        isRepeated: false,
+        ...({ isRepeated: false, isBegunAgain: true } as const),
       };
     case 'verified':
       return {

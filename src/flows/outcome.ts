@@ -1,5 +1,5 @@
 import type { ExecutionStatus, PaymentCalls } from '../bank/ports/bank.ts';
-import type { ResourceStatus } from '../bank/ports/customer.ts';
+import type { ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
 import {
   isPending,
   type Operation,
@@ -12,7 +12,7 @@ import {
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import type { FlowPorts, WorldPorts } from './ports.ts';
-import { isInterruption, isOvertaken } from './refusals.ts';
+import { isInterruption, isOvertaken, isRefusal } from './refusals.ts';
 
 // Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
 
@@ -21,9 +21,7 @@ export async function askDecision(
   { bank }: FlowPorts,
   operation: Operation<OrderTarget>,
 ): Promise<StepEvent | null> {
-  const { resourceId } = resourceOf(operation);
-  const status = await ifAnswered(bank.sca.status(resourceId, operation.transactionId));
-  const found = status && whatHappened(status);
+  const found = await ifAnswered(statusOf({ bank }, operation));
   return found && isPending(found) ? null : found;
 }
 
@@ -41,10 +39,7 @@ export async function askOutcome(
 ): Promise<StepEvent[] | null> {
   const settled = await askIfSettled(ports, calls, operation, executeEnded, polls);
   if (settled) return settled;
-  const { transactionId } = operation;
-  const { resourceId } = resourceOf(operation);
-  const status = await ifAnswered(ports.bank.sca.status(resourceId, transactionId, true));
-  const found = status && whatHappened(status);
+  const found = await ifAnswered(statusOf(ports, operation, true));
   return found && decidesOutcome(found, operation) ? [found] : null;
 }
 
@@ -77,13 +72,66 @@ export async function askIfSettled(
   if (!settlement || settlement.status === 'PENDING') return null;
   return [
     { type: 'executed', cro: null },
-    { type: 'settlement', ...settlement },
+    settlementEvent(settlement, operation),
   ];
+}
+
+/** The event of a settlement, with the bank's own word if it is a transaction status. */
+export function settlementEvent(
+  { status, description, said }: Settlement,
+  { initiation }: Pick<Operation<OrderTarget>, 'initiation'>,
+): StepEvent {
+  const words = { bank: { transactionStatus: said, scaStatus: null } };
+  return { type: 'settlement', status, description, ...(initiation && words) };
+}
+
+/**
+ * What the bank's status says of an operation. At a bank with links, it also asks how far the authorisation is: if it has
+ * failed, and after that the bank has not accepted the payment, the payment never runs. Nothing follows from it if the
+ * customer may have another authorisation.
+ *
+ * @param decides whether it decides about a call that was sent
+ */
+export async function statusOf(
+  { bank: { sca } }: { bank: Pick<FlowPorts['bank'], 'sca'> },
+  operation: Operation<OrderTarget>,
+  decides?: boolean,
+): Promise<StepEvent> {
+  const { resourceId } = resourceOf(operation);
+  const { transactionId, initiation, authorisations } = operation;
+  if (!initiation) return whatHappened(await sca.status(resourceId, transactionId, decides));
+  const progress = await progressOf(sca, operation);
+  const status = await sca.status(resourceId, transactionId, decides);
+  const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
+  const happened = { ...whatHappened(status), bank: words };
+  if (happened.type !== 'authorization') return happened;
+  if (status.awaitsSca && progress?.means === 'failed' && authorisations <= 1) {
+    const count = (await sca.count?.(resourceId, transactionId).catch(noneIfRefused)) ?? 1;
+    return count > 1 ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
+  }
+  // A bank may have checked a payment before the customer has authorised it.
+  const isGoingOn = progress !== null && progress.means !== 'done' && happened.status === 'AUTHORIZED';
+  return isGoingOn ? { ...happened, status: 'PENDING' } : happened;
+}
+
+/** How far the authorisation is. Null if the bank does not say. */
+export async function progressOf(
+  sca: Sca,
+  { links, transactionId }: Pick<Operation<OrderTarget>, 'links' | 'transactionId'>,
+): Promise<ScaProgress | null> {
+  if (!links || !sca.progress) return null;
+  return sca.progress(links, transactionId).catch(noneIfRefused);
+}
+
+function noneIfRefused(error: unknown): null {
+  if (isRefusal(error)) return null;
+  throw error;
 }
 
 /** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
 export function whatHappened({ authorization, became }: ResourceStatus): StepEvent {
   if (became === 'executed') return { type: 'executed', cro: null };
+  if (became === 'cancelled') return { type: 'cancelled' };
   return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
 }
 
@@ -142,6 +190,8 @@ export function lackingResource(flow: string): Psd2Error {
 export interface Settlement {
   status: SettlementStatus;
   description: string | null;
+  /** The bank's own word. Null: it was not asked. */
+  said: string | null;
 }
 
 /**
@@ -187,6 +237,7 @@ async function poll(
   const late = world.now().getTime() - begun;
   const polls = times.filter((after) => after > late);
   let description: string | null = null;
+  let said: string | null = null;
   for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
     const wait = Math.min(begun + after - world.now().getTime(), after);
     // Skip a call if the previous answer took so long that its time has passed.
@@ -195,9 +246,10 @@ async function poll(
     const answer = await ask();
     const { status } = answer;
     description = answer.executionStatusDescription;
-    if (status !== 'PENDING') return { status, description };
+    said = answer.executionStatus;
+    if (status !== 'PENDING') return { status, description, said };
   }
-  return { status: 'PENDING', description };
+  return { status: 'PENDING', description, said };
 }
 
 /**

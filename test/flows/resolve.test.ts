@@ -60,7 +60,7 @@ async function sent(
       { outcome, ...SAID },
       {
         askBank: (flow) =>
-          askOfOperation(openBank, flow, (opened) => opened.payments.transfer(flow).executionStatus),
+          askOfOperation(openBank, flow, (opened) => opened.payments.transfer(flow)),
         tell: (sentences) => void told.push(...sentences),
         isOpen: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
         confirm: async ({ flow }) => {

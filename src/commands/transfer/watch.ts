@@ -43,7 +43,8 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
       const { resourceId } = transfer.verification;
       if (settles && asksForOutcome(transfer, settles))
         return await watchSettlement(ports, bank, transfer, resourceId);
-      const status = await bank.sca.status(resourceId, transfer.transactionId);
+      const { sca = bank.sca } = bank.payments.transfer(transfer);
+      const status = await sca.status(resourceId, transfer.transactionId);
       const now = {
         ...transfer,
         ...status,
