@@ -6,7 +6,8 @@ import { examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { CONSENTS } from './consents.ts';
-import { driveConsent, refusePasting } from './request.ts';
+import { refusePasting } from '../flow/returns.ts';
+import { driveConsent } from './request.ts';
 
 /** `psd2 consent resume [flow]` */
 export const resume: Verb = {

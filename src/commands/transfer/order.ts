@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import type { Account, BankInterface } from '../../bank/ports/bank.ts';
-import { bankDay, parseDate } from '../../domain/calendar.ts';
+import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import type { FREQUENCIES } from '../../domain/order/frequency.ts';
 import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
 import type { PayeeSource } from '../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
@@ -35,6 +36,8 @@ export interface OrderOptions {
   payeePostcode?: string | undefined;
   payeeTown?: string | undefined;
   payeeCountry?: string | undefined;
+  /** For a standing order. Its first day is `date`. */
+  standing?: { frequency: (typeof FREQUENCIES)[number]; end: string | undefined; day: number | null };
 }
 
 /** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
@@ -102,7 +105,19 @@ function readTerms(options: OrderOptions, now: Date) {
     fromIban: options.fromIban,
     payeeSource: options.payeeSource,
     ...readAddress(options),
+    ...(options.standing && { standing: readStanding(options.standing, executionDate) }),
   };
+}
+
+/** @throws Psd2Error `invalid_date` for a last day before the first */
+function readStanding(
+  { frequency, end, day }: NonNullable<OrderOptions['standing']>,
+  start: IsoDate,
+): NonNullable<TransferOrder['standing']> {
+  const last = end === undefined ? null : parseDate('--end', end);
+  if (last !== null && last < start)
+    throw new Psd2Error('invalid_date', `--end ${last} is before --start ${start}`);
+  return { frequency, end: last, day };
 }
 
 /** The payee's address, as SEPA allows it: in parts, with town and country. @throws Psd2Error `usage`, `invalid_text` */

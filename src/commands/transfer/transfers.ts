@@ -84,6 +84,17 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   referenceOf: ({ order }) => order.reference,
   sent: 'execute',
   done: 'executed',
+  async cancelAtBank(context, opened, open) {
+    const { cancelAtBank } = await import('../../flows/cancellation.ts');
+    const { flowPortsOf } = await import('../flow/ports.ts');
+    const { returnPortsOf } = await import('../flow/returns.ts');
+    const returns = await returnPortsOf(context, opened, false);
+    const calls = opened.bank.payments.transfer(open.current);
+    await cancelAtBank(open, calls, flowPortsOf(context, opened), {
+      ...returns,
+      keepTokens: async (granted) => void (await granted()),
+    });
+  },
   isUnknown: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   askBank: (bank, flow) =>
