@@ -56,7 +56,8 @@ export async function awaitPayment<Order extends OrderTarget>(
   const ask = async () => {
     const found = await statusOf({ bank }, operation);
     if (!isPending(found)) return found;
-    if (!sentCode && (await progressOf(bank.sca, operation))?.means === 'needs code')
+    const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
+    if (mayNeedCode && (await progressOf(bank.sca, operation))?.means === 'needs code')
       throw lacksReturn(
         operation,
         "The bank waits for the code that only the customer's browser brings back",
