@@ -190,11 +190,7 @@ type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>
 type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 
 // oxlint-disable-next-line max-lines-per-function -- data: a case for each event
-function changes(
-  operation: Operation<OrderTarget>,
-  event: StepEvent,
-  at: string,
-): Changes {
+function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string): Changes {
   const isCustomers = operation.commits === 'by the customer';
   switch (event.type) {
     case 'code-sent':
@@ -219,7 +215,7 @@ function changes(
         state: 'verified',
         verification: verificationOf(event),
         links: event.links ?? null,
-        authorisations: event.links?.redirect ?? event.links?.oauth ? 1 : 0,
+        authorisations: (event.links?.redirect ?? event.links?.oauth) ? 1 : 0,
         // psd2 has the answer now, and nobody has the link yet.
         ...(isCustomers && {
           mayRun: operation.initiation?.executesWithoutSca === 'possible',
@@ -291,7 +287,11 @@ function changes(
 }
 
 /** An initiation was announced. With the id of the one before, it is the same. */
-function initiated({ executeRequestId, initiatedAt }: Operation<OrderTarget>, requestId: string, at: string): Changes {
+function initiated(
+  { executeRequestId, initiatedAt }: Operation<OrderTarget>,
+  requestId: string,
+  at: string,
+): Changes {
   const isAgain = executeRequestId === requestId;
   return {
     ...({ state: 'created', mayRun: true, executeRequestId: requestId, isRepeated: isAgain } as const),

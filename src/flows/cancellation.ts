@@ -56,7 +56,8 @@ export async function cancelAtBank<Order extends OrderTarget>(
   // Without SCA the bank needs a moment at most.
   const patience = links ? ports.customer.scaTimeoutMs : Math.min(ports.customer.scaTimeoutMs, 10_000);
   const ended = askUntil(ports.world, patience, async () => ((await recordEnd(open, { sca })) ? true : null));
-  if (await ports.customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
+  if (await ports.customer.whileWaiting('Waiting for the bank to cancel it', ended, patience))
+    return open.current;
   throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
     ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
     transactionId,

@@ -4,7 +4,15 @@ import type { ErrorContext } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
 import { announcing, type Revoking } from './announce.ts';
 import { endOf } from './consent.ts';
-import { authoriseByLinks, isLogin, type LinkedRecord, type LinkedSubject, lacksReturn, type ReturnPorts, returnAddress } from './linked-sca.ts';
+import {
+  authoriseByLinks,
+  isLogin,
+  type LinkedRecord,
+  type LinkedSubject,
+  lacksReturn,
+  type ReturnPorts,
+  returnAddress,
+} from './linked-sca.ts';
 import { lackingResource } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isRefusal } from './refusals.ts';
@@ -36,7 +44,13 @@ export async function runLinkedConsent(
   if (!isUndecided(open.current)) return endOf(open.current);
   const sentCode =
     links !== 'authorised' &&
-    (await authoriseByLinks(subjectOf(open.current, ports), links, ports, grant, recordOf(open, ports, grant)));
+    (await authoriseByLinks(
+      subjectOf(open.current, ports),
+      links,
+      ports,
+      grant,
+      recordOf(open, ports, grant),
+    ));
   await awaitDecision(open, ports, grant, sentCode);
   return endOf(open.current);
 }
@@ -218,7 +232,10 @@ function subjectOf(consent: Consent, { customer }: Pick<FlowPorts, 'customer'>):
 }
 
 function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): LinkedRecord {
-  const approach = announcing<Consent, ConsentEvent>(open, (intent) => ({ type: 'approach-sent', ...intent }));
+  const approach = announcing<Consent, ConsentEvent>(open, (intent) => ({
+    type: 'approach-sent',
+    ...intent,
+  }));
   return {
     approach,
     code: approach,

@@ -96,7 +96,11 @@ async function proceed(
   { resourceId, returnAddress: redirectUri, state, transactionId }: LinkedSubject,
   links: ScaLinks | null,
   { bank, customer }: FlowPorts,
-  { returns, codeVerifier, beforeSend }: { returns: ReturnPorts; codeVerifier: string; beforeSend: BeforeSend },
+  {
+    returns,
+    codeVerifier,
+    beforeSend,
+  }: { returns: ReturnPorts; codeVerifier: string; beforeSend: BeforeSend },
 ): Promise<ScaTurn> {
   const { sca }: { sca: Sca } = bank;
   if (!sca.proceed) throw new TypeError('This interface has no links for SCA');
@@ -124,7 +128,11 @@ async function sendCustomer(
   turn: ScaTurn,
   ports: FlowPorts,
   returns: ReturnPorts,
-  { listener, codeVerifier, record }: { listener: Callback | null; codeVerifier: string; record: LinkedRecord },
+  {
+    listener,
+    codeVerifier,
+    record,
+  }: { listener: Callback | null; codeVerifier: string; record: LinkedRecord },
 ): Promise<boolean> {
   if (turn.links.message !== undefined) returns.say(`The bank says: ${turn.links.message}`);
   if (turn.next === 'nothing' || turn.next === 'wait') return false;

@@ -12,6 +12,8 @@ import {
 import type { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
+import type { ReturnPorts } from './linked-sca.ts';
+import { wayOn } from './lost-initiation.ts';
 import {
   askDecision,
   askIfSettled,
@@ -27,8 +29,6 @@ import {
   settlementEvent,
   statusOf,
 } from './outcome.ts';
-import type { ReturnPorts } from './linked-sca.ts';
-import { wayOn } from './lost-initiation.ts';
 import { authorisePayment, awaitPayment, feesRefused } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {

@@ -70,10 +70,7 @@ export async function askIfSettled(
   const settlement = await ifAnswered(poll(world, ask, executeEnded));
   // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
   if (!settlement || settlement.status === 'PENDING') return null;
-  return [
-    { type: 'executed', cro: null },
-    settlementEvent(settlement, operation),
-  ];
+  return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
 }
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */

@@ -1,4 +1,10 @@
-import { type Initiation, isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
+import {
+  type Initiation,
+  isPending,
+  type Operation,
+  type OrderTarget,
+  type StepEvent,
+} from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn, type ReturnPorts } from './linked-sca.ts';
 import { askDecision, progressOf, resourceOf, statusOf } from './outcome.ts';
@@ -77,10 +83,14 @@ export async function awaitPayment<Order extends OrderTarget>(
 
 /** The operator does not want the fees, but the bank may execute the payment all the same. */
 export function feesRefused({ kind, flow, transactionId }: Operation<OrderTarget>, name: string): Psd2Error {
-  return new Psd2Error('cancelled', `The customer was not asked to authorise the ${name}, but the bank has it`, {
-    hint: 'Cancel it at the bank with:',
-    next: [[kind, 'cancel', flow]],
-    flow,
-    transactionId,
-  });
+  return new Psd2Error(
+    'cancelled',
+    `The customer was not asked to authorise the ${name}, but the bank has it`,
+    {
+      hint: 'Cancel it at the bank with:',
+      next: [[kind, 'cancel', flow]],
+      flow,
+      transactionId,
+    },
+  );
 }

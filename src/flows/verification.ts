@@ -127,7 +127,8 @@ async function recordInitiated<Order extends OrderTarget>(
         );
       overtaken = error;
       const { executeRequestId, verification, resolution, state } = await open.reread();
-      const isAwaited = ['created', 'unknown'].includes(state) && verification === null && resolution === null;
+      const isAwaited =
+        ['created', 'unknown'].includes(state) && verification === null && resolution === null;
       if (!isAwaited || executeRequestId !== sent) throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
 import type { BankFile } from '../../src/bank-file/schema.ts';
+import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';

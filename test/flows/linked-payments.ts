@@ -39,8 +39,7 @@ export function paymentScriptOf(recorded: RecordedBank) {
       recorded.expect('POST', `${SELF}/authorisations`, json({ scaStatus: 'received', _links: links }, 201)),
     sca: (scaStatus: string) =>
       recorded.expect('GET', `${SELF}/authorisations/a1`, json({ scaStatus, authorisationId: 'a1' })),
-    is: (transactionStatus: string) =>
-      recorded.expect('GET', `${SELF}/status`, json({ transactionStatus })),
+    is: (transactionStatus: string) => recorded.expect('GET', `${SELF}/status`, json({ transactionStatus })),
     authorisations: (...authorisationIds: string[]) =>
       recorded.expect('GET', `${SELF}/authorisations`, json({ authorisationIds })),
     cancel: (answer: ScriptedAnswer = { status: 204 }) => recorded.expect('DELETE', SELF, answer),

@@ -306,7 +306,11 @@ export interface Payments {
    * @param back where the customer's browser returns to, with the state that ties the return to the flow
    * @throws Psd2Error `usage` and the `invalid_…` codes for an order that this bank does not take. Nothing was sent then
    */
-  initiation?(order: TransferOrder, back: { address: string; state: string }, newId: () => string): Initiation;
+  initiation?(
+    order: TransferOrder,
+    back: { address: string; state: string },
+    newId: () => string,
+  ): Initiation;
   /** Whether the account has the amount. Has the capability `confirmation of funds`. */
   funds?(of: { account: string; amount: Decimal; currency: string }, transactionId: string): Promise<boolean>;
   transfer(payment: {

@@ -120,7 +120,9 @@ function returnHint({ env, globals }: Context, redirectUri: URL, isListening: bo
 }
 
 /** What the log of calls knows of a flow. It stays with the machine, so it may know more than a store that was restored. */
-export function evidenceIn({ folder }: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated'>> {
+export function evidenceIn({
+  folder,
+}: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated'>> {
   /** The calls that mention an id, the newest first. */
   async function* calls(id: string): AsyncGenerator<LoggedCall> {
     const { readCalls } = await import('../../store/machine/call-log.ts');

@@ -10,8 +10,8 @@ import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
-import { refusePasting, returnPortsOf } from '../flow/returns.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { refusePasting, returnPortsOf } from '../flow/returns.ts';
 import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
@@ -59,7 +59,10 @@ export const create: Verb = {
   prints: TRANSFERS.prints,
   declare: (command, run) =>
     command
-      .option('--from <productId>', 'account to debit: its id, or its IBAN (NextGenPSD2) (required; psd2 asks on a terminal)')
+      .option(
+        '--from <productId>',
+        'account to debit: its id, or its IBAN (NextGenPSD2) (required; psd2 asks on a terminal)',
+      )
       .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
       .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
       .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
@@ -90,7 +93,10 @@ export const create: Verb = {
       .option('--payee-building <text>', "the payee's house number (NextGenPSD2)")
       .option('--payee-postcode <text>', "the payee's postcode (NextGenPSD2)")
       .option('--payee-town <text>', "the payee's town, which every address needs (NextGenPSD2)")
-      .option('--payee-country <code>', "the payee's country, which every address needs, for example DE (NextGenPSD2)")
+      .option(
+        '--payee-country <code>',
+        "the payee's country, which every address needs, for example DE (NextGenPSD2)",
+      )
       .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
       .addHelpText('after', CREATE_NOTE)
@@ -301,7 +307,8 @@ function showVerified({ order, verification, payeeCheck, initiation }: Transfer)
     ['Reference', order.reference],
     ['Bank says', verification?.messages?.join(' ') ?? null],
   ];
-  const title = verification || !initiation ? 'The bank has verified this transfer:' : 'You are about to pay:';
+  const title =
+    verification || !initiation ? 'The bank has verified this transfer:' : 'You are about to pay:';
   return [title]
     .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(13)} ${cleanText(value)}`] : [])))
     .join('\n');

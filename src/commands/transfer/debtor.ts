@@ -18,7 +18,7 @@ export async function withDebtor(
   transactionId: string,
 ): Promise<TransferOrder> {
   const { from, customerId, fromIban } = order;
-  if (bank.payments.commits === 'on execute' || fromIban !== undefined) return order;
+  if (!bank.payments.initiation || fromIban !== undefined) return order;
   const iban = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/i.test(from) ? parseSepaIban(from) : null;
   if (iban !== null && !(await knowsAccounts(context, customerId))) return { ...order, fromIban: iban };
   const accounts = await bank.accounts.list(customerId, transactionId).catch((error: unknown) => {

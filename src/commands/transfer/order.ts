@@ -5,7 +5,12 @@ import type { FREQUENCIES } from '../../domain/order/frequency.ts';
 import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
 import type { PayeeSource } from '../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import { parseDescription, parsePayeeName, parseReference, parseSepaText } from '../../domain/order/sepa-text.ts';
+import {
+  parseDescription,
+  parsePayeeName,
+  parseReference,
+  parseSepaText,
+} from '../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
@@ -123,14 +128,18 @@ function readStanding(
 /** The payee's address, as SEPA allows it: in parts, with town and country. @throws Psd2Error `usage`, `invalid_text` */
 function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'> {
   const { payeeStreet, payeeBuilding, payeePostcode, payeeTown: town, payeeCountry: country } = options;
-  if ([payeeStreet, payeeBuilding, payeePostcode, town, country].every((part) => part === undefined)) return {};
+  if ([payeeStreet, payeeBuilding, payeePostcode, town, country].every((part) => part === undefined))
+    return {};
   if (town === undefined || country === undefined) {
     throw new Psd2Error('usage', `The payee's address has no ${town === undefined ? 'town' : 'country'}`, {
       hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
     });
   }
   if (!/^[A-Z]{2}$/.test(country))
-    throw new Psd2Error('usage', `--payee-country ${JSON.stringify(country)} is not a code of two capital letters`);
+    throw new Psd2Error(
+      'usage',
+      `--payee-country ${JSON.stringify(country)} is not a code of two capital letters`,
+    );
   const part = (option: string, text: string | undefined, longest: number) =>
     text === undefined ? undefined : parseSepaText(option, text, longest);
   const street = part('--payee-street', payeeStreet, 70);

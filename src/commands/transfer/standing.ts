@@ -16,7 +16,9 @@ export const standing: Verb = {
       .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
       .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
       .addOption(
-        new Option('--frequency <how-often>', 'how often the bank pays').choices(FREQUENCIES).makeOptionMandatory(),
+        new Option('--frequency <how-often>', 'how often the bank pays')
+          .choices(FREQUENCIES)
+          .makeOptionMandatory(),
       )
       .requiredOption('--start <date>', 'first day, YYYY-MM-DD')
       .option('--end <date>', 'last day, YYYY-MM-DD; default: until the customer ends it')
@@ -25,7 +27,9 @@ export const standing: Verb = {
       .option('--type <text>', 'payment product of the bank')
       .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
       .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
-      .addOption(new Option('--payee-source <who>', "who gave the payee's name and IBAN").choices(PAYEE_SOURCES))
+      .addOption(
+        new Option('--payee-source <who>', "who gave the payee's name and IBAN").choices(PAYEE_SOURCES),
+      )
       .option('--payee-street <text>', "the payee's street")
       .option('--payee-building <text>', "the payee's house number")
       .option('--payee-postcode <text>', "the payee's postcode")

@@ -97,8 +97,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   },
   isUnknown: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
-  askBank: (bank, flow) =>
-    askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
+  askBank: (bank, flow) => askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
   help: {
     list: [
       'psd2 transfer list --since 2026-11-01 --state executed',
@@ -195,5 +194,7 @@ export function describeStanding({ frequency, day, end }: NonNullable<TransferOr
 
 /** The debited account: its product id, with its IBAN if that is known. */
 export function writeDebited({ order }: Pick<Transfer, 'order'>): string {
-  return order.fromIban === undefined || order.fromIban === order.from ? order.from : `${order.fromIban} (${order.from})`;
+  return order.fromIban === undefined || order.fromIban === order.from
+    ? order.from
+    : `${order.fromIban} (${order.from})`;
 }

@@ -63,12 +63,20 @@ function productOf(
 }
 
 /** @throws Psd2Error `invalid_date` */
-function refuseUntakenDate({ executionDate, futureDated, standing }: TransferOrder, futureDays: number, now: Date) {
+function refuseUntakenDate(
+  { executionDate, futureDated, standing }: TransferOrder,
+  futureDays: number,
+  now: Date,
+) {
   if (standing || !futureDated) return;
   if (futureDays === 0) {
-    throw new Psd2Error('invalid_date', `This bank takes no execution date, so ${executionDate} is not possible`, {
-      hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
-    });
+    throw new Psd2Error(
+      'invalid_date',
+      `This bank takes no execution date, so ${executionDate} is not possible`,
+      {
+        hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
+      },
+    );
   }
   const latest = addDays(bankDay(now), futureDays);
   if (executionDate > latest)
@@ -97,7 +105,13 @@ function bodyOf(order: TransferOrder, endToEndId: string, required: readonly str
   return required.reduce((filled, path) => fill(filled, path.split('.'), path, order, endToEndId), body);
 }
 
-function addressIn({ street, building, postcode, town, country }: NonNullable<TransferOrder['payeeAddress']>) {
+function addressIn({
+  street,
+  building,
+  postcode,
+  town,
+  country,
+}: NonNullable<TransferOrder['payeeAddress']>) {
   return {
     ...(street !== undefined && { streetName: street }),
     ...(building !== undefined && { buildingNumber: building }),
