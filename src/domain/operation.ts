@@ -94,8 +94,6 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   links: NonNullable<Verification['links']> | null;
   /** The number of authorisations that the bank may have begun. */
   authorisations: number;
-  /** The customer's browser has come back. */
-  returned: boolean;
   feesAccepted: boolean;
   /** The bank's own words, as last recorded. Null where it has none. */
   transactionStatus: string | null;
@@ -158,7 +156,6 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isRepeated: false,
       links: null,
       authorisations: 0,
-      returned: false,
       feesAccepted: false,
       transactionStatus: null,
       scaStatus: null,
@@ -193,11 +190,10 @@ type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string): Changes {
   const isCustomers = operation.commits === 'by the customer';
   switch (event.type) {
+    case 'sca-returned':
     case 'code-sent':
     case 'cancel-sent':
       return {};
-    case 'sca-returned':
-      return { returned: true };
     case 'verify-sent':
       // The bank may execute a payment without SCA, and nobody can find it without the answer.
       return { reached: true, ...(isCustomers && initiated(operation, event.requestId, at)) };

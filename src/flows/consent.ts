@@ -4,7 +4,8 @@ import { type Authorization, isPending } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
-import { findOut, lackingResource } from './outcome.ts';
+import { findOut } from './outcome.ts';
+import { lackingResource } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,

@@ -13,7 +13,7 @@ import {
   type ReturnPorts,
   returnAddress,
 } from './linked-sca.ts';
-import { lackingResource } from './outcome.ts';
+import { lackingResource } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isRefusal } from './refusals.ts';
 import { askUntil, timedOut } from './sca.ts';

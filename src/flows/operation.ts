@@ -14,21 +14,8 @@ import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
 import type { ReturnPorts } from './linked-sca.ts';
 import { wayOn } from './lost-initiation.ts';
-import {
-  askDecision,
-  askIfSettled,
-  askOutcome,
-  askSettlement,
-  endOfOperation,
-  isUnrecorded,
-  outcomeUnknown,
-  recordFound,
-  recordOutcome,
-  refusedAlone,
-  resourceOf,
-  settlementEvent,
-  statusOf,
-} from './outcome.ts';
+import { askDecision, askIfSettled, askOutcome, askSettlement, endOfOperation, isUnrecorded, outcomeUnknown, recordFound, recordOutcome, refusedAlone, settlementEvent } from './outcome.ts';
+import { resourceOf, statusOf } from './resource-status.ts';
 import { authorisePayment, awaitPayment, feesRefused } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {

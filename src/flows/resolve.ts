@@ -4,7 +4,8 @@ import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import { decidesOutcome, settlementEvent, statusOf, whatHappened } from './outcome.ts';
+import { decidesOutcome, settlementEvent } from './outcome.ts';
+import { statusOf, whatHappened } from './resource-status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {

@@ -12,7 +12,8 @@ import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
 import { assertRepeatable } from './lost-initiation.ts';
-import { outcomeUnknown, recordOutcome, resourceOf } from './outcome.ts';
+import { outcomeUnknown, recordOutcome } from './outcome.ts';
+import { resourceOf } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
 
