@@ -5,9 +5,9 @@ import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
 import { authoriseByLinks, type LinkedSubject, type ReturnPorts } from './linked-sca.ts';
 import { findOut, recordFound } from './outcome.ts';
-import { resourceOf, statusOf } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
 import { isRefusal } from './refusals.ts';
+import { resourceOf, statusOf } from './resource-status.ts';
 import { askUntil } from './sca.ts';
 
 /**

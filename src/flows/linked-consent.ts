@@ -13,9 +13,9 @@ import {
   type ReturnPorts,
   returnAddress,
 } from './linked-sca.ts';
-import { lackingResource } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isRefusal } from './refusals.ts';
+import { lackingResource } from './resource-status.ts';
 import { askUntil, timedOut } from './sca.ts';
 
 /** What a consent needs besides, at a bank where the customer's SCA alone grants it. */

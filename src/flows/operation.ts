@@ -14,8 +14,19 @@ import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
 import type { ReturnPorts } from './linked-sca.ts';
 import { wayOn } from './lost-initiation.ts';
-import { askDecision, askIfSettled, askOutcome, askSettlement, endOfOperation, isUnrecorded, outcomeUnknown, recordFound, recordOutcome, refusedAlone, settlementEvent } from './outcome.ts';
-import { resourceOf, statusOf } from './resource-status.ts';
+import {
+  askDecision,
+  askIfSettled,
+  askOutcome,
+  askSettlement,
+  endOfOperation,
+  isUnrecorded,
+  outcomeUnknown,
+  recordFound,
+  recordOutcome,
+  refusedAlone,
+  settlementEvent,
+} from './outcome.ts';
 import { authorisePayment, awaitPayment, feesRefused } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {
@@ -26,6 +37,7 @@ import {
   isRefusal,
   isTurningAway,
 } from './refusals.ts';
+import { resourceOf, statusOf } from './resource-status.ts';
 import { askUntil, awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 import { repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
 

@@ -8,8 +8,8 @@ import {
 import { Psd2Error } from '../errors.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn, type ReturnPorts } from './linked-sca.ts';
 import { askDecision } from './outcome.ts';
-import { progressOf, resourceOf, statusOf } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
+import { progressOf, resourceOf, statusOf } from './resource-status.ts';
 import { askUntil, type ScaSubject, timedOut } from './sca.ts';
 import type { Verifying } from './verification.ts';
 

@@ -13,9 +13,9 @@ import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
 import { assertRepeatable } from './lost-initiation.ts';
 import { outcomeUnknown, recordOutcome } from './outcome.ts';
-import { resourceOf } from './resource-status.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
+import { resourceOf } from './resource-status.ts';
 
 /** The run of an operation, as its verification needs it. */
 export interface Verifying<Order extends OrderTarget> {

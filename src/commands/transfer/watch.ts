@@ -2,8 +2,8 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import { asksForOutcome, isPending, nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { outcomeUnknown, pollSettlement } from '../../flows/outcome.ts';
-import { whatHappened } from '../../flows/resource-status.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
+import { whatHappened } from '../../flows/resource-status.ts';
 
 /** The first and the longest pause between two questions. Each pause is half as long again as the one before. */
 const FIRST_PAUSE_MS = 3_000;
