@@ -214,6 +214,10 @@ export const COMMANDS: Commands = {
     description: "list the customer's products",
     load: async () => (await import('../commands/products/noun.ts')).products,
   },
+  funds: {
+    description: 'ask whether an account has an amount (NextGenPSD2)',
+    load: async () => (await import('../commands/funds/noun.ts')).funds,
+  },
   accounts: {
     description: 'read accounts, balances and transactions',
     load: async () => (await import('../commands/accounts/noun.ts')).accounts,

@@ -3,6 +3,7 @@ import { type IsoDate, isIsoDate } from './calendar.ts';
 import { CONSENT_CATEGORIES } from './consent-category.ts';
 import { type Decimal, isDecimal } from './decimal.ts';
 import type { AccountId } from './identifiers.ts';
+import { FREQUENCIES } from './order/frequency.ts';
 import type { Iban } from './order/iban.ts';
 import { PAYEE_RESULTS, PAYEE_SOURCES } from './order/payee-check.ts';
 
@@ -32,12 +33,30 @@ const created = {
  */
 const intent = { requestId: z.string(), digest: textOrNull };
 
+/** Where the customer authorises a consent or a payment, as the bank's links say. */
+const scaLinks = z.object({
+  approach: z.nullable(z.enum(['redirect', 'decoupled'])),
+  redirect: z.exactOptional(z.string()),
+  oauth: z.exactOptional(z.string()),
+  start: z.exactOptional(z.string()),
+  status: z.exactOptional(z.string()),
+  confirmation: z.exactOptional(z.string()),
+  isDone: z.exactOptional(z.literal(true)),
+  message: z.exactOptional(z.string()),
+  unusable: z.exactOptional(z.string()),
+});
+
+/** The bank's own words for a payment and its authorisation, at a bank that has them (NextGenPSD2). */
+const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
+const bank = z.exactOptional(bankWords);
+
 /** The customer's decision, with the bank's own status. */
 export const authorization = z.object({
   type: z.literal('authorization'),
   /** The meaning of the bank's status. Any unknown value means pending. */
   status: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING']),
   bankStatus: z.string(),
+  bank,
 });
 
 /** A person resolved a flow (command contract, "A person can end an unknown"). The journal's line has the time. */
@@ -59,16 +78,28 @@ export const verification = z.object({
   bankName: textOrNull,
   /** The next step that the bank expects, as the last part of its path: `execute` or `verify<N>`. */
   nextStep: z.string(),
+  bank,
+  links: z.exactOptional(scaLinks),
+  /** What the bank says to psd2 and to the customer about it, for example of the payee's name. */
+  messages: z.exactOptional(z.array(z.string())),
 });
 
 /** The meaning of an execution status. */
-export const settlement = z.object({ status: z.enum(['OK', 'KO', 'PENDING']), description: textOrNull });
+export const settlement = z.object({
+  status: z.enum(['OK', 'KO', 'PENDING']),
+  description: textOrNull,
+  bank,
+});
 
 /** All events of an operation (a transfer is one) after the creation. */
 export const stepEvent = z.lazy(() =>
   z.discriminatedUnion('type', [
     z.object({
-      type: z.enum(['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent']),
+      type: z.enum([
+        ...(['verify-sent', 'further-verify-sent', 'approach-sent', 'execute-sent'] as const),
+        /** The confirmation code of SCA; the request that the bank cancels a payment. */
+        ...(['code-sent', 'cancel-sent'] as const),
+      ]),
       ...intent,
     }),
     z.object({ type: z.enum(['verified', 'further-verified']), ...verification.shape }),
@@ -81,8 +112,10 @@ export const stepEvent = z.lazy(() =>
         /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
         'verify-again',
         'accepted',
-        'cancelled',
-        'sca-started',
+        /** The operator has seen the fees in the answer to the initiation. */
+        'fees-accepted',
+        /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
+        'initiate-again',
         'sca-returned',
         /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
         'sca-again',
@@ -95,6 +128,8 @@ export const stepEvent = z.lazy(() =>
         'execute-turned-away',
       ]),
     }),
+    z.object({ type: z.literal('cancelled'), bank }),
+    z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
     z.object({
       type: z.literal('payee-checked'),
@@ -104,7 +139,7 @@ export const stepEvent = z.lazy(() =>
       source: z.optional(z.enum(PAYEE_SOURCES)),
     }),
     authorization,
-    z.object({ type: z.literal('executed'), cro: textOrNull }),
+    z.object({ type: z.literal('executed'), cro: textOrNull, bank }),
     z.object({ type: z.literal('execute-refused'), description: z.string() }),
     /** Its outcome is not known. `description`: the refusal that does not decide it. */
     z.object({ type: z.literal('execute-unanswered'), description: z.optional(z.string()) }),
@@ -112,6 +147,26 @@ export const stepEvent = z.lazy(() =>
     resolved,
   ]),
 );
+
+/**
+ * The initiation of a payment at a bank where the customer commits, with what the bank file said of it then: a later edit
+ * changes nothing of an open flow.
+ */
+export const initiation = z.object({
+  service: z.enum(['payments', 'periodic-payments']),
+  product: z.string(),
+  endToEndId: z.string(),
+  /** The bytes of the body. */
+  body: z.string(),
+  /** Where the customer's browser returns to, and what ties the return to this flow. */
+  returnAddress: z.string(),
+  returnState: z.string(),
+  /** For so long the same bytes with the same id give the same payment. Null: they may give another one. */
+  repeatMinutes: z.nullable(z.number()),
+  /** The customer can authorise only with the link in the bank's answer. */
+  needsLink: z.boolean(),
+  executesWithoutSca: z.enum(['possible', 'never']),
+});
 
 /** The events of an operation with orders of one kind. */
 const operationEvent = <Order extends z.ZodMiniType>(order: Order) =>
@@ -122,9 +177,28 @@ const operationEvent = <Order extends z.ZodMiniType>(order: Order) =>
       commits: z.optional(z.enum(['on execute', 'by the customer'])),
       order,
       furtherData: z.optional(z.array(z.string())),
+      /** Absent at a bank that has `execute`. */
+      initiation: z.exactOptional(initiation),
     }),
     stepEvent,
   ]);
+
+/** An address as SEPA allows it: in parts, with town and country. */
+const postalAddress = z.object({
+  street: z.exactOptional(z.string()),
+  building: z.exactOptional(z.string()),
+  postcode: z.exactOptional(z.string()),
+  town: z.string(),
+  country: z.string(),
+});
+
+/** How often a standing order pays. Its first day is the execution date. */
+const standingTerms = z.object({
+  frequency: z.enum(FREQUENCIES),
+  end: z.nullable(isoDate),
+  /** Day of the month, 1 to 31. */
+  day: z.nullable(z.number()),
+});
 
 /** The fields of every order: the customer, and the product of the operation. */
 const target = { customerId: z.string(), from: productId };
@@ -152,6 +226,8 @@ export const transferEvent = z.lazy(() =>
       fromIban: z.optional(z.string()),
       /** Who gave the payee's name and IBAN, if the operator said so. */
       payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
+      payeeAddress: z.exactOptional(postalAddress),
+      standing: z.exactOptional(standingTerms),
     }),
   ),
 );
@@ -185,18 +261,6 @@ const consentTerms = z.object({
   frequencyPerDay: z.number(),
   recurring: z.boolean(),
 });
-/** Where the customer authorises the consent, as the bank's links say. */
-const scaLinks = z.object({
-  approach: z.nullable(z.enum(['redirect', 'decoupled'])),
-  redirect: z.exactOptional(z.string()),
-  oauth: z.exactOptional(z.string()),
-  start: z.exactOptional(z.string()),
-  status: z.exactOptional(z.string()),
-  confirmation: z.exactOptional(z.string()),
-  isDone: z.exactOptional(z.literal(true)),
-  message: z.exactOptional(z.string()),
-});
-
 /** The bank has the customer's word. What it says of the terms counts. */
 const granted = z.object({
   type: z.literal('granted'),

@@ -1,5 +1,12 @@
 import type * as z from 'zod/mini';
-import type { authorization, genericEvent, settlement, stepEvent, verification } from './events.ts';
+import type {
+  authorization,
+  genericEvent,
+  initiation,
+  settlement,
+  stepEvent,
+  verification,
+} from './events.ts';
 import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
 import type { PayeeCheck } from './order/payee-check.ts';
 
@@ -44,6 +51,9 @@ export type GenericOrder = Created['order'];
 /** The fields of every order: the customer and the product. */
 export type OrderTarget = Pick<GenericOrder, 'customerId' | 'from'>;
 
+/** The initiation of a payment at a bank where the customer commits, as the flow keeps it. */
+export type Initiation = z.infer<typeof initiation>;
+
 /** The bank's answer to the verification of an order. */
 export type Verification = z.infer<typeof verification>;
 
@@ -72,6 +82,22 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
    * says what became of it.
    */
   executeRequestId: string | null;
+  /** Null at a bank that has `execute`. */
+  initiation: Initiation | null;
+  /** When the initiation with {@link executeRequestId} was announced first, ISO 8601 with zone. */
+  initiatedAt: string | null;
+  /** psd2 has begun again after a lost answer ({@link StepEvent} `initiate-again`). */
+  isBegunAgain: boolean;
+  /** It was announced more than once, so that one attempt that never left says nothing of the others. */
+  isRepeated: boolean;
+  /** Where the customer authorises it, as the bank's links say. */
+  links: NonNullable<Verification['links']> | null;
+  /** The number of authorisations that the bank may have begun. */
+  authorisations: number;
+  feesAccepted: boolean;
+  /** The bank's own words, as last recorded. Null where it has none. */
+  transactionStatus: string | null;
+  scaStatus: string | null;
   /** As `Progress.mayRun` of the flow states. */
   mayRun: boolean;
 }
@@ -124,11 +150,30 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executionStatusDescription: null,
       cro: null,
       executeRequestId: null,
+      initiation: event.initiation ?? null,
+      initiatedAt: null,
+      isBegunAgain: false,
+      isRepeated: false,
+      links: null,
+      authorisations: 0,
+      feesAccepted: false,
+      transactionStatus: null,
+      scaStatus: null,
       mayRun: false,
     };
   }
   const before = begun(operation, event);
-  return { ...before, ...changes(before, event, at), updatedAt: at };
+  return { ...before, ...changes(before, event, at), ...wordsIn(event), updatedAt: at };
+}
+
+/** The bank's own words that an event has. */
+function wordsIn(event: StepEvent): Partial<Pick<Operation<OrderTarget>, 'transactionStatus' | 'scaStatus'>> {
+  const words = 'bank' in event ? event.bank : undefined;
+  if (!words) return {};
+  return {
+    ...(words.transactionStatus !== null && { transactionStatus: words.transactionStatus }),
+    ...(words.scaStatus !== null && { scaStatus: words.scaStatus }),
+  };
 }
 
 /** The data for the next further step, if the operator gave it. */
@@ -142,30 +187,44 @@ type FurtherSteps = Pick<Operation<OrderTarget>, 'furtherData' | 'furtherSteps'>
 type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 
 // oxlint-disable-next-line max-lines-per-function -- data: a case for each event
-function changes(
-  operation: Pick<Operation<OrderTarget>, 'commits' | 'furtherSteps' | 'verification'>,
-  event: StepEvent,
-  at: string,
-): Changes {
+function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string): Changes {
   const isCustomers = operation.commits === 'by the customer';
   switch (event.type) {
     case 'sca-returned':
+    case 'code-sent':
+    case 'cancel-sent':
       return {};
     case 'verify-sent':
       // The bank may execute a payment without SCA, and nobody can find it without the answer.
-      return { reached: true, ...(isCustomers && { mayRun: true, executeRequestId: event.requestId }) };
+      return { reached: true, ...(isCustomers && initiated(operation, event.requestId, at)) };
     case 'verify-not-begun':
-      return { state: 'created', reached: false, mayRun: false, executeRequestId: null };
+      // What is sent again may have left before.
+      if (operation.isRepeated) return {};
+      return { state: 'created', reached: false, mayRun: false, executeRequestId: null, initiatedAt: null };
+    case 'initiate-again':
+      return {
+        ...({ state: 'created', mayRun: false, executeRequestId: null, initiatedAt: null } as const),
+        ...({ isRepeated: false, isBegunAgain: true } as const),
+      };
     case 'verified':
       return {
         state: 'verified',
         verification: verificationOf(event),
+        links: event.links ?? null,
+        authorisations: (event.links?.redirect ?? event.links?.oauth) ? 1 : 0,
         // psd2 has the answer now, and nobody has the link yet.
-        ...(isCustomers && { mayRun: false, executeRequestId: null }),
+        ...(isCustomers && {
+          mayRun: operation.initiation?.executesWithoutSca === 'possible',
+          executeRequestId: null,
+          initiatedAt: null,
+          isRepeated: false,
+        }),
       };
+    case 'fees-accepted':
+      return { feesAccepted: true };
     case 'approach-sent':
       // The answer may be lost, and the customer may be asked all the same.
-      return isCustomers ? { mayRun: true } : {};
+      return isCustomers ? { mayRun: true, authorisations: operation.authorisations + 1 } : {};
     case 'further-verified':
       return furtherVerified(operation, event);
     case 'further-data':
@@ -185,7 +244,11 @@ function changes(
     case 'sca-again':
       return { state: 'verified' };
     case 'sca-started':
-      return { state: 'authorizing', ...(isCustomers && { mayRun: true }) };
+      return {
+        state: 'authorizing',
+        ...(isCustomers && { mayRun: true }),
+        ...(event.links && { links: event.links }),
+      };
     case 'authorization':
       return {
         state: STATE_OF_AUTHORIZATION[event.status],
@@ -219,6 +282,19 @@ function changes(
   }
 }
 
+/** An initiation was announced. With the id of the one before, it is the same. */
+function initiated(
+  { executeRequestId, initiatedAt }: Operation<OrderTarget>,
+  requestId: string,
+  at: string,
+): Changes {
+  const isAgain = executeRequestId === requestId;
+  return {
+    ...({ state: 'created', mayRun: true, executeRequestId: requestId, isRepeated: isAgain } as const),
+    initiatedAt: isAgain ? initiatedAt : at,
+  };
+}
+
 const STATE_OF_AUTHORIZATION = {
   AUTHORIZED: 'authorized',
   NOT_AUTHORIZED: 'rejected',
@@ -249,8 +325,10 @@ function verificationOf({
   commissions,
   bankName,
   nextStep,
+  messages,
 }: Verification): Verification {
-  return { resourceId, totalAmount, commissions, bankName, nextStep };
+  const said = messages === undefined ? {} : { messages };
+  return { resourceId, totalAmount, commissions, bankName, nextStep, ...said };
 }
 
 /** A further step's answer may omit fields of the first answer. They are kept. */
@@ -285,6 +363,7 @@ export type OperationStep =
   | 'verify'
   | 'verify-further'
   | 'accept'
+  | 'accept-fees'
   | 'authorize'
   | 'await-authorization'
   | 'execute'
@@ -301,11 +380,16 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
   const isCustomers = operation.commits === 'by the customer';
   switch (operation.state) {
     case 'created':
-      return operation.mayRun ? 'ask-outcome' : 'verify';
+      if (operation.mayRun) return 'ask-outcome';
+      // From the initiation on, the bank may have the payment: the operator confirms before.
+      return operation.initiation && !operation.accepted ? 'accept' : 'verify';
     case 'verified':
       // The bank's link decides, so psd2 never skips a further step before SCA.
       if (/^verify\d+$/.test(operation.verification?.nextStep ?? '')) return 'verify-further';
-      return operation.accepted ? 'authorize' : 'accept';
+      if (!operation.accepted) return 'accept';
+      return operation.initiation && operation.verification?.commissions && !operation.feesAccepted
+        ? 'accept-fees'
+        : 'authorize';
     case 'authorizing':
       return 'await-authorization';
     case 'authorized':

@@ -4,7 +4,7 @@ import { type Authorization, isPending } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
-import { findOut, lackingResource } from './outcome.ts';
+import { findOut } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
@@ -14,6 +14,7 @@ import {
   isRefusal,
   isTurningAway,
 } from './refusals.ts';
+import { lackingResource } from './resource-status.ts';
 import { awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 
 type OpenConsent = Open<'consent'>;

@@ -12,6 +12,8 @@ import {
 import type { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
+import type { ReturnPorts } from './linked-sca.ts';
+import { wayOn } from './lost-initiation.ts';
 import {
   askDecision,
   askIfSettled,
@@ -23,9 +25,9 @@ import {
   recordFound,
   recordOutcome,
   refusedAlone,
-  resourceOf,
-  whatHappened,
+  settlementEvent,
 } from './outcome.ts';
+import { authorisePayment, awaitPayment, feesRefused } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
@@ -35,12 +37,17 @@ import {
   isRefusal,
   isTurningAway,
 } from './refusals.ts';
+import { resourceOf, statusOf } from './resource-status.ts';
 import { askUntil, awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
-import { type Verifying, verify, verifyFurther } from './verification.ts';
+import { repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
   /** Shows the operator the verified order and asks for confirmation. False means no. */
   accept(operation: Operation<Order>): Promise<boolean>;
+  /** Shows the operator the fees in the answer to an initiation and asks for confirmation. Absent: it needs none. */
+  acceptFees?(operation: Operation<Order>): Promise<boolean>;
+  /** For SCA at a bank whose links lead it. */
+  returns?: ReturnPorts;
 }
 
 /**
@@ -64,7 +71,8 @@ export async function runOperation<Order extends OrderTarget>(
   ports: OperationPorts<Order>,
   until: OperationStep[] = [],
 ): Promise<Operation<Order>> {
-  const run = new OperationRun(open, calls, ports);
+  const { sca } = calls;
+  const run = new OperationRun(open, calls, sca ? { ...ports, bank: { ...ports.bank, sca } } : ports);
   await run.askAfterRefusal(open.current);
   for (let steps = 0; ; steps += 1) {
     const operation = open.current;
@@ -79,6 +87,9 @@ export async function runOperation<Order extends OrderTarget>(
         break;
       case 'accept':
         await run.accept(operation);
+        break;
+      case 'accept-fees':
+        await run.acceptFees(operation);
         break;
       case 'authorize':
         await run.authorize(operation);
@@ -108,6 +119,8 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   readonly ports: OperationPorts<Order>;
   /** This run sent the customer to SCA. If the status is pending, psd2 waits instead of starting SCA again. */
   #customerSent = false;
+  /** The bank has the confirmation code of this run. */
+  #sentCode = false;
   /** The bank reported the authorisation in this run. */
   #authorizedNow = false;
   /** The bank turned `execute` away in this run. psd2 sends it again only once. */
@@ -130,17 +143,28 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     await this.open.record({ type: accepted ? 'accepted' : 'cancelled' });
   }
 
+  async acceptFees(operation: Operation<Order>): Promise<void> {
+    if ((await this.ports.acceptFees?.(operation)) ?? true) await this.open.record({ type: 'fees-accepted' });
+    else if (operation.mayRun) throw feesRefused(operation, this.calls.name);
+    else await this.open.record({ type: 'cancelled' });
+  }
+
   async authorize(operation: Operation<Order>): Promise<void> {
     try {
-      await sendCustomerToSca(this.ports, this.#subjectOf(operation), {
-        beforeSend: this.announcing('approach-sent'),
-        started: async () => {
-          await this.open.record({ type: 'sca-started' });
-        },
-        returned: async () => {
-          await this.open.record({ type: 'sca-returned' });
-        },
-      });
+      const { returns } = this.ports;
+      if (operation.initiation && returns) {
+        this.#sentCode = await authorisePayment(this, operation, operation.initiation, returns);
+      } else {
+        await sendCustomerToSca(this.ports, this.#subjectOf(operation), {
+          beforeSend: this.announcing('approach-sent'),
+          started: async () => {
+            await this.open.record({ type: 'sca-started' });
+          },
+          returned: async () => {
+            await this.open.record({ type: 'sca-returned' });
+          },
+        });
+      }
       this.#customerSent = true;
     } catch (error) {
       // The customer may have decided in the meantime, on a page that an earlier run opened.
@@ -152,7 +176,11 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   }
 
   async awaitAuthorization(operation: Operation<Order>): Promise<void> {
-    if (this.#customerSent) {
+    if (this.#customerSent && operation.initiation) {
+      await this.open.record(
+        await awaitPayment(this.ports, operation, this.#subjectOf(operation), this.#sentCode),
+      );
+    } else if (this.#customerSent) {
       await this.open.record(await awaitAuthorization(this.ports, this.#subjectOf(operation)));
     } else {
       const found = await this.statusOf(operation);
@@ -237,14 +265,24 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   async askOutcome(operation: Operation<Order>): Promise<void> {
     const { name } = this.calls;
-    const { executeRequestId, commits, flow, state } = operation;
-    if (executeRequestId !== null && (await this.ports.neverLeft?.(executeRequestId))) {
+    const { executeRequestId, commits, flow, state, isRepeated } = operation;
+    if (executeRequestId !== null && !isRepeated && (await this.ports.neverLeft?.(executeRequestId))) {
       await this.open.record({
         type: commits === 'on execute' ? 'execute-not-begun' : 'verify-not-begun',
       });
       return;
     }
     if (!operation.verification && ['created', 'unknown'].includes(state)) {
+      const way = await wayOn(operation, this.ports);
+      if (way === 'repeat' && executeRequestId !== null)
+        return repeatInitiation(this, operation, executeRequestId);
+      if (way === 'begin again') {
+        this.ports.returns?.say(
+          `The answer to the initiation was lost. Nobody has the link to authorise that ${name}, so psd2 initiates it again under the same reference.`,
+        );
+        await this.open.record({ type: 'initiate-again' });
+        return;
+      }
       if (state === 'created' && !(await recordFound(this.open, { type: 'execute-unanswered' }))) return;
       throw outcomeUnknown(
         operation,
@@ -282,7 +320,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       'Waiting for the instant transfer to settle',
       askSettlement(this.ports, this.calls, operation, this.#endOfExecute(operation)),
     );
-    if (!(await recordFound(this.open, { type: 'settlement', ...settlement }))) return;
+    if (!(await recordFound(this.open, settlementEvent(settlement, operation)))) return;
     if (settlement.status === 'PENDING') {
       throw outcomeUnknown(
         operation,
@@ -302,10 +340,8 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     );
   }
 
-  async statusOf(operation: Operation<Order>): Promise<StepEvent> {
-    const { resourceId } = resourceOf(operation);
-    const { refusalAlone, transactionId } = operation;
-    return whatHappened(await this.ports.bank.sca.status(resourceId, transactionId, refusalAlone));
+  statusOf(operation: Operation<Order>): Promise<StepEvent> {
+    return statusOf(this.ports, operation, operation.refusalAlone);
   }
 
   /** When `execute` ended. For a resumed operation, its last change. */

@@ -1,5 +1,4 @@
 import type { ExecutionStatus, PaymentCalls } from '../bank/ports/bank.ts';
-import type { ResourceStatus } from '../bank/ports/customer.ts';
 import {
   isPending,
   type Operation,
@@ -7,12 +6,12 @@ import {
   type OrderTarget,
   type SettlementStatus,
   type StepEvent,
-  type Verification,
 } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import type { FlowPorts, WorldPorts } from './ports.ts';
 import { isInterruption, isOvertaken } from './refusals.ts';
+import { resourceOf, statusOf } from './resource-status.ts';
 
 // Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
 
@@ -21,9 +20,7 @@ export async function askDecision(
   { bank }: FlowPorts,
   operation: Operation<OrderTarget>,
 ): Promise<StepEvent | null> {
-  const { resourceId } = resourceOf(operation);
-  const status = await ifAnswered(bank.sca.status(resourceId, operation.transactionId));
-  const found = status && whatHappened(status);
+  const found = await ifAnswered(statusOf({ bank }, operation));
   return found && isPending(found) ? null : found;
 }
 
@@ -41,10 +38,7 @@ export async function askOutcome(
 ): Promise<StepEvent[] | null> {
   const settled = await askIfSettled(ports, calls, operation, executeEnded, polls);
   if (settled) return settled;
-  const { transactionId } = operation;
-  const { resourceId } = resourceOf(operation);
-  const status = await ifAnswered(ports.bank.sca.status(resourceId, transactionId, true));
-  const found = status && whatHappened(status);
+  const found = await ifAnswered(statusOf(ports, operation, true));
   return found && decidesOutcome(found, operation) ? [found] : null;
 }
 
@@ -75,16 +69,16 @@ export async function askIfSettled(
   const settlement = await ifAnswered(poll(world, ask, executeEnded));
   // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
   if (!settlement || settlement.status === 'PENDING') return null;
-  return [
-    { type: 'executed', cro: null },
-    { type: 'settlement', ...settlement },
-  ];
+  return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
 }
 
-/** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
-export function whatHappened({ authorization, became }: ResourceStatus): StepEvent {
-  if (became === 'executed') return { type: 'executed', cro: null };
-  return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
+/** The event of a settlement, with the bank's own word if it is a transaction status. */
+export function settlementEvent(
+  { status, description, said }: Settlement,
+  { initiation }: Pick<Operation<OrderTarget>, 'initiation'>,
+): StepEvent {
+  const words = { bank: { transactionStatus: said, scaStatus: null } };
+  return { type: 'settlement', status, description, ...(initiation && words) };
 }
 
 /** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
@@ -118,30 +112,12 @@ async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */
-export function resourceOf({
-  flow,
-  verification,
-}: Pick<Operation<OrderTarget>, 'flow' | 'verification'>): Verification {
-  if (!verification) throw lackingResource(flow);
-  return verification;
-}
-
-/** The error for a flow whose state requires a resource at the bank, but whose journal has none. */
-export function lackingResource(flow: string): Psd2Error {
-  return new Psd2Error(
-    'config',
-    `The journal of ${flow} does not have the line with its resource at the bank`,
-    {
-      hint: 'The journal is the record of a flow. Restore it from a backup.',
-    },
-  );
-}
-
 /** The meaning of an execution status. */
 export interface Settlement {
   status: SettlementStatus;
   description: string | null;
+  /** The bank's own word. Null: it was not asked. */
+  said: string | null;
 }
 
 /**
@@ -187,6 +163,7 @@ async function poll(
   const late = world.now().getTime() - begun;
   const polls = times.filter((after) => after > late);
   let description: string | null = null;
+  let said: string | null = null;
   for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
     const wait = Math.min(begun + after - world.now().getTime(), after);
     // Skip a call if the previous answer took so long that its time has passed.
@@ -195,9 +172,10 @@ async function poll(
     const answer = await ask();
     const { status } = answer;
     description = answer.executionStatusDescription;
-    if (status !== 'PENDING') return { status, description };
+    said = answer.executionStatus;
+    if (status !== 'PENDING') return { status, description, said };
   }
-  return { status: 'PENDING', description };
+  return { status: 'PENDING', description, said };
 }
 
 /**

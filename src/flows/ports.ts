@@ -62,6 +62,11 @@ export interface FlowPorts {
    * Absent: nothing is known of it.
    */
   hasSent?: (transactionId: string) => Promise<boolean>;
+  /**
+   * What this machine has written down of the initiations of a flow: the bank has answered one with success; one may have
+   * reached it, and its answer is not known to be a refusal; or neither. Absent: nothing is known of it.
+   */
+  initiated?: (transactionId: string) => Promise<'answered' | 'lost' | 'no'>;
 }
 
 /** The tokens of one customer, or of the client-credentials application. */

@@ -4,7 +4,8 @@ import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import { decidesOutcome, whatHappened } from './outcome.ts';
+import { decidesOutcome, settlementEvent } from './outcome.ts';
+import { statusOf, whatHappened } from './resource-status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {
@@ -82,7 +83,7 @@ export async function resolveFlow<
 export async function askOfOperation(
   openBank: () => Promise<Bank>,
   operation: Operation<OrderTarget>,
-  executionStatusOf: (bank: Bank) => PaymentCalls['executionStatus'],
+  callsOf: (bank: Bank) => Pick<PaymentCalls, 'executionStatus' | 'sca'>,
 ): Promise<BankWord<StepEvent>> {
   const { verification, transactionId, state } = operation;
   if (!verification) return undecided(['The bank has no resource for it, so psd2 cannot ask.']);
@@ -94,7 +95,7 @@ export async function askOfOperation(
   // In the state `executed`, the journal already has the bank's answer to `execute`, with its CRO.
   const executed: StepEvent[] = state === 'executed' ? [] : [{ type: 'executed', cro: null }];
 
-  const executionStatus = executionStatusOf(bank);
+  const { executionStatus, sca = bank.sca } = callsOf(bank);
   if (executionStatus) {
     const asked = await attempt(executionStatus(resourceId));
     if ('problem' in asked) {
@@ -103,7 +104,7 @@ export async function askOfOperation(
       const { executionStatus: word, executionStatusDescription: description, status } = asked.answer;
       sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
       if (status !== 'PENDING') {
-        const settlement: StepEvent = { type: 'settlement', status, description };
+        const settlement = settlementEvent({ status, description, said: word }, operation);
         return {
           sentences,
           events: [...executed, settlement],
@@ -113,12 +114,14 @@ export async function askOfOperation(
     }
   }
 
-  const asked = await attempt(bank.sca.status(resourceId, transactionId, true));
+  const asked = await attempt(sca.status(resourceId, transactionId, true));
   if ('problem' in asked) {
     return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
   }
   sentences.push(describeStatus(asked.answer));
-  const found = whatHappened(asked.answer);
+  const found = operation.initiation
+    ? await statusOf({ bank: { sca } }, operation, true)
+    : whatHappened(asked.answer);
   if (found.type === 'executed') return { sentences, events: executed, outcome: 'executed' };
   const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);

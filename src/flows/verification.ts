@@ -11,9 +11,11 @@ import {
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
-import { outcomeUnknown, recordOutcome, resourceOf } from './outcome.ts';
+import { assertRepeatable } from './lost-initiation.ts';
+import { outcomeUnknown, recordOutcome } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
+import { resourceOf } from './resource-status.ts';
 
 /** The run of an operation, as its verification needs it. */
 export interface Verifying<Order extends OrderTarget> {
@@ -42,8 +44,7 @@ export async function verify<Order extends OrderTarget>(
   run: Verifying<Order>,
   operation: Operation<Order>,
 ): Promise<void> {
-  // A store that was restored from an older state may have lost the lines of an execution.
-  if (operation.reached && (await run.ports.hasSent?.(operation.transactionId))) {
+  if (await wasSentBefore(run, operation)) {
     await run.open.record({ type: 'execute-unanswered', description: SENT_BEFORE });
     return;
   }
@@ -52,8 +53,86 @@ export async function verify<Order extends OrderTarget>(
     const verification = await verifying.catch((error: unknown) => lostInitiation(run, error));
     const verified = { type: 'verified', ...verification } as const;
     if (operation.commits === 'on execute') await run.open.record(verified);
-    else await recordOutcome(run.open, verified);
+    else await recordInitiated(run, verified);
   });
+}
+
+/** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */
+async function wasSentBefore<Order extends OrderTarget>(
+  { ports }: Verifying<Order>,
+  { initiation, reached, transactionId, isBegunAgain }: Operation<Order>,
+): Promise<boolean> {
+  if (!initiation) return reached && ((await ports.hasSent?.(transactionId)) ?? false);
+  const known = (await ports.initiated?.(transactionId)) ?? 'no';
+  return known === 'answered' || (known === 'lost' && !isBegunAgain);
+}
+
+/**
+ * Repeats an initiation whose answer was lost: the same bytes with the same id. Whatever goes wrong, and whatever the bank
+ * refuses now, says nothing of the first attempt.
+ *
+ * @throws Psd2Error `outcome_unknown` without a usable answer
+ */
+export async function repeatInitiation<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  operation: Operation<Order>,
+  requestId: string,
+): Promise<void> {
+  const announce = run.announcing('verify-sent');
+  try {
+    const verification = await run.calls.verify(async (intent) => {
+      const announced = await announce(intent);
+      return {
+        ...announced,
+        async beforeFirstByte() {
+          await announced?.beforeFirstByte?.();
+          assertRepeatable(operation, run.ports.world.now());
+        },
+      };
+    }, requestId);
+    await recordInitiated(run, { type: 'verified', ...verification } as const);
+  } catch (error) {
+    if (isInterruption(error) || isOvertaken(error)) throw error;
+    await recordOutcome(run.open, { type: 'execute-unanswered' });
+    throw outcomeUnknown(
+      run.open.current,
+      `psd2 has repeated the initiation, but the bank gave no usable answer to it`,
+      error,
+    );
+  }
+}
+
+/**
+ * Records the answer to an initiation. If another psd2 has taken over the flow meanwhile, the answer is recorded only as long
+ * as it is about the initiation that the flow waits for, and this psd2 does nothing more: the other one may send the customer.
+ *
+ * @throws Psd2Error `overtaken` then, `outcome_unknown` if the journal cannot be written
+ */
+async function recordInitiated<Order extends OrderTarget>(
+  { open }: Verifying<Order>,
+  verified: Extract<StepEvent, { nextStep: string }>,
+): Promise<void> {
+  const { executeRequestId: sent } = open.current;
+  for (let overtaken: unknown; ; ) {
+    try {
+      await open.record(verified);
+      if (overtaken !== undefined) throw overtaken;
+      return;
+    } catch (error) {
+      if (error === overtaken) throw error;
+      if (!isOvertaken(error))
+        throw outcomeUnknown(
+          open.current,
+          'The bank has the payment, but the journal could not be written',
+          error,
+        );
+      overtaken = error;
+      const { executeRequestId, verification, resolution, state } = await open.reread();
+      const isAwaited =
+        ['created', 'unknown'].includes(state) && verification === null && resolution === null;
+      if (!isAwaited || executeRequestId !== sent) throw error;
+    }
+  }
 }
 
 /**

@@ -24,6 +24,8 @@ const WAYS: Record<OperationStep, TransferEvent[][]> = {
     [{ type: 'verify-sent', ...intent }, { type: 'verify-refused' }],
   ],
   accept: [[{ type: 'accepted' }], [{ type: 'accepted' }], [{ type: 'cancelled' }]],
+  // Only at a bank where the customer commits: `lost-initiation.test.ts` and its neighbours.
+  'accept-fees': [[{ type: 'fees-accepted' }]],
   authorize: [[{ type: 'approach-sent', ...intent }, { type: 'sca-started' }, { type: 'sca-returned' }]],
   'await-authorization': [
     [authorization('AUTHORIZED')],

@@ -76,6 +76,8 @@ it('a transfer begins with its order, unknown to the bank', () => {
     executionStatusDescription: null,
     cro: null,
     executeRequestId: null,
+    ...{ initiation: null, initiatedAt: null, isBegunAgain: false, isRepeated: false, links: null },
+    ...{ authorisations: 0, feesAccepted: false, transactionStatus: null, scaStatus: null },
     refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',

@@ -59,8 +59,7 @@ async function sent(
       open,
       { outcome, ...SAID },
       {
-        askBank: (flow) =>
-          askOfOperation(openBank, flow, (opened) => opened.payments.transfer(flow).executionStatus),
+        askBank: (flow) => askOfOperation(openBank, flow, (opened) => opened.payments.transfer(flow)),
         tell: (sentences) => void told.push(...sentences),
         isOpen: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
         confirm: async ({ flow }) => {

@@ -125,7 +125,7 @@ describe('an instant transfer that is resumed later', () => {
     const world = { now, sleep: async () => {} };
     const answer = { executionStatus: 'OK', executionStatusDescription: 'In time', status: 'OK' } as const;
     const settlement = await pollSettlement(world, async () => answer, -100_000);
-    expect(settlement).toEqual({ status: 'OK', description: 'In time' });
+    expect(settlement).toEqual({ status: 'OK', description: 'In time', said: 'OK' });
   });
 
   it.each([4500, 5000])(

@@ -39,6 +39,8 @@ export interface BankCall {
   redirectUri?: string;
   /** Additional headers, with names in lower case. They replace the standard headers. */
   headers?: Record<string, string>;
+  /** The id of an earlier attempt, which this one repeats. Without it, each attempt has a new id. */
+  requestId?: string;
   /** The call may be repeated after a 5xx although it is not a GET (a token call). */
   repeatable?: boolean;
   /** The call is never repeated. For diagnosis, where the first error matters. */
@@ -342,7 +344,7 @@ async function waitForTurn(
 
 /** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
 function reporterOf(
-  { method, transactionId, bearer, irrevocable = false }: BankCall,
+  { method, transactionId, bearer, irrevocable = false, requestId: repeated }: BankCall,
   path: string,
   tppRequestId: string,
   { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
@@ -360,7 +362,8 @@ function reporterOf(
       requestId,
       apiTrackId: session.apiTrackId,
       isPrivate: bearer !== undefined,
-      mayHaveLeft,
+      // An earlier attempt with the same id may have left, even from another machine.
+      mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
     });
 }

@@ -7,6 +7,7 @@ import type { AccountId } from '../../domain/identifiers.ts';
 import type {
   Commits,
   GenericOrder,
+  Initiation,
   OrderTarget,
   SettlementStatus,
   Verification,
@@ -15,11 +16,13 @@ import type { TransferOrder } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
 import type { BeforeSend } from './call.ts';
-import type { Consents, Login, Sca } from './customer.ts';
+import type { Consents, Login, Sca, ScaLinks } from './customer.ts';
 
 /** What an interface may lack. One place refuses it then: `commands/open/bank.ts`. */
 export type Capability =
   | 'payments'
+  | 'standing orders'
+  | 'confirmation of funds'
   | 'products'
   | 'data of the customer'
   | 'Consent-ID'
@@ -236,8 +239,12 @@ export interface ExecutionStatus {
 export interface PaymentCalls {
   /** The name in messages: `transfer`, or the operation's name. */
   name: string;
-  /** The bank creates the resource. No money moves. */
-  verify(beforeSend: BeforeSend): Promise<Verification>;
+  /**
+   * The bank creates the resource. No money moves, unless the customer commits: then this initiates the payment.
+   *
+   * @param requestId the id of an earlier attempt, which this repeats byte for byte. It is only for an initiation
+   */
+  verify(beforeSend: BeforeSend, requestId?: string): Promise<Verification>;
   /** @param step `verify<N>`. @param data JSON from the operator, unchanged */
   verifyFurther(
     resourceId: string,
@@ -253,6 +260,24 @@ export interface PaymentCalls {
   execute: ((resourceId: string, beforeSend: BeforeSend) => Promise<{ cro: string | null }>) | null;
   /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
   executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
+  /** Its SCA and its status, if they are not at {@link Bank.sca}. */
+  sca?: Sca;
+  /** Cancels it at the bank. Absent: the bank has no such call. */
+  cancellation?: Cancellation;
+}
+
+/** How a payment is cancelled at a bank where the customer commits. */
+export interface Cancellation {
+  /**
+   * @returns null if the bank has taken it. Otherwise where the customer authorises it
+   * @throws Psd2Error `usage` if the bank cancels no payments
+   */
+  request(cancel: {
+    resourceId: string;
+    redirectUri: string;
+    beforeSend: BeforeSend;
+  }): Promise<ScaLinks | null>;
+  sca: Sca;
 }
 
 /** What the bank allows for transfers. Null and empty: the bank does not say. */
@@ -275,7 +300,24 @@ export interface TransferTerms {
 export interface Payments {
   /** The point of no return of all payments of this interface. A flow's first event keeps it. */
   commits: Commits;
-  transfer(payment: { order: TransferOrder; transactionId: string }): PaymentCalls;
+  /**
+   * What a flow keeps of a payment from its first event on. Absent at a bank that has `execute`.
+   *
+   * @param back where the customer's browser returns to, with the state that ties the return to the flow
+   * @throws Psd2Error `usage` and the `invalid_…` codes for an order that this bank does not take. Nothing was sent then
+   */
+  initiation?(
+    order: TransferOrder,
+    back: { address: string; state: string },
+    newId: () => string,
+  ): Initiation;
+  /** Whether the account has the amount. Has the capability `confirmation of funds`. */
+  funds?(of: { account: string; amount: Decimal; currency: string }, transactionId: string): Promise<boolean>;
+  transfer(payment: {
+    order: TransferOrder;
+    transactionId: string;
+    initiation?: Initiation | null;
+  }): PaymentCalls;
   /** An operation with any name of the bank's own documentation. */
   operation(payment: { order: GenericOrder; transactionId: string }): PaymentCalls;
   terms(target: OrderTarget, transactionId: string): Promise<TransferTerms>;

@@ -181,8 +181,10 @@ export interface ResourceStatus {
   executionStatus: string | null;
   /** What the customer has decided. Any value that the interface does not know means pending. */
   authorization: Authorization;
-  /** What became of it: executed (for a consent, confirmed), or failed for good. Null: the status does not say. */
-  became: 'executed' | 'failed' | null;
+  /** What became of it: executed (for a consent, confirmed), or ended for good. Null: the status does not say. */
+  became: 'executed' | 'failed' | 'cancelled' | null;
+  /** The bank has it, and nobody has authorised it so far. If the authorisation fails, it never runs. */
+  awaitsSca?: true;
 }
 
 /**
@@ -206,6 +208,8 @@ export interface ScaLinks {
   isDone?: true;
   /** What the bank tells the customer. */
   message?: string;
+  /** Why psd2 does not follow them. */
+  unusable?: string;
 }
 
 /** The next thing that happens so that a customer authorises a resource. `links` are what a flow keeps from now on. */
@@ -267,6 +271,8 @@ export interface Sca {
    * @throws Psd2Error `bank_answer` for an approach that psd2 does not support, and for a link to another host
    */
   proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
+  /** The number of authorisations that the bank has of a resource. */
+  count?(resourceId: string, transactionId: string): Promise<number>;
   /** How far an authorisation is. Null if the bank gave no link to ask. */
   progress?(links: ScaLinks, transactionId: string): Promise<ScaProgress | null>;
   /** Sends the confirmation code that the customer's browser brought back. */

@@ -2,15 +2,9 @@ import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
 import type { GrantPorts } from '../../flows/linked-consent.ts';
-import { readReturnAddress } from '../../flows/login.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
-import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { customerPortsOf } from '../flow/ports.ts';
-import { openAccessNotes } from '../open/call-records.ts';
-
-/** psd2 stores a granted login even if the operator interrupts. */
-const NEVER = new AbortController().signal;
+import { returnPortsOf } from '../flow/returns.ts';
 
 /**
  * What a consent needs besides, at a bank where the customer's SCA alone grants it.
@@ -19,38 +13,19 @@ const NEVER = new AbortController().signal;
  */
 export async function grantPortsOf(
   context: Context,
-  { client, customerId, profile, tokens }: CustomerBank,
+  opened: CustomerBank,
   paste: boolean,
 ): Promise<GrantPorts> {
-  const { terminal } = context;
+  const { customerId, tokens } = opened;
   const { customers } = await context.store();
   return {
-    client,
-    async keepTokens(granted) {
-      const giveBack = await tokens.ready();
-      const kept = await granted();
-      await giveBack();
-      await tokens.change(customerId, (slot) => slot.write(kept), NEVER);
-      await (await openAccessNotes(context)).forget(customerId);
-    },
+    ...(await returnPortsOf(context, opened, paste)),
     async keepConsent(consent, details) {
       await keepConsent(customers, consent, details, context.world.now());
       // Who has just consented is the current customer.
       if (consent.state !== 'confirmed') await tokens.remember(customerId);
     },
     dropConsent: (consent) => dropConsent(customers, consent),
-    askForReturn: paste
-      ? (state) =>
-          readReturnAddress(
-            {
-              askForReturnAddress: (check) =>
-                terminal.askSecret('The address that the browser ended at', check),
-              customer: customerPortsOf(context, profile),
-            },
-            state,
-          )
-      : undefined,
-    say: (text) => terminal.say(cleanText(text)),
   };
 }
 

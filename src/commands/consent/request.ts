@@ -8,6 +8,7 @@ import type { Open } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials } from '../flow/drive.ts';
+import { refusePasting } from '../flow/returns.ts';
 import { customerOf } from '../open/bank.ts';
 import { keepPsu, withPsuOptions } from '../shared/psu.ts';
 import { CONSENTS } from './consents.ts';
@@ -135,14 +136,6 @@ async function requestLinked(
   await opened.flows.begin('consent', begin, (open) =>
     driveConsent(context, opened, open, { allowPartial: true, paste: options.paste }),
   );
-}
-
-/** @throws Psd2Error `usage` without a terminal to ask at */
-export function refusePasting({ terminal }: Context): void {
-  if (terminal.canAsk) return;
-  throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
-    hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
-  });
 }
 
 /**

@@ -5,8 +5,9 @@ import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
+import { refusePasting } from '../flow/returns.ts';
 import { CONSENTS } from './consents.ts';
-import { driveConsent, refusePasting } from './request.ts';
+import { driveConsent } from './request.ts';
 
 /** `psd2 consent resume [flow]` */
 export const resume: Verb = {

@@ -6,7 +6,7 @@ import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { refuseOtherCustomer } from './customer.ts';
+import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
 import { describeFlow } from './fields.ts';
@@ -20,7 +20,8 @@ export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
       .addHelpText(
         'after',
         `
-The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank. If psd2 has already sent
+The command shows the flow and asks you; --yes confirms in advance. It sends nothing to the bank, unless only the bank
+can cancel it (NextGenPSD2): then the customer may have to authorise the cancellation. If psd2 has already sent
 \`${noun.sent}\`, the command refuses with exit code 2 and says what to do instead.
 ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
       )
@@ -45,6 +46,7 @@ async function cancelFlow<K extends Kind>(
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
+  if (noun.cancelAtBank && isBanksToCancel(current)) return cancelThere(context, current, noun);
   refuseUnlessOpen(current, noun.sent);
   refuseUnconfirmable(context, 'Cancelling');
 
@@ -64,6 +66,42 @@ async function cancelFlow<K extends Kind>(
       );
     const freed = noun.referenceOf(open.current);
     if (freed !== null) terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
+  });
+}
+
+/** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */
+function isBanksToCancel(flow: FlowOf<Kind>): boolean {
+  if (!('commits' in flow) || !flow.initiation || !flow.verification) return false;
+  return standingOf(flow) === 'sent' || flow.state === 'executed';
+}
+
+/** Cancels a payment at the bank, after a confirmation. */
+async function cancelThere<K extends Kind>(
+  context: Context,
+  { flow, kind }: FlowOf<K>,
+  noun: FlowNoun<K>,
+): Promise<void> {
+  const { globals, terminal } = context;
+  refuseUnconfirmable(context, 'Cancelling');
+  const current = await (await context.store(flow)).flows.find(noun.kind, flow);
+  const opened = await (await forFlow(context, current)).bank();
+  await opened.flows.resume(noun.kind, flow, async (open) => {
+    terminal.warn(
+      terminal.marked(describeFlow(open.current, noun.describe(open.current), terminal.writeTime)),
+    );
+    if (!globals.yes && !(await terminal.confirm(`Ask the bank to cancel the ${kind}?`)))
+      throw new Psd2Error('cancelled', `The ${kind} ${flow} is unchanged`);
+    const before = open.current;
+    try {
+      await noun.cancelAtBank?.(context, opened, open);
+    } catch (error) {
+      if (open.current !== before) noun.print(context, open.current);
+      throw error;
+    }
+    noun.print(context, open.current);
+    const freed = noun.referenceOf(open.current);
+    if (freed !== null && standingOf(open.current) === 'refused')
+      terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
 }
 

@@ -1,9 +1,9 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { BankWord } from '../../flows/resolve.ts';
-import type { EventOf, FlowOf, Kind } from '../../store/ports/flows.ts';
+import type { EventOf, FlowOf, Kind, Open } from '../../store/ports/flows.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Shape } from '../../terminal/output/shape.ts';
-import type { Context } from '../context.ts';
+import type { Context, CustomerBank } from '../context.ts';
 import type { Printed } from '../declare.ts';
 
 /** What the operator must see of a flow before they confirm. Null and undefined are left out. */
@@ -37,6 +37,8 @@ export interface FlowNoun<K extends Kind> {
   sent: 'execute' | 'confirm';
   /** The word for the outcome `executed`. */
   done: 'executed' | 'confirmed';
+  /** Cancels a flow at the bank, if only the bank can. Absent: no flow of this kind is cancelled there. */
+  cancelAtBank?(context: Context, opened: CustomerBank, open: Open<K>): Promise<void>;
   /** What stays at the bank after the flow was cancelled here, and the command that ends it there. Absent: nothing. */
   leftAtBank?(flow: FlowOf<K>): { why: string; end: string[] } | undefined;
   /** Whether the outcome is unknown, so that a person may decide it. */

@@ -120,7 +120,9 @@ function returnHint({ env, globals }: Context, redirectUri: URL, isListening: bo
 }
 
 /** What the log of calls knows of a flow. It stays with the machine, so it may know more than a store that was restored. */
-export function evidenceIn({ folder }: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent'>> {
+export function evidenceIn({
+  folder,
+}: Context): Required<Pick<FlowPorts, 'neverLeft' | 'hasSent' | 'initiated'>> {
   /** The calls that mention an id, the newest first. */
   async function* calls(id: string): AsyncGenerator<LoggedCall> {
     const { readCalls } = await import('../../store/machine/call-log.ts');
@@ -132,6 +134,15 @@ export function evidenceIn({ folder }: Context): Required<Pick<FlowPorts, 'never
       for await (const call of calls(tppRequestId))
         if (call.tppRequestId === tppRequestId) return call.neverLeft === true;
       return false;
+    },
+    async initiated(transactionId) {
+      let known: 'lost' | 'no' = 'no';
+      for await (const { irrevocable, neverLeft, transactionId: its, status } of calls(transactionId)) {
+        if (its !== transactionId || !irrevocable || neverLeft) continue;
+        if (status !== null && status >= 200 && status < 300) return 'answered';
+        if (status === null || status < 400 || status >= 500) known = 'lost';
+      }
+      return known;
     },
     async hasSent(transactionId) {
       for await (const call of calls(transactionId))

@@ -140,9 +140,7 @@ function refuseLacking({ name, has }: BankInterface, capability: Capability): vo
 
 /** What the operator can do instead. */
 const INSTEAD: Partial<Record<Capability, Advice>> = {
-  payments: {
-    hint: 'psd2 has sent nothing. At such a bank, this version of psd2 only reads. Payments come later.',
-  },
+  payments: { hint: 'psd2 has sent nothing. At such a bank, psd2 only reads.' },
   products: { hint: 'See the accounts with:', next: [['accounts', 'list']] },
 };
 

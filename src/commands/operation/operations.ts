@@ -64,7 +64,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
     // Nothing else ends it, since psd2 does not continue it.
     (isMoneyTransfer(flow.order.operation) && nextOperationStep(flow, false) !== 'done'),
   isEnded: (flow) => nextOperationStep(flow, false) === 'done',
-  askBank: (bank, flow) => askOfOperation(bank, flow, () => null),
+  askBank: (bank, flow) => askOfOperation(bank, flow, () => ({ executionStatus: null })),
   help: {
     list: ['psd2 operation list', 'psd2 operation list --attention'],
     executed: "it was executed: the account or the bank's support says so",

@@ -3,14 +3,18 @@ import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { returnAddress } from '../../flows/linked-sca.ts';
 import { runOperation } from '../../flows/operation.ts';
+import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { refusePasting, returnPortsOf } from '../flow/returns.ts';
 import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
+import { withDebtor } from './debtor.ts';
 import {
   askForMissing,
   type OrderOptions,
@@ -18,7 +22,7 @@ import {
   refuseAboveLimit,
   refuseUncheckedPayee,
 } from './order.ts';
-import { TRANSFERS, writeDebited } from './transfers.ts';
+import { describeStanding, TRANSFERS, writeDebited } from './transfers.ts';
 
 const CREATE_NOTE = `
 On a terminal, the command asks for what is missing: the account (from a list with balances), the payee, the IBAN and the
@@ -39,13 +43,15 @@ Examples:
   $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
       --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`;
 
-interface TransferOptions extends OrderOptions {
+export interface TransferOptions extends OrderOptions {
   /** The operator has verified the payee by other means. */
   payeeVerified: boolean;
   /** Ask for the bank's dates first, and refuse a date outside them. */
   prepare: boolean;
   /** The data of the further steps `verify<N>`, in their order: JSON, `@file` or `-`. */
   verifyData: string[];
+  /** The operator pastes the address that the customer's browser ended at. */
+  paste: boolean;
 }
 
 /** `psd2 transfer create` */
@@ -53,7 +59,10 @@ export const create: Verb = {
   prints: TRANSFERS.prints,
   declare: (command, run) =>
     command
-      .option('--from <productId>', 'account to debit (required; psd2 asks on a terminal)')
+      .option(
+        '--from <productId>',
+        'account to debit: its id, or its IBAN (NextGenPSD2) (required; psd2 asks on a terminal)',
+      )
       .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
       .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
       .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
@@ -80,16 +89,36 @@ export const create: Verb = {
         collect,
         [],
       )
+      .option('--payee-street <text>', "the payee's street (NextGenPSD2)")
+      .option('--payee-building <text>', "the payee's house number (NextGenPSD2)")
+      .option('--payee-postcode <text>', "the payee's postcode (NextGenPSD2)")
+      .option('--payee-town <text>', "the payee's town, which every address needs (NextGenPSD2)")
+      .option(
+        '--payee-country <code>',
+        "the payee's country, which every address needs, for example DE (NextGenPSD2)",
+      )
+      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
       .addHelpText('after', CREATE_NOTE)
-      .action(({ instant = false, urgent = false, payeeVerified = false, prepare = false, ...given }) =>
-        run((context) => makeTransfer(context, { ...given, instant, urgent, payeeVerified, prepare })),
+      .action(
+        ({
+          instant = false,
+          urgent = false,
+          payeeVerified = false,
+          prepare = false,
+          paste = false,
+          ...given
+        }) =>
+          run((context) =>
+            makeTransfer(context, { ...given, instant, urgent, payeeVerified, prepare, paste }),
+          ),
       ),
 };
 
 /** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
-async function makeTransfer(context: Context, given: TransferOptions): Promise<void> {
+export async function makeTransfer(context: Context, given: TransferOptions): Promise<void> {
   await context.needs('payments');
+  if (given.paste) refusePasting(context);
   const options = await askForMissing(context, given);
   const order = readOrder(options, context.world.now(), await context.bankInterface());
   if (options.prepare) await context.needs('terms');
@@ -103,17 +132,41 @@ async function makeTransfer(context: Context, given: TransferOptions): Promise<v
   const furtherData = await readFurtherData(context, options.verifyData);
 
   const opened = await context.bank();
+  const transactionId = context.world.newId();
+  const asked = { ...order, customerId: opened.customerId };
+  // What the bank does not take is refused before it is asked for anything.
+  initiationOf(context, opened, asked, options);
+  const ordered = await withDebtor(context, opened, asked, transactionId);
   const begin = {
-    transactionId: context.world.newId(),
+    transactionId,
     commits: opened.bank.payments.commits,
-    order: { ...order, customerId: opened.customerId },
+    order: ordered,
     furtherData,
+    ...initiationOf(context, opened, ordered, options),
   };
   // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
   if (options.prepare) await checkTerms(opened, begin);
   await opened.flows.begin('transfer', begin, (open) =>
-    driveTransfer(context, opened, open, options.payeeVerified),
+    driveTransfer(context, opened, open, { ...options, isNew: true }),
   );
+}
+
+/** What the flow keeps of the payment, at a bank where the customer commits. */
+function initiationOf(
+  { world }: Context,
+  { bank, profile }: CustomerBank,
+  order: TransferOrder,
+  { paste }: { paste: boolean },
+) {
+  const { payments } = bank;
+  if (!payments.initiation) {
+    const foreign = paste ? '--paste' : order.payeeAddress ? 'address of the payee' : null;
+    if (foreign !== null) throw new Psd2Error('usage', `This bank's interface has no ${foreign}`);
+    return {};
+  }
+  const state = world.newId();
+  const back = { address: returnAddress(redirectUriOf(profile), state), state };
+  return { initiation: payments.initiation(order, back, world.newId) };
 }
 
 /** @throws Psd2Error `invalid_date` if the bank does not execute transfers on that day */
@@ -140,22 +193,41 @@ export async function driveTransfer(
   context: Context,
   opened: CustomerBank,
   open: Open<'transfer'>,
-  payeeVerified: boolean,
+  { payeeVerified, paste, isNew = false }: { payeeVerified: boolean; paste: boolean; isNew?: boolean },
 ): Promise<void> {
   const { terminal, globals, output } = context;
+  const returns = open.current.initiation && {
+    ...(await returnPortsOf(context, opened, paste)),
+    // The token is for this payment alone. Kept, it would replace the one for readings.
+    keepTokens: async (granted: () => Promise<unknown>) => void (await granted()),
+  };
   await driveFlow(
     context,
     TRANSFERS,
     opened,
     open,
-    (ports) =>
+    ({ initiated, ...ports }) =>
       runOperation(open, opened.bank.payments.transfer(open.current), {
         ...ports,
+        // The log has nothing of a new flow.
+        ...(!isNew && { initiated }),
         accept: () => accept(context, opened, open, payeeVerified),
+        ...(returns && { returns, acceptFees: () => acceptFees(context, open) }),
       }),
     [...(payeeVerified ? ['--payee-verified'] : []), ...(globals.yes ? ['--yes'] : [])],
   );
   if (output.format === 'table') terminal.say(cleanText(sayPaid(open.current)));
+}
+
+/** Shows the fees that came with the answer to the initiation. A person at a terminal confirms them. */
+async function acceptFees({ globals, terminal }: Context, open: Open<'transfer'>): Promise<boolean> {
+  const summary = terminal.marked(showVerified(open.current));
+  if (globals.yes || !terminal.canAsk) {
+    terminal.say(summary);
+    return true;
+  }
+  terminal.warn(summary);
+  return terminal.confirm('The bank takes fees. Send the customer to authorise this transfer?');
 }
 
 /** The outcome of an executed transfer, in one sentence. */
@@ -217,7 +289,7 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
 }
 
 /** What the bank verified and the operator must confirm. */
-function showVerified({ order, verification, payeeCheck }: Transfer): string {
+function showVerified({ order, verification, payeeCheck, initiation }: Transfer): string {
   const lines: [string, string | null][] = [
     ['From', writeDebited({ order })],
     ['Payee', order.name],
@@ -230,9 +302,14 @@ function showVerified({ order, verification, payeeCheck }: Transfer): string {
     ['Total', writeMoney(verification?.totalAmount ?? null)],
     ['Description', order.description || null],
     ['Execution', `${order.executionDate}${order.instant ? ', instant' : ''}`],
+    ['Repeated', order.standing ? describeStanding(order.standing) : null],
+    ['Product', initiation?.product ?? null],
     ['Reference', order.reference],
+    ['Bank says', verification?.messages?.join(' ') ?? null],
   ];
-  return ['The bank has verified this transfer:']
+  const title =
+    verification || !initiation ? 'The bank has verified this transfer:' : 'You are about to pay:';
+  return [title]
     .concat(lines.flatMap(([title, value]) => (value ? [`  ${title.padEnd(13)} ${cleanText(value)}`] : [])))
     .join('\n');
 }

@@ -22,6 +22,10 @@ export const transfer: Noun = {
         'make a transfer: verified by the bank, confirmed by you, authorised by the customer, executed',
       load: async () => (await import('./create.ts')).create,
     },
+    standing: {
+      description: 'make a standing order, which the bank pays again and again (NextGenPSD2)',
+      load: async () => (await import('./standing.ts')).standing,
+    },
     prepare: {
       description: 'show which dates, currencies and countries the bank allows',
       load: async () => (await import('./prepare.ts')).prepare,

@@ -1,10 +1,16 @@
 import Big from 'big.js';
 import type { Account, BankInterface } from '../../bank/ports/bank.ts';
-import { bankDay, parseDate } from '../../domain/calendar.ts';
+import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import type { FREQUENCIES } from '../../domain/order/frequency.ts';
 import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
 import type { PayeeSource } from '../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import { parseDescription, parsePayeeName, parseReference } from '../../domain/order/sepa-text.ts';
+import {
+  parseDescription,
+  parsePayeeName,
+  parseReference,
+  parseSepaText,
+} from '../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
@@ -30,6 +36,13 @@ export interface OrderOptions {
   /** The IBAN of the debited account, if it is known. */
   fromIban?: string | undefined;
   payeeSource?: PayeeSource | undefined;
+  payeeStreet?: string | undefined;
+  payeeBuilding?: string | undefined;
+  payeePostcode?: string | undefined;
+  payeeTown?: string | undefined;
+  payeeCountry?: string | undefined;
+  /** For a standing order. Its first day is `date`. */
+  standing?: { frequency: (typeof FREQUENCIES)[number]; end: string | undefined; day: number | null };
 }
 
 /** @throws Psd2Error `usage` and the `invalid_…` codes, before anything is sent */
@@ -96,7 +109,50 @@ function readTerms(options: OrderOptions, now: Date) {
     reference: options.reference === undefined ? null : parseReference(options.reference),
     fromIban: options.fromIban,
     payeeSource: options.payeeSource,
+    ...readAddress(options),
+    ...(options.standing && { standing: readStanding(options.standing, executionDate) }),
   };
+}
+
+/** @throws Psd2Error `invalid_date` for a last day before the first */
+function readStanding(
+  { frequency, end, day }: NonNullable<OrderOptions['standing']>,
+  start: IsoDate,
+): NonNullable<TransferOrder['standing']> {
+  const last = end === undefined ? null : parseDate('--end', end);
+  if (last !== null && last < start)
+    throw new Psd2Error('invalid_date', `--end ${last} is before --start ${start}`);
+  return { frequency, end: last, day };
+}
+
+/** The payee's address, as SEPA allows it: in parts, with town and country. @throws Psd2Error `usage`, `invalid_text` */
+function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'> {
+  const { payeeStreet, payeeBuilding, payeePostcode, payeeTown: town, payeeCountry: country } = options;
+  if ([payeeStreet, payeeBuilding, payeePostcode, town, country].every((part) => part === undefined))
+    return {};
+  if (town === undefined || country === undefined) {
+    throw new Psd2Error('usage', `The payee's address has no ${town === undefined ? 'town' : 'country'}`, {
+      hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
+    });
+  }
+  if (!/^[A-Z]{2}$/.test(country))
+    throw new Psd2Error(
+      'usage',
+      `--payee-country ${JSON.stringify(country)} is not a code of two capital letters`,
+    );
+  const part = (option: string, text: string | undefined, longest: number) =>
+    text === undefined ? undefined : parseSepaText(option, text, longest);
+  const street = part('--payee-street', payeeStreet, 70);
+  const building = part('--payee-building', payeeBuilding, 16);
+  const postcode = part('--payee-postcode', payeePostcode, 16);
+  const payeeAddress = {
+    ...(street !== undefined && { street }),
+    ...(building !== undefined && { building }),
+    ...(postcode !== undefined && { postcode }),
+    town: parseSepaText('--payee-town', town, 35),
+    country,
+  };
+  return { payeeAddress };
 }
 
 /** Whether all required options are there. */

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
+import { refusePasting } from '../flow/returns.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './create.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
@@ -23,16 +24,18 @@ export const resume: Verb = {
         collect,
         [],
       )
-      .action((flow, { payeeVerified = false, verifyData }) =>
-        run((context) => resumeTransfer(context, flow, { payeeVerified, verifyData })),
+      .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
+      .action((flow, { payeeVerified = false, paste = false, verifyData }) =>
+        run((context) => resumeTransfer(context, flow, { payeeVerified, paste, verifyData })),
       ),
 };
 
 function resumeTransfer(
   context: Context,
   named: string | undefined,
-  { payeeVerified, verifyData }: { payeeVerified: boolean; verifyData: string[] },
+  { payeeVerified, paste, verifyData }: { payeeVerified: boolean; paste: boolean; verifyData: string[] },
 ): Promise<void> {
+  if (paste) refusePasting(context);
   const check = (current: Transfer) => {
     const profile = context.profile();
     const { order } = current;
@@ -46,6 +49,6 @@ function resumeTransfer(
   };
   return resumeFlow(context, TRANSFERS, named, check, async (opened, open, furtherData) => {
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
-    await driveTransfer(context, opened, open, payeeVerified);
+    await driveTransfer(context, opened, open, { payeeVerified, paste });
   });
 }

@@ -4,6 +4,7 @@ import { asksForOutcome, nextOperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
+import { progressOf } from '../../flows/resource-status.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
@@ -42,12 +43,17 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
   const { bank } = await acting.bank();
-  const { executionStatus } = bank.payments.transfer(current);
+  const { executionStatus, sca = bank.sca } = bank.payments.transfer(current);
   try {
-    const status = await bank.sca.status(resourceId, current.transactionId);
+    const status = await sca.status(resourceId, current.transactionId);
+    const progress = await progressOf(sca, current);
     TRANSFERS.print(context, {
       ...current,
       authorizationStatus: status.authorizationStatus,
+      ...(current.initiation && {
+        transactionStatus: status.authorizationStatus,
+        scaStatus: progress?.scaStatus ?? current.scaStatus,
+      }),
       executionStatus: current.executionStatus ?? status.executionStatus,
       ...(executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId))),
     });

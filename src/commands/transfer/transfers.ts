@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isOutcomeOpen, nextOperationStep, OPERATION_STATES } from '../../domain/operation.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
-import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
@@ -33,6 +33,10 @@ const shape = () =>
     totalAmount: orNull(money('debited amount, including the commission')),
     commissions: orNull(money("the bank's commission")),
     bankName: orNull(text("the payee's bank")),
+    product: orNull(text('payment product (NextGenPSD2)')),
+    endToEndId: orNull(text('endToEndIdentification, which the payee sees (NextGenPSD2)')),
+    transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT (NextGenPSD2)")),
+    scaStatus: orNull(text("the bank's word for the authorisation, for example finalised (NextGenPSD2)")),
     payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
     payeeCheck: orNull(
       z
@@ -80,10 +84,20 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   referenceOf: ({ order }) => order.reference,
   sent: 'execute',
   done: 'executed',
+  async cancelAtBank(context, opened, open) {
+    const { cancelAtBank } = await import('../../flows/cancellation.ts');
+    const { flowPortsOf } = await import('../flow/ports.ts');
+    const { returnPortsOf } = await import('../flow/returns.ts');
+    const returns = await returnPortsOf(context, opened, false);
+    const calls = opened.bank.payments.transfer(open.current);
+    await cancelAtBank(open, calls, flowPortsOf(context, opened), {
+      ...returns,
+      keepTokens: async (granted) => void (await granted()),
+    });
+  },
   isUnknown: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
-  askBank: (bank, flow) =>
-    askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow).executionStatus),
+  askBank: (bank, flow) => askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
   help: {
     list: [
       'psd2 transfer list --since 2026-11-01 --state executed',
@@ -106,7 +120,7 @@ the execution day and of the days after it.`,
 
 /** A transfer in the shape of the command contract. */
 function toData(transfer: Transfer) {
-  const { order, verification, payeeCheck } = transfer;
+  const { order, verification, payeeCheck, initiation } = transfer;
   return {
     ...flowData({ ...transfer, kind: 'transfer' }, order.customerId, verification?.resourceId),
     instant: order.instant,
@@ -121,6 +135,10 @@ function toData(transfer: Transfer) {
     totalAmount: verification?.totalAmount ?? null,
     commissions: verification?.commissions ?? null,
     bankName: verification?.bankName ?? null,
+    product: initiation?.product ?? null,
+    endToEndId: initiation?.endToEndId ?? null,
+    transactionStatus: transfer.transactionStatus,
+    scaStatus: transfer.scaStatus,
     payeeSource: order.payeeSource ?? null,
     payeeCheck,
     ...executionData(transfer),
@@ -142,6 +160,12 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Description', value: ({ description }) => description },
     { title: 'Execution date', value: ({ executionDate }) => executionDate },
     { title: 'Instant', value: ({ instant }) => (instant ? 'yes' : 'no') },
+    { title: 'Repeated', value: () => transfer.order.standing && describeStanding(transfer.order.standing) },
+    { title: 'Product', value: ({ product }) => product },
+    { title: 'End-to-end id', value: ({ endToEndId }) => endToEndId },
+    { title: 'Status', value: ({ transactionStatus }) => transactionStatus },
+    { title: 'SCA', value: ({ scaStatus }) => scaStatus },
+    { title: 'Bank says', value: () => transfer.verification?.messages?.join(' ') },
     { title: 'Name given by', value: ({ payeeSource }) => payeeSource && `the ${payeeSource}` },
     {
       title: 'Payee check',
@@ -162,7 +186,15 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
   output.record(toData(transfer), fields, shape);
 }
 
+/** How often a standing order pays. */
+export function describeStanding({ frequency, day, end }: NonNullable<TransferOrder['standing']>): string {
+  const parts = [frequency, day !== null && `day ${day}`, end !== null && `until ${end}`];
+  return parts.filter(Boolean).join(', ');
+}
+
 /** The debited account: its product id, with its IBAN if that is known. */
 export function writeDebited({ order }: Pick<Transfer, 'order'>): string {
-  return order.fromIban === undefined ? order.from : `${order.fromIban} (${order.from})`;
+  return order.fromIban === undefined || order.fromIban === order.from
+    ? order.from
+    : `${order.fromIban} (${order.from})`;
 }

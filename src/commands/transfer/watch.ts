@@ -1,8 +1,9 @@
 import type { Bank } from '../../bank/ports/bank.ts';
 import { asksForOutcome, isPending, nextOperationStep, type OperationStep } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { outcomeUnknown, pollSettlement, whatHappened } from '../../flows/outcome.ts';
+import { outcomeUnknown, pollSettlement } from '../../flows/outcome.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
+import { whatHappened } from '../../flows/resource-status.ts';
 
 /** The first and the longest pause between two questions. Each pause is half as long again as the one before. */
 const FIRST_PAUSE_MS = 3_000;
@@ -43,7 +44,8 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
       const { resourceId } = transfer.verification;
       if (settles && asksForOutcome(transfer, settles))
         return await watchSettlement(ports, bank, transfer, resourceId);
-      const status = await bank.sca.status(resourceId, transfer.transactionId);
+      const { sca = bank.sca } = bank.payments.transfer(transfer);
+      const status = await sca.status(resourceId, transfer.transactionId);
       const now = {
         ...transfer,
         ...status,

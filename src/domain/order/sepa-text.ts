@@ -8,7 +8,7 @@ const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
  *
  * @throws Psd2Error `invalid_text`. The message names the option, the character and its position (from 1).
  */
-function parseSepaText(option: string, text: string, maximum: number): string {
+export function parseSepaText(option: string, text: string, maximum: number): string {
   const odd = CHARACTER_OUTSIDE_SEPA.exec(text);
   if (odd) {
     throw new Psd2Error(

@@ -23,7 +23,7 @@ export function composer(
   let certificate: string | undefined;
   let keyId: string | undefined;
   return async (call) => {
-    const requestId = settings.newId();
+    const requestId = call.requestId ?? settings.newId();
     const operation = call.facts.login ? undefined : paths.find(call.method, call.path)?.operation;
     const body = call.body === undefined ? undefined : toBytes(call.body);
     const target = call.origin === undefined ? `${settings.pathPrefix}${call.path}` : call.path;

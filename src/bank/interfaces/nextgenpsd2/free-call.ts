@@ -21,7 +21,7 @@ export function ownHeadersOf({ oauth, headers }: BankDescription): string[] {
 export function refusalOf(paths: Paths, method: string, path: string): Psd2Error | null {
   if (method !== 'POST' || !initiates(paths, path)) return null;
   return new Psd2Error('usage', 'psd2 api does not initiate a payment', {
-    hint: 'At such a bank, this version of psd2 only reads. --dry-run and --curl show the request.',
+    hint: 'psd2 transfer create does. --dry-run and --curl show the request.',
   });
 }
 

@@ -14,7 +14,7 @@ import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { type Paths, pathsOf } from './paths.ts';
 import { paymentsOf } from './payments.ts';
 import { probeSignature } from './probe.ts';
-import { scaOf } from './sca.ts';
+import { scaOfConsents } from './sca.ts';
 
 /**
  * The interface of the Berlin Group's banks, NextGenPSD2 1.3, as one of them has it.
@@ -25,7 +25,10 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
   const paths = pathsOf(description);
   return {
     name: 'nextgenpsd2',
-    has: new Set(['consent status', 'consent deletion', 'Consent-ID']),
+    has: new Set([
+      ...(['payments', 'standing orders', 'confirmation of funds'] as const),
+      ...(['consent status', 'consent deletion', 'Consent-ID'] as const),
+    ]),
     probes: 'signature',
     logsIn: LOGS_IN[description.oauth.mode],
     customers: 'named by the operator',
@@ -124,8 +127,8 @@ function openBank({ description, paths, settings, cards }: OpenSettings, outer: 
     accounts: accountsOf(calls),
     consents,
     login: { ...loginOf(bank, oauth, description), probe: () => probeSignature(bank, paths, settings) },
-    payments: paymentsOf(),
-    sca: scaOf(calls, oauth, consentStatus),
+    payments: paymentsOf(calls, oauth),
+    sca: scaOfConsents(calls, oauth, consentStatus),
     send: (call) => sendFreely(bank, paths, call),
     earliestAnswer: () => earliest,
   };

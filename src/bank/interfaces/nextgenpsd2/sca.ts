@@ -17,28 +17,50 @@ import { authorizationUrl, type OAuth } from './oauth.ts';
 import { callOf, factsOf } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
 
-/** SCA as the bank's links say (NextGenPSD2, section 2, "SCA"). */
-export function scaOf(
+/** What the customer authorises. */
+export interface Authorised {
+  /** The call that starts an authorisation, unless a link says another. */
+  start(resourceId: string, transactionId: string): BankCall;
+  /** The scope of OAuth. */
+  scope(resourceId: string): string;
+  status(resourceId: string, transactionId: string): Promise<ResourceStatus>;
+  /** As {@link Sca.count}. */
+  count?(resourceId: string, transactionId: string): Promise<number>;
+}
+
+/** SCA of consents. */
+export function scaOfConsents(
   calls: Calls,
   oauth: OAuth,
   consentStatus: (id: string, transactionId: string) => Promise<ConsentStatus>,
 ): Sca {
+  return scaOf(calls, oauth, {
+    start: (consentId, transactionId) =>
+      callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId),
+    scope: (consentId) => calls.description.oauth.scope.ais.replace('{consentId}', consentId),
+    async status(resourceId, transactionId) {
+      return resourceStatus(await consentStatus(resourceId, transactionId));
+    },
+  });
+}
+
+/** SCA as the bank's links say (NextGenPSD2, section 2, "SCA"). */
+export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
   const { pollSeconds, authorisationMinutes } = calls.description.sca;
   return {
     timing: { pollSeconds, authorisationMinutes },
     async start({ resourceId, redirectUri, transactionId, beforeSend }) {
       const links = await startAuthorisation(calls, {
-        call: callOf(calls.paths, 'startConsentAuthorisation', { consentId: resourceId }, transactionId),
+        call: authorised.start(resourceId, transactionId),
         redirectUri,
         beforeSend,
       });
       if (links.redirect !== undefined) return browserLink(links.redirect, calls.base, 'scaRedirect');
       throw noWay('names no page for the customer', transactionId);
     },
-    async status(resourceId, transactionId) {
-      return resourceStatus(await consentStatus(resourceId, transactionId));
-    },
-    proceed: (sca) => proceed(calls, oauth, sca),
+    status: (resourceId, transactionId) => authorised.status(resourceId, transactionId),
+    ...(authorised.count && { count: authorised.count }),
+    proceed: (sca) => proceed(calls, oauth, authorised, sca),
     progress: (links, transactionId) => progress(calls, links, transactionId),
     async confirmCode({ links, code, transactionId, beforeSend }) {
       if (links.confirmation === undefined)
@@ -143,17 +165,23 @@ async function startAuthorisation(
 }
 
 /** Follows the bank's links up to what the customer must do. */
-async function proceed(calls: Calls, oauth: OAuth, sca: ScaAuthorisation): Promise<ScaTurn> {
+async function proceed(
+  calls: Calls,
+  oauth: OAuth,
+  authorised: Authorised,
+  sca: ScaAuthorisation,
+): Promise<ScaTurn> {
   const { resourceId, redirectUri, transactionId, beforeSend } = sca;
-  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links));
+  const scope = authorised.scope(resourceId);
+  const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, scope));
   if (turn) return turn;
   const known = sca.links?.start;
   const call =
     known === undefined
-      ? callOf(calls.paths, 'startConsentAuthorisation', { consentId: resourceId }, transactionId)
+      ? authorised.start(resourceId, transactionId)
       : linkedCall(calls, 'POST', known, 'startAuthorisation', transactionId);
   const started = await startAuthorisation(calls, { call, redirectUri, beforeSend });
-  const next = await turnOf(calls, oauth, sca, started);
+  const next = await turnOf(calls, oauth, sca, started, scope);
   if (next) return next;
   throw noWay('has started the authorisation, but names no way', transactionId);
 }
@@ -162,15 +190,16 @@ async function proceed(calls: Calls, oauth: OAuth, sca: ScaAuthorisation): Promi
 async function turnOf(
   calls: Calls,
   oauth: OAuth,
-  { resourceId, login, transactionId }: ScaAuthorisation,
+  { login, transactionId }: Pick<ScaAuthorisation, 'login' | 'transactionId'>,
   links: ScaLinks,
+  scope: string,
 ): Promise<ScaTurn | null> {
+  if (links.unusable !== undefined) throw new Psd2Error('bank_answer', links.unusable, { transactionId });
   if (links.isDone) return { next: 'nothing', links };
   if (links.redirect !== undefined)
     return { next: 'open', url: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
   if (links.oauth !== undefined) {
     const server = await oauth.server(links.oauth, transactionId);
-    const scope = calls.description.oauth.scope.ais.replace('{consentId}', resourceId);
     const url = authorizationUrl(server, { ...login, scope }, calls.description);
     return { next: 'log in', url, server: links.oauth, links };
   }

@@ -33,7 +33,7 @@ const scaLinks = z.catch(
 export type WireScaLinks = z.infer<typeof scaLinks>;
 
 /** What an answer says about SCA. All of it is optional. */
-const scaPart = { scaStatus: optionalWords, psuMessage: optionalWords, _links: scaLinks };
+export const scaPart = { scaStatus: optionalWords, psuMessage: optionalWords, _links: scaLinks };
 
 /** The answer to a new consent. */
 export const consentAnswer = z.object({ consentId: headerId, consentStatus: words, ...scaPart });

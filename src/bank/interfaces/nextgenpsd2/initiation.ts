@@ -1,0 +1,158 @@
+import { addDays, bankDay } from '../../../domain/calendar.ts';
+import type { Initiation } from '../../../domain/operation.ts';
+import type { TransferOrder } from '../../../domain/transfer.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { Calls } from './calls.ts';
+
+/**
+ * The initiation of an order, as the bank file allows it (NextGenPSD2, section 1, `payments`): exactly the fields of the standard
+ * that the order has, and those that the bank demands.
+ *
+ * @throws Psd2Error `usage`, `invalid_date` and `invalid_text` for an order that this bank does not take
+ */
+export function initiationOf(
+  { description, settings }: Pick<Calls, 'description' | 'settings'>,
+  order: TransferOrder,
+  back: { address: string; state: string },
+  newId: () => string,
+): Initiation {
+  const { payments, sca } = description;
+  if (order.urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
+  refuseUntakenDate(order, payments.futureDays, settings.now());
+  if (payments.address === 'required' && !order.payeeAddress) {
+    throw new Psd2Error('usage', "This bank wants the payee's address", {
+      hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
+    });
+  }
+  const service = order.standing ? 'periodic-payments' : 'payments';
+  const endToEndId = order.reference ?? newId().replaceAll('-', '').slice(0, 35);
+  return {
+    service,
+    product: productOf(order, payments.products[service], service),
+    endToEndId,
+    body: JSON.stringify(bodyOf(order, endToEndId, payments.required)),
+    returnAddress: back.address,
+    returnState: back.state,
+    repeatMinutes: payments.repeat === 'same-answer' ? (payments.repeatMinutes ?? null) : null,
+    needsLink: !sca.approaches.includes('decoupled'),
+    executesWithoutSca: payments.executesWithoutSca,
+  };
+}
+
+/** The product of an order. What is in XML is for other bodies. @throws Psd2Error `usage` if the bank file has none */
+function productOf(
+  { instant, type }: TransferOrder,
+  offered: readonly string[],
+  service: Initiation['service'],
+): string {
+  const products = offered.filter((product) => !product.startsWith('pain.001'));
+  const isInstant = (product: string) => /inst/i.test(product);
+  const named = type === null || type === 'INSTANT' ? undefined : type;
+  const product =
+    named === undefined
+      ? products.find((each) => isInstant(each) === instant)
+      : products.find((each) => each === named);
+  if (product !== undefined) return product;
+  const what = named === undefined ? `${instant ? 'instant ' : ''}product` : `product ${named}`;
+  throw new Psd2Error('usage', `The bank file has no ${what} in payments.products.${service}`, {
+    hint:
+      products.length === 0
+        ? 'psd2 bank show prints what it has.'
+        : `It has: ${products.join(', ')}. Choose one with --type.`,
+  });
+}
+
+/** @throws Psd2Error `invalid_date` */
+function refuseUntakenDate(
+  { executionDate, futureDated, standing }: TransferOrder,
+  futureDays: number,
+  now: Date,
+) {
+  if (standing || !futureDated) return;
+  if (futureDays === 0) {
+    throw new Psd2Error(
+      'invalid_date',
+      `This bank takes no execution date, so ${executionDate} is not possible`,
+      {
+        hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
+      },
+    );
+  }
+  const latest = addDays(bankDay(now), futureDays);
+  if (executionDate > latest)
+    throw new Psd2Error('invalid_date', `This bank takes no execution date after ${latest}`);
+}
+
+/** The body, with its fields in the order of the standard. */
+function bodyOf(order: TransferOrder, endToEndId: string, required: readonly string[]): object {
+  const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
+  const body = {
+    endToEndIdentification: endToEndId,
+    debtorAccount: { iban: order.fromIban ?? order.from },
+    instructedAmount: { currency, amount },
+    creditorAccount: { iban: to },
+    creditorName: name,
+    ...(payeeAddress && { creditorAddress: addressIn(payeeAddress) }),
+    ...(description !== '' && { remittanceInformationUnstructured: description }),
+    ...(order.futureDated && !standing && { requestedExecutionDate: executionDate }),
+    ...(standing && {
+      startDate: executionDate,
+      ...(standing.end !== null && { endDate: standing.end }),
+      frequency: standing.frequency,
+      ...(standing.day !== null && { dayOfExecution: String(standing.day) }),
+    }),
+  };
+  return required.reduce((filled, path) => fill(filled, path.split('.'), path, order, endToEndId), body);
+}
+
+function addressIn({
+  street,
+  building,
+  postcode,
+  town,
+  country,
+}: NonNullable<TransferOrder['payeeAddress']>) {
+  return {
+    ...(street !== undefined && { streetName: street }),
+    ...(building !== undefined && { buildingNumber: building }),
+    ...(postcode !== undefined && { postCode: postcode }),
+    townName: town,
+    country,
+  };
+}
+
+/** What psd2 knows for fields that some banks demand. SEPA shares the charges. */
+function knownFor(path: string, order: TransferOrder, endToEndId: string): string | undefined {
+  const known: Readonly<Record<string, string>> = {
+    'debtorAccount.currency': order.currency,
+    'creditorAccount.currency': order.currency,
+    chargeBearer: 'SLEV',
+    instructionIdentification: endToEndId,
+    requestedExecutionDate: order.executionDate,
+    remittanceInformationUnstructured: order.description || endToEndId,
+  };
+  return Object.hasOwn(known, path) ? known[path] : undefined;
+}
+
+/** Fills a field that the bank demands, unless the body has it. @throws Psd2Error `usage` for one that psd2 does not know */
+function fill<Part extends object>(
+  part: Part,
+  [name = '', ...rest]: readonly string[],
+  path: string,
+  order: TransferOrder,
+  endToEndId: string,
+): Part {
+  const held: unknown = Object.entries(part).find(([key]) => key === name)?.[1];
+  if (rest.length > 0) {
+    const inner = typeof held === 'object' && held !== null ? held : {};
+    return { ...part, [name]: fill(inner, rest, path, order, endToEndId) };
+  }
+  if (held !== undefined) return part;
+  const value = knownFor(path, order, endToEndId);
+  if (value !== undefined) return { ...part, [name]: value };
+  throw new Psd2Error('usage', `This bank demands ${path} in a payment, and psd2 has no value for it`, {
+    hint: path.startsWith('creditorAddress')
+      ? "Give the payee's address with --payee-town, --payee-country and the options beside them."
+      : 'payments.required of the bank file names it.',
+  });
+}

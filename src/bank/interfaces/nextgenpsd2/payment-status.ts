@@ -1,0 +1,55 @@
+import type { TransferOrder } from '../../../domain/transfer.ts';
+import type { ExecutionStatus } from '../../ports/bank.ts';
+import type { ResourceStatus } from '../../ports/customer.ts';
+
+// What the transaction statuses mean (NextGenPSD2 1.3, "transactionStatus"; ISO 20022). One that is in none of these lists is
+// shown as it is, and decides nothing.
+
+/** The bank has it. Nobody has authorised it, or not everybody who must. */
+const UNAUTHORISED: readonly string[] = ['RCVD', 'PDNG', 'PATC'];
+/** The bank has checked it. It is not accepted for execution yet. */
+const CHECKED: readonly string[] = ['ACTC', 'ACCP', 'ACFC'];
+/** Accepted for execution, or executed. */
+const ACCEPTED: readonly string[] = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
+
+/** Whether nothing is left to authorise. */
+export function isOver(status: string): boolean {
+  return ACCEPTED.includes(status) || status === 'RJCT' || status === 'CANC';
+}
+
+/** What a status means for a payment. One for a later day is ordered as soon as the bank has checked it. */
+export function resourceStatus(
+  status: string,
+  { futureDated, standing }: Pick<TransferOrder, 'futureDated' | 'standing'>,
+): ResourceStatus {
+  const isChecked = CHECKED.includes(status);
+  const isLater = futureDated || standing !== undefined;
+  const isAuthorized = isChecked || ACCEPTED.includes(status);
+  return {
+    authorizationStatus: status,
+    executionStatus: null,
+    authorization: {
+      type: 'authorization',
+      status: isAuthorized ? 'AUTHORIZED' : 'PENDING',
+      bankStatus: status,
+    },
+    became: becameOf(status, isChecked && isLater),
+    ...(UNAUTHORISED.includes(status) && { awaitsSca: true }),
+  };
+}
+
+function becameOf(status: string, isOrdered: boolean): ResourceStatus['became'] {
+  if (ACCEPTED.includes(status) || isOrdered) return 'executed';
+  if (status === 'CANC') return 'cancelled';
+  return status === 'RJCT' ? 'failed' : null;
+}
+
+/** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */
+export function settlementOf(status: string, final: readonly string[]): ExecutionStatus {
+  const isEnded = status === 'RJCT' || status === 'CANC';
+  return {
+    executionStatus: status,
+    executionStatusDescription: null,
+    status: final.includes(status) ? 'OK' : isEnded ? 'KO' : 'PENDING',
+  };
+}

@@ -1,0 +1,53 @@
+import { Psd2Error } from '../../errors.ts';
+import type { ReturnPorts } from '../../flows/linked-sca.ts';
+import { readReturnAddress } from '../../flows/login.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { openAccessNotes } from '../open/call-records.ts';
+import { customerPortsOf } from './ports.ts';
+
+/** psd2 stores a granted login even if the operator interrupts. */
+const NEVER = new AbortController().signal;
+
+/**
+ * What psd2 needs of the operator for SCA that the bank's links lead.
+ *
+ * @param paste the operator pastes the address that the customer's browser ended at
+ */
+export async function returnPortsOf(
+  context: Context,
+  { client, customerId, profile, tokens }: CustomerBank,
+  paste: boolean,
+): Promise<ReturnPorts> {
+  const { terminal } = context;
+  return {
+    client,
+    async keepTokens(granted) {
+      const giveBack = await tokens.ready();
+      const kept = await granted();
+      await giveBack();
+      await tokens.change(customerId, (slot) => slot.write(kept), NEVER);
+      await (await openAccessNotes(context)).forget(customerId);
+    },
+    askForReturn: paste
+      ? (state) =>
+          readReturnAddress(
+            {
+              askForReturnAddress: (check) =>
+                terminal.askSecret('The address that the browser ended at', check),
+              customer: customerPortsOf(context, profile),
+            },
+            state,
+          )
+      : undefined,
+    say: (text) => terminal.say(cleanText(text)),
+  };
+}
+
+/** @throws Psd2Error `usage` without a terminal to ask at */
+export function refusePasting({ terminal }: Context): void {
+  if (terminal.canAsk) return;
+  throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
+    hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+  });
+}

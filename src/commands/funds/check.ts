@@ -1,0 +1,51 @@
+import * as z from 'zod/mini';
+import { parseSepaIban } from '../../domain/order/iban.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { decimal, flag, text } from '../shared/fields.ts';
+
+const shape = () =>
+  z.object({
+    account: text('IBAN of the account'),
+    amount: decimal('amount that was asked for'),
+    currency: text('ISO 4217 code'),
+    fundsAvailable: flag('the account has the amount'),
+  });
+
+/** `psd2 funds check` */
+export const check: Verb = {
+  prints: { what: 'whether an account has an amount', shape },
+  declare: (command, run) =>
+    command
+      .requiredOption('--account <iban>', 'IBAN of the account')
+      .requiredOption('--amount <decimal>', 'for example 12.50, in EUR')
+      .addHelpText(
+        'after',
+        `\nThe exit code is 0 if the account has the amount, and 7 if not.\n${examples('psd2 funds check --account DE02100100109307118603 --amount 12.50')}`,
+      )
+      .action(({ account, amount }) => run((context) => checkFunds(context, account, amount))),
+};
+
+async function checkFunds(context: Context, account: string, text: string): Promise<void> {
+  await context.needs('confirmation of funds');
+  const asked = { account: parseSepaIban(account), amount: parsePaymentAmount(text), currency: 'EUR' };
+  const { bank } = await context.bank();
+  const transactionId = context.world.newId();
+  const fundsAvailable = await bank.payments.funds?.(asked, transactionId);
+  if (fundsAvailable === undefined) throw new TypeError('The interface says that it confirms funds');
+  context.output.record(
+    { ...asked, fundsAvailable },
+    [
+      { title: 'Account', value: (row) => row.account },
+      { title: 'Amount', value: ({ amount, currency }) => `${amount} ${currency}` },
+      { title: 'Available', value: (row) => (row.fundsAvailable ? 'yes' : 'no') },
+    ],
+    shape,
+  );
+  if (!fundsAvailable)
+    throw new Psd2Error('bank_refused', `The account does not have ${asked.amount} ${asked.currency}`, {
+      transactionId,
+    });
+}

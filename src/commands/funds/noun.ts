@@ -1,0 +1,16 @@
+import { examples, type Noun } from '../declare.ts';
+
+/** `psd2 funds`: whether an account has an amount. */
+export const funds: Noun = {
+  declare: (command) =>
+    command.addHelpText(
+      'after',
+      examples('psd2 funds check --account DE02100100109307118603 --amount 12.50'),
+    ),
+  commands: {
+    check: {
+      description: 'ask the bank whether an account has an amount (NextGenPSD2)',
+      load: async () => (await import('./check.ts')).check,
+    },
+  },
+};

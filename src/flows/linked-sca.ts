@@ -1,0 +1,211 @@
+import { randomBytes } from 'node:crypto';
+import type { BeforeSend } from '../bank/ports/call.ts';
+import type { ClientCredentials, Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
+import { Psd2Error } from '../errors.ts';
+import type { StoredTokens } from '../store/ports/tokens.ts';
+import { readCode } from './login.ts';
+import type { Callback, FlowPorts } from './ports.ts';
+import { awaitCallback, type ScaSubject } from './sca.ts';
+import { toStoredTokens } from './session.ts';
+
+/** What psd2 needs of the operator for SCA that the bank's links lead. */
+export interface ReturnPorts {
+  /** The OAuth client, for a bank where the customer logs in with the resource. */
+  client(): ClientCredentials;
+  /** Stores the tokens of such a login. First makes sure that it can: `granted` uses up the code of the login. */
+  keepTokens(granted: () => Promise<StoredTokens>): Promise<void>;
+  /** Asks the operator for the address that the customer's browser ended at. Undefined: psd2 does not ask. */
+  askForReturn: ((state: string) => Promise<URLSearchParams>) | undefined;
+  /** Tells the operator what the bank wants the customer to do. */
+  say(text: string): void;
+}
+
+/** The resource to authorise, at a bank whose links say how. */
+export interface LinkedSubject extends ScaSubject {
+  kind: 'consent' | 'transfer' | 'operation';
+  flow: string;
+  /** Where the customer's browser returns to, with {@link state}, which ties the return to the flow. */
+  returnAddress: string;
+  state: string;
+}
+
+/** The journal's callbacks while the customer is at the bank. */
+export interface LinkedRecord {
+  /** Announces the start of an authorisation, and the confirmation code. */
+  approach: BeforeSend;
+  code: BeforeSend;
+  /** What the flow keeps of the bank's links, before the customer has one. */
+  started(links: ScaLinks): Promise<void>;
+  returned(): Promise<void>;
+  /** The customer refused the login at the bank. @throws `error`, unless the bank's status shows what became of the resource */
+  refusedLogin(error: Psd2Error): Promise<void>;
+}
+
+/**
+ * Takes the customer through SCA as the bank's links say (NextGenPSD2, section 2, "SCA"): redirect, start of an authorisation,
+ * OAuth, confirmation code, or elsewhere. The bank's status then decides.
+ *
+ * @param links null: nothing is known, so psd2 starts an authorisation
+ * @returns whether the bank has the confirmation code
+ * @throws Psd2Error `usage` if psd2 must see the return of the browser and cannot, before the customer does anything
+ */
+export async function authoriseByLinks(
+  subject: LinkedSubject,
+  links: ScaLinks | null,
+  ports: FlowPorts,
+  returns: ReturnPorts,
+  record: LinkedRecord,
+): Promise<boolean> {
+  const codeVerifier = randomBytes(32).toString('base64url');
+  const turn = await proceed(subject, links, ports, { returns, codeVerifier, beforeSend: record.approach });
+  const listener = await listenFor(subject, turn, ports, returns);
+  try {
+    await record.started(turn.links);
+    return await sendCustomer(subject, turn, ports, returns, { listener, codeVerifier, record });
+  } finally {
+    await listener?.close();
+  }
+}
+
+/** The redirect URI with a state. */
+export function returnAddress(redirectUri: string, state: string): string {
+  const url = new URL(redirectUri);
+  url.searchParams.set('state', state);
+  return url.href;
+}
+
+/** Whether the customer logs in at the bank's OAuth server. */
+export function isLogin({ redirect, oauth }: ScaLinks): boolean {
+  return redirect === undefined && oauth !== undefined;
+}
+
+/** The error if only the return of the customer's browser helps, and psd2 has not seen it. */
+export function lacksReturn(
+  { kind, flow, transactionId }: Pick<LinkedSubject, 'kind' | 'flow' | 'transactionId'>,
+  why: string,
+): Psd2Error {
+  return new Psd2Error('usage', why, {
+    hint: 'Paste the final address of the browser:',
+    next: [[kind, 'resume', flow, '--paste']],
+    transactionId,
+  });
+}
+
+/** Does what the bank's links say, up to what the customer must do. */
+async function proceed(
+  { resourceId, returnAddress: redirectUri, state, transactionId }: LinkedSubject,
+  links: ScaLinks | null,
+  { bank, customer }: FlowPorts,
+  {
+    returns,
+    codeVerifier,
+    beforeSend,
+  }: { returns: ReturnPorts; codeVerifier: string; beforeSend: BeforeSend },
+): Promise<ScaTurn> {
+  const { sca }: { sca: Sca } = bank;
+  if (!sca.proceed) throw new TypeError('This interface has no links for SCA');
+  return sca.proceed({
+    resourceId,
+    links,
+    redirectUri,
+    login: {
+      // Only a bank where the customer logs in with the resource has one.
+      get clientId() {
+        return returns.client().clientId;
+      },
+      redirectUri: customer.redirectUri,
+      state,
+      codeVerifier,
+    },
+    transactionId,
+    beforeSend,
+  });
+}
+
+/** Sends the customer where the bank wants them, and takes what their browser brings back. */
+async function sendCustomer(
+  subject: LinkedSubject,
+  turn: ScaTurn,
+  ports: FlowPorts,
+  returns: ReturnPorts,
+  {
+    listener,
+    codeVerifier,
+    record,
+  }: { listener: Callback | null; codeVerifier: string; record: LinkedRecord },
+): Promise<boolean> {
+  if (turn.links.message !== undefined) returns.say(`The bank says: ${turn.links.message}`);
+  if (turn.next === 'nothing' || turn.next === 'wait') return false;
+  await ports.customer.sendBrowser(turn.url);
+  const parameters = returns.askForReturn
+    ? await returns.askForReturn(subject.state)
+    : listener && (await awaitCallback(listener, ports, subject));
+  if (!parameters) return false;
+  if (turn.next === 'log in') {
+    try {
+      await takeLogin(subject, ports, returns, { parameters, server: turn.server, codeVerifier });
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code !== 'login_refused') throw error;
+      await record.refusedLogin(error);
+      return false;
+    }
+  }
+  await record.returned();
+  const code = parameters.get('confirmationCode') ?? parameters.get('confirmation_code');
+  const { confirmCode } = ports.bank.sca;
+  if (turn.next !== 'open' || turn.links.confirmation === undefined || !code || !confirmCode) return false;
+  await confirmCode({
+    links: turn.links,
+    code,
+    transactionId: subject.transactionId,
+    beforeSend: record.code,
+  });
+  return true;
+}
+
+/** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */
+async function takeLogin(
+  { kind, flow, transactionId }: LinkedSubject,
+  { bank, customer, world }: FlowPorts,
+  returns: ReturnPorts,
+  login: { parameters: URLSearchParams; server: string; codeVerifier: string },
+): Promise<void> {
+  const { parameters, server, codeVerifier } = login;
+  await bank.login.assertIssuer?.(parameters.get('iss'), server, transactionId);
+  const code = readCode(parameters, [kind, 'resume', flow]);
+  const granted = async () => {
+    const answer = await bank.login.tokens(
+      { ...returns.client(), server },
+      {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: customer.redirectUri,
+        ...(bank.login.tiesCodes && { code_verifier: codeVerifier }),
+      },
+      transactionId,
+    );
+    return toStoredTokens(answer, world.now());
+  };
+  await world.finish('The new login', () => returns.keepTokens(granted));
+}
+
+/** Waits for the browser, unless the operator pastes the address, or the customer decides elsewhere. */
+async function listenFor(
+  subject: LinkedSubject,
+  turn: ScaTurn,
+  { customer }: FlowPorts,
+  { askForReturn }: ReturnPorts,
+): Promise<Callback | null> {
+  if (askForReturn || turn.next === 'nothing' || turn.next === 'wait') return null;
+  // Only the return brings a code, so such a flow waits for the port.
+  const bringsCode = turn.next === 'log in' || turn.links.confirmation !== undefined;
+  const listener = customer.atAnotherDevice
+    ? null
+    : await customer.listen(subject.state, bringsCode ? 'login' : 'authorisation');
+  if (turn.next === 'log in' && !listener)
+    throw lacksReturn(
+      subject,
+      `The customer logs in with this ${subject.kind}, and psd2 cannot see their return`,
+    );
+  return listener;
+}

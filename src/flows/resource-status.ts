@@ -1,0 +1,86 @@
+import type { ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
+import type { Operation, OrderTarget, StepEvent, Verification } from '../domain/operation.ts';
+import { Psd2Error } from '../errors.ts';
+import type { FlowPorts } from './ports.ts';
+import { isRefusal } from './refusals.ts';
+
+// What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
+
+/**
+ * What the bank's status says of an operation. At a bank with links, it also asks how far the authorisation is: if it has
+ * failed, and after that the bank has not accepted the payment, the payment never runs. Nothing follows from it if the
+ * customer may have another authorisation.
+ *
+ * @param decides whether it decides about a call that was sent
+ */
+export function statusOf(
+  { bank: { sca } }: { bank: Pick<FlowPorts['bank'], 'sca'> },
+  operation: Operation<OrderTarget>,
+  decides?: boolean,
+): Promise<StepEvent> {
+  const { resourceId } = resourceOf(operation);
+  return statusAt(sca, operation, resourceId, decides);
+}
+
+async function statusAt(
+  sca: Sca,
+  operation: Operation<OrderTarget>,
+  resourceId: string,
+  decides: boolean | undefined,
+): Promise<StepEvent> {
+  const { transactionId, initiation, authorisations } = operation;
+  if (!initiation) return whatHappened(await sca.status(resourceId, transactionId, decides));
+  const progress = await progressOf(sca, operation);
+  const status = await sca.status(resourceId, transactionId, decides);
+  const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
+  const happened = { ...whatHappened(status), bank: words };
+  if (happened.type !== 'authorization') return happened;
+  if (status.awaitsSca && progress?.means === 'failed' && authorisations <= 1) {
+    const count = (await sca.count?.(resourceId, transactionId).catch(noneIfRefused)) ?? 1;
+    return count > 1 ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
+  }
+  // A bank may have checked a payment before the customer has authorised it.
+  const isGoingOn = progress !== null && progress.means !== 'done' && happened.status === 'AUTHORIZED';
+  return isGoingOn ? { ...happened, status: 'PENDING' } : happened;
+}
+
+/** How far the authorisation is. Null if the bank does not say. */
+export async function progressOf(
+  sca: Sca,
+  { links, transactionId }: Pick<Operation<OrderTarget>, 'links' | 'transactionId'>,
+): Promise<ScaProgress | null> {
+  if (!links || !sca.progress) return null;
+  return sca.progress(links, transactionId).catch(noneIfRefused);
+}
+
+function noneIfRefused(error: unknown): null {
+  if (isRefusal(error)) return null;
+  throw error;
+}
+
+/** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
+export function whatHappened({ authorization, became }: ResourceStatus): StepEvent {
+  if (became === 'executed') return { type: 'executed', cro: null };
+  if (became === 'cancelled') return { type: 'cancelled' };
+  return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
+}
+
+/** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */
+export function resourceOf({
+  flow,
+  verification,
+}: Pick<Operation<OrderTarget>, 'flow' | 'verification'>): Verification {
+  if (!verification) throw lackingResource(flow);
+  return verification;
+}
+
+/** The error for a flow whose state requires a resource at the bank, but whose journal has none. */
+export function lackingResource(flow: string): Psd2Error {
+  return new Psd2Error(
+    'config',
+    `The journal of ${flow} does not have the line with its resource at the bank`,
+    {
+      hint: 'The journal is the record of a flow. Restore it from a backup.',
+    },
+  );
+}

@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import type { BankFile } from '../../src/bank-file/schema.ts';
+import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
+import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { errorOf } from './doubles.ts';
+import { linksTo, newPayment, PAGE, paymentScriptOf } from './linked-payments.ts';
+
+// A payment at a NextGenPSD2 bank: every point at which an answer can be lost, or psd2 killed (section 4).
+
+// A repeated initiation has the id of the first one.
+const recorded = useRecordedBank((request, certificates, earlier) =>
+  judgeByStandard(request, certificates, earlier).filter((problem) => problem !== 'with a used X-Request-ID'),
+);
+const open = useNextGen(recorded);
+const bank = paymentScriptOf(recorded);
+const temporary = temporaryFolder();
+
+type Payments = NonNullable<BankFile['payments']>;
+const payment = (payments: Payments = {}, more: Parameters<typeof newPayment>[2] = {}) =>
+  newPayment(temporary, open({ file: { payments } }).bank, more);
+
+const REPEATS = { repeat: 'same-answer', repeatMinutes: 60 } as const;
+const NEVER = { executesWithoutSca: 'never' } as const;
+const refused = (code: string, status = 400) =>
+  json({ tppMessages: [{ category: 'ERROR', code, text: 'no' }] }, status);
+const posts = () => recorded.received.filter(({ method }) => method === 'POST');
+
+describe('a payment', () => {
+  it('the operator confirms, psd2 initiates, the customer authorises, and the bank’s status ends it', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('started');
+    bank.is('RCVD');
+    bank.sca('finalised');
+    bank.is('ACSP');
+    const paid = await paying.run();
+    expect(paid).toMatchObject({ state: 'executed', transactionStatus: 'ACSP', scaStatus: 'finalised' });
+    expect(paying.customer.visited).toEqual([PAGE]);
+    expect(paying.events()).toEqual([
+      ...['created', 'accepted', 'verify-sent', 'verified', 'sca-started', 'sca-returned', 'executed'],
+    ]);
+    expect(JSON.parse(String(posts()[0]?.body))).toEqual({
+      endToEndIdentification: 'INV-7',
+      debtorAccount: { iban: 'DE02100100109307118603' },
+      instructedAmount: { currency: 'EUR', amount: '12.50' },
+      creditorAccount: { iban: 'IT60X0542811101000000123456' },
+      creditorName: 'Mario Rossi',
+      remittanceInformationUnstructured: 'Invoice 7',
+    });
+    expect(posts()[0]?.headers).toMatchObject({
+      'psu-ip-address': expect.any(String),
+      'tpp-redirect-uri': 'http://127.0.0.1:8910/callback?state=s1',
+    });
+  });
+
+  it('the operator says no, and psd2 has sent nothing', async () => {
+    const paying = await payment();
+    expect(await errorOf(paying.run(false))).toMatchObject({ code: 'cancelled' });
+    expect(recorded.received).toEqual([]);
+    expect(isPlainlyFailed(await paying.stored())).toBe(true);
+  });
+
+  it('the bank refuses it with its own error: it has failed, and its reference is free', async () => {
+    const paying = await payment();
+    bank.initiate(refused('PAYMENT_FAILED'));
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_refused' });
+    expect(isPlainlyFailed(await paying.stored())).toBe(true);
+  });
+
+  it.each([
+    ['a refusal that is not the bank’s', { status: 400, body: '<html>' }],
+    ['a bank that fails', { status: 503 }],
+    ['an answer that is cut', 'cut within the answer'],
+    ['no answer', 'cut before the answer'],
+    ['a success without an id', json({ transactionStatus: 'RCVD' }, 201)],
+  ] as const)('%s decides nothing: it is unknown, and is never sent again', async (_name, answer) => {
+    const paying = await payment();
+    bank.initiate(answer);
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    const kept = await paying.stored();
+    expect(kept).toMatchObject({ state: 'unknown', mayRun: true });
+    expect(standingOf(kept)).toBe('sent');
+    expect(posts()).toHaveLength(1);
+  });
+
+  it('the bank repeats its answer: the same bytes with the same id, also from another machine', async () => {
+    const paying = await payment(REPEATS);
+    bank.initiate('cut before the answer');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    const elsewhere = await payment({ repeat: 'unknown' }, { journal: paying.lines() });
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await elsewhere.run()).state).toBe('executed');
+    const [first, second] = posts();
+    expect(second?.body).toEqual(first?.body);
+    expect(second?.headers['x-request-id']).toBe(first?.headers['x-request-id']);
+    expect(second?.headers['tpp-redirect-uri']).toBe(first?.headers['tpp-redirect-uri']);
+  });
+
+  it('a refusal of the repetition says nothing of the first attempt', async () => {
+    const paying = await payment(REPEATS);
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    bank.initiate(refused('FORMAT_ERROR'));
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(await paying.stored()).toMatchObject({ state: 'unknown', isRepeated: true });
+  });
+
+  it('a repetition that never leaves is no evidence that nothing has left', async () => {
+    const paying = await payment(REPEATS);
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    const journal = paying.lines();
+    const other = await payment({}, { journal });
+    const { bank: down } = open({ baseUrl: 'https://127.0.0.1:1' });
+    const cut = await newPayment(temporary, down, { journal });
+    expect(await errorOf(cut.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(await cut.stored()).toMatchObject({ mayRun: true });
+    expect((await other.stored()).mayRun).toBe(true);
+  });
+
+  it('after its minutes the bank may make another payment: psd2 does not repeat', async () => {
+    const paying = await payment({ ...REPEATS, repeatMinutes: 1 });
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    paying.world.pass(61_000);
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it('nobody holds the link, and the bank runs nothing without SCA: psd2 begins a new resource', async () => {
+    const paying = await payment(NEVER);
+    bank.initiate('cut before the answer');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    paying.logged.answer = 'lost';
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(paying.said.join()).toContain('initiates it again under the same reference');
+    const [first, second] = posts();
+    expect(second?.body).toEqual(first?.body);
+    expect(second?.headers['x-request-id']).not.toBe(first?.headers['x-request-id']);
+  });
+
+  it('a journal that is older than the answer begins nothing: the customer may hold the link', async () => {
+    const paying = await payment(NEVER);
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    paying.logged.answer = 'answered';
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it('a journal that has lost the initiation sends no other one', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('started');
+    bank.is('ACSC');
+    await paying.run();
+    const restored = await payment({}, { journal: paying.lines().slice(0, 2) });
+    restored.logged.answer = 'lost';
+    expect(await errorOf(restored.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it('a bank that may ask the customer in its app is not asked for another payment', async () => {
+    const file = { payments: NEVER, sca: { approaches: ['redirect' as const, 'decoupled' as const] } };
+    const paying = await newPayment(temporary, open({ file }).bank);
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it('psd2 was killed after each event: the next one goes on, and initiates nothing again', async () => {
+    const whole = await payment();
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    await whole.run();
+    const lines = whole.lines();
+    for (let kept = 4; kept < lines.length; kept += 1) {
+      const cut = await payment({}, { journal: lines.slice(0, kept) });
+      cut.logged.answer = 'answered';
+      const before = posts().length;
+      bank.sca('finalised');
+      bank.is('ACSC');
+      expect((await cut.run()).state).toBe('executed');
+      expect(posts()).toHaveLength(before);
+    }
+  });
+});
+
+describe('the customer', () => {
+  it('has not decided: the payment stays open, also here', async () => {
+    const paying = await payment(NEVER);
+    bank.initiate();
+    paying.customer.scaTimeoutMs = 600;
+    for (const status of ['RCVD', 'PDNG']) {
+      bank.sca('started');
+      bank.is(status);
+    }
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+    expect(standingOf(await paying.stored())).toBe('sent');
+  });
+
+  it.each(['RJCT', 'CANC'])('the bank says %s: it has ended unpaid', async (status) => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('started');
+    bank.is(status);
+    await errorOf(paying.run());
+    const ended = await paying.stored();
+    expect(isPlainlyFailed(ended)).toBe(true);
+    expect(ended.transactionStatus).toBe(status);
+  });
+
+  it('SCA has failed, and the bank has not accepted it after that: it has ended unpaid', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('RCVD');
+    bank.authorisations('a1');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
+    expect(await paying.stored()).toMatchObject({ state: 'rejected', scaStatus: 'failed' });
+  });
+
+  it('SCA has failed, but the bank has executed it', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it('SCA has failed, and the status is in no list: it is shown, and decides nothing', async () => {
+    const paying = await payment();
+    bank.initiate();
+    for (const status of ['XXXX', 'RJCT']) {
+      bank.sca('failed');
+      bank.is(status);
+    }
+    await errorOf(paying.run());
+    expect((await paying.stored()).state).toBe('failed');
+  });
+
+  it('another authorisation of the payment is still there: a failed one decides nothing', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('RCVD');
+    bank.authorisations('a1', 'a2');
+    bank.sca('failed');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it('embedded SCA is refused, and the flow keeps the payment', async () => {
+    const paying = await payment();
+    bank.initiate({ _links: { updatePsuAuthentication: { href: '/v1/x' } } });
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('psd2 never takes them'),
+    });
+    expect((await paying.stored()).verification?.resourceId).toBe('p1');
+  });
+
+  it('the bank takes fees: the operator is asked again, before the customer has a link', async () => {
+    const paying = await payment(NEVER);
+    bank.initiate({ transactionFees: { amount: '1.20', currency: 'EUR' } });
+    expect(await errorOf(paying.run(true, false))).toMatchObject({ code: 'cancelled' });
+    expect(paying.customer.visited).toEqual([]);
+    expect(isPlainlyFailed(await paying.stored())).toBe(true);
+  });
+});
+
+describe('a cancellation', () => {
+  const executed = async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSP');
+    await paying.run();
+    return paying;
+  };
+
+  it('the bank has cancelled it', async () => {
+    const paying = await executed();
+    bank.cancel();
+    bank.sca('finalised');
+    bank.is('CANC');
+    expect((await paying.cancel()).state).toBe('cancelled');
+  });
+
+  it('an answer alone does not end it', async () => {
+    const paying = await executed();
+    paying.customer.scaTimeoutMs = 100;
+    bank.cancel();
+    bank.sca('finalised');
+    bank.is('ACSP');
+    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'outcome_unknown' });
+    expect((await paying.stored()).state).toBe('executed');
+  });
+
+  it('the customer authorises it', async () => {
+    const paying = await executed();
+    const { scaRedirect } = linksTo();
+    bank.cancel(json({ transactionStatus: 'ACSP', _links: { scaRedirect } }, 202));
+    bank.sca('finalised');
+    bank.is('CANC');
+    expect((await paying.cancel()).state).toBe('cancelled');
+    expect(paying.customer.visited).toHaveLength(2);
+  });
+
+  it('the bank refuses it', async () => {
+    const paying = await executed();
+    bank.cancel(refused('CANCELLATION_INVALID', 405));
+    bank.sca('finalised');
+    bank.is('ACSP');
+    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'bank_refused' });
+    expect((await paying.stored()).state).toBe('executed');
+  });
+});
