@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'bank_failing'
   // nothing is wrong yet
   | 'ends_soon'
+  | 'needs_attention'
   | 'reads_used_up'
   | 'interrupted';
 

@@ -44,6 +44,7 @@ export function openFiles(
   };
   return {
     place: `in ${root}`,
+    home: 'files',
     source: chosen?.source ?? 'default',
     needsFolder: true,
     open: (profile, bank) => {

@@ -13,6 +13,7 @@ import type { Tokens } from './tokens.ts';
 export interface Store {
   /** Where the store is, as the end of a sentence: `in /home/ada/.config/psd2`. Never contains a password. */
   readonly place: string;
+  readonly home: StoreStatus['home'];
   /** Where the choice of this store comes from. */
   readonly source: 'environment' | 'profile' | 'default';
   /** Whether a sync writes its rows into a folder that the operator must name. */

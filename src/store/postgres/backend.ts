@@ -64,6 +64,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 /** The store in PostgreSQL (store page, "One store, two homes"). */
 export class PostgresStore implements Store {
   readonly place: string;
+  readonly home = 'postgres';
   readonly needsFolder = false;
   readonly #database: Database;
   readonly #world: PostgresWorld;
