@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'no_profile'
   | 'config'
   | 'certificate'
+  | 'audit_changed'
   | 'callback_port_busy'
   | 'sandbox'
   // another psd2 has continued the flow, or the sync of the customer, in the meantime

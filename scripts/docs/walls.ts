@@ -19,6 +19,7 @@ const NOUN = [
 
 /** What each backend of the store may import. */
 const BACKEND = [
+  'store/audit',
   'domain',
   'errors.ts',
   'store/copy',
@@ -116,6 +117,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/accounts': [...NOUN, 'statements'],
   'commands/api': [...NOUN, 'quote-for-shell.ts'],
   'commands/auth': [...NOUN, 'advice.ts'],
+  'commands/audit': [...NOUN, 'store/audit'],
   'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
@@ -217,8 +219,11 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/kept-customer.ts': ['domain', 'errors.ts', 'store/ports'],
   'store/listed-round.ts': ['store/ports'],
   'store/sync-into-both.ts': ['store/ports'],
+  'store/audit': ['store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
-  'store/machine': ['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/secrets'],
+  'store/machine': [
+    ...['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/ports/audit.ts', 'store/secrets'],
+  ],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],
   'store/disk': ['errors.ts', 'quote-for-shell.ts'],
 
@@ -247,7 +252,7 @@ export const OWNERS: Record<string, string | readonly string[]> = {
 };
 
 /** Rooms that only compute. Of Node's modules they may import only node:crypto, for hashes. */
-export const PURE = ['domain', 'signature', 'statements', 'flows', 'store/flow'];
+export const PURE = ['domain', 'signature', 'statements', 'flows', 'store/audit', 'store/flow'];
 
 /** The room of a file. @throws Error if the file is in no room */
 export function roomOf(file: string): string {

@@ -35,6 +35,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   no_profile: 3,
   config: 3,
   certificate: 3,
+  audit_changed: 3,
   callback_port_busy: 3,
   sandbox: 3,
   overtaken: 3,

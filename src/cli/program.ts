@@ -279,6 +279,10 @@ export const COMMANDS: Commands = {
     description: 'show the profile, and what needs a person',
     load: async () => (await import('../commands/status/status.ts')).status,
   },
+  audit: {
+    description: 'show who did what',
+    load: async () => (await import('../commands/audit/audit.ts')).audit,
+  },
   expiring: {
     description: 'list certificates, logins and consents that end soon',
     load: async () => (await import('../commands/expiring/expiring.ts')).expiring,

@@ -1,5 +1,6 @@
 import type { Advice } from '../../errors.ts';
 import type { AccessNotes, CallCount, Turns, UnattendedReads } from './access.ts';
+import type { Audit } from './audit.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { Rounds, Sync } from './sync.ts';
@@ -43,6 +44,7 @@ export interface ProfileData {
   readonly tokens: Tokens;
   readonly customers: Customers;
   readonly flows: Flows;
+  readonly audit: Audit;
   readonly calls: CallCount;
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { item } from '../../../src/commands/status/attention.ts';
 import { status } from '../../../src/commands/status/status.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeLogin } from '../access.ts';
@@ -35,7 +36,12 @@ it('psd2 status has what needs a person: payments first, each with its customer 
   await storeLogin(before, '1000002', { ...ends, refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
   await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [] }]);
   const { flows, notes, tokens } = await before.store();
-  const order = transferOrder({ customerId: '1000002', amount: '12.50', name: 'Ada', reference: 'inv-7' });
+  const order = transferOrder({
+    customerId: '1000002',
+    amount: parsePaymentAmount('12.50'),
+    name: 'Ada',
+    reference: 'inv-7',
+  });
   const sent = { requestId: 'q', digest: null };
   let flow = '';
   await flows.begin('transfer', { transactionId: before.world.newId(), order }, async (open) => {

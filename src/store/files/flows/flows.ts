@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isOpen, isUntouched, type Progress } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { auditOf } from '../../audit/chain.ts';
 import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import { holderOf, withLock } from '../../disk/lock.ts';
 import { UnsafeFile } from '../../disk/permissions.ts';
@@ -10,6 +11,7 @@ import { reserveSpace } from '../../disk/reserve-space.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
 import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import type { Actor, Audit } from '../../ports/audit.ts';
 import type {
   Begin,
   EventOf,
@@ -50,6 +52,10 @@ export interface FlowsSetting {
   interrupted?: AbortSignal | undefined;
   /** Refuses workers if the store was copied to another backend. The holder of a lock calls it. @throws Psd2Error `config` */
   assertHere?: (() => void) | undefined;
+  /** Who works. Each event names them. */
+  actor?: Actor | undefined;
+  /** The audit log that says what people did. */
+  audit?: Pick<Audit, 'append'> | undefined;
   /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
@@ -88,6 +94,7 @@ export class FileFlows implements Flows {
     const open = await this.exclusively(async () => {
       const begun = this.#create(kind, begin);
       await this.#references.take(kind, begun);
+      await this.#audit(kind, begun.current, { type: 'created' });
       return begun;
     });
     return this.#claimed(open.current.flow, () => work(open));
@@ -197,7 +204,7 @@ export class FileFlows implements Flows {
   }
 
   /** @throws Psd2Error `duplicate_reference` or `config` before anything is written */
-  #create<Flow extends Begun, Event, Beginning>(
+  #create<Flow extends Begun, Event extends { type: string }, Beginning>(
     kind: FlowKind<Flow, Event, Beginning>,
     begin: Beginning,
   ): OpenFlow<Flow, Event> {
@@ -214,7 +221,7 @@ export class FileFlows implements Flows {
     let known: KnownFile;
     try {
       if (order) this.#index.add({ flow, reference: order.reference });
-      known = createFlowFile(this.#flows.pathOf(flow), { at, by, event });
+      known = createFlowFile(this.#flows.pathOf(flow), { at, by, event: this.#named(event) });
     } catch (error) {
       this.#underWay.end(flow);
       throw error;
@@ -272,7 +279,7 @@ export class FileFlows implements Flows {
    *
    * @throws Psd2Error `config` if the journal does not show what to ask for
    */
-  async #reopened<Flow extends Begun, Event>(
+  async #reopened<Flow extends Begun, Event extends { type: string }>(
     kind: FlowKind<Flow, Event>,
     flow: string,
   ): Promise<OpenFlow<Flow, Event>> {
@@ -281,7 +288,7 @@ export class FileFlows implements Flows {
     return open;
   }
 
-  #writable<Flow extends Begun, Event>(
+  #writable<Flow extends Begun, Event extends { type: string }>(
     kind: FlowKind<Flow, Event>,
     flow: string,
     read: ReadFlow<Flow>,
@@ -295,7 +302,7 @@ export class FileFlows implements Flows {
     const append = (event: Event) => {
       const at = this.#setting.now().toISOString();
       const next = kind.apply(current, event, at);
-      known = appendToFlowFile(path, known, { at, by, event });
+      known = appendToFlowFile(path, known, { at, by, event: this.#named(event) });
       return next;
     };
     return {
@@ -304,6 +311,7 @@ export class FileFlows implements Flows {
       },
       record: async (event) => {
         giveBack();
+        await this.#audit(kind, current, event);
         this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
         if (kind.isExecution(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
@@ -335,6 +343,22 @@ export class FileFlows implements Flows {
         return current;
       },
     };
+  }
+
+  /** The event with who causes it. */
+  #named(event: object): object {
+    return { ...event, ...this.#setting.actor };
+  }
+
+  /** Says in the audit log what somebody is about to do. A process that is killed now has said too much, never too little. */
+  async #audit<Flow extends { flow: string }>(
+    { customerIdOf }: { customerIdOf: (flow: Flow) => string },
+    current: Flow,
+    event: { type: string },
+  ): Promise<void> {
+    const kind = kindOf(current.flow);
+    const entry = kind && auditOf(kind, current.flow, customerIdOf(current), event);
+    if (entry) await this.#setting.audit?.append(entry);
   }
 
   /** Makes durable what the index must know before the journal has an event. @throws Psd2Error `bank_answer`, `config` */
