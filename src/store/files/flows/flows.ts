@@ -311,7 +311,8 @@ export class FileFlows implements Flows {
       },
       record: async (event) => {
         giveBack();
-        await this.#audit(kind, current, event);
+        const noted = this.#audit(kind, current, event);
+        if (noted) await noted;
         this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
         if (kind.isExecution(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
@@ -351,14 +352,14 @@ export class FileFlows implements Flows {
   }
 
   /** Says in the audit log what somebody is about to do. A process that is killed now has said too much, never too little. */
-  async #audit<Flow extends { flow: string }>(
+  #audit<Flow extends { flow: string }>(
     { customerIdOf }: { customerIdOf: (flow: Flow) => string },
     current: Flow,
     event: { type: string },
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     const kind = kindOf(current.flow);
     const entry = kind && auditOf(kind, current.flow, customerIdOf(current), event);
-    if (entry) await this.#setting.audit?.append(entry);
+    return entry && this.#setting.audit?.append(entry);
   }
 
   /** Makes durable what the index must know before the journal has an event. @throws Psd2Error `bank_answer`, `config` */
