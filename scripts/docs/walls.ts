@@ -168,7 +168,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/status': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts'],
   'commands/sync': [...NOUN, 'commands/expiring'],
-  'commands/transfer': [...NOUN, 'advice.ts'],
+  'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],
 
   flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports'],
   // What the rest of psd2 knows of a bank. Types only.

@@ -11,6 +11,7 @@ import { reserveSpace } from '../../disk/reserve-space.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
 import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { mayHaveOrder } from '../../flow/order-filter.ts';
 import type { Actor, Audit } from '../../ports/audit.ts';
 import type {
   Begin,
@@ -124,12 +125,15 @@ export class FileFlows implements Flows {
     return current;
   }
 
-  async *list<K extends Kind>(name: K, { since, onDamaged }: Filter = {}): AsyncGenerator<FlowOf<K>> {
+  async *list<K extends Kind>(name: K, filter: Filter = {}): AsyncGenerator<FlowOf<K>> {
+    const { since, until, onDamaged } = filter;
     const kind: KnownKind<K> = KINDS[name];
     for (const flow of this.#flows.newestFirst(kind)) {
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
+      if (until && (createdAt(flow) ?? 0) >= until.getTime()) continue;
       let read: ReadFlow<FlowOf<K>> | undefined;
       try {
+        if (!this.#mayMatch(flow, filter)) continue;
         read = this.#flows.read(kind, flow);
       } catch (damage) {
         if (!onDamaged || !(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
@@ -344,6 +348,14 @@ export class FileFlows implements Flows {
         return current;
       },
     };
+  }
+
+  /** Whether a flow may be of this customer and have such an order, without parsing its journal. @throws Psd2Error `config` */
+  #mayMatch(flow: string, { customer, order }: Filter): boolean {
+    if (customer === undefined && order === undefined) return true;
+    const text = this.#flows.textOf(flow) ?? '';
+    const isOfCustomer = customer === undefined || text.includes(JSON.stringify(customer));
+    return isOfCustomer && (order === undefined || mayHaveOrder(text, order));
   }
 
   /** The event with who causes it. */
