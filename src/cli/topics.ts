@@ -85,6 +85,7 @@ export const TOPICS: Record<string, Topic> = {
       ['  profiles/', 'settings of each profile, with the contents or the paths of certificates and keys'],
       ['  tokens/', 'tokens of each profile and customer'],
       ['  protection/', 'keys of protected profiles, themselves encrypted (psd2 profile protect)'],
+      ['  audit/', 'who did what: psd2 audit. Keep it too'],
       ['  flows/', 'the journal of each consent, transfer and operation. Keep it: it is your record'],
       ['  sandbox/', "the sandbox's certificates and registration"],
       [log, 'the log of calls, at most about 50 MiB (psd2 log)'],

@@ -71,7 +71,8 @@ export class PostgresFlows extends ProfileRows implements Flows {
     { since, until, customer, order = {}, onDamaged, attention }: Filter = {},
   ): AsyncGenerator<FlowOf<K>> {
     const { prefix } = KINDS[kind];
-    const payee = order.payee === undefined ? null : comparableReference(order.payee);
+    // A database in the locale C changes the case of no other letters. The caller filters anyway.
+    const payee = /^[ -~]*$/.test(order.payee ?? '') ? order.payee : undefined;
     for (let before = `${prefix}~`; ; ) {
       const events = await this.look(
         eventRow,
@@ -97,7 +98,11 @@ export class PostgresFlows extends ProfileRows implements Flows {
         [
           ...[kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null, until ?? null],
           ...[order.reference === undefined ? null : comparableReference(order.reference), customer ?? null],
-          ...[payee, order.payee === undefined ? null : compactOf(order.payee), order.amount ?? null],
+          ...[
+            payee === undefined ? null : comparableReference(payee),
+            payee === undefined ? null : compactOf(payee),
+          ],
+          order.amount ?? null,
         ],
       );
       const flows = byFlow(events);
