@@ -19,6 +19,7 @@ export type ErrorCode =
   | 'no_profile'
   | 'config'
   | 'certificate'
+  | 'audit_changed'
   | 'callback_port_busy'
   | 'sandbox'
   // another psd2 has continued the flow, or the sync of the customer, in the meantime
@@ -42,6 +43,7 @@ export type ErrorCode =
   | 'bank_failing'
   // nothing is wrong yet
   | 'ends_soon'
+  | 'needs_attention'
   | 'reads_used_up'
   | 'interrupted';
 

@@ -14,7 +14,7 @@ export const EXIT_CODES = {
   9: 'the outcome of the payment is not known; psd2 transfer resume <flow> finds out and never pays again',
   10: 'too many calls: HTTP 420 or 429, after the retries',
   11: 'the bank cannot be reached or is failing: DNS, TLS, timeout, lost connection, 5xx, after the retries; or a list kept changing',
-  12: "expiring: something ends within the time asked for; sync: today's reads are used up",
+  12: "expiring: something ends within the time asked for; status: something needs a person; sync: today's reads are used up",
   130: 'interrupted; you can resume the flow, and the message says how',
 } as const;
 
@@ -35,6 +35,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   no_profile: 3,
   config: 3,
   certificate: 3,
+  audit_changed: 3,
   callback_port_busy: 3,
   sandbox: 3,
   overtaken: 3,
@@ -54,6 +55,7 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   bank_unreachable: 11,
   bank_failing: 11,
   ends_soon: 12,
+  needs_attention: 12,
   reads_used_up: 12,
   interrupted: 130,
 };

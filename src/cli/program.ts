@@ -1,7 +1,7 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { type Commands, type Noun, optionsOf, type Program, type Run } from '../commands/declare.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { Psd2Error } from '../errors.ts';
+import { type Advice, Psd2Error } from '../errors.ts';
 import { globalOptions, withGlobals } from './globals.ts';
 import {
   declareHelp,
@@ -124,6 +124,16 @@ export async function parse(version: string): Promise<void> {
   }
 }
 
+/** What words of other programs, and verbs without their noun, are called here. */
+const ELSEWHERE: Readonly<Record<string, Advice>> = {
+  login: { hint: 'A customer logs in with:', next: [['auth', 'login']] },
+  logout: { hint: 'A customer logs out with:', next: [['auth', 'logout']] },
+  whoami: {
+    hint: 'The first command shows whose login psd2 uses, the second one the profile and what needs a person:',
+    next: [['auth', 'status'], ['status']],
+  },
+};
+
 function toUsageError(error: CommanderError): Psd2Error {
   if (error.code === 'commander.help') {
     return new Psd2Error('usage', 'A command is missing', { hint: 'Add --help to see all commands.' });
@@ -134,6 +144,9 @@ function toUsageError(error: CommanderError): Psd2Error {
     .trimEnd()
     .split(/\n(?=\(?Did you mean )/);
   const message = what.charAt(0).toUpperCase() + what.slice(1);
+  const [, word = ''] = /^unknown command '([^']*)'$/.exec(what) ?? [];
+  const elsewhere = Object.hasOwn(ELSEWHERE, word) ? ELSEWHERE[word] : undefined;
+  if (elsewhere) return new Psd2Error('usage', message, elsewhere);
   const [, given, choices] = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/.exec(what) ?? [];
   const hint = choices
     ? didYouMean(given ?? '', choices.split(', ')).trim()
@@ -265,6 +278,14 @@ export const COMMANDS: Commands = {
   sandbox: {
     description: 'run a bank on this machine, to try things and to test',
     load: async () => (await import('../commands/sandbox/noun.ts')).sandbox,
+  },
+  status: {
+    description: 'show the profile, and what needs a person',
+    load: async () => (await import('../commands/status/status.ts')).status,
+  },
+  audit: {
+    description: 'show who did what',
+    load: async () => (await import('../commands/audit/audit.ts')).audit,
   },
   expiring: {
     description: 'list certificates, logins and consents that end soon',

@@ -3,6 +3,7 @@ import { parseRange } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Statement } from '../../statements/statement.ts';
 import { verb } from '../declare.ts';
+import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { readAccount } from './account.ts';
 import { fetchStatement } from './statement.ts';
@@ -34,6 +35,11 @@ Examples:
     const file = requireFile(context, options.file, 'text');
     const statement = await fetchStatement(context, named, range);
     const text = await writeStatement(statement, options.format);
+    await recordExport(
+      context,
+      (await context.bank()).customerId,
+      `${options.format} ${statement.productId}`,
+    );
     await saveResult(context, file, Buffer.from(text, 'utf8'));
     context.terminal.say(
       `${statement.history.bookings.length} booked transactions from ${statement.history.from} to ${statement.history.to}`,

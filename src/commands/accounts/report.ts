@@ -1,5 +1,6 @@
 import { parseRange } from '../../domain/calendar.ts';
 import { verb } from '../declare.ts';
+import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { readAccount } from './account.ts';
 import { fetchStatement } from './statement.ts';
@@ -19,6 +20,7 @@ export const report = verb(
     const file = requireFile(context, options.file, 'text');
     const statement = await fetchStatement(context, named, range);
     const { writeReport } = await import('../../statements/report.ts');
+    await recordExport(context, (await context.bank()).customerId, `report ${statement.productId}`);
     await saveResult(context, file, Buffer.from(writeReport(statement), 'utf8'));
   },
 );

@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
 import { day, decimal, flag, list, oneOf, orNull, text } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { readLimit } from '../shared/whole-number.ts';
 import { openAccount, withinHistory } from './account.ts';
@@ -124,6 +125,7 @@ async function listTransactions(
   const { from, to } = withinHistory(context, bank.accounts, asked);
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
+    await recordExport(context, customerId, `${options.export} ${productId}`);
     return saveResult(context, file, await bank.accounts.document(query, options.export));
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;

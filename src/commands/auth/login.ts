@@ -89,6 +89,12 @@ async function sayNext(context: Context, { clientCredentials }: LoginOptions): P
   context.terminal.say(['Next:', ...commands].join('\n'));
 }
 
+/** The tokens are stored by now: a login is never lost. @throws Psd2Error `config` if the audit log cannot be written */
+async function recordLogin(context: Context, customerId: string | null): Promise<void> {
+  const about = customerId === null ? 'client_credentials' : 'authorization_code';
+  await (await context.store()).audit.append({ action: 'logged-in', customerId, about });
+}
+
 async function logApplicationIn(context: Context): Promise<LoginStatus> {
   const { world } = context;
   const { tokens: store } = await context.store();
@@ -103,6 +109,7 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
     const kept = { ...toStoredTokens(granted, world.now()), apiTrackId: bank.session.apiTrackId };
     await store.change(null, (slot) => slot.write(kept), NEVER);
     await (await openAccessNotes(context)).forget(null);
+    await recordLogin(context, null);
     return kept;
   });
   return describeLogin(context, 'client_credentials', customerId, tokens);
@@ -146,6 +153,7 @@ async function logCustomerIn(
       await store.change(customerId, (slot) => slot.write(kept), NEVER);
       await store.remember(customerId);
       await (await openAccessNotes(context)).forget(customerId);
+      await recordLogin(context, customerId);
     },
   });
   return describeLogin(context, 'authorization_code', customerId, tokens);

@@ -26,6 +26,11 @@ export const logout = verb(
     const { tokens: store, holder } = await storedLogin(context);
     const revoked: Printed<typeof shape>['revoked'] = [];
     const bank = revoke ? await context.applicationBank() : undefined;
+    await (await context.store()).audit.append({
+      action: 'logged-out',
+      customerId: holder,
+      about: context.globals.grant,
+    });
     await store.forget(holder, async () => {
       if (!bank) return;
       const tokens = await store.read(holder);

@@ -76,7 +76,7 @@ async function loginEndings(context: Context): Promise<Ending[]> {
     const login = await tokens.login(customerId);
     // Without a refresh token the login ends with its access token.
     const endsAt = login?.refreshTokenExpiresAt ?? login?.accessTokenExpiresAt;
-    const next = [...psd2(context), 'auth', 'login'];
+    const next = [...psd2(context), '--customer', customerId, 'auth', 'login'];
     if (endsAt) endings.push({ kind: 'login', name: 'refresh token', customerId, endsAt, next });
   }
   return endings;

@@ -1,7 +1,9 @@
 import { adviceOf } from '../../advice.ts';
+import { addDays, bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { needsAttention } from '../../domain/flow-states.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
-import type { Filter, FlowOf, Flows, Kind } from '../../store/ports/flows.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Filter, FlowOf, Flows, Kind, OrderFilter } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
@@ -22,10 +24,40 @@ export const listOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
   declare: (command, run) =>
     command
       .option('--attention', 'show only what a person must look at')
+      .option('--since <date>', SINCE)
+      .option('--until <date>', UNTIL)
       .addHelpText('after', ATTENTION_NOTE)
       .addHelpText('after', examples(...noun.help.list))
-      .action(({ attention = false }) => run((context) => listFlows(context, noun, { attention }))),
+      .action(({ attention = false, ...days }) =>
+        run((context) => listFlows(context, noun, { attention, ...readDays(days) })),
+      ),
 });
+
+/** What the help says of the days of a list. */
+export const SINCE = "show only those created on this day or later (bank's time zone), YYYY-MM-DD";
+export const UNTIL = 'show only those created on this day or earlier, YYYY-MM-DD';
+
+/**
+ * The range of a list.
+ *
+ * @param since the first day, at the bank
+ * @param until the last day
+ * @throws Psd2Error `invalid_date` if one is no day, or the last day is before the first one
+ */
+export function readDays({
+  since,
+  until,
+}: {
+  since?: string | undefined;
+  until?: string | undefined;
+}): Pick<ListOptions, 'since' | 'until'> {
+  const first = since === undefined ? undefined : parseDate('--since', since);
+  const last = until === undefined ? undefined : parseDate('--until', until);
+  if (first !== undefined && last !== undefined && last < first)
+    throw new Psd2Error('invalid_date', `--until ${last} is before --since ${first}`);
+  const begins = (day: IsoDate) => new Date(bankLocalTime(day, '00:00'));
+  return { since: first && begins(first), until: last && begins(addDays(last, 1)) };
+}
 
 async function listFlows<K extends Kind>(
   context: Context,
@@ -51,6 +83,10 @@ export interface ListOptions {
   attention: boolean;
   /** Only flows that were created at this time or later. */
   since?: Date | undefined;
+  /** Only flows that were created before this time. */
+  until?: Date | undefined;
+  /** Only transfers with such an order. */
+  order?: OrderFilter | undefined;
 }
 
 /**
@@ -61,11 +97,18 @@ export interface ListOptions {
 export async function* listedFlows<K extends Kind>(
   context: Context,
   kind: K,
-  { attention, since }: ListOptions,
+  { attention, since, until, order }: ListOptions,
 ): AsyncGenerator<FlowOf<K>> {
   const customer = await chosenCustomer(context);
   const { flows } = await context.store();
-  const found = flows.list(kind, { since, attention, onDamaged: warnOfDamaged(context) });
+  const found = flows.list(kind, {
+    since,
+    until,
+    customer,
+    order,
+    attention,
+    onDamaged: warnOfDamaged(context),
+  });
   const own = ofCustomer(found, customer);
   yield* attention ? onlyForAttention(flows, kind, own) : own;
 }
@@ -74,10 +117,11 @@ export async function* listedFlows<K extends Kind>(
 export function whenEmpty(
   { globals }: Pick<Context, 'globals'>,
   kind: Kind,
-  { attention, since }: ListOptions,
+  { attention, since, until, order }: ListOptions,
   isFiltered = false,
 ): string {
-  return isFiltered || attention || since !== undefined || globals.customer !== undefined
+  const isNarrow = attention || [since, until, order].some((each) => each !== undefined);
+  return isFiltered || isNarrow || globals.customer !== undefined
     ? `No ${kind} matches.`
     : `This profile has no ${kind}s.`;
 }

@@ -1,8 +1,8 @@
-import { hostname, userInfo } from 'node:os';
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { ResolvedOutcome } from '../../domain/flow.ts';
 import { Psd2Error } from '../../errors.ts';
 import { resolveFlow } from '../../flows/resolve.ts';
+import { actorOf } from '../../store/machine/actor.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -49,7 +49,9 @@ async function resolve<K extends Kind>(
   options: ResolveOptions,
   noun: FlowNoun<K>,
 ): Promise<void> {
-  const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
+  const { operator, machine } = actorOf(context.env);
+  const by = `${operator}@${machine}`;
+  const said = { outcome: readOutcome(options), by, note: readNote(options.note) };
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
@@ -106,18 +108,6 @@ function readNote(text: string | undefined): string | null {
   const { length } = [...note];
   if (length <= MAX_NOTE) return note;
   throw new Psd2Error('invalid_text', `--note has ${length} characters; the maximum is ${MAX_NOTE}`);
-}
-
-/** The operating system's user and the host's name: `ada@pisp-1`. */
-function operatorOf(): string {
-  let user: string;
-  try {
-    user = userInfo().username;
-  } catch {
-    // In a container a user may have no name.
-    user = String(process.getuid?.() ?? 'unknown');
-  }
-  return cleanText(`${user}@${hostname()}`);
 }
 
 /** @throws Psd2Error `usage` if the outcome of the flow is known */

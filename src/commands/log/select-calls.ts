@@ -4,7 +4,7 @@ import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
 import type { Context } from '../context.ts';
 import type { OptionsOf } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
-import { UNITS } from '../shared/duration.ts';
+import { readSince } from '../shared/since.ts';
 import { readLimit } from '../shared/whole-number.ts';
 
 /** Adds the options that select calls. */
@@ -91,20 +91,6 @@ function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
 
 function customerIn(path: string): string | undefined {
   return /\/customers\/(\d+)(?=\/|$)/.exec(path)?.[1];
-}
-
-/** Reads a time, a day (from local midnight), or an age: `2h`, `30m`, `1d`. @throws Psd2Error `usage` */
-function readSince(text: string, now: Date): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined) return now.getTime() - Number(count) * (UNITS[unit] ?? 0);
-  // JavaScript reads a day without a time as UTC, but a time without a zone as local time.
-  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
-    ? Date.parse(text.includes('T') ? text : `${text}T00:00`)
-    : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new Psd2Error('usage', `--since ${JSON.stringify(text)} is not a time`, {
-    hint: 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d.',
-  });
 }
 
 /** An empty value, perhaps from an empty variable in a script, would match every call. @throws Psd2Error `usage` */

@@ -14,6 +14,7 @@ import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.
 import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { confirmOtherBank } from './change.ts';
 import {
   checkKeys,
@@ -89,6 +90,7 @@ export async function profileAdd(
   if (before) await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
   const first = profiles.current() === undefined;
   if (protect) await protectNew(context, name);
+  await recordProfileChange(context, name, 'added');
   await profiles.write(name, settings);
   if (protect) {
     // A replaced profile may have left tokens.

@@ -5,6 +5,7 @@ import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/se
 import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { describeSetting, profileShow } from './show.ts';
 
 /** The error for an unknown profile. It lists the profiles that exist. */
@@ -48,6 +49,7 @@ export async function storeChange(
   const settings = { ...wanted, ...(sameBank && { baseUrl: before.baseUrl }) };
   const changes = changesBetween(before, settings);
   await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
+  if (changes.length > 0) await recordProfileChange(context, name, changes.map(({ key }) => key).join(' '));
   if (changes.length > 0 && !(await context.profiles.replace(name, stored, settings))) return false;
   if (context.output.format === 'table') reportChanges(context, name, changes, !sameBank);
   else await profileShow(context, name);

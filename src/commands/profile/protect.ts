@@ -7,6 +7,7 @@ import type { Protector, Vault } from '../../store/secrets/vault.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { text } from '../shared/fields.ts';
+import { recordProfileChange } from '../shared/record-in-audit.ts';
 
 const protection = () =>
   z.object({
@@ -133,9 +134,11 @@ export async function openNamed(context: Context, name: string | undefined): Pro
 
 /** Rewrites the stored settings and tokens of a profile, encrypted or in clear as its protection now requires. */
 export async function rewriteSecrets(
-  { profiles }: Context,
-  { profile, tokens }: NamedProfile,
+  context: Context,
+  { profile, tokens, vault }: NamedProfile,
 ): Promise<void> {
+  const { profiles } = context;
+  await recordProfileChange(context, profile.name, `protection ${vault.kind ?? 'none'}`);
   if (profile.name !== ENVIRONMENT_PROFILE) await profiles.rewrite(profile.name);
   await tokens.rewrite();
 }

@@ -10,6 +10,7 @@ import { examples, verb } from '../declare.ts';
 import { collect } from '../flow/list.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { text } from '../shared/fields.ts';
+import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { noSuchProfile } from './change.ts';
 
 const shape = () => z.object({ name: text('name of the profile'), removed: z.literal(true) });
@@ -48,6 +49,7 @@ export async function profileRemove(context: Context, name: string): Promise<voi
     ];
     refuseInDoubt(operations, name);
     await confirmRemoval(context, operations, name);
+    await recordProfileChange(context, name, 'removed');
     await customers.forgetAll();
     await tokens.forgetAll();
     profiles.remove(name);

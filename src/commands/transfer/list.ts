@@ -1,10 +1,12 @@
-import { bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { hasOrder } from '../../store/flow/order-filter.ts';
+import type { OrderFilter } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
-import { ATTENTION_NOTE, listedFlows, whenEmpty } from '../flow/list.ts';
+import { ATTENTION_NOTE, listedFlows, readDays, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
 import { readLimit } from '../shared/whole-number.ts';
 import { TRANSFERS } from './transfers.ts';
 
@@ -15,6 +17,13 @@ export interface TransferListOptions {
   state: string[];
   /** Only transfers created on this day in the bank's time zone, or later. */
   since: string | undefined;
+  /** Only transfers created on this day or earlier. */
+  until?: string | undefined;
+  /** Only transfers to this payee: a part of the name or of the IBAN. */
+  payee?: string | undefined;
+  amount?: string | undefined;
+  /** Only transfers with this reference of the operator. */
+  reference?: string | undefined;
   /** Only transfers that a person must look at. */
   attention: boolean;
 }
@@ -33,10 +42,11 @@ export const list: Verb = {
       )
       .option('--state <state>', 'show only transfers in this state; may be repeated', collect, [])
       .option('--attention', 'show only what a person must look at')
-      .option(
-        '--since <date>',
-        "show only transfers created on this day or later (bank's time zone), YYYY-MM-DD",
-      )
+      .option('--since <date>', SINCE)
+      .option('--until <date>', UNTIL)
+      .option('--payee <text>', 'show only transfers to this payee: a part of the name or IBAN')
+      .option('--amount <decimal>', 'show only transfers of this amount')
+      .option('--reference <text>', 'show only transfers with this reference of yours')
       .addHelpText(
         'after',
         `${ATTENTION_NOTE}
@@ -44,8 +54,8 @@ export const list: Verb = {
 If a transfer's journal is damaged, psd2 names its file and line on stderr and lists the others.`,
       )
       .addHelpText('after', examples(...TRANSFERS.help.list))
-      .action(({ limit, state, since, attention = false }) =>
-        run((context) => transferList(context, { limit, state, since, attention })),
+      .action(({ limit, since, attention = false, ...options }) =>
+        run((context) => transferList(context, { ...options, limit, since, attention })),
       ),
 };
 
@@ -53,10 +63,12 @@ If a transfer's journal is damaged, psd2 names its file and line on stderr and l
 export async function transferList(context: Context, options: TransferListOptions): Promise<void> {
   const { output, stdoutIsTerminal, terminal, world } = context;
   const states = options.state.map(parseState);
-  const since = options.since === undefined ? undefined : dayBegins(parseDate('--since', options.since));
+  const days = readDays(options);
+  const { since, until } = days;
+  const order = readOrder(options);
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const chosen = { attention: options.attention, since };
+  const chosen = { attention: options.attention, ...days, order };
 
   let shown = 0;
   let isCut = false;
@@ -64,6 +76,8 @@ export async function transferList(context: Context, options: TransferListOption
     for await (const transfer of listedFlows(context, 'transfer', chosen)) {
       if (states.length > 0 && !states.includes(transfer.state)) continue;
       if (since && Date.parse(transfer.createdAt) < since.getTime()) continue;
+      if (until && Date.parse(transfer.createdAt) >= until.getTime()) continue;
+      if (order && !hasOrder(transfer.order, order)) continue;
       isCut = shown === limit;
       if (isCut) return;
       shown += 1;
@@ -102,7 +116,11 @@ function parseState(text: string): OperationState {
   });
 }
 
-/** The first instant of a day at the bank. */
-function dayBegins(day: IsoDate): Date {
-  return new Date(bankLocalTime(day, '00:00'));
+/** @returns undefined without a filter @throws Psd2Error `usage`, `invalid_amount` */
+function readOrder({ payee, amount, reference }: TransferListOptions): OrderFilter | undefined {
+  // An unset variable in a script would match every transfer.
+  for (const [option, text] of Object.entries({ payee, amount, reference }))
+    if (text?.trim() === '') throw new Psd2Error('usage', `The value of --${option} is empty`);
+  if (payee === undefined && amount === undefined && reference === undefined) return undefined;
+  return { payee, amount: amount === undefined ? undefined : parsePaymentAmount(amount), reference };
 }

@@ -30,7 +30,7 @@ interface CopyResult {
   logins: number;
   flows: number;
   events: number;
-  /** Counts of calls and reads, notes of refusals, what is kept of customers, and who logged in last. */
+  /** Lines of the audit log, counts of calls and reads, notes of refusals, what is kept of customers, and who logged in last. */
   others: number;
   /** Records that this copy wrote. */
   written: number;
@@ -202,6 +202,8 @@ export function compareRecords(record: StoredRecord, other: StoredRecord | undef
   if (record.kind === 'customer' && other.kind === 'customer') return compareCustomers(record, other);
   if (record.kind === 'flow' && other.kind === 'flow') return compareFlows(record, other);
   if (record.kind === 'note' && other.kind === 'note') return compareNotes(record, other);
+  // A destination that began its own audit log keeps it: two chains cannot become one.
+  if (record.kind === 'audit') return isDeepStrictEqual(record, other) ? 'same' : 'newer';
   if (record.kind === 'count' && other.kind === 'count') return byOrder(record.count, other.count);
   return isDeepStrictEqual(record, other) ? 'same' : 'older';
 }

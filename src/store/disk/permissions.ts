@@ -101,7 +101,7 @@ export function foldersIn(root: string, log: string): string[] {
     return [folder, ...each, ...each.flatMap((path) => below.map((entry) => join(path, entry)))];
   };
   return [
-    ...['profiles', 'protection', 'sandbox', 'stores'].map((name) => join(root, name)),
+    ...['audit', 'profiles', 'protection', 'sandbox', 'stores'].map((name) => join(root, name)),
     join(root, 'stores', 'copies'),
     join(root, 'sandbox', 'certificates'),
     ...within('tokens', 'client-credentials-calls', 'customers'),

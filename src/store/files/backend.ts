@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { adviceIn, Psd2Error } from '../../errors.ts';
+import { actorOf } from '../machine/actor.ts';
 import { type ChosenStore, describeChoice, type StoreSettings } from '../machine/store-choice.ts';
 import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes, FileCallCount, FileUnattendedReads } from './access.ts';
+import { FileAudit } from './audit.ts';
 import { FileCustomers } from './customers.ts';
 import { refuseMovedFolder } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
@@ -11,25 +13,34 @@ import { FileTokens } from './tokens.ts';
 
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
 export function openFiles(
-  { folder, vaultOf, notice, now, random, onFlow }: StoreSettings,
+  { env, folder, vaultOf, notice, now, random, onFlow }: StoreSettings,
   chosen?: ChosenStore,
 ): Store {
-  const { root } = folder;
+  const { root, interrupted } = folder;
+  const actor = actorOf(env);
   const open = (profile: string, bank?: URL): ProfileData => {
     const assertHere = () => {
       refuseMovedFolder(root);
       chosen?.guardOf(profile).rememberFiles();
     };
+    const audit = new FileAudit(folder.audit(profile), {
+      profile,
+      interrupted,
+      worker: { actor, now, assertHere: () => refuseMovedFolder(root) },
+    });
     return {
       tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere),
       customers: new FileCustomers(folder, profile, bank, notice, assertHere),
       flows: new FileFlows(folder.flows(profile), {
         now,
         random,
-        interrupted: folder.interrupted,
+        interrupted,
+        actor,
+        audit,
         onFlow,
         assertHere,
       }),
+      audit,
       calls: new FileCallCount(folder.tokens(profile)),
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),
@@ -44,6 +55,7 @@ export function openFiles(
   };
   return {
     place: `in ${root}`,
+    home: 'files',
     source: chosen?.source ?? 'default',
     needsFolder: true,
     open: (profile, bank) => {

@@ -43,14 +43,16 @@ interface FlowPlaces {
   flows(): string[];
   /** The bank's id of each flow that has one. */
   resources(): { flow: string; resourceId: string }[];
+  /** The flow that has this whole text as its reference, if there is one. */
+  referenced?(): string | undefined;
 }
 
 /**
- * Finds a flow by its id, the resource id, or an unambiguous prefix of either.
+ * Finds a flow by its id, the resource id, its whole reference, or an unambiguous prefix of an id.
  *
  * @throws Psd2Error `flow_not_found`
  */
-export function findFlow(reference: string, { prefix, flows, resources }: FlowPlaces): string {
+export function findFlow(reference: string, { prefix, flows, resources, referenced }: FlowPlaces): string {
   if (reference === '') {
     // The empty text is a prefix of every id. A script with an unset variable must not resume just any flow.
     throw new Psd2Error('flow_not_found', 'The id of the flow is empty', {
@@ -66,6 +68,9 @@ export function findFlow(reference: string, { prefix, flows, resources }: FlowPl
     ...byId.filter((flow) => flow === reference),
     ...byResource.filter(({ resourceId }) => resourceId === reference).map(({ flow }) => flow),
   ];
+  // A whole reference counts more than the beginning of an id.
+  const whole = exact.length > 0 || byId.length > 0 ? undefined : referenced?.();
+  if (whole !== undefined) return whole;
   const found = new Set(exact.length > 0 ? exact : [...byId, ...byResource.map(({ flow }) => flow)]);
   const [first, second] = found;
   if (first !== undefined && second === undefined) return first;

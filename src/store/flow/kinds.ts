@@ -20,6 +20,7 @@ export interface FlowKind<Flow, Event, Beginning = never> {
   created(flow: string, begin: Beginning): Event;
   apply: Fold<Flow, Event>;
   resourceIdOf(flow: Flow): string | null;
+  customerIdOf(flow: Flow): string;
   /** Whether the bank can add nothing more to the flow, for example a resource id. */
   isEnded(flow: Flow): boolean;
   /** Whether no step is left to do. */
@@ -65,6 +66,7 @@ const isLastCall = ({ type }: { type: string }, { commits }: { commits: Commits 
   ANNOUNCEMENTS[commits].last.includes(type);
 
 const operationKind = {
+  customerIdOf: ({ order }: { order: { customerId: string } }) => order.customerId,
   resourceIdOf: ({ verification }: Pick<GenericOperation, 'verification'>) =>
     verification?.resourceId ?? null,
   isEnded: isPlainlyFailed,
@@ -106,6 +108,7 @@ export const KINDS: { [K in Kind]: KnownKind<K> } = {
     created: (flow, begin) => ({ type: 'created', flow, ...begin }),
     apply: applyConsentEvent,
     resourceIdOf: ({ resourceId }) => resourceId,
+    customerIdOf: ({ customerId }) => customerId,
     isEnded: isPlainlyFailed,
     isAtEnd: (consent) => nextConsentStep(consent) === 'done',
     isExecution: () => false,

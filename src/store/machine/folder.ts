@@ -16,6 +16,8 @@ export interface StoreFolder {
   protection(profile: string): string;
   tokens(profile: string): string;
   flows(profile: string): string;
+  /** The lines of the audit log. They stay when the profile is removed. */
+  audit(profile: string): string;
   /** The log of calls. It is state, not configuration (XDG on Linux), so it has its own folder unless one is configured. */
   log: string;
   /** The operator's Ctrl-C, which ends the wait for other processes. */
@@ -40,6 +42,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     protection: (profile) => join(root, 'protection', `${profile}.json`),
     tokens: (profile) => join(root, 'tokens', profile),
     flows: (profile) => join(root, 'flows', profile),
+    audit: (profile) => join(root, 'audit', `${profile}.ndjson`),
     log,
     interrupted,
   };

@@ -1,3 +1,4 @@
+import type { AuditLine } from './audit.ts';
 import type { KeptCustomer } from './customers.ts';
 import type { StoredTokens } from './tokens.ts';
 
@@ -71,7 +72,13 @@ export interface CustomerRecord {
   kept: KeptCustomer | null;
 }
 
+/** A line of the audit log, as it was written. */
+export interface AuditRecord extends AuditLine {
+  kind: 'audit';
+}
+
 export type StoredRecord =
+  | AuditRecord
   | LoginRecord
   | FlowRecord
   | CountRecord

@@ -1,4 +1,5 @@
 import type { Consent, ConsentEvent } from '../../domain/consent.ts';
+import type { Decimal } from '../../domain/decimal.ts';
 import type { GenericOrder, Operation, OperationEvent } from '../../domain/operation.ts';
 import type { Transfer, TransferEvent } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
@@ -43,10 +44,26 @@ export interface OpenFlow<Flow, Event> {
 /** A flow of some kind that this worker works on. */
 export type Open<K extends Kind> = OpenFlow<FlowOf<K>, EventOf<K>>;
 
+/** What the order of a transfer must have (`hasOrder`). */
+export interface OrderFilter {
+  /** A part of the payee's name or IBAN, in any case. */
+  payee?: string | undefined;
+  /** The amount, whatever zeros it ends with. */
+  amount?: Decimal | undefined;
+  /** The operator's own reference, compared by `comparableReference`. */
+  reference?: string | undefined;
+}
+
 /** Which flows to list. */
 export interface Filter {
   /** Skips flows that were created earlier. */
   since?: Date | undefined;
+  /** Skips flows that were created at this time or later. */
+  until?: Date | undefined;
+  /** Skips flows that surely are of another customer. A backend may list others too, here and in {@link Filter.order}. */
+  customer?: string | undefined;
+  /** Skips transfers that surely have other orders. */
+  order?: OrderFilter | undefined;
   /** Skips flows that surely need no person (`needsAttention`). A backend may list others too. */
   attention?: boolean | undefined;
   /** Called for each flow that cannot be read. Without it, the list throws. */
@@ -83,7 +100,8 @@ export interface Flows {
   /**
    * Finds a flow and reads its current state.
    *
-   * @param reference local id, resource id, or an unambiguous prefix of either
+   * @param reference local id, resource id, an unambiguous prefix of either, or the whole reference of a transfer. Of several
+   *   transfers with that reference, the one that holds it, else the newest
    * @throws Psd2Error `flow_not_found`, which says whether some flows could not be searched; `config` if the flow is damaged
    */
   find<K extends Kind>(kind: K, reference: string): Promise<FlowOf<K>>;

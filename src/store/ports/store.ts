@@ -1,5 +1,6 @@
 import type { Advice } from '../../errors.ts';
 import type { AccessNotes, CallCount, Turns, UnattendedReads } from './access.ts';
+import type { Audit } from './audit.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { Rounds, Sync } from './sync.ts';
@@ -13,6 +14,7 @@ import type { Tokens } from './tokens.ts';
 export interface Store {
   /** Where the store is, as the end of a sentence: `in /home/ada/.config/psd2`. Never contains a password. */
   readonly place: string;
+  readonly home: StoreStatus['home'];
   /** Where the choice of this store comes from. */
   readonly source: 'environment' | 'profile' | 'default';
   /** Whether a sync writes its rows into a folder that the operator must name. */
@@ -42,6 +44,7 @@ export interface ProfileData {
   readonly tokens: Tokens;
   readonly customers: Customers;
   readonly flows: Flows;
+  readonly audit: Audit;
   readonly calls: CallCount;
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { adviceIn, Psd2Error } from '../../errors.ts';
+import { actorOf } from '../machine/actor.ts';
 import type { Environment } from '../machine/settings.ts';
 import {
   type ChosenStore,
@@ -7,6 +8,7 @@ import {
   type StoreGuard,
   type StoreSettings,
 } from '../machine/store-choice.ts';
+import type { Actor } from '../ports/audit.ts';
 import type { Glance, ProfileData, Store, StoreCheck, StoreStatus } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import type { KeySources } from '../secrets/vault.ts';
@@ -18,6 +20,7 @@ import {
   type TurnsWorld,
 } from './access.ts';
 import { type Address, parseAddress, withoutPassword } from './address.ts';
+import { PostgresAudit } from './audit.ts';
 import { Claims } from './claims.ts';
 import { PostgresCustomers } from './customers.ts';
 import { Database } from './database.ts';
@@ -34,6 +37,7 @@ interface PostgresWorld extends FlowWorld, TurnsWorld {
   /** The operator's Ctrl-C. */
   signal: AbortSignal | undefined;
   keys: KeySources;
+  actor: Actor;
   /** As {@link mayKeepPlainTokens}. */
   mayBePlain: boolean;
 }
@@ -54,6 +58,7 @@ export function openPostgres(
     signal: folder.interrupted,
     keys: keySources,
     mayBePlain: mayKeepPlainTokens(env),
+    actor: actorOf(env),
   };
   return new PostgresStore(address, world, chosen && { ...chosen, address: withoutPassword(text, address) });
 }
@@ -64,6 +69,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 5_000;
 /** The store in PostgreSQL (store page, "One store, two homes"). */
 export class PostgresStore implements Store {
   readonly place: string;
+  readonly home = 'postgres';
   readonly needsFolder = false;
   readonly #database: Database;
   readonly #world: PostgresWorld;
@@ -89,6 +95,7 @@ export class PostgresStore implements Store {
       tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
       customers: new PostgresCustomers(this.#database, profile, bank),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
+      audit: new PostgresAudit(this.#database, profile, this.#world),
       calls: new PostgresCallCount(this.#database, profile),
       notes: new PostgresAccessNotes(this.#database, profile),
       reads: new PostgresUnattendedReads(this.#database, profile),

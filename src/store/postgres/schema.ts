@@ -1,7 +1,13 @@
-import { CUSTOMERS_VERSION_4, FLOWS_VERSION_2, IDS_VERSION_3, TOKENS_VERSION_2 } from './upgrades.ts';
+import {
+  AUDIT_VERSION_5,
+  CUSTOMERS_VERSION_4,
+  FLOWS_VERSION_2,
+  IDS_VERSION_3,
+  TOKENS_VERSION_2,
+} from './upgrades.ts';
 
 /** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** The step from each version to the next one. `psd2 store init` runs the missing ones in one transaction. */
 export const STEPS: readonly string[] = [
@@ -287,6 +293,7 @@ create table psd2.sync_minutes (
   [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
   IDS_VERSION_3,
   CUSTOMERS_VERSION_4,
+  [AUDIT_VERSION_5].join('\n'),
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */
@@ -299,6 +306,9 @@ grant usage on schema psd2 to psd2_worker, psd2_reader;
 grant select, insert, update, delete on all tables in schema psd2 to psd2_worker;
 revoke insert, update, delete on psd2.store, psd2.tokens_of_schema_1 from psd2_worker;
 revoke update, delete on psd2.keys, psd2.flow_events from psd2_worker;
+revoke insert, update, delete on psd2.audit, psd2.audit_heads from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
+grant execute on function
+  psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text) to psd2_worker;
 grant select on psd2.accounts, psd2.balances, psd2.transactions, psd2.pending_transactions, psd2.sync_progress to psd2_reader;
 `;

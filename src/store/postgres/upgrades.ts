@@ -136,3 +136,91 @@ do $$ begin
   end if;
 end $$;
 `;
+
+/** Part of version 5 of the schema: the audit log. */
+export const AUDIT_VERSION_5 = `
+-- Who did what. Each line has the SHA-256 of the line before. No role of psd2 may write here: psd2.audit_append does.
+create table psd2.audit (
+  profile text not null,
+  n bigint not null,
+  at timestamptz not null,
+  line text not null,
+  primary key (profile, n)
+);
+create index audit_at on psd2.audit (profile, at);
+-- The last line of each profile, so that it cannot be removed unseen.
+create table psd2.audit_heads (
+  profile text primary key,
+  n bigint not null,
+  sha256 text not null
+);
+
+create function psd2.refuse_audit_change() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  raise exception using errcode = 'insufficient_privilege', message = 'the audit log of psd2 can only grow';
+end $$;
+create trigger audit_here before insert on psd2.audit for each statement execute function psd2.refuse_moved();
+create trigger audit_stays before update or delete or truncate on psd2.audit
+  for each statement execute function psd2.refuse_audit_change();
+
+-- Adds a line as it is: the next one, or one that store copy brings.
+create function psd2.audit_keep(of_profile text, line_n bigint, line_at timestamptz, written text) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into psd2.audit (profile, n, at, line) values (of_profile, line_n, line_at, written);
+  insert into psd2.audit_heads (profile, n, sha256)
+    values (of_profile, line_n, encode(sha256(convert_to(written, 'UTF8')), 'hex'))
+    on conflict (profile) do update set n = excluded.n, sha256 = excluded.sha256;
+end $$;
+revoke execute on function psd2.audit_keep(text, bigint, timestamptz, text) from public;
+
+-- Workers have no right to write lines. This function has the rights of the owner, and adds the next line of a profile.
+create function psd2.audit_append(of_profile text, done_at timestamptz, action text, operator text, machine text,
+  version text, customer text, of_flow text, about text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  before psd2.audit_heads;
+  next bigint;
+begin
+  perform pg_advisory_xact_lock(hashtext('psd2.audit ' || of_profile));
+  select * into before from psd2.audit_heads where profile = of_profile;
+  next := coalesce(before.n, 0) + 1;
+  perform psd2.audit_keep(of_profile, next, done_at, json_build_object('n', next,
+    'at', to_char(done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'profile', of_profile, 'action', action,
+    'operator', operator, 'machine', machine, 'version', version, 'customerId', customer, 'flow', of_flow, 'about', about,
+    'previous', before.sha256)::text);
+end $$;
+revoke execute on function
+  psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text) from public;
+
+-- What happens to a flow is in the audit log in the same transaction.
+create function psd2.audit_flow_event() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  type text := new.event->>'type';
+  action text := case type when 'created' then 'began' when 'accepted' then 'confirmed' when 'execute-sent' then 'executed'
+    when 'confirm-sent' then 'executed' else type end;
+  created json;
+begin
+  select event into created from psd2.flow_events where profile = new.profile and flow = new.flow and n = 1;
+  perform psd2.audit_append(new.profile, new.at, action, new.event->>'operator', new.event->>'machine',
+    new.event->>'version', coalesce(created #>> '{order,customerId}', created->>'customerId'), new.flow,
+    concat_ws(' ', (select kind from psd2.flows where profile = new.profile and flow = new.flow), new.event->>'outcome'));
+  return null;
+end $$;
+-- A copy brings its lines itself. The condition has the rights of whoever writes, not those of the function.
+create trigger flow_events_audit after insert on psd2.flow_events for each row
+  when (new.event->>'type' in ('created', 'accepted', 'execute-sent', 'confirm-sent', 'cancelled', 'resolved')
+    and not (coalesce(current_setting('psd2.copying', true), '') = 'on' and psd2.is_owner()))
+  execute function psd2.audit_flow_event();
+
+do $$ begin
+  if exists (select from pg_roles where rolname = 'psd2_worker') then
+    if has_table_privilege('psd2_worker', 'psd2.flows', 'insert') then
+      grant select on psd2.audit, psd2.audit_heads to psd2_worker;
+      grant execute on function
+        psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text) to psd2_worker;
+    end if;
+  end if;
+end $$;
+`;

@@ -128,6 +128,8 @@ const ELSEWHERE = [
   'sandbox start',
   'sandbox stop',
   ...['sandbox reset', 'sandbox fault add', 'sandbox fault list', 'sandbox fault clear'], // sandbox/control.test.ts
+  'audit', // commands/audit/audit.test.ts
+  'status', // commands/status/status.test.ts
   'expiring', // expiring.test.ts
   'sync run', // sync.test.ts
   'sync status', // fleet.test.ts

@@ -61,8 +61,8 @@ describe('psd2 store', () => {
     expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
     const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
     const init = ['store', 'init', '--roles', '--plain-tokens'];
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 4 });
-    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 4, version: 4 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 5 });
+    expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 5, version: 5 });
     server.sql('bank', 'grant psd2_worker to worker');
   });
 
@@ -215,8 +215,8 @@ describe('a store that cannot be used ends a command before anything is sent', (
   });
 
   it.each([
-    [1, 'has schema 1, and this psd2 needs schema 4', 'psd2 store init'],
-    [5, 'has schema 5, and this psd2 knows schema 4', 'Update psd2'],
+    [1, 'has schema 1, and this psd2 needs schema 5', 'psd2 store init'],
+    [6, 'has schema 6, and this psd2 knows schema 5', 'Update psd2'],
   ])('psd2 reports a store with schema %i', async (version, what, fix) => {
     server.sql('bank', `update psd2.store set version = ${version}`);
     const { message, hint } = await refusalOf({});

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
-import type { Flows } from '../../../src/store/ports/flows.ts';
+import { hasOrder } from '../../../src/store/flow/order-filter.ts';
+import type { Filter, Flows } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
@@ -63,6 +65,36 @@ describe.each(named(BACKENDS))('the flows in %s', (_name, { open }) => {
       message: '"tr-" matches 2 flows',
       hint: `Give more characters of the id: ${second.current.flow}, ${first.current.flow}.`,
     });
+  });
+
+  it('a list has the flows of a customer, payee, amount, reference and time, and a transfer is found by its reference', async () => {
+    const make = async (fields: Partial<ReturnType<typeof transferOrder>>) => {
+      const made = await begun(flows, 'transfer', { transactionId: 't1', order: transferOrder(fields) });
+      return made.current.flow;
+    };
+    const amount = parsePaymentAmount('250.00');
+    const ada = await make({ customerId: '1000001', name: 'Ada  Lovelace', reference: 'INV 7', amount });
+    const bob = await make({ customerId: '1000002', name: 'Bob "B" Èmile', reference: 'inv-8' });
+    const all = async (filter: Filter) => {
+      const listed = (await allOf(others, 'transfer', filter)).filter(
+        ({ order: of }) =>
+          (filter.customer ?? of.customerId) === of.customerId && hasOrder(of, filter.order ?? {}),
+      );
+      return listed.map(({ flow }) => flow);
+    };
+    expect(await all({ customer: '1000001' })).toEqual([ada]);
+    expect(await all({ order: { payee: 'ada love' } })).toEqual([ada]);
+    expect(await all({ order: { payee: 'b" èM' } })).toEqual([bob]);
+    expect(await all({ order: { payee: transferOrder().to.slice(0, 4).toLowerCase() } })).toEqual([bob, ada]);
+    expect(await all({ order: { amount: parsePaymentAmount('250') } })).toEqual([ada]);
+    expect(await all({ order: { reference: ' inv  7 ' } })).toEqual([ada]);
+    expect(await all({ customer: '1000002', order: { payee: 'ada' } })).toEqual([]);
+    expect(await all({ until: new Date(0) })).toEqual([]);
+    expect(await all({ until: new Date(Date.now() + 86_400_000) })).toEqual([bob, ada]);
+    expect((await others.find('transfer', 'inv 7')).flow).toBe(ada);
+    expect((await others.find('transfer', 'INV-8')).flow).toBe(bob);
+    await expect(others.find('transfer', 'inv')).rejects.toMatchObject({ code: 'flow_not_found' });
+    await expect(others.find('consent', 'inv-8')).rejects.toMatchObject({ code: 'flow_not_found' });
   });
 
   it('a list of what needs a person has all of it', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { actorOf } from '../../../src/store/machine/actor.ts';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
@@ -31,6 +32,7 @@ function openStore(passphrase = 'correct horse', signal?: AbortSignal): Postgres
     signal,
     keys: { passphrase: async () => passphrase, signal: new AbortController().signal },
     mayBePlain: false,
+    actor: actorOf({}),
   });
 }
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
+import { actorOf } from '../../../src/store/machine/actor.ts';
 import { type Address, parseAddress } from '../../../src/store/postgres/address.ts';
 import { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
@@ -83,6 +84,7 @@ export function useStores(): Stores {
           signal: new AbortController().signal,
         },
         mayBePlain,
+        actor: actorOf({}),
       });
       onTestFinished(() => store.close());
       return store;

@@ -158,7 +158,7 @@ describe('a store of psd2 0.2 that is brought up to date', () => {
   it('its tokens are read as before, and new ones are sealed with their generation', async () => {
     const old = await oldStore();
     insert(old('from-0.2'));
-    await expect(worker().tokens.read('42')).rejects.toThrow('this psd2 needs schema 4');
+    await expect(worker().tokens.read('42')).rejects.toThrow('this psd2 needs schema 5');
     expect(await stores.init({ plainTokens: false })).toBe(1);
     const { tokens } = worker();
     expect(await tokens.read('42')).toMatchObject({ accessToken: 'from-0.2', generation: 7, origin: 5 });

@@ -33,8 +33,12 @@ function write(reference: string, state: string, standing: string, events: objec
     );
   return flow;
 }
+/** Undoes the step to version 5. */
+const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; drop function psd2.audit_flow_event,
+  psd2.audit_append, psd2.audit_keep; drop table psd2.audit, psd2.audit_heads; drop function psd2.refuse_audit_change;
+  update psd2.store set version = 4`;
 /** Undoes the step to version 4. */
-const BACK_TO_VERSION_3 = 'drop table psd2.customers; update psd2.store set version = 3';
+const BACK_TO_VERSION_3 = `${BACK_TO_VERSION_4}; drop table psd2.customers; update psd2.store set version = 3`;
 /** Undoes the steps to versions 3 and 4. */
 const BACK_TO_VERSION_2 = `${BACK_TO_VERSION_3}; do $$ declare one record; begin
     for one in select conrelid::regclass as name from pg_constraint where conname = 'ids' and conislocal loop
@@ -149,7 +153,7 @@ describe('a database of version 2', () => {
 
   it('is refused until psd2 store init brings it up to date', async () => {
     await expect(allOf(flowsOfAnother(), 'transfer')).rejects.toMatchObject({
-      message: expect.stringContaining('has schema 2, and this psd2 needs schema 4'),
+      message: expect.stringContaining('has schema 2, and this psd2 needs schema 5'),
       next: [['store', 'init']],
     });
     expect(await stores.init()).toBe(2);
@@ -200,7 +204,7 @@ describe('a database of version 3', () => {
     await stores.init();
     stores.sql(BACK_TO_VERSION_3);
     await expect(customersOfAnother().list()).rejects.toMatchObject({
-      message: expect.stringContaining('has schema 3, and this psd2 needs schema 4'),
+      message: expect.stringContaining('has schema 3, and this psd2 needs schema 5'),
       next: [['store', 'init']],
     });
     expect(await stores.init()).toBe(3);

@@ -1,8 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lineInstead, sha256Of } from '../../audit/chain.ts';
 import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import type { StoreFolder } from '../../machine/folder.ts';
+import type { AuditLine } from '../../ports/audit.ts';
 import type {
+  AuditRecord,
   CopySide,
   CountRecord,
   Holdings,
@@ -13,6 +16,7 @@ import type {
 import type { Holder } from '../../ports/tokens.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import { addReadLines, type DayOfAccount, FileAccessNotes, nameOfRead, readOfName } from '../access.ts';
+import { FileAudit } from '../audit.ts';
 import { FileCustomers } from '../customers.ts';
 import { changeMark, markOf, profilesIn } from '../data.ts';
 import { FileTokens } from '../tokens.ts';
@@ -50,7 +54,9 @@ class FolderHoldings implements Holdings {
   readonly #tokens: FileTokens;
   readonly #customers: FileCustomers;
   readonly #flows: FlowCopies;
+  readonly #audit: FileAudit;
   readonly #notes: FileAccessNotes;
+  #lines: Map<number, AuditLine> | undefined;
   readonly #calls: string;
   readonly #reads: string;
 
@@ -58,6 +64,7 @@ class FolderHoldings implements Holdings {
     this.#tokens = tokens;
     this.#customers = new FileCustomers(folder, profile);
     this.#flows = new FlowCopies(folder.flows(profile));
+    this.#audit = new FileAudit(folder.audit(profile), { profile, interrupted: folder.interrupted });
     this.#notes = new FileAccessNotes(folder, profile);
     this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
     this.#reads = join(folder.tokens(profile), 'unattended-reads');
@@ -77,6 +84,7 @@ class FolderHoldings implements Holdings {
       const record = this.#flows.read(flow);
       if (record) yield record;
     }
+    for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
     for (const day of daysIn(this.#calls)) {
       const calls = this.#callsOn(day);
       if (calls) yield calls;
@@ -96,6 +104,8 @@ class FolderHoldings implements Holdings {
       }
       case 'customer':
         return this.#customers.record(record.baseUrl, record.customer);
+      case 'audit':
+        return this.#lineInstead(record);
       case 'flow':
         return this.#flows.read(record.flow);
       case 'count':
@@ -118,11 +128,31 @@ class FolderHoldings implements Holdings {
         return this.#tokens.remember(record.customerId);
       case 'customer':
         return this.#customers.keep(record);
+      case 'audit':
+        (await this.#auditLines()).set(record.n, { n: record.n, text: record.text });
+        return this.#audit.keep(record);
       case 'flow':
         return this.#flows.add(record);
       case 'count':
         return this.#putCount(record);
     }
+  }
+
+  async #lineInstead(record: AuditRecord): Promise<AuditRecord | undefined> {
+    const lines = await this.#auditLines();
+    const last = lines.get(lines.size);
+    const head = last && { n: last.n, sha256: sha256Of(last.text) };
+    const instead = lineInstead(record, lines.get(record.n), head);
+    return instead && { kind: 'audit', ...instead };
+  }
+
+  /** The lines by their numbers, as this copy has read and extended them. */
+  async #auditLines(): Promise<Map<number, AuditLine>> {
+    if (!this.#lines) {
+      this.#lines = new Map();
+      for await (const line of this.#audit.lines()) this.#lines.set(line.n, line);
+    }
+    return this.#lines;
   }
 
   async #login(holder: Holder): Promise<LoginRecord | undefined> {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isOpen, isUntouched, type Progress } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { auditOf } from '../../audit/chain.ts';
 import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import { holderOf, withLock } from '../../disk/lock.ts';
 import { UnsafeFile } from '../../disk/permissions.ts';
@@ -10,6 +11,8 @@ import { reserveSpace } from '../../disk/reserve-space.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
 import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
+import { mayHaveOrder } from '../../flow/order-filter.ts';
+import type { Actor, Audit } from '../../ports/audit.ts';
 import type {
   Begin,
   EventOf,
@@ -50,6 +53,10 @@ export interface FlowsSetting {
   interrupted?: AbortSignal | undefined;
   /** Refuses workers if the store was copied to another backend. The holder of a lock calls it. @throws Psd2Error `config` */
   assertHere?: (() => void) | undefined;
+  /** Who works. Each event names them. */
+  actor?: Actor | undefined;
+  /** The audit log that says what people did. */
+  audit?: Pick<Audit, 'append'> | undefined;
   /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
@@ -88,6 +95,7 @@ export class FileFlows implements Flows {
     const open = await this.exclusively(async () => {
       const begun = this.#create(kind, begin);
       await this.#references.take(kind, begun);
+      await this.#audit(kind, begun.current, { type: 'created' });
       return begun;
     });
     return this.#claimed(open.current.flow, () => work(open));
@@ -117,12 +125,15 @@ export class FileFlows implements Flows {
     return current;
   }
 
-  async *list<K extends Kind>(name: K, { since, onDamaged }: Filter = {}): AsyncGenerator<FlowOf<K>> {
+  async *list<K extends Kind>(name: K, filter: Filter = {}): AsyncGenerator<FlowOf<K>> {
+    const { since, until, onDamaged } = filter;
     const kind: KnownKind<K> = KINDS[name];
     for (const flow of this.#flows.newestFirst(kind)) {
       if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
+      if (until && (createdAt(flow) ?? 0) >= until.getTime()) continue;
       let read: ReadFlow<FlowOf<K>> | undefined;
       try {
+        if (!this.#mayMatch(flow, filter)) continue;
         read = this.#flows.read(kind, flow);
       } catch (damage) {
         if (!onDamaged || !(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
@@ -197,7 +208,7 @@ export class FileFlows implements Flows {
   }
 
   /** @throws Psd2Error `duplicate_reference` or `config` before anything is written */
-  #create<Flow extends Begun, Event, Beginning>(
+  #create<Flow extends Begun, Event extends { type: string }, Beginning>(
     kind: FlowKind<Flow, Event, Beginning>,
     begin: Beginning,
   ): OpenFlow<Flow, Event> {
@@ -214,7 +225,7 @@ export class FileFlows implements Flows {
     let known: KnownFile;
     try {
       if (order) this.#index.add({ flow, reference: order.reference });
-      known = createFlowFile(this.#flows.pathOf(flow), { at, by, event });
+      known = createFlowFile(this.#flows.pathOf(flow), { at, by, event: this.#named(event) });
     } catch (error) {
       this.#underWay.end(flow);
       throw error;
@@ -272,7 +283,7 @@ export class FileFlows implements Flows {
    *
    * @throws Psd2Error `config` if the journal does not show what to ask for
    */
-  async #reopened<Flow extends Begun, Event>(
+  async #reopened<Flow extends Begun, Event extends { type: string }>(
     kind: FlowKind<Flow, Event>,
     flow: string,
   ): Promise<OpenFlow<Flow, Event>> {
@@ -281,7 +292,7 @@ export class FileFlows implements Flows {
     return open;
   }
 
-  #writable<Flow extends Begun, Event>(
+  #writable<Flow extends Begun, Event extends { type: string }>(
     kind: FlowKind<Flow, Event>,
     flow: string,
     read: ReadFlow<Flow>,
@@ -295,7 +306,7 @@ export class FileFlows implements Flows {
     const append = (event: Event) => {
       const at = this.#setting.now().toISOString();
       const next = kind.apply(current, event, at);
-      known = appendToFlowFile(path, known, { at, by, event });
+      known = appendToFlowFile(path, known, { at, by, event: this.#named(event) });
       return next;
     };
     return {
@@ -304,6 +315,8 @@ export class FileFlows implements Flows {
       },
       record: async (event) => {
         giveBack();
+        const noted = this.#audit(kind, current, event);
+        if (noted) await noted;
         this.#noteResource(kind, current, event);
         // There must be space for the outcome of the execution.
         if (kind.isExecution(event, current)) giveBack = reserveSpace(this.#folder, OUTCOME);
@@ -335,6 +348,30 @@ export class FileFlows implements Flows {
         return current;
       },
     };
+  }
+
+  /** Whether a flow may be of this customer and have such an order, without parsing its journal. @throws Psd2Error `config` */
+  #mayMatch(flow: string, { customer, order }: Filter): boolean {
+    if (customer === undefined && order === undefined) return true;
+    const text = this.#flows.textOf(flow) ?? '';
+    const isOfCustomer = customer === undefined || text.includes(JSON.stringify(customer));
+    return isOfCustomer && (order === undefined || mayHaveOrder(text, order));
+  }
+
+  /** The event with who causes it. */
+  #named(event: object): object {
+    return { ...event, ...this.#setting.actor };
+  }
+
+  /** Says in the audit log what somebody is about to do. A process that is killed now has said too much, never too little. */
+  #audit<Flow extends { flow: string }>(
+    { customerIdOf }: { customerIdOf: (flow: Flow) => string },
+    current: Flow,
+    event: { type: string },
+  ): Promise<void> | undefined {
+    const kind = kindOf(current.flow);
+    const entry = kind && auditOf(kind, current.flow, customerIdOf(current), event);
+    return entry && this.#setting.audit?.append(entry);
   }
 
   /** Makes durable what the index must know before the journal has an event. @throws Psd2Error `bank_answer`, `config` */

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
-import { isOpen, type Progress } from '../../../domain/flow-states.ts';
+import { isOpen, isPlainlyFailed, type Progress } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { appendDurably, cannotWrite, listFolder, readPlainFile } from '../../disk/files.ts';
+import { appendDurably, cannotWrite, listFolder, readOwnFile, readPlainFile } from '../../disk/files.ts';
 import { refuseUnsafe, UnsafeFile } from '../../disk/permissions.ts';
 import { findFlow } from '../../flow/ids.ts';
 import { type FlowKind, KINDS } from '../../flow/kinds.ts';
@@ -40,6 +40,7 @@ export class FlowLookup {
         prefix: kind.prefix,
         flows: () => this.#flows.newestFirst(kind),
         resources: () => this.#resources(kind, reference, damaged),
+        referenced: () => (kind.orderOf ? this.#holderOf(reference) : undefined),
       });
     } catch (error) {
       const [first] = damaged;
@@ -82,6 +83,13 @@ export class FlowLookup {
       if (transfer) return [{ flow, transfer }];
       return damaged.map((damage) => ({ flow, damage }));
     });
+  }
+
+  /** Of the transfers with this reference, the one that holds it, else the newest. */
+  #holderOf(reference: string): string | undefined {
+    const found = this.withReference(reference);
+    const holder = found.find((each) => !('transfer' in each) || !isPlainlyFailed(each.transfer));
+    return (holder ?? found[0])?.flow;
   }
 
   /**
@@ -168,6 +176,11 @@ export class FlowFolder {
       .sort()
       .reverse()
       .map((file) => basename(file, '.ndjson'));
+  }
+
+  /** The text of a journal; undefined if it does not exist. @throws Psd2Error `config` */
+  textOf(flow: string): string | undefined {
+    return readOwnFile(this.pathOf(flow))?.toString('utf8');
   }
 
   /** As {@link readFlowFile}. */

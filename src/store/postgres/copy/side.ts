@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { isCustomerId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { lineInstead } from '../../audit/chain.ts';
 import { isProfileName } from '../../machine/profiles.ts';
 import type {
   CopySide,
@@ -15,6 +16,7 @@ import type {
 import type { Holder } from '../../ports/tokens.ts';
 import type { KeySources } from '../../secrets/vault.ts';
 import { noteRow } from '../access.ts';
+import { PostgresAudit } from '../audit.ts';
 import { type Database, ProfileRows } from '../database.ts';
 import { Keys, TokenSeals } from '../keys.ts';
 import { loginOf, OR_REPLACE_TOKENS, REMEMBER_LOGIN, type Row, TOKEN_COLUMNS, tokenRow } from '../tokens.ts';
@@ -117,12 +119,14 @@ class DatabaseHoldings implements Holdings {
   readonly #customers: CustomerRows;
   readonly #flows: FlowRows;
   readonly #notes: NoteRows;
+  readonly #audit: PostgresAudit;
 
   constructor(database: Database, profile: string, keys: Keys) {
     this.#logins = new LoginRows(database, profile, keys);
     this.#customers = new CustomerRows(database, profile);
     this.#flows = new FlowRows(database, profile);
     this.#notes = new NoteRows(database, profile);
+    this.#audit = new PostgresAudit(database, profile);
   }
 
   async *records(): AsyncGenerator<StoredRecord> {
@@ -130,6 +134,7 @@ class DatabaseHoldings implements Holdings {
     yield* await this.#notes.all();
     yield* this.#customers.all();
     yield* this.#flows.all();
+    for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
   }
 
   async counterpart(record: StoredRecord): Promise<StoredRecord | undefined> {
@@ -138,6 +143,10 @@ class DatabaseHoldings implements Holdings {
         return this.#logins.of(record.holder);
       case 'customer':
         return this.#customers.of(record);
+      case 'audit': {
+        const instead = lineInstead(record, await this.#audit.line(record.n), await this.#audit.head());
+        return instead && { kind: 'audit', ...instead };
+      }
       case 'flow':
         return this.#flows.of(record.flow);
       case 'last-login':
@@ -155,6 +164,8 @@ class DatabaseHoldings implements Holdings {
         return this.#logins.put(record);
       case 'customer':
         return this.#customers.put(record);
+      case 'audit':
+        return this.#audit.keep(record);
       case 'flow':
         return this.#flows.put(record);
       case 'last-login':

@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
 import { isUntouched, STATES_OF_ATTENTION } from '../../../domain/flow-states.ts';
+import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { movedAway } from '../../copy/moved.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
 import { findFlow } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
+import { compactOf } from '../../flow/order-filter.ts';
 import { overtaken } from '../../flow/refusals.ts';
 import type { Begin, Filter, FlowMoment, FlowOf, Flows, Kind, LeftBehind, Open } from '../../ports/flows.ts';
 import type { Claim, Claims } from '../claims.ts';
@@ -66,9 +68,11 @@ export class PostgresFlows extends ProfileRows implements Flows {
 
   async *list<K extends Kind>(
     kind: K,
-    { since, onDamaged, attention }: Filter = {},
+    { since, until, customer, order = {}, onDamaged, attention }: Filter = {},
   ): AsyncGenerator<FlowOf<K>> {
     const { prefix } = KINDS[kind];
+    // A database in the locale C changes the case of no other letters. The caller filters anyway.
+    const payee = /^[ -~]*$/.test(order.payee ?? '') ? order.payee : undefined;
     for (let before = `${prefix}~`; ; ) {
       const events = await this.look(
         eventRow,
@@ -81,10 +85,25 @@ export class PostgresFlows extends ProfileRows implements Flows {
              and ($5::text[] is null or (state = any($5) and (state <> 'executed' or ($2 = 'transfer' and exists (
                select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
                  and c.event #>> '{order,instant}' is distinct from 'false')))))
+             and created_at < coalesce($6::timestamptz, 'infinity') and ($7::text is null or reference = $7)
+             and ($8::text is null and $9::text is null and $11::text is null or exists (
+               select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
+                 and ($8::text is null or coalesce(c.event #>> '{order,customerId}', c.event->>'customerId') = $8)
+                 and ($9::text is null or strpos(lower(c.event #>> '{order,to}'), $10) > 0 or strpos(
+                   lower(regexp_replace(normalize(c.event #>> '{order,name}', NFC), '\\s+', ' ', 'g')), $9) > 0)
+                 and ($11::text is null or (c.event #>> '{order,amount}')::numeric = $11::numeric)))
            order by flow collate "C" desc limit ${PAGE}
          ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
          order by f.flow collate "C" desc, e.n`,
-        [kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null],
+        [
+          ...[kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null, until ?? null],
+          ...[order.reference === undefined ? null : comparableReference(order.reference), customer ?? null],
+          ...[
+            payee === undefined ? null : comparableReference(payee),
+            payee === undefined ? null : compactOf(payee),
+          ],
+          order.amount ?? null,
+        ],
       );
       const flows = byFlow(events);
       for (const [flow, own] of flows) {
@@ -250,7 +269,14 @@ export class PostgresFlows extends ProfileRows implements Flows {
        order by flow collate "C" desc limit 50`,
       [kind, reference],
     );
+    const [holder] = await this.look(
+      flowName,
+      `select flow from psd2.flows where profile = $1 and kind = $2 and reference = $3
+       order by standing = 'refused', flow collate "C" desc limit 1`,
+      [kind, comparableReference(reference)],
+    );
     return findFlow(reference, {
+      referenced: () => holder?.flow,
       prefix: KINDS[kind].prefix,
       flows: () => found.map(({ flow }) => flow),
       resources: () =>

@@ -13,6 +13,7 @@ import {
   referenceIsUsed,
   resourceIsUsed,
 } from '../../flow/refusals.ts';
+import type { Actor } from '../../ports/audit.ts';
 import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
 import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from '../database.ts';
 
@@ -30,6 +31,8 @@ const flowName = z.object({ flow: z.string() });
 export interface FlowWorld {
   now: () => Date;
   random: () => number;
+  /** Who works. Each event names them. */
+  actor?: Actor | undefined;
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
 
@@ -99,7 +102,7 @@ export class FlowJournal extends ProfileRows {
               compared,
               now,
             ],
-            ...[this.#writer, JSON.stringify(event)],
+            ...[this.#writer, this.#named(event)],
           ],
         );
       });
@@ -173,7 +176,7 @@ export class FlowJournal extends ProfileRows {
     const resourceId = resourceIdOf(next);
     const taken = resourceId === resourceIdOf(current) ? null : resourceId;
     const values = [
-      ...[flow, n, this.#writer, at, JSON.stringify(event)],
+      ...[flow, n, this.#writer, at, this.#named(event)],
       ...[next.state, standingOf(next), resourceId, claim, taken?.toLowerCase() ?? null],
     ];
     try {
@@ -277,6 +280,11 @@ export class FlowJournal extends ProfileRows {
         cause,
       },
     );
+  }
+
+  /** The event with who causes it, as JSON. */
+  #named(event: object): string {
+    return JSON.stringify({ ...event, ...this.#world.actor });
   }
 
   #notWritten(flow: string, cause: unknown): Psd2Error {

@@ -1,0 +1,123 @@
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import { type AuditFields, checkChain, parseAuditLine, sha256Of } from '../../store/audit/chain.ts';
+import { AUDIT_ACTIONS, type Audit } from '../../store/ports/audit.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
+import { chosenCustomer } from '../flow/customer.ts';
+import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
+import { readSince } from '../shared/since.ts';
+
+const row = () =>
+  z.object({
+    n: whole('number of the line'),
+    at: time('when'),
+    profile: text('profile'),
+    action: oneOf(
+      AUDIT_ACTIONS,
+      'what somebody did; executed: psd2 was about to send execute, for a consent confirm',
+    ),
+    operator: orNull(text('PSD2_OPERATOR, else the user of the operating system')),
+    machine: orNull(text('name of the host')),
+    version: orNull(text('version of psd2')),
+    customerId: orNull(text('customer, if it is about one')),
+    flow: orNull(text('local id of the flow, if it is about one')),
+    about: orNull(text('kind of the flow; format and account of an export; the changed settings')),
+    previous: orNull(text('SHA-256 of the stored line before this one; null in the first one')),
+    sha256: text('SHA-256 of the stored line'),
+  });
+
+const rows = () => list(row());
+type Row = AuditFields & { sha256: string };
+
+const verified = () =>
+  z.object({
+    lines: whole('number of lines'),
+    sha256: orNull(text('SHA-256 of the last line; keep it elsewhere')),
+  });
+
+const COLUMNS: Column<Row>[] = [
+  { title: 'TIME', value: ({ at }) => at, kind: 'second' },
+  { title: 'ACTION', value: ({ action }) => action, whole: true },
+  { title: 'OPERATOR', value: ({ operator }) => operator },
+  { title: 'MACHINE', value: ({ machine }) => machine, dispensable: 2 },
+  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 1 },
+  { title: 'FLOW', value: ({ flow }) => flow, whole: true },
+  { title: 'ABOUT', value: ({ about }) => about },
+  { title: 'VERSION', value: ({ version }) => version, dispensable: 3 },
+];
+
+/** `psd2 audit`: who did what, from the audit log of the profile (operations page, "Who did it"). */
+export const audit = verb(
+  {
+    prints: { what: 'who did what', shape: rows },
+    printsWith: { '--verify': { what: 'the check of the audit log', shape: verified } },
+    help: `
+The audit log says who began, approved, confirmed, executed, cancelled or resolved something, logged in or out, exported data or
+changed a profile, when and on which machine. PSD2_OPERATOR names the person or job; without it, the user of the operating
+system counts. It contains ids, but no names, amounts or IBANs of payees. The oldest line comes first.
+
+psd2 only appends to it. Each line has the SHA-256 of the line before, so a line that was removed or changed shows:
+--verify checks all of them. Keep the SHA-256 that it prints in another place; with it, you can also prove that nobody has
+written a whole new log. What happened before psd2 kept an audit log is in the journals alone.
+${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'psd2 audit --verify')}`,
+  },
+  (command) =>
+    command
+      .option(
+        '--since <time>',
+        'show lines since this time: 2026-11-21, 2026-11-21T09:30:00Z, or 2h, 30m, 1d ago',
+      )
+      .option('--flow <flow>', 'show lines of this flow: its local id or the beginning of it')
+      .option('--verify', 'check that no line was removed or changed'),
+  async (context, { since, flow, verify = false }) => {
+    const { output, world } = context;
+    if (verify && (since !== undefined || flow !== undefined))
+      throw new Psd2Error('usage', '--verify always checks all lines', {
+        hint: 'Leave out --since and --flow.',
+      });
+    if (flow === '') throw new Psd2Error('usage', 'The value of --flow is empty');
+    const from = since === undefined ? undefined : readSince(since, world.now());
+    const customer = await chosenCustomer(context);
+    const log = (await context.store()).audit;
+    if (verify) return verifyLog(context, log);
+    const isWanted = (line: Row) =>
+      (from === undefined || Date.parse(line.at) >= from) &&
+      (customer === undefined || line.customerId === customer) &&
+      (flow === undefined || line.flow?.startsWith(flow) === true);
+    await output.pages(pagesOf(log, isWanted), COLUMNS, 'No line of the audit log matches.', rows);
+  },
+);
+
+/** @throws Psd2Error `audit_changed` for a line that nobody can read */
+async function* pagesOf(log: Audit, isWanted: (line: Row) => boolean): AsyncGenerator<Row[]> {
+  for await (const { n, text: line } of log.lines()) {
+    const fields = parseAuditLine(line);
+    if (!fields) throw changed(`line ${n} was changed`);
+    const found = { ...fields, sha256: sha256Of(line) };
+    if (isWanted(found)) yield [found];
+  }
+}
+
+/** @throws Psd2Error `audit_changed` */
+async function verifyLog({ output, terminal }: Context, log: Audit): Promise<void> {
+  // The head first: lines that others append meanwhile come after it.
+  const recorded = await log.head();
+  const { lines, head, broken } = await checkChain(log.lines(), recorded);
+  if (broken) throw changed(broken.why);
+  const result = { lines, sha256: head?.sha256 ?? null };
+  if (output.format === 'table')
+    terminal.say(
+      head === null
+        ? 'The audit log is empty.'
+        : `No line of ${lines} was removed or changed. SHA-256 of the last one:`,
+    );
+  output.record(result, [{ title: '', value: ({ sha256 }) => sha256 }], verified);
+}
+
+function changed(why: string): Psd2Error {
+  return new Psd2Error('audit_changed', `The audit log is not as psd2 wrote it: ${why}`, {
+    hint: 'Find out who could write to the store, and compare the log with a backup. psd2 keeps appending to it.',
+  });
+}

@@ -1,0 +1,50 @@
+/** What people do that an audit asks for. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
+export const AUDIT_ACTIONS = [
+  ...(['began', 'approved', 'confirmed', 'executed', 'cancelled', 'resolved'] as const),
+  ...(['logged-in', 'logged-out', 'exported', 'profile-changed'] as const),
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who runs psd2, where, and which psd2. Every event of a journal has it, and every line of the audit log. */
+export interface Actor {
+  /** `PSD2_OPERATOR`, else the operating system's user. */
+  operator: string;
+  /** The host's name. */
+  machine: string;
+  version: string;
+}
+
+/** Something that somebody has done. It contains ids, and no names, amounts or accounts of payees. */
+export interface AuditEntry {
+  action: AuditAction;
+  customerId?: string | null;
+  flow?: string | null;
+  /** What it is about: the kind of a flow, the outcome, the format and account of an export, the changed settings. */
+  about?: string | null;
+}
+
+/** A line of the audit log, as it was written: JSON. */
+export interface AuditLine {
+  n: number;
+  text: string;
+}
+
+/** The last line that was written. */
+export interface AuditHead {
+  n: number;
+  /** SHA-256 of the line, in hexadecimal. */
+  sha256: string;
+}
+
+/**
+ * The audit log of one profile. psd2 only appends to it. Each line has the SHA-256 of the line before, and the head is kept
+ * beside the lines, so a line that was removed or changed shows. The store itself adds what happens to flows.
+ */
+export interface Audit {
+  /** Adds a line, durably. @throws Psd2Error `config` if it cannot be written */
+  append(entry: AuditEntry): Promise<void>;
+  /** All lines, the oldest first, unchecked. @throws Psd2Error `config` */
+  lines(): AsyncIterable<AuditLine>;
+  /** Undefined if nothing was written yet. @throws Psd2Error `config` */
+  head(): Promise<AuditHead | undefined>;
+}

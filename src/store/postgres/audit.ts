@@ -1,0 +1,79 @@
+import * as z from 'zod/mini';
+import { parseAuditLine } from '../audit/chain.ts';
+import type { Actor, Audit, AuditEntry, AuditHead, AuditLine } from '../ports/audit.ts';
+import { type Database, ProfileRows } from './database.ts';
+
+/** How many lines one statement reads. */
+const PAGE = 1_000;
+
+const lineRow = z.object({ n: z.coerce.number(), line: z.string() });
+const headRow = z.object({ n: z.coerce.number(), sha256: z.string() });
+
+interface Worker {
+  now: () => Date;
+  actor: Actor;
+}
+
+/** The audit log of one profile in `psd2.audit`. The database adds what happens to flows itself, in the same transaction. */
+export class PostgresAudit extends ProfileRows implements Audit {
+  readonly #worker: Worker | undefined;
+
+  /** @param worker who works. Only a copy needs none */
+  constructor(database: Database, profile: string, worker?: Worker) {
+    super(database, profile);
+    this.#worker = worker;
+  }
+
+  async append({ action, customerId = null, flow = null, about = null }: AuditEntry): Promise<void> {
+    if (!this.#worker) throw new TypeError('A copy appends nothing of its own');
+    const { now, actor } = this.#worker;
+    // Of a lost answer, the line may be there twice. That says nothing wrong.
+    await this.executeAgain(
+      `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+       select psd2.audit_append($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9) from durable`,
+      [now(), action, actor.operator, actor.machine, actor.version, customerId, flow, about],
+    );
+  }
+
+  async *lines(): AsyncGenerator<AuditLine> {
+    for (let after = 0; ; ) {
+      const rows = await this.look(
+        lineRow,
+        `select n, line from psd2.audit where profile = $1 and n > $2::bigint order by n limit ${PAGE}`,
+        [after],
+      );
+      for (const { n, line } of rows) yield { n, text: line };
+      after = rows.at(-1)?.n ?? after;
+      if (rows.length < PAGE) return;
+    }
+  }
+
+  async head(): Promise<AuditHead | undefined> {
+    return this.lookOne(headRow, 'select n, sha256 from psd2.audit_heads where profile = $1');
+  }
+
+  /** The line with this number, for `store copy`. */
+  async line(n: number): Promise<AuditLine | undefined> {
+    const row = await this.lookOne(
+      lineRow,
+      'select n, line from psd2.audit where profile = $1 and n = $2::bigint',
+      [n],
+    );
+    return row && { n: row.n, text: row.line };
+  }
+
+  /** Adds a line of another backend as it is, for `store copy`, with the rights of the owner. */
+  async keep({ n, text }: AuditLine): Promise<void> {
+    const at = parseAuditLine(text)?.at ?? null;
+    await this.database.transactionAgain(async (statements) => {
+      await statements.execute(
+        `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
+      );
+      await statements.execute(
+        `select psd2.audit_keep($1, $2::bigint, coalesce($3::timestamptz, clock_timestamp()), $4)
+         where not exists (select from psd2.audit where profile = $1 and n = $2::bigint)`,
+        [this.profile, n, at, text],
+      );
+    });
+  }
+}

@@ -1,0 +1,122 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { audit } from '../../../src/commands/audit/audit.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const temporary = temporaryFolder();
+const MARCH = '2026-03-01T00:00:00.000Z';
+const MAY = '2026-05-01T00:00:00.000Z';
+
+let folder: StoreFolder;
+let flow: string;
+const path = () => folder.audit('env');
+const open = (now = MAY) => openCommand(folder, now, { env: { PSD2_OPERATOR: 'ada' } });
+
+beforeEach(async () => {
+  folder = newConfigFolder(temporary);
+  const { context } = open(MARCH);
+  const { audit: log } = await context.store();
+  await log.append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' });
+  const { flows } = await open().context.store();
+  const order = transferOrder({ customerId: '1000002' });
+  await flows.begin('transfer', { transactionId: 't1', order }, async ({ current, record }) => {
+    flow = current.flow;
+    await record({ type: 'cancelled' });
+  });
+});
+
+/** The lines that a command prints. */
+async function lines(...words: string[]): Promise<Record<string, unknown>[]> {
+  const { context, printed } = open();
+  await runIn(context, 'audit', ...words);
+  const found = JSON.parse(printed());
+  expect(audit.prints?.shape().safeParse(found).success).toBe(true);
+  return found;
+}
+
+const actions = async (...words: string[]) => (await lines(...words)).map(({ action }) => action);
+
+describe('psd2 audit', () => {
+  it('shows who did what, the oldest first, with PSD2_OPERATOR', async () => {
+    const found = await lines();
+    expect(found.map(({ action, customerId, flow: of }) => [action, customerId, of])).toEqual([
+      ['logged-in', '1000001', null],
+      ['began', '1000002', flow],
+      ['cancelled', '1000002', flow],
+    ]);
+    expect(found.every(({ operator, profile }) => operator === 'ada' && profile === 'env')).toBe(true);
+    expect(found[1]?.previous).toBe(found[0]?.sha256);
+  });
+
+  it('--since, --flow and --customer choose lines', async () => {
+    expect(await actions('--since', '2026-04-01')).toEqual(['began', 'cancelled']);
+    expect(await actions('--flow', flow.slice(0, -2))).toEqual(['began', 'cancelled']);
+    const { context, printed } = openCommand(folder, MAY, { globals: { customer: '1000001' } });
+    await runIn(context, 'audit');
+    expect(JSON.parse(printed())).toMatchObject([{ action: 'logged-in' }]);
+  });
+
+  it('events of the journal name operator, machine and version too', () => {
+    const [first = ''] = readFileSync(`${folder.flows('env')}/${flow}.ndjson`, 'utf8').split('\n');
+    expect(JSON.parse(first).event).toMatchObject({
+      operator: 'ada',
+      machine: expect.stringMatching(/./),
+      version: '0.0.0',
+    });
+  });
+
+  it('--verify prints the SHA-256 of the last line', async () => {
+    const { context, printed } = open();
+    await runIn(context, 'audit', '--verify');
+    expect(JSON.parse(printed())).toEqual({ lines: 3, sha256: (await lines())[2]?.sha256 });
+    expect(audit.printsWith?.['--verify']?.shape().safeParse(JSON.parse(printed())).success).toBe(true);
+  });
+
+  it.each([
+    ['changed', (text: string) => text.replace('1000001', '1000009'), 'line 1 was changed'],
+    ['removed', (text: string) => text.slice(text.indexOf('\n') + 1), 'line 1 was removed'],
+    [
+      'cut off',
+      (text: string) => text.slice(0, text.indexOf('\n') + 1),
+      'the line 3, the last one, was removed or changed',
+    ],
+  ])(
+    '--verify finds a line that was %s, and goes on finding it after the next one',
+    async (_, change, why) => {
+      writeFileSync(path(), change(readFileSync(path(), 'utf8')));
+      const verified = () => runIn(open().context, 'audit', '--verify');
+      await expect(verified()).rejects.toMatchObject({
+        code: 'audit_changed',
+        message: expect.stringContaining(why),
+      });
+      await (await open().context.store()).audit.append({ action: 'logged-out' });
+      await expect(verified()).rejects.toMatchObject({ code: 'audit_changed' });
+    },
+  );
+
+  it('a line that a crash has cut short never counted, and the next one takes its place', async () => {
+    appendFileSync(path(), '{"n":4,"at":"2026');
+    await (await open().context.store()).audit.append({ action: 'logged-out' });
+    expect(await actions()).toEqual(['logged-in', 'began', 'cancelled', 'logged-out']);
+    await runIn(open().context, 'audit', '--verify');
+  });
+
+  it.each([
+    [['--verify', '--since', '1d'], '--verify always checks all lines'],
+    [['--since', 'soon'], '--since "soon" is not a time'],
+    [['--flow', ''], 'The value of --flow is empty'],
+  ])('refuses %j', async (words, message) => {
+    await expect(runIn(open().context, 'audit', ...words)).rejects.toMatchObject({ code: 'usage', message });
+  });
+
+  it.each([
+    [' ', 'PSD2_OPERATOR is empty'],
+    ['a'.repeat(101), 'PSD2_OPERATOR has 101 characters'],
+  ])('refuses %j as an operator', async (operator, message) => {
+    const { context } = openCommand(folder, MAY, { env: { PSD2_OPERATOR: operator } });
+    await expect(context.store()).rejects.toMatchObject({ code: 'usage', message });
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import { item } from '../../../src/commands/status/attention.ts';
+import { status } from '../../../src/commands/status/status.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsent, storeLogin } from '../access.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const temporary = temporaryFolder();
+const MARCH = '2026-03-01T00:00:00.000Z';
+const MAY = '2026-05-01T00:00:00.000Z';
+const OCTOBER = '2026-10-01T00:00:00.000Z';
+
+it('psd2 status of a profile without work says so, and ends without an error', async () => {
+  const { context, printed } = openCommand(newConfigFolder(temporary), MARCH, {
+    env: { PSD2_ENVIRONMENT: 'production' },
+  });
+  await runIn(context, 'status');
+  expect(JSON.parse(printed())).toEqual({
+    profile: 'env',
+    environment: 'production',
+    interface: 'cb',
+    store: 'files',
+    customers: 0,
+    attention: [],
+  });
+  expect(status.prints?.shape().safeParse(JSON.parse(printed())).success).toBe(true);
+});
+
+it('psd2 status has what needs a person: payments first, each with its customer and its command', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  const ends = { accessTokenExpiresAt: MARCH, refreshTokenExpiresAt: MAY };
+  await storeLogin(before, '1000001', ends);
+  await storeLogin(before, '1000002', { ...ends, refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
+  await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [] }]);
+  const { flows, notes, tokens } = await before.store();
+  const order = transferOrder({
+    customerId: '1000002',
+    amount: parsePaymentAmount('12.50'),
+    name: 'Ada',
+    reference: 'inv-7',
+  });
+  const sent = { requestId: 'q', digest: null };
+  let flow = '';
+  await flows.begin('transfer', { transactionId: before.world.newId(), order }, async (open) => {
+    flow = open.current.flow;
+    await open.record({ type: 'verify-sent', ...sent });
+    const verified = { totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' };
+    await open.record({ type: 'verified', resourceId: 'r1', ...verified });
+    await open.record({ type: 'accepted' });
+    await open.record({ type: 'execute-sent', ...sent });
+    await open.record({ type: 'execute-unanswered' });
+  });
+  const login = await tokens.login('1000002');
+  if (login) await notes.refreshRefused('1000002', login, { at: MAY, message: 'The bank refused' });
+
+  const { context, printed } = openCommand(folder, OCTOBER);
+  context.repeated.profile = 'bank';
+  await expect(runIn(context, 'status')).rejects.toMatchObject({
+    code: 'needs_attention',
+    message: '3 things need a person',
+  });
+  const { attention, customers } = JSON.parse(printed());
+  expect(customers).toBe(2);
+  expect(attention).toEqual([
+    {
+      ...{ kind: 'transfer', id: flow, state: 'unknown', since: MARCH, customerId: '1000002' },
+      ...{ amount: '12.50', currency: 'EUR', message: 'to Ada, reference inv-7' },
+      next: ['psd2', '--profile', 'bank', 'transfer', 'resume', flow],
+    },
+    {
+      ...{ kind: 'login', id: '1000002', state: 'refused', since: MAY, customerId: '1000002' },
+      ...{ amount: null, currency: null, message: 'The bank refused' },
+      next: ['psd2', '--profile', 'bank', '--customer', '1000002', 'auth', 'login'],
+    },
+    {
+      ...{ kind: 'login', id: '1000001', state: 'ended', since: MAY, customerId: '1000001' },
+      ...{ amount: null, currency: null, message: 'the login' },
+      next: ['psd2', '--customer', '1000001', 'auth', 'login'],
+    },
+  ]);
+  for (const each of attention) expect(item().safeParse(each).success).toBe(true);
+});
+
+it('a person reads one line for each item, with its amount, customer and command', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  await storeLogin(before, '1000001', { refreshTokenExpiresAt: MAY });
+  const { context, printed } = openCommand(folder, OCTOBER, { format: 'table' });
+  await expect(runIn(context, 'status')).rejects.toMatchObject({ message: '1 thing needs a person' });
+  expect(printed()).toContain('login 1000001 ended since');
+  expect(printed()).toContain('the login, customer 1000001: psd2 --customer 1000001 auth login');
+});

@@ -1,0 +1,71 @@
+import { hostname } from 'node:os';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { checkChain, parseAuditLine } from '../../../src/store/audit/chain.ts';
+import type { Audit, AuditLine } from '../../../src/store/ports/audit.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { named } from '../../support/named.ts';
+import { begun } from '../flows.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BACKENDS, type Place } from './backends.ts';
+
+const temporary = temporaryFolder();
+const SENT = { requestId: 'q1', digest: null };
+
+async function linesOf(audit: Audit): Promise<AuditLine[]> {
+  const lines: AuditLine[] = [];
+  for await (const line of audit.lines()) lines.push(line);
+  return lines;
+}
+
+describe.each(named(BACKENDS))('the audit log in %s', (_name, { open }) => {
+  let place: Place;
+  let data: ProfileData;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    data = (await place.worker()).open('bank');
+  });
+
+  it('says who did what with a flow, in the order of the events, and nothing of what the bank said', async () => {
+    const order = transferOrder({ customerId: '1000001' });
+    const transfer = await begun(data.flows, 'transfer', { transactionId: 't1', order });
+    await transfer.record({ type: 'verify-sent', ...SENT });
+    await transfer.record({ type: 'accepted' });
+    await transfer.record({ type: 'execute-sent', ...SENT });
+    await transfer.record({ type: 'execute-unanswered' });
+    await transfer.record({ type: 'resolved', outcome: 'executed', by: 'ada@pisp-1', note: null });
+    const { flow } = transfer.current;
+    const lines = (await linesOf(data.audit)).map(({ text }) => parseAuditLine(text));
+    expect(lines.map((line) => [line?.action, line?.about])).toEqual([
+      ['began', 'transfer'],
+      ['confirmed', 'transfer'],
+      ['executed', 'transfer'],
+      ['resolved', 'transfer executed'],
+    ]);
+    for (const line of lines)
+      expect(line).toMatchObject({ profile: 'bank', customerId: '1000001', flow, machine: hostname() });
+    expect(lines[0]?.operator).toMatch(/./);
+  });
+
+  it('each line continues the one before, whichever worker writes it, and no profile sees the lines of another', async () => {
+    const others = (await place.worker()).open('bank').audit;
+    await data.audit.append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' });
+    await Promise.all([
+      data.audit.append({ action: 'exported', customerId: '1000001', about: 'csv 1' }),
+      others.append({ action: 'exported', customerId: '1000002', about: 'ofx "2" è 😀' }),
+    ]);
+    await others.append({ action: 'logged-out' });
+    const found = await linesOf(data.audit);
+    expect(found).toEqual(await linesOf(others));
+    expect(found.map(({ text }) => parseAuditLine(text)?.action)).toEqual([
+      ...['logged-in', 'exported', 'exported', 'logged-out'],
+    ]);
+    expect(await checkChain(data.audit.lines(), await data.audit.head())).toMatchObject({
+      lines: 4,
+      head: { n: 4 },
+      broken: null,
+    });
+    const other = (await place.worker()).open('other').audit;
+    expect([await linesOf(other), await other.head()]).toEqual([[], undefined]);
+  });
+});
