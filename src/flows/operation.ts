@@ -1,11 +1,10 @@
 import type { PaymentCalls } from '../bank/ports/bank.ts';
 import type { BeforeSend } from '../bank/ports/call.ts';
+import { nextOperationStep, type OperationStep } from '../domain/next-step.ts';
 import {
   isPending,
-  nextOperationStep,
   type Operation,
   type OperationEvent,
-  type OperationStep,
   type OrderTarget,
   type StepEvent,
 } from '../domain/operation.ts';

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseProductId } from '../../src/domain/identifiers.ts';
+import { asksForOutcome, isOutcomeOpen, nextOperationStep } from '../../src/domain/next-step.ts';
 import {
   applyOperationEvent,
-  asksForOutcome,
   type GenericOrder,
-  isOutcomeOpen,
   isPending,
-  nextOperationStep,
   OPERATION_STATES,
   type Operation,
   type OperationEvent,

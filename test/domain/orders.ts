@@ -1,7 +1,7 @@
 import { parseDate } from '../../src/domain/calendar.ts';
 import type { ConsentCategoryRequest } from '../../src/domain/consent.ts';
 import { parseProductId } from '../../src/domain/identifiers.ts';
-import { nextOperationStep, type OperationStep } from '../../src/domain/operation.ts';
+import { nextOperationStep, type OperationStep } from '../../src/domain/next-step.ts';
 import { parseSepaIban } from '../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import { needsSettlement, type Transfer, type TransferOrder } from '../../src/domain/transfer.ts';

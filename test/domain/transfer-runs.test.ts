@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { OperationStep } from '../../src/domain/operation.ts';
+import type { OperationStep } from '../../src/domain/next-step.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
 import { nextTransferStep, transferOrder, VERIFIED } from './orders.ts';
 

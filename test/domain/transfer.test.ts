@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
-import { isOutcomeOpen, nextFurtherData } from '../../src/domain/operation.ts';
+import { isOutcomeOpen } from '../../src/domain/next-step.ts';
+import { nextFurtherData } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
   isMoneyTransfer,

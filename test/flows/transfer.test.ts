@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OperationStep } from '../../src/domain/operation.ts';
+import type { OperationStep } from '../../src/domain/next-step.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { runOperation } from '../../src/flows/operation.ts';
 import { operationStatus, refusal, success } from '../bank/answers.ts';

@@ -1,4 +1,4 @@
-import type { OperationStep } from '../../domain/operation.ts';
+import type { OperationStep } from '../../domain/next-step.ts';
 import { Psd2Error } from '../../errors.ts';
 import { runOperation } from '../../flows/operation.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { isOutcomeOpen, nextOperationStep, OPERATION_STATES } from '../../domain/operation.ts';
+import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
+import { OPERATION_STATES } from '../../domain/operation.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';

@@ -1,5 +1,5 @@
 import { maySend } from '../../domain/flow-states.ts';
-import { nextOperationStep } from '../../domain/operation.ts';
+import { nextOperationStep } from '../../domain/next-step.ts';
 import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';

@@ -1,5 +1,5 @@
 import { maySend } from '../../domain/flow-states.ts';
-import { nextOperationStep, type OperationStep } from '../../domain/operation.ts';
+import { nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isOpen } from '../../domain/flow-states.ts';
-import { isOutcomeOpen } from '../../domain/operation.ts';
+import { isOutcomeOpen } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';

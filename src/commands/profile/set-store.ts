@@ -1,5 +1,5 @@
 import { isOpen } from '../../domain/flow-states.ts';
-import { isOutcomeOpen } from '../../domain/operation.ts';
+import { isOutcomeOpen } from '../../domain/next-step.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE, parseProfileName } from '../../store/machine/profiles.ts';

@@ -1,6 +1,6 @@
 import { writeCommands } from '../../advice.ts';
 import { standingOf } from '../../domain/flow-states.ts';
-import { asksForOutcome, nextOperationStep } from '../../domain/operation.ts';
+import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { isOutcomeOpen, nextOperationStep, OPERATION_STATES } from '../../domain/operation.ts';
+import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
+import { OPERATION_STATES } from '../../domain/operation.ts';
 import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';

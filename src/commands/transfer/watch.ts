@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank/ports/bank.ts';
-import { asksForOutcome, isPending, nextOperationStep, type OperationStep } from '../../domain/operation.ts';
+import { asksForOutcome, nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
+import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { outcomeUnknown, pollSettlement } from '../../flows/outcome.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
