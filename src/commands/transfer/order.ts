@@ -1,10 +1,11 @@
 import Big from 'big.js';
 import type { Account, BankInterface } from '../../bank/ports/bank.ts';
-import { bankDay, parseDate } from '../../domain/calendar.ts';
+import { bankDay } from '../../domain/calendar.ts';
 import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
 import type { PayeeSource } from '../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { parseDescription, parsePayeeName, parseReference } from '../../domain/order/sepa-text.ts';
+import { parseExecutionDate, parseSepaCurrency } from '../../domain/order/terms.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
@@ -65,17 +66,9 @@ function checkGiven(
 /** The parts of an order that have a default. */
 function readTerms(options: OrderOptions, now: Date) {
   const today = bankDay(now);
-  if (options.currency !== 'EUR') {
-    throw new Psd2Error(
-      'usage',
-      `The currency ${JSON.stringify(options.currency)} is not possible: SEPA transfers are in EUR`,
-    );
-  }
+  const currency = parseSepaCurrency(options.currency);
   const description = parseDescription(options.description ?? '');
-  const executionDate = options.date === undefined ? today : parseDate('--date', options.date);
-  if (executionDate < today) {
-    throw new Psd2Error('invalid_date', `--date ${executionDate} is in the past: at the bank it is ${today}`);
-  }
+  const executionDate = options.date === undefined ? today : parseExecutionDate(options.date, today);
   if (options.instant && options.type !== undefined && options.type !== 'INSTANT') {
     throw new Psd2Error('usage', `--instant and --type ${options.type} contradict each other`, {
       hint: 'Give one of them.',
@@ -86,7 +79,7 @@ function readTerms(options: OrderOptions, now: Date) {
     throw new Psd2Error('usage', `--type ${JSON.stringify(type)} may have only letters, digits, - and _`);
   }
   return {
-    currency: options.currency,
+    currency,
     description,
     instant: type === 'INSTANT',
     type,
