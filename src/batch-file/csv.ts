@@ -4,7 +4,7 @@ import type { BatchLine } from '../domain/batch/line.ts';
 import { readDebit, readPayment } from '../domain/batch/read-line.ts';
 import { Psd2Error } from '../errors.ts';
 import { joined } from './decode.ts';
-import type { Finding, ReadRules } from './read.ts';
+import type { Finding, ReadRules } from './finding.ts';
 
 const REQUIRED = ['name', 'iban', 'amount'] as const;
 const COLUMNS = [
@@ -57,9 +57,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
 const HEADING_HINT = `The first line names the columns, for example name,iban,amount. The columns are ${COLUMNS.join(', ')}.`;
 
 /** The beginning of the file, with its whole first line, and the separator that this line has. */
-async function readHeading(
-  texts: AsyncGenerator<string>,
-): Promise<{ begin: string; separator: ',' | ';' }> {
+async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: string; separator: ',' | ';' }> {
   let begin = '';
   while (!/\S.*[\r\n]/.test(begin) && begin.length < LONGEST_LINE) {
     const { value, done } = await texts.next();

@@ -24,8 +24,7 @@ export function findRepeats(today: IsoDate): Repeats {
           note('error', `The reference ${JSON.stringify(line.reference)} is that of payment ${first} too`);
       }
       const first = remember(payments, samePayment(line, today), line.line);
-      if (first !== null)
-        note('warning', `Payment ${first} has the same payee, amount and day`);
+      if (first !== null) note('warning', `Payment ${first} has the same payee, amount and day`);
       return problems;
     },
   };

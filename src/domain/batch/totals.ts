@@ -1,6 +1,6 @@
 import Big from 'big.js';
-import type { IsoDate } from '../calendar.ts';
 import { written } from '../account-history.ts';
+import type { IsoDate } from '../calendar.ts';
 import type { Decimal } from '../decimal.ts';
 import type { BatchLine } from './line.ts';
 
