@@ -111,9 +111,26 @@ const information = (format: BatchFormat) =>
     CdtTrfTxInf: transaction,
   });
 
-/** The rule for `Document`, the root. psd2 refuses elements that it does not name. */
-export function documentOf(format: BatchFormat): Rule {
-  return hold({
+/**
+ * The elements whose texts psd2 collects. Each is complete before the next payment begins, apart from `PmtInf`, whose payments
+ * come last.
+ */
+const COLLECTED = ['GrpHdr', 'PmtInf', 'CdtTrfTxInf'] as const;
+export type Collected = (typeof COLLECTED)[number];
+
+/** A rule at its place in the document. */
+export interface Placed {
+  rule: Rule;
+  /** Its path in the element that collects it, for example `CdtrAcct/Id/IBAN`. Empty: it is that element. */
+  at: string;
+  /** The element whose texts are collected, if it is one. */
+  collects: Collected | null;
+  children: ReadonlyMap<string, Placed>;
+}
+
+/** `Document`, the root, with all elements in it. psd2 refuses elements that are not here. */
+export function documentOf(format: BatchFormat): Placed {
+  const root = hold({
     CstmrCdtTrfInitn: hold({
       GrpHdr: hold({
         ...{ MsgId: text, CreDtTm: skip, Authstn: skip, NbOfTxs: text, CtrlSum: text },
@@ -123,4 +140,15 @@ export function documentOf(format: BatchFormat): Rule {
       SplmtryData: refuse('psd2 cannot send supplementary data'),
     }),
   });
+  return placed(root, 'Document', '');
+}
+
+function placed(rule: Rule, name: string, above: string): Placed {
+  const collects = COLLECTED.find((collected) => collected === name) ?? null;
+  const at = collects ? '' : above === '' ? name : `${above}/${name}`;
+  const children = rule.does === 'hold' ? [...rule.children] : [];
+  return {
+    ...{ rule, at, collects },
+    children: new Map(children.map(([child, below]) => [child, placed(below, child, at)])),
+  };
 }

@@ -4,10 +4,11 @@ import type { BatchFormat } from '../../domain/batch/line.ts';
 import type { BatchProblem } from '../../domain/batch/problem.ts';
 import { isDecimal } from '../../domain/decimal.ts';
 import type { Finding, ReadRules } from '../finding.ts';
+import type { Collected } from './elements.ts';
 import { type PaymentInformation, readId, readInformation } from './information.ts';
 import { type Report, requiredAt, textAt } from './texts.ts';
 import { readTransaction } from './transaction.ts';
-import { type Collected, type Texts, type Visitor, walkDocument } from './walk.ts';
+import { type Texts, type Visitor, walkDocument } from './walk.ts';
 
 /**
  * Reads pain.001.001.03 or .09. What psd2 cannot pay as the file says it is an error; what it leaves out is a warning.

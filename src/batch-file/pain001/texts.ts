@@ -29,7 +29,7 @@ const MOST_LINES = 2;
  * @returns null if there is no address, or if something is wrong, which is reported then
  */
 export function readAddress(texts: Texts, path: string, report: Report): PayeeAddress | null {
-  if (![...texts.keys()].some((key) => key.startsWith(`${path}/`))) return null;
+  if (!texts.has(path)) return null;
   const part = (name: keyof typeof PARTS) => checked(texts.get(`${path}/${name}`)?.[0], name);
   const checked = (text: string | undefined, name: keyof typeof PARTS | 'AdrLine'): string | null => {
     if (text === undefined) return null;
@@ -80,7 +80,7 @@ export function readPaymentType(texts: Texts, report: Report): PaymentType | nul
     return undefined;
   };
   only('ChrgBr', ['SLEV']);
-  if (![...texts.keys()].some((key) => key.startsWith('PmtTpInf/'))) return null;
+  if (!texts.has('PmtTpInf')) return null;
   const priority = only('PmtTpInf/InstrPrty', ['NORM', 'HIGH']);
   only('PmtTpInf/SvcLvl/Cd', ['SEPA']);
   only('PmtTpInf/SvcLvl/Prtry', ['SEPA']);

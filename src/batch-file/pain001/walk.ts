@@ -1,9 +1,12 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 import { BATCH_FORMATS, type BatchFormat } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
-import { documentOf, type Rule } from './elements.ts';
+import { type Collected, documentOf, type Placed } from './elements.ts';
 
-/** The texts in an element, by their paths in it: `CdtrAcct/Id/IBAN`, `Amt/InstdAmt/@Ccy`. Repeated ones have several texts. */
+/**
+ * What an element has, by the paths in it: `CdtrAcct/Id/IBAN`, `Amt/InstdAmt/@Ccy`. A repeated element has several texts, and one
+ * that holds other elements has none.
+ */
 export type Texts = Map<string, string[]>;
 
 /** What the walk over a document finds. */
@@ -17,10 +20,6 @@ export interface Visitor {
   problem(severity: 'error' | 'warning', path: string, message: string): void;
 }
 
-/** The elements whose texts are collected. Each of them is complete before the next payment begins. */
-const COLLECTED = ['GrpHdr', 'PmtInf', 'CdtTrfTxInf'] as const;
-export type Collected = (typeof COLLECTED)[number];
-
 const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:';
 const INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
@@ -32,13 +31,11 @@ const DEEPEST = 64;
 
 /** An open element. */
 interface Open {
-  name: string;
-  path: string;
-  rule: Rule;
-  /** How many children of each name it has had. */
-  counts: Map<string, number>;
-  /** The element whose texts are collected, if it is in one. */
-  within: { path: string; texts: Texts } | null;
+  placed: Placed;
+  /** What collects its texts. */
+  within: { path: string; texts: Texts };
+  /** How many `PmtInf` or `CdtTrfTxInf` it has had. */
+  items: number;
   text: string;
 }
 
@@ -77,27 +74,16 @@ export function walkDocument(visitor: Visitor): Walk {
     sinceEvent = 0;
     if (open.length === DEEPEST) refuse(`The XML has more than ${DEEPEST} elements in one another`);
     const parent = open.at(-1);
-    if (parent) open.push(opened(tag, parent, visitor));
-    else {
-      const format = formatOf(tag, refuse);
-      visitor.format(format);
-      const root: Open = {
-        ...EMPTY,
-        name: tag.local,
-        path: `/${tag.local}`,
-        rule: documentOf(format),
-        counts: new Map(),
-      };
-      open.push(root);
-      readAttributes(tag, root, visitor);
-    }
+    const element = parent ? opened(tag, parent, visitor) : root(tag, visitor, refuse);
+    open.push(element);
+    readAttributes(tag, element, visitor);
   });
   const onText = (text: string) => {
     sinceEvent = 0;
     const element = open.at(-1);
-    if (element?.rule.does === 'text') element.text += text;
-    else if (element?.rule.does === 'hold' && text.trim() !== '')
-      visitor.problem('error', element.path, 'The element has a text, where only elements belong');
+    if (element?.placed.rule.does === 'text') element.text += text;
+    else if (element?.placed.rule.does === 'hold' && text.trim() !== '')
+      visitor.problem('error', pathOf(element), 'The element has a text, where only elements belong');
   };
   parser.on('comment', () => {
     sinceEvent = 0;
@@ -123,40 +109,48 @@ export function walkDocument(visitor: Visitor): Walk {
   };
 }
 
-const EMPTY = { within: null, text: '' };
+/** The root. @throws Psd2Error `usage` if it is not that of pain.001 */
+function root(tag: SaxesTagNS, visitor: Visitor, refuse: (what: string) => never): Open {
+  const format = formatOf(tag, refuse);
+  visitor.format(format);
+  return { placed: documentOf(format), within: { path: '', texts: new Map() }, items: 0, text: '' };
+}
 
 /** What an element is, once its tag is read. */
-function opened(tag: SaxesTagNS, parent: Open, visitor: Visitor): Open {
-  const { local } = tag;
-  const known = parent.rule.does === 'hold' ? parent.rule.children.get(local) : SKIPPED;
-  const isList = local === 'PmtInf' || local === 'CdtTrfTxInf';
-  const count = (parent.counts.get(local) ?? 0) + 1;
-  if (known) parent.counts.set(local, count);
-  const rule = known ?? { does: 'refuse', why: 'psd2 does not know this element' };
-  const path = `${parent.path}/${local}${isList ? `[${count}]` : ''}`;
-  if (parent.rule.does === 'text')
-    visitor.problem('error', path, 'A text is expected here, and not an element');
-  reportRule(rule, path, isList ? 1 : count, visitor);
+function opened({ local }: SaxesTagNS, parent: Open, visitor: Visitor): Open {
+  const above = parent.placed;
+  const placed = above.children.get(local) ?? (above.rule.does === 'hold' ? null : SKIPPED);
+  const unknown = () => `${pathOf(parent)}/${local}`;
+  if (above.rule.does === 'text')
+    visitor.problem('error', unknown(), 'A text is expected here, and not an element');
+  if (!placed) {
+    visitor.problem('error', unknown(), 'psd2 does not know this element');
+    return { placed: SKIPPED, within: parent.within, items: 0, text: '' };
+  }
+  const { rule, collects, at } = placed;
+  const { within } = parent;
+  const { texts } = within;
+  if (!collects || collects === 'GrpHdr') {
+    const isSeen = texts.has(collects ?? at);
+    if (rule.does === 'hold') texts.set(collects ?? at, []);
+    if (isSeen && (rule.does === 'hold' || (rule.does === 'text' && !rule.isRepeated)))
+      visitor.problem('error', unknown(), 'The element comes twice');
+    if (rule.does === 'refuse') visitor.problem('error', unknown(), rule.why);
+    if (rule.does === 'leave out') visitor.problem('warning', unknown(), `psd2 pays without ${rule.what}`);
+  } else parent.items += 1;
+  if (!collects) return { placed, within, items: 0, text: '' };
 
-  const name = COLLECTED.find((collected) => collected === local);
-  const collected =
-    name !== undefined && rule.does === 'hold' ? { path, texts: new Map<string, string[]>() } : null;
-  const within = collected ?? parent.within;
-  const element = { name: local, path, rule, counts: new Map<string, number>(), within, text: '' };
-  if (collected && name) visitor.begin(name, path, collected.texts);
-  readAttributes(tag, element, visitor);
-  return element;
+  const path = collects === 'GrpHdr' ? unknown() : `${unknown()}[${parent.items}]`;
+  const collecting = { path, texts: new Map<string, string[]>() };
+  visitor.begin(collects, path, collecting.texts);
+  return { placed, within: collecting, items: 0, text: '' };
 }
 
 /** Elements in elements whose content psd2 does not read. */
-const SKIPPED: Rule = { does: 'skip' };
+const SKIPPED: Placed = { rule: { does: 'skip' }, at: '', collects: null, children: new Map() };
 
-/** @param count how many of this name the element above has had, with this one */
-function reportRule(rule: Rule, path: string, count: number, visitor: Visitor): void {
-  if (rule.does === 'refuse') visitor.problem('error', path, rule.why);
-  if (rule.does === 'leave out') visitor.problem('warning', path, `psd2 pays without ${rule.what}`);
-  const isOne = rule.does === 'hold' || (rule.does === 'text' && !rule.isRepeated);
-  if (isOne && count > 1) visitor.problem('error', path, 'The element comes twice');
+function pathOf({ placed: { at }, within: { path } }: Open): string {
+  return at === '' ? path : `${path}/${at}`;
 }
 
 /** @throws Psd2Error `usage` */
@@ -168,23 +162,18 @@ function formatOf({ uri, local }: SaxesTagNS, refuse: (what: string) => never): 
 }
 
 function readAttributes({ attributes }: SaxesTagNS, element: Open, visitor: Visitor): void {
-  const { rule, path, within } = element;
+  const { rule, at } = element.placed;
   if (rule.does !== 'text' && rule.does !== 'hold') return;
   for (const { local, prefix, uri, value } of Object.values(attributes)) {
     if (prefix === 'xmlns' || local === 'xmlns' || uri === INSTANCE) continue;
     if (rule.does === 'text' && rule.attribute === local && uri === '')
-      within?.texts.set(`${path.slice(within.path.length + 1)}/@${local}`, [value]);
-    else visitor.problem('error', path, `psd2 does not know the attribute ${local}`);
+      element.within.texts.set(`${at}/@${local}`, [value]);
+    else visitor.problem('error', pathOf(element), `psd2 does not know the attribute ${local}`);
   }
 }
 
-function closed({ name, path, rule, within, text }: Open, visitor: Visitor): void {
-  if (rule.does === 'text' && within) keep(within, path, text);
-  const collected = COLLECTED.find((known) => known === name);
-  if (collected !== undefined && rule.does === 'hold' && within) visitor.end(collected, path, within.texts);
-}
-
-function keep({ path: above, texts }: { path: string; texts: Texts }, path: string, text: string): void {
-  const name = path.slice(above.length + 1);
-  texts.set(name, [...(texts.get(name) ?? []), text.trim()]);
+function closed({ placed: { rule, at, collects }, within, text }: Open, visitor: Visitor): void {
+  const { texts, path } = within;
+  if (rule.does === 'text') texts.set(at, [...(texts.get(at) ?? []), text.trim()]);
+  if (collects) visitor.end(collects, path, texts);
 }
