@@ -116,6 +116,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/accounts': [...NOUN, 'statements'],
   'commands/api': [...NOUN, 'quote-for-shell.ts'],
   'commands/auth': [...NOUN, 'advice.ts'],
+  'commands/batch': [...NOUN, 'batch-file', 'commands/transfer'],
   'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
@@ -194,6 +195,8 @@ export const WALLS: Record<string, readonly string[]> = {
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data. Types, defaults and platforms: no call is made here.
   'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts'],
+  // Files of payments: reading them, and writing them and their reports. No file is opened here.
+  'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
   signature: [],
   certificates: ['errors.ts', 'quote-for-shell.ts'],
   callback: ['certificates', 'domain', 'errors.ts'],
@@ -239,9 +242,11 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   '@peculiar/x509': 'certificates',
   conf: 'store/disk',
   hono: 'sandbox',
+  'csv-parse': 'batch-file',
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
   'pg-connection-string': 'store/postgres',
+  saxes: 'batch-file/pain001',
   undici: 'bank/transport',
 };
 
