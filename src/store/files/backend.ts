@@ -4,6 +4,7 @@ import { type ChosenStore, describeChoice, type StoreSettings } from '../machine
 import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes, FileCallCount, FileUnattendedReads } from './access.ts';
+import { FileBatches } from './batches.ts';
 import { FileCustomers } from './customers.ts';
 import { refuseMovedFolder } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
@@ -30,6 +31,7 @@ export function openFiles(
         onFlow,
         assertHere,
       }),
+      batches: new FileBatches(folder.flows(profile), { now, interrupted: folder.interrupted, assertHere }),
       calls: new FileCallCount(folder.tokens(profile)),
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),

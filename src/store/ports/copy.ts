@@ -71,13 +71,22 @@ export interface CustomerRecord {
   kept: KeptCustomer | null;
 }
 
+/** A batch, with its lines and its events in their order, as they were written. `at` is ISO 8601 in UTC. */
+export interface BatchRecord {
+  kind: 'batch';
+  batch: string;
+  lines: unknown[];
+  events: { at: string; event: unknown }[];
+}
+
 export type StoredRecord =
   | LoginRecord
   | FlowRecord
   | CountRecord
   | NoteRecord
   | LastLoginRecord
-  | CustomerRecord;
+  | CustomerRecord
+  | BatchRecord;
 
 /** The data of one profile in a backend. */
 export interface Holdings {

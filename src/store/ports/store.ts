@@ -1,5 +1,6 @@
 import type { Advice } from '../../errors.ts';
 import type { AccessNotes, CallCount, Turns, UnattendedReads } from './access.ts';
+import type { Batches } from './batches.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { Rounds, Sync } from './sync.ts';
@@ -42,6 +43,7 @@ export interface ProfileData {
   readonly tokens: Tokens;
   readonly customers: Customers;
   readonly flows: Flows;
+  readonly batches: Batches;
   readonly calls: CallCount;
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;

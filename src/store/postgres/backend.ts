@@ -18,6 +18,7 @@ import {
   type TurnsWorld,
 } from './access.ts';
 import { type Address, parseAddress, withoutPassword } from './address.ts';
+import { PostgresBatches } from './batches.ts';
 import { Claims } from './claims.ts';
 import { PostgresCustomers } from './customers.ts';
 import { Database } from './database.ts';
@@ -89,6 +90,7 @@ export class PostgresStore implements Store {
       tokens: new PostgresTokens(this.#database, profile, bank, claims, keys),
       customers: new PostgresCustomers(this.#database, profile, bank),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
+      batches: new PostgresBatches(this.#database, profile, claims, this.#world.now),
       calls: new PostgresCallCount(this.#database, profile),
       notes: new PostgresAccessNotes(this.#database, profile),
       reads: new PostgresUnattendedReads(this.#database, profile),

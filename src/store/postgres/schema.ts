@@ -1,7 +1,13 @@
-import { CUSTOMERS_VERSION_4, FLOWS_VERSION_2, IDS_VERSION_3, TOKENS_VERSION_2 } from './upgrades.ts';
+import {
+  BATCHES_VERSION_5,
+  CUSTOMERS_VERSION_4,
+  FLOWS_VERSION_2,
+  IDS_VERSION_3,
+  TOKENS_VERSION_2,
+} from './upgrades.ts';
 
 /** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** The step from each version to the next one. `psd2 store init` runs the missing ones in one transaction. */
 export const STEPS: readonly string[] = [
@@ -287,6 +293,7 @@ create table psd2.sync_minutes (
   [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
   IDS_VERSION_3,
   CUSTOMERS_VERSION_4,
+  BATCHES_VERSION_5,
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */
@@ -294,11 +301,13 @@ export const ROLES = `
 do $$ begin
   if not exists (select from pg_roles where rolname = 'psd2_worker') then create role psd2_worker nologin; end if;
   if not exists (select from pg_roles where rolname = 'psd2_reader') then create role psd2_reader nologin; end if;
+  if not exists (select from pg_roles where rolname = 'psd2_approver') then create role psd2_approver nologin; end if;
 end $$;
 grant usage on schema psd2 to psd2_worker, psd2_reader;
 grant select, insert, update, delete on all tables in schema psd2 to psd2_worker;
 revoke insert, update, delete on psd2.store, psd2.tokens_of_schema_1 from psd2_worker;
-revoke update, delete on psd2.keys, psd2.flow_events from psd2_worker;
+revoke update, delete on psd2.keys, psd2.flow_events, psd2.batch_lines, psd2.batch_events from psd2_worker;
+revoke delete on psd2.batches from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
 grant select on psd2.accounts, psd2.balances, psd2.transactions, psd2.pending_transactions, psd2.sync_progress to psd2_reader;
 `;

@@ -13,6 +13,7 @@ import type {
 import type { Holder } from '../../ports/tokens.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import { addReadLines, type DayOfAccount, FileAccessNotes, nameOfRead, readOfName } from '../access.ts';
+import { FileBatches } from '../batches.ts';
 import { FileCustomers } from '../customers.ts';
 import { changeMark, markOf, profilesIn } from '../data.ts';
 import { FileTokens } from '../tokens.ts';
@@ -36,11 +37,16 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
         working.push(...(await tokensOf(profile).atWork()));
         working.push(...(await new FileCustomers(folder, profile).atWork()));
         working.push(...(await new FlowCopies(folder.flows(profile)).atWork()));
+        working.push(...(await batchesOf(folder, profile).atWork()));
       }
       return working;
     },
     open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile)),
   };
+}
+
+function batchesOf(folder: StoreFolder, profile: string): FileBatches {
+  return new FileBatches(folder.flows(profile), { now: () => new Date() });
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -50,6 +56,7 @@ class FolderHoldings implements Holdings {
   readonly #tokens: FileTokens;
   readonly #customers: FileCustomers;
   readonly #flows: FlowCopies;
+  readonly #batches: FileBatches;
   readonly #notes: FileAccessNotes;
   readonly #calls: string;
   readonly #reads: string;
@@ -58,6 +65,7 @@ class FolderHoldings implements Holdings {
     this.#tokens = tokens;
     this.#customers = new FileCustomers(folder, profile);
     this.#flows = new FlowCopies(folder.flows(profile));
+    this.#batches = batchesOf(folder, profile);
     this.#notes = new FileAccessNotes(folder, profile);
     this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
     this.#reads = join(folder.tokens(profile), 'unattended-reads');
@@ -75,6 +83,10 @@ class FolderHoldings implements Holdings {
     yield* this.#customers.records();
     for (const flow of this.#flows.all()) {
       const record = this.#flows.read(flow);
+      if (record) yield record;
+    }
+    for (const batch of this.#batches.ids()) {
+      const record = this.#batches.record(batch);
       if (record) yield record;
     }
     for (const day of daysIn(this.#calls)) {
@@ -98,6 +110,8 @@ class FolderHoldings implements Holdings {
         return this.#customers.record(record.baseUrl, record.customer);
       case 'flow':
         return this.#flows.read(record.flow);
+      case 'batch':
+        return this.#batches.record(record.batch);
       case 'count':
         return record.read === null
           ? this.#callsOn(record.day)
@@ -120,6 +134,8 @@ class FolderHoldings implements Holdings {
         return this.#customers.keep(record);
       case 'flow':
         return this.#flows.add(record);
+      case 'batch':
+        return this.#batches.keep(record);
       case 'count':
         return this.#putCount(record);
     }
