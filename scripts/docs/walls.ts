@@ -117,7 +117,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/accounts': [...NOUN, 'statements'],
   'commands/api': [...NOUN, 'quote-for-shell.ts'],
   'commands/auth': [...NOUN, 'advice.ts'],
-  'commands/batch': [...NOUN, 'batch-file', 'commands/transfer'],
+  'commands/batch': [...NOUN, 'batch-file', 'commands/transfer', 'store/disk'],
   'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],

@@ -34,17 +34,26 @@ export interface Examined {
   payees: Record<PayeeResult, number> | null;
 }
 
+interface Examination {
+  instant?: boolean;
+  payeeVerified?: boolean;
+  complete?: (line: BatchLine) => BatchLine;
+  keep?: (line: BatchLine) => void;
+}
+
 /**
  * Reads and checks a file of payments, and compares it with the profile's limit and its earlier transfers, if there is a
  * profile. It asks no bank.
  *
  * @param payeeCheck the operator's payee check, if it shall run for all lines
+ * @param how what holds for all lines; `complete` adds to a line what its file does not say, `keep` gets each line
  * @throws Psd2Error `usage` if the file cannot be read
  */
 export async function examineFile(
   context: Context,
   file: string,
   payeeCheck: string | undefined,
+  { instant = false, payeeVerified = false, complete = (line) => line, keep = () => {} }: Examination = {},
 ): Promise<Examined> {
   const today = bankDay(context.world.now());
   const { readAccountId, readCustomerId } = await context.bankInterface();
@@ -52,7 +61,7 @@ export async function examineFile(
   const known = profile && (await earlierPayments(context));
   const limit = profile && maxAmountOf(profile);
   const findings = readBatchFile(openFile(file), {
-    ...{ today, readAccountId, readCustomerId, instant: false, payeeVerified: false },
+    ...{ today, readAccountId, readCustomerId, instant, payeeVerified },
   });
   const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
 
@@ -65,7 +74,8 @@ export async function examineFile(
     if (finding.type === 'source') source = finding.source;
     else if (finding.type === 'problem') found.add(finding.problem);
     else {
-      const { line } = finding;
+      const line = complete(finding.line);
+      keep(line);
       lines += 1;
       hash.add(line);
       totals.add(line);

@@ -17,7 +17,11 @@ export interface PayeeChecks {
   /** Begins the check of a line. Waits if too many run. */
   add(line: BatchLine): Promise<void>;
   /** The results, once all checks have ended. */
-  end(): Promise<{ counts: Record<PayeeResult, number>; problems: BatchProblem[] }>;
+  end(): Promise<{
+    counts: Record<PayeeResult, number>;
+    problems: BatchProblem[];
+    results: (PayeeCheck & { line: number })[];
+  }>;
 }
 
 /** @param command the operator's payee check (`PSD2_PAYEE_CHECK`) */
@@ -25,9 +29,11 @@ export function checkPayees(context: Pick<Context, 'globals' | 'world'>, command
   const running = new Set<Promise<void>>();
   const counts: Record<PayeeResult, number> = { match: 0, close: 0, none: 0, unavailable: 0 };
   const problems: BatchProblem[] = [];
+  const results: (PayeeCheck & { line: number })[] = [];
   const check = async (line: BatchLine) => {
     const checked = await checkPayee(context, command, { to: line.iban, name: line.name });
     counts[checked.result] += 1;
+    results.push({ line: line.line, ...checked });
     problems.push(...problemOf(line, checked));
   };
   return {
@@ -40,7 +46,7 @@ export function checkPayees(context: Pick<Context, 'globals' | 'world'>, command
     },
     async end() {
       await Promise.all(running);
-      return { counts, problems };
+      return { counts, problems, results };
     },
   };
 }

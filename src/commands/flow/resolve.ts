@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import type { Bank } from '../../bank/ports/bank.ts';
 import type { ResolvedOutcome } from '../../domain/flow.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -8,6 +7,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
+import { operatorName } from '../shared/operator.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
@@ -49,7 +49,7 @@ async function resolve<K extends Kind>(
   options: ResolveOptions,
   noun: FlowNoun<K>,
 ): Promise<void> {
-  const said = { outcome: readOutcome(options), by: operatorOf(), note: readNote(options.note) };
+  const said = { outcome: readOutcome(options), by: operatorName(), note: readNote(options.note) };
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
@@ -99,25 +99,13 @@ function readOutcome({ executed, notExecuted }: ResolveOptions): ResolvedOutcome
 }
 
 /** Plain text of one line. @throws Psd2Error `invalid_text` */
-function readNote(text: string | undefined): string | null {
+export function readNote(text: string | undefined): string | null {
   if (text === undefined) return null;
   const note = cleanText(text).trim();
   if (note === '') throw new Psd2Error('invalid_text', '--note is empty', { hint: 'Leave it out.' });
   const { length } = [...note];
   if (length <= MAX_NOTE) return note;
   throw new Psd2Error('invalid_text', `--note has ${length} characters; the maximum is ${MAX_NOTE}`);
-}
-
-/** The operating system's user and the host's name: `ada@pisp-1`. */
-function operatorOf(): string {
-  let user: string;
-  try {
-    user = userInfo().username;
-  } catch {
-    // In a container a user may have no name.
-    user = String(process.getuid?.() ?? 'unknown');
-  }
-  return cleanText(`${user}@${hostname()}`);
 }
 
 /** @throws Psd2Error `usage` if the outcome of the flow is known */
