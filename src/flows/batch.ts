@@ -17,9 +17,9 @@ export interface LineWork {
 /** After so many lines in a row that no line is to blame for, the run stops. */
 const MOST_FAILURES = 3;
 /** These stop the run at once: the next line would meet them too. */
-const STOPPING = ['config', 'certificate', 'callback_port_busy', 'no_profile'];
-/** These say that the bank is away. One of them may be about one line. */
-const AWAY = ['bank_unreachable', 'bank_failing', 'too_many_calls', 'bank_answer'];
+const STOPPING = ['certificate', 'callback_port_busy', 'no_profile'];
+/** These say that the bank or the store is away. One of them may be about one line. */
+const AWAY = ['bank_unreachable', 'bank_failing', 'too_many_calls', 'bank_answer', 'config'];
 
 /** The lines in the order in which a run pays them: by execution date, then as in the file. */
 export function inOrder(lines: readonly BatchLine[], today: IsoDate): BatchLine[] {
@@ -76,7 +76,7 @@ export async function runLines(
   }
 }
 
-/** @returns how many lines in a row failed for a reason of the bank's. @throws Psd2Error if the run must stop */
+/** @returns how many lines in a row failed because of the bank or the store. @throws Psd2Error if the run must stop */
 function failureCount(problem: Psd2Error | null, before: number): number {
   if (problem === null) return 0;
   if (STOPPING.includes(problem.code)) throw problem;

@@ -62,7 +62,9 @@ async function addFile(context: Context, file: string, options: AddOptions): Pro
     context.terminal.warn(cleanText(`${place}: ${message}`));
   const homeless = lines.find(({ from, fromIban }) => from === null && fromIban === null);
   if (homeless)
-    throw new Psd2Error('usage', `${homeless.place} names no account to debit`, { hint: 'Add --from <account>.' });
+    throw new Psd2Error('usage', `${homeless.place} names no account to debit`, {
+      hint: 'Add --from <account>.',
+    });
   if (errors > 0 || !source) throw wrongFile(file, errors, problems);
   const command = profile.settings.payeeCheck;
   const payees = command === undefined ? [] : await checkAll(context, command, lines);
@@ -111,8 +113,7 @@ async function completing(
 ): Promise<(line: BatchLine) => BatchLine> {
   const { readAccountId, readCustomerId } = await bankInterface();
   const today = bankDay(world.now());
-  const date: IsoDate | null =
-    options.date === undefined ? null : parseExecutionDate(options.date, today);
+  const date: IsoDate | null = options.date === undefined ? null : parseExecutionDate(options.date, today);
   const fromIban = options.from === undefined ? null : ibanIn(options.from);
   const from = options.from === undefined || fromIban !== null ? null : readAccountId(options.from);
   const customer = globals.customer === undefined ? null : readCustomerId(globals.customer);
@@ -129,7 +130,11 @@ function ibanIn(text: string): Iban | null {
   return isIban(compact) ? compact : null;
 }
 
-function wrongFile(file: string, errors: number, problems: { severity: string; place: string; message: string }[]) {
+function wrongFile(
+  file: string,
+  errors: number,
+  problems: { severity: string; place: string; message: string }[],
+) {
   const first = problems.filter(({ severity }) => severity === 'error').slice(0, 3);
   const said = first.map(({ place, message }) => (place ? `${place}: ${message}` : message)).join('. ');
   return new Psd2Error('usage', cleanText(`The file ${file} has ${errors} errors. ${said}`), {

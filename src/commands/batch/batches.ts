@@ -53,7 +53,8 @@ const shape = () =>
 
 /** A batch, as its verbs print it. */
 export const BATCH: Printed = { what: 'a batch', shape };
-export const BATCH_LIST: Printed = { what: 'batches', shape: () => list(shape()) };
+export const batchRows = () => list(shape());
+export const BATCH_LIST: Printed = { what: 'batches', shape: batchRows };
 
 const lineShape = () =>
   z.object({
@@ -61,7 +62,10 @@ const lineShape = () =>
     batch: text('id of the batch'),
     reference: orNull(text('reference under which psd2 pays it, once')),
     flow: orNull(text('local id of its transfer; null before it begins')),
-    state: oneOf(['waiting', ...OPERATION_STATES], 'waiting before its transfer begins; then that of the transfer'),
+    state: oneOf(
+      ['waiting', ...OPERATION_STATES],
+      'waiting before its transfer begins; then that of the transfer',
+    ),
     from: orNull(text('id or IBAN of the debited account')),
     name: text('name of the payee'),
     iban: text('IBAN of the payee'),
@@ -82,7 +86,8 @@ const lineShape = () =>
   });
 
 /** The lines of a batch, as `run`, `status` and `report` print them. */
-export const LINES: Printed = { what: 'the lines of a batch', shape: () => list(lineShape()) };
+export const lineRows = () => list(lineShape());
+export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
 
 export function lineData({ ids: _, ...row }: ReportRow) {
   return row;
@@ -140,8 +145,7 @@ function withoutHash<T extends { sha256: string }>({ sha256: _, ...rest }: T): O
 /** What each account pays, whatever the customer, day and product. */
 function totalsOf(lines: readonly BatchLine[]) {
   const totals = addUp();
-  for (const line of lines)
-    totals.add({ ...line, customer: null, executionDate: null, instant: false });
+  for (const line of lines) totals.add({ ...line, customer: null, executionDate: null, instant: false });
   return totals.read().map(({ from, currency, count, amount }) => ({ from, currency, count, amount }));
 }
 

@@ -44,7 +44,10 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     if (others.length === 0) return;
     throw new Psd2Error(
       'usage',
-      `${others.length} payments have begun and have not ended: ${others.map(({ row }) => `line ${row.line} is ${row.state}`).slice(0, 10).join(', ')}`,
+      `${others.length} payments have begun and have not ended: ${others
+        .map(({ row }) => `line ${row.line} is ${row.state}`)
+        .slice(0, 10)
+        .join(', ')}`,
       {
         hint: 'The other ones are cancelled. As long as nothing irreversible was sent:',
         next: others.slice(0, 5).flatMap(({ row }) => (row.flow ? [['transfer', 'cancel', row.flow]] : [])),

@@ -1,4 +1,10 @@
-import { type Batch, type BatchEvent, countedApprovals, hasDecided, type Person } from '../../domain/batch/batch.ts';
+import {
+  type Batch,
+  type BatchEvent,
+  countedApprovals,
+  hasDecided,
+  type Person,
+} from '../../domain/batch/batch.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
@@ -29,9 +35,7 @@ export async function decide(
     refuseDecision(now, person, note === null);
     const { sha256 } = known.batch;
     const event: BatchEvent =
-      note === null
-        ? { type: 'approved', sha256, ...person }
-        : { type: 'rejected', sha256, note, ...person };
+      note === null ? { type: 'approved', sha256, ...person } : { type: 'rejected', sha256, note, ...person };
     return event;
   });
   printBatch(context, batchData(profile, { ...known, batch }));
@@ -56,7 +60,9 @@ function refuseDecision(batch: Batch, person: Person, isApproval: boolean): void
 }
 
 function describe(batch: Batch, { lines, totals, counts }: ReturnType<typeof batchData>): string {
-  const sums = totals.map(({ from, amount, currency, count }) => `  ${count} from ${from}: ${amount} ${currency}`);
+  const sums = totals.map(
+    ({ from, amount, currency, count }) => `  ${count} from ${from}: ${amount} ${currency}`,
+  );
   const checks = new Map<string, number>();
   for (const { result } of batch.payees) checks.set(result, (checks.get(result) ?? 0) + 1);
   const payees = [...checks].map(([result, count]) => `${count} ${result}`).join(', ');

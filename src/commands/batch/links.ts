@@ -1,9 +1,8 @@
-import { appendDurably } from '../../store/disk/files.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { CustomerPorts } from '../../flows/ports.ts';
-import { reasonOf } from '../../store/disk/files.ts';
+import { appendDurably, reasonOf } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
 

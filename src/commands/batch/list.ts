@@ -1,5 +1,5 @@
 import { bareVerb, examples } from '../declare.ts';
-import { BATCH_COLUMNS, BATCH_LIST, batchData } from './batches.ts';
+import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows } from './batches.ts';
 import { readLines } from './rows.ts';
 
 /** `psd2 batch list`: newest first. */
@@ -11,5 +11,5 @@ export const list = bareVerb(BATCH_LIST, examples('psd2 batch list'), async (con
     const lines = await batches.lines(batch);
     rows.push(batchData(profile, { batch, lines, known: await readLines(flows, batch, lines) }));
   }
-  await context.output.table(rows, BATCH_COLUMNS, 'This profile has no batches.', BATCH_LIST.shape);
+  await context.output.table(rows, BATCH_COLUMNS, 'This profile has no batches.', batchRows);
 });

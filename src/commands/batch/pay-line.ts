@@ -73,7 +73,8 @@ export async function payLine(payment: LinePayment, line: BatchLine): Promise<vo
         furtherData: [],
       },
       async (open) => {
-        if (await takesLine(payment, line, open.current.flow, flow)) await drive(payment, payer, line, open, checked);
+        if (await takesLine(payment, line, open.current.flow, flow))
+          await drive(payment, payer, line, open, checked);
         else await open.record({ type: 'cancelled' });
       },
     );
@@ -114,7 +115,11 @@ async function goOnWith(
 }
 
 /** Records for good that psd2 does not pay a line. */
-async function refuseLine({ batches, batch }: LinePayment, { line }: BatchLine, reason: string): Promise<void> {
+async function refuseLine(
+  { batches, batch }: LinePayment,
+  { line }: BatchLine,
+  reason: string,
+): Promise<void> {
   await batches.change(batch, (now) =>
     now.refused.has(line) || now.cancelled.has(line) ? null : { type: 'line-refused', line, reason },
   );
@@ -128,7 +133,9 @@ async function resumeLine(payment: LinePayment, line: BatchLine, known: Transfer
   const batch = await payment.batches.find(payment.batch);
   const checked = known.accepted ? null : await checkedPayee(payment, payer.context, batch, line);
   if (checked === 'refused') return;
-  await payer.opened.flows.resume('transfer', known.flow, (open) => drive(payment, payer, line, open, checked));
+  await payer.opened.flows.resume('transfer', known.flow, (open) =>
+    drive(payment, payer, line, open, checked),
+  );
 }
 
 /** Whether a customer has a link, and has not decided yet. A new link would make the old one useless. */
@@ -186,7 +193,14 @@ async function orderOf(
   }
 }
 
-const WRONG_ORDER = ['usage', 'invalid_iban', 'invalid_amount', 'invalid_date', 'invalid_product_id', 'invalid_text'];
+const WRONG_ORDER = [
+  'usage',
+  'invalid_iban',
+  'invalid_amount',
+  'invalid_date',
+  'invalid_product_id',
+  'invalid_text',
+];
 
 /**
  * The result of the payee check of a line: the kept one, else a new one if there is a payee check.

@@ -37,5 +37,7 @@ async function openPayer(context: Context, customer: string | null): Promise<Pay
 async function accountsOf(context: Context): Promise<ReadonlyMap<string, string>> {
   const { bank, customerId } = await context.bank();
   const accounts = await bank.accounts.list(customerId, context.world.newId());
-  return new Map(accounts.flatMap(({ iban, productId }) => (iban === null ? [] : [[iban, productId] as const])));
+  return new Map(
+    accounts.flatMap(({ iban, productId }) => (iban === null ? [] : [[iban, productId] as const])),
+  );
 }

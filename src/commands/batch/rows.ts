@@ -4,6 +4,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 
 /**
@@ -31,11 +32,7 @@ export function keptCheck({ payees }: Batch, { line }: BatchLine): PayeeCheck | 
   return kept ? { result: kept.result, name: kept.name, problem: kept.problem } : null;
 }
 
-/**
- * The lines of a batch with their transfers as they are now.
- *
- * @throws Psd2Error `config` if a transfer's journal cannot be read
- */
+/** The lines of a batch with their transfers as they are now. */
 export async function readLines(
   flows: Flows,
   batch: Batch,
@@ -46,11 +43,17 @@ export async function readLines(
   return known;
 }
 
-/** A line with its transfer as it is now. @throws as {@link readLines} */
+/** A line with its transfer as it is now. If the transfer cannot be read, nobody knows whether the line is paid. */
 export async function readLine(flows: Flows, batch: Batch, line: BatchLine): Promise<KnownLine> {
   const flow = batch.flows.get(line.line);
-  const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
-  return { line, transfer, row: rowOf(batch, line, transfer), outcome: outcomeOf(batch, line, transfer) };
+  try {
+    const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
+    return { line, transfer, row: rowOf(batch, line, transfer), outcome: outcomeOf(batch, line, transfer) };
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    const row = { ...rowOf(batch, line, undefined), flow: flow ?? null, reason: error.message };
+    return { line, transfer: undefined, row: { ...row, state: 'unknown' }, outcome: 'unknown' };
+  }
 }
 
 function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineOutcome {

@@ -11,7 +11,7 @@ import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { refuseUnapproved } from './approval.ts';
-import { type KnownBatch, LINE_COLUMNS, LINES, lineData, readBatch } from './batches.ts';
+import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
 import { linksOf } from './links.ts';
 import { canGoOn, type LinePayment, payLine } from './pay-line.ts';
 import { payers } from './payers.ts';
@@ -46,7 +46,10 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
       .argument('<batch>', 'id of the batch, or the beginning of it')
       .option('--only <line...>', 'pay only these payments, by their numbers')
       .option('--stop-after <n>', 'stop after so many payments of this run that were refused or are unknown')
-      .option('--links <file>', "write the customers' links to the end of this file, instead of opening a browser")
+      .option(
+        '--links <file>',
+        "write the customers' links to the end of this file, instead of opening a browser",
+      )
       .option('--accept-close', 'also pay if the payee check says that the name is close'),
   (context, reference, options: RunOptions) => runBatch(context, reference, options),
 );
@@ -74,8 +77,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     payerOf: payers(context),
     whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
   };
-  const read = async (line: BatchLine) =>
-    readLine(data.flows, await data.batches.find(batch.batch), line);
+  const read = async (line: BatchLine) => readLine(data.flows, await data.batches.find(batch.batch), line);
   const reasons = new Map<number, string>();
   const printed = new Set<number>();
   const ended = linePrinter(context);
@@ -99,7 +101,9 @@ async function runBatch(context: Context, reference: string, options: RunOptions
         if (problem) reasons.set(line.line, problem.message);
         const { outcome } = await finish(line);
         if (problem && outcome === 'unfinished')
-          context.terminal.warn(cleanText(`Payment ${line.line}: ${problem.message}. ${problem.hint ?? ''}`.trimEnd()));
+          context.terminal.warn(
+            cleanText(`Payment ${line.line}: ${problem.message}. ${problem.hint ?? ''}`.trimEnd()),
+          );
         if (outcome === 'unknown' || outcome === 'not paid') failures += 1;
         return failures < stopAfter;
       },
@@ -129,7 +133,11 @@ function chooseLines(lines: readonly BatchLine[], only: readonly string[] | unde
 }
 
 /** @throws Psd2Error `confirmation_needed`, `cancelled` */
-async function confirmRun(context: Context, { batch, known }: KnownBatch, chosen: BatchLine[]): Promise<void> {
+async function confirmRun(
+  context: Context,
+  { batch, known }: KnownBatch,
+  chosen: BatchLine[],
+): Promise<void> {
   const wanted = new Set(chosen.map(({ line }) => line));
   const open = known.filter(({ line, outcome }) => wanted.has(line.line) && outcome === 'unfinished');
   if (open.length === 0) return;
@@ -161,7 +169,7 @@ function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
       else printBytes(Buffer.from(`${JSON.stringify(row)}\n`));
     },
     end: async (rows: ReturnType<typeof lineData>[]) => {
-      if (!isStreamed) await output.table(rows, LINE_COLUMNS, '', LINES.shape);
+      if (!isStreamed) await output.table(rows, LINE_COLUMNS, '', lineRows);
     },
   };
 }
@@ -200,10 +208,14 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
   const again = { next: [['batch', 'run', batch]] };
   const unknown = count('unknown');
   if (unknown > 0)
-    throw new Psd2Error('outcome_unknown', `The outcome of ${unknown} of ${ends.length} payments is not known`, {
-      hint: 'Do not make them again. psd2 asks the bank with:',
-      ...again,
-    });
+    throw new Psd2Error(
+      'outcome_unknown',
+      `The outcome of ${unknown} of ${ends.length} payments is not known`,
+      {
+        hint: 'Do not make them again. psd2 asks the bank with:',
+        ...again,
+      },
+    );
   const open = count('unfinished');
   const refused = count('not paid');
   if (refused + open > 0)

@@ -1,5 +1,5 @@
 import { examples, verb } from '../declare.ts';
-import { LINE_COLUMNS, LINES, lineData, readBatch } from './batches.ts';
+import { LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
 
 /** `psd2 batch status <batch>` */
 export const status = verb(
@@ -17,7 +17,7 @@ ${examples('psd2 batch status 3f2a9c')}`,
       open.map(({ row }) => lineData(row)),
       LINE_COLUMNS,
       'Every payment has ended.',
-      LINES.shape,
+      lineRows,
     );
   },
 );

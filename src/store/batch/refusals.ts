@@ -53,7 +53,11 @@ export function messageIsStored(messageId: string, batch: string): Psd2Error {
 }
 
 /** @throws Psd2Error `config` if the lines are not those that the batch was added with */
-export function refuseEdited({ batch, sha256, count }: Batch, lines: readonly BatchLine[], place: string): void {
+export function refuseEdited(
+  { batch, sha256, count }: Batch,
+  lines: readonly BatchLine[],
+  place: string,
+): void {
   const isWhole = lines.length === count && lines.every(({ line }, index) => line === index + 1);
   if (isWhole && batch.startsWith(sha256) && hashOf(lines) === sha256) return;
   throw new Psd2Error('config', `The lines of the batch ${batch} ${place} are not those that were added`, {

@@ -183,10 +183,10 @@ function differing(record: StoredRecord, profile: string, from: CopySide, to: Co
       : record.kind === 'batch'
         ? `The batch ${record.batch}`
         : record.kind === 'customer'
-        ? `The record of customer ${record.customer}`
-        : record.kind === 'login' && record.holder !== ''
-          ? `The login of customer ${record.holder}`
-          : 'The login of the application';
+          ? `The record of customer ${record.customer}`
+          : record.kind === 'login' && record.holder !== ''
+            ? `The login of customer ${record.holder}`
+            : 'The login of the application';
   return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
     hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
   });
@@ -226,10 +226,7 @@ function compareBatches(record: BatchRecord, other: BatchRecord): Comparison {
   return isDeepStrictEqual(record.lines, other.lines) ? compareFlows(record, other) : 'differs';
 }
 
-function compareFlows(
-  { events }: Pick<FlowRecord, 'events'>,
-  other: Pick<FlowRecord, 'events'>,
-): Comparison {
+function compareFlows({ events }: Pick<FlowRecord, 'events'>, other: Pick<FlowRecord, 'events'>): Comparison {
   const both = Math.min(events.length, other.events.length);
   if (!isDeepStrictEqual(events.slice(0, both), other.events.slice(0, both))) return 'differs';
   return byOrder(events.length, other.events.length);

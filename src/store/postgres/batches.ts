@@ -53,7 +53,9 @@ export class PostgresBatches extends ProfileRows implements Batches {
     try {
       await this.database.transaction(async (statements) => {
         await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
-        await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.batch ' || $1))`, [this.profile]);
+        await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.batch ' || $1))`, [
+          this.profile,
+        ]);
         id = await this.#freeId(statements, { sha256, messageId: added.messageId, again });
         await insertBatch(statements, [this.profile, id, sha256, added.messageId, 1]);
         await insertLines(statements, [this.profile, id], lines);
@@ -213,10 +215,14 @@ export class PostgresBatches extends ProfileRows implements Batches {
   }
 
   #notWritten(id: string, cause: unknown): Psd2Error {
-    return new Psd2Error('config', `The journal of the batch ${id} cannot be written: the connection was lost`, {
-      hint: `psd2 does nothing that it cannot record first. Check PostgreSQL at ${this.database.shown}, then run this again.`,
-      cause,
-    });
+    return new Psd2Error(
+      'config',
+      `The journal of the batch ${id} cannot be written: the connection was lost`,
+      {
+        hint: `psd2 does nothing that it cannot record first. Check PostgreSQL at ${this.database.shown}, then run this again.`,
+        cause,
+      },
+    );
   }
 }
 

@@ -40,7 +40,12 @@ export class BatchRows extends ProfileRows {
       for (const { content } of rows) lines.push(content);
       read = rows.length;
     }
-    return { kind: 'batch', batch, lines, events: events.map(({ at, event }) => ({ at: at.toISOString(), event })) };
+    return {
+      kind: 'batch',
+      batch,
+      lines,
+      events: events.map(({ at, event }) => ({ at: at.toISOString(), event })),
+    };
   }
 
   /** Adds the batch, or the events that are missing, in one transaction. @throws Psd2Error `config` */
