@@ -27,7 +27,6 @@ async function sent(end: string): Promise<number> {
   return calls.filter(({ path }) => path.endsWith(end)).length;
 }
 
-
 it('a batch is stored once and paid line by line; a refused line stops no other one, and is retried alone', async () => {
   const five = file(
     'five.csv',
@@ -53,9 +52,13 @@ it('a batch is stored once and paid line by line; a refused line stops no other 
 
   const again = await operator.json(shapes.batch, ['batch', 'retry', batch, '--json']);
   expect([again.retryOf, again.lines]).toEqual([batch, 1]);
-  expect(readError(await operator.psd2(['batch', 'retry', batch, '--json'])).message).toContain('same content');
+  expect(readError(await operator.psd2(['batch', 'retry', batch, '--json'])).message).toContain(
+    'same content',
+  );
   const pain = await operator.psd2(['batch', 'report', batch, '--format', 'pain002']);
-  expect(pain.stdout.match(/<TxSts>\w+/g)).toEqual(['ACSP', 'ACSP', 'RJCT', 'ACSP', 'ACSP'].map((code) => `<TxSts>${code}`));
+  expect(pain.stdout.match(/<TxSts>\w+/g)).toEqual(
+    ['ACSP', 'ACSP', 'RJCT', 'ACSP', 'ACSP'].map((code) => `<TxSts>${code}`),
+  );
 });
 
 it('a batch is paid only after another person has approved its content', async () => {
@@ -78,7 +81,9 @@ it('a batch is paid only after another person has approved its content', async (
 
 it('two runs at once share the payments of a batch, and pay none twice', async () => {
   const names = ['Ada', 'Bea', 'Cleo', 'Dora', 'Eve', 'Fay'];
-  const { batch } = await add(file('shared.csv', ...names.map((name, index) => line(name, `3.0${index + 1}`))));
+  const { batch } = await add(
+    file('shared.csv', ...names.map((name, index) => line(name, `3.0${index + 1}`))),
+  );
   const before = await sent('/execute');
   const both = await Promise.all([
     operator.psd2(['batch', 'run', batch, '--yes', '--json'], { ownProcess: true }),
@@ -94,7 +99,11 @@ it('the links go to a file, and the run comes back for what the customers decide
   const links = join(operator.folder, 'links.ndjson');
   const first = await run(batch, '--links', links);
   expect([first.code, readError(first).message]).toEqual([6, '2 of 2 payments await their customer']);
-  const written = () => readFileSync(links, 'utf8').trim().split('\n').map((text) => JSON.parse(text));
+  const written = () =>
+    readFileSync(links, 'utf8')
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
   expect(written().map((link) => [link.line, link.amount])).toEqual([
     [1, '4.01'],
     [2, '4.02'],
@@ -112,7 +121,10 @@ it('lines that somebody has changed in the store are noticed before anything is 
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replace('5.01', '9.01'));
   const before = await sent('/verify');
-  expect(readError(await run(batch))).toMatchObject({ exitCode: 3, message: expect.stringContaining('not those that were added') });
+  expect(readError(await run(batch))).toMatchObject({
+    exitCode: 3,
+    message: expect.stringContaining('not those that were added'),
+  });
   expect(await sent('/verify')).toBe(before);
   writeFileSync(path, text);
   expect((await operator.psd2(['batch', 'cancel', batch, '--yes', '--json'])).code).toBe(0);
