@@ -37,7 +37,7 @@ async function paid(amounts: readonly string[]): Promise<number[]> {
     // The bank books them on the next business day.
     ...['accounts', 'transactions', ACCOUNT, '--pending', '--from', bankDay(-2)],
   ]);
-  return amounts.map((amount) => rows.filter((row) => row.amount === `-${amount}`).length);
+  return amounts.map((amount) => rows.filter((row) => row.amount === `-${amount}0`).length);
 }
 
 const run = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
