@@ -32,7 +32,7 @@ describe('the report of a batch', () => {
     const text = await textOf(writeCsvReport(rows));
     expect(text.split('\r\n')).toHaveLength(4);
     expect(parse(text, { columns: true })).toMatchObject([
-      { line: '1', amount: '12.50', payeeCheck: '', reason: '', ids: undefined },
+      { line: '1', amount: '12.50', payeeCheck: '', reason: '' },
       { line: '2', state: 'failed', payeeCheck: 'close', payeeName: 'M. Rossi' },
     ]);
     expect(await textOf(writeCsvReport([]))).toMatch(/^line,batch,[^\n]*paidAt\r\n$/);
