@@ -144,9 +144,9 @@ class Reading implements Visitor {
   }
 
   #readTransaction(path: string, texts: Texts): void {
-    const amount = textAt(texts, 'Amt/InstdAmt') ?? '';
+    const amount = numberIn(textAt(texts, 'Amt/InstdAmt') ?? '');
     for (const count of [this.#all, this.#ofInformation])
-      count.sum = isDecimal(amount) ? (count.sum?.plus(amount) ?? null) : null;
+      count.sum = amount && count.sum ? count.sum.plus(amount) : null;
     const transaction = readTransaction(
       texts,
       this.#information ?? null,
@@ -171,7 +171,7 @@ class Reading implements Visitor {
         `NbOfTxs is ${JSON.stringify(count)}, but there are ${payments} payments`,
       );
     if (sum === undefined || !real) return;
-    if (!isDecimal(sum) || !real.eq(sum.replace(/^\+/, '')))
+    if (!numberIn(sum)?.eq(real))
       this.problem(
         'error',
         `${path}/CtrlSum`,
@@ -182,6 +182,11 @@ class Reading implements Visitor {
 
 function noPayments(): Count {
   return { payments: 0, sum: new Big(0) };
+}
+
+/** A number in the form of ISO 20022 `DecimalNumber`: 18 digits, 17 of them after the point. Null for any other text. */
+function numberIn(text: string): Big | null {
+  return /^[+-]?\d{1,18}(\.\d{1,17})?$/.test(text) ? new Big(text.replace(/^\+/, '')) : null;
 }
 
 /** ISO 20022 `Max15NumericText`. */

@@ -9,7 +9,7 @@ const PATHS = {
   name: 'Cdtr/Nm',
   iban: 'CdtrAcct/Id/IBAN',
   amount: 'Amt/InstdAmt',
-  currency: 'Amt/InstdAmt',
+  currency: 'Amt/InstdAmt/@Ccy',
   description: 'RmtInf/Ustrd',
   reference: 'PmtId/EndToEndId',
 } as const;
@@ -46,8 +46,7 @@ export function readTransaction(
   if (ownType && information?.type) wrong('PmtTpInf', 'PmtTpInf is in PmtInf too. It must be in one of them');
   const address = readAddress(texts, 'Cdtr/PstlAdr', wrong);
   if (address) warn('Cdtr/PstlAdr', "psd2 pays without the payee's address");
-  for (const path of ['Cdtr/Nm', 'CdtrAcct/Id/IBAN', 'Amt/InstdAmt', 'Amt/InstdAmt/@Ccy'])
-    requiredAt(texts, path, wrong);
+  for (const path of [PATHS.name, PATHS.iban, PATHS.amount, PATHS.currency]) requiredAt(texts, path, wrong);
   if (textAt(texts, 'CdtrAcct/Id/Othr/Id') !== undefined)
     wrong('CdtrAcct/Id/Othr', 'psd2 pays to an IBAN, and to no other account number');
 
@@ -56,7 +55,7 @@ export function readTransaction(
       name: textAt(texts, PATHS.name) ?? '',
       iban: textAt(texts, PATHS.iban) ?? '',
       amount: textAt(texts, PATHS.amount) ?? '',
-      currency: textAt(texts, 'Amt/InstdAmt/@Ccy') ?? '',
+      currency: textAt(texts, PATHS.currency) ?? '',
       description: textAt(texts, PATHS.description) ?? '',
       reference: endToEndId === NOT_PROVIDED ? null : endToEndId,
     },

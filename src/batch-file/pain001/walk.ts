@@ -7,7 +7,7 @@ import { type Collected, documentOf, type Placed } from './elements.ts';
  * What an element has, by the paths in it: `CdtrAcct/Id/IBAN`, `Amt/InstdAmt/@Ccy`. A repeated element has several texts, and one
  * that holds other elements has none.
  */
-export type Texts = Map<string, string[]>;
+export type Texts = Map<string, readonly string[]>;
 
 /** What the walk over a document finds. */
 export interface Visitor {
@@ -131,7 +131,7 @@ function opened({ local }: SaxesTagNS, parent: Open, visitor: Visitor): Open {
   const { texts } = within;
   if (!collects || collects === 'GrpHdr') {
     const isSeen = texts.has(collects ?? at);
-    if (rule.does === 'hold') texts.set(collects ?? at, []);
+    if (rule.does === 'hold') texts.set(collects ?? at, NO_TEXTS);
     if (isSeen && (rule.does === 'hold' || (rule.does === 'text' && !rule.isRepeated)))
       visitor.problem('error', unknown(), 'The element comes twice');
     if (rule.does === 'refuse') visitor.problem('error', unknown(), rule.why);
@@ -140,10 +140,12 @@ function opened({ local }: SaxesTagNS, parent: Open, visitor: Visitor): Open {
   if (!collects) return { placed, within, items: 0, text: '' };
 
   const path = collects === 'GrpHdr' ? unknown() : `${unknown()}[${parent.items}]`;
-  const collecting = { path, texts: new Map<string, string[]>() };
+  const collecting = { path, texts: new Map<string, readonly string[]>() };
   visitor.begin(collects, path, collecting.texts);
   return { placed, within: collecting, items: 0, text: '' };
 }
+
+const NO_TEXTS: readonly string[] = [];
 
 /** Elements in elements whose content psd2 does not read. */
 const SKIPPED: Placed = { rule: { does: 'skip' }, at: '', collects: null, children: new Map() };
@@ -173,6 +175,6 @@ function readAttributes({ attributes }: SaxesTagNS, element: Open, visitor: Visi
 
 function closed({ placed: { rule, at, collects }, within, text }: Open, visitor: Visitor): void {
   const { texts, path } = within;
-  if (rule.does === 'text') texts.set(at, [...(texts.get(at) ?? []), text.trim()]);
+  if (rule.does === 'text') texts.set(at, [...(texts.get(at) ?? NO_TEXTS), text.trim()]);
   if (collects) visitor.end(collects, path, texts);
 }

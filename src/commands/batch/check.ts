@@ -4,6 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { writeMoney } from '../shared/money.ts';
 import { type Examined, examineFile } from './examine.ts';
 import { describeCounts } from './payees.ts';
@@ -72,6 +73,7 @@ export const check: Verb = {
 
 /** @throws Psd2Error `usage` if there are errors */
 async function checkFile(context: Context, file: string, withPayees: boolean): Promise<void> {
+  keepHeapSmall();
   const examined = await examineFile(context, file, withPayees ? payeeCheckOf(context) : undefined);
   await print(context, file, examined);
   const { errors } = examined;
