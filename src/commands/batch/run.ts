@@ -77,24 +77,41 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     payerOf: payers(context),
     whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
   };
-  const read = async (line: BatchLine) => readLine(data.flows, await data.batches.find(batch.batch), line);
+  const { ends, stop } = await payLines(context, payment, chosen, progress, stopAfter);
+  context.terminal.say(progress.write());
+  if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
+    context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
+  else if (stop !== null) throw stop;
+  refuseUnpaid(batch.batch, ends);
+}
+
+/** Pays lines and prints each. @returns their ends, and what stopped the run; null if nothing did */
+async function payLines(
+  context: Context,
+  payment: LinePayment,
+  lines: readonly BatchLine[],
+  progress: Progress,
+  stopAfter: number,
+): Promise<{ ends: KnownLine[]; stop: unknown }> {
+  const { batches, flows, batch } = payment;
+  const read = async (line: BatchLine) => readLine(flows, await batches.find(batch), line);
   const reasons = new Map<number, string>();
   const printed = new Set<number>();
-  const ended = linePrinter(context);
+  const printer = linePrinter(context);
   let failures = 0;
-  let stop: unknown = null;
   const finish = async (line: BatchLine) => {
     const end = await read(line);
     progress.add(end);
     printed.add(line.line);
-    ended.print(withReason(end, reasons));
+    printer.print(withReason(end, reasons));
     return end;
   };
+  let stop: unknown = null;
   try {
-    await runLines(data.batches, batch.batch, chosen, {
+    await runLines(batches, batch, lines, {
       isOpen: async (line) => {
         const { transfer, outcome } = await read(line);
-        return transfer ? canGoOn(transfer) && !(outcome === 'not paid') : outcome === 'unfinished';
+        return transfer ? canGoOn(transfer) && outcome !== 'not paid' : outcome === 'unfinished';
       },
       pay: (line) => payLine(payment, line),
       ended: async (line, problem) => {
@@ -112,13 +129,9 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     stop = error;
   }
   const ends: KnownLine[] = [];
-  for (const line of chosen) ends.push(printed.has(line.line) ? await read(line) : await finish(line));
-  await ended.end(ends.map((end) => withReason(end, reasons)));
-  context.terminal.say(progress.write());
-  if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
-    context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
-  else if (stop !== null) throw stop;
-  refuseUnpaid(batch.batch, ends);
+  for (const line of lines) ends.push(printed.has(line.line) ? await read(line) : await finish(line));
+  await printer.end(ends.map((end) => withReason(end, reasons)));
+  return { ends, stop };
 }
 
 function isInterrupted(error: unknown): boolean {
