@@ -220,7 +220,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/kept-customer.ts': ['domain', 'errors.ts', 'store/ports'],
   'store/listed-round.ts': ['store/ports'],
   'store/sync-into-both.ts': ['store/ports'],
-  'store/batch': ['domain', 'errors.ts', 'store/ports'],
+  'store/batch': ['domain', 'errors.ts'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': ['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/secrets'],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],

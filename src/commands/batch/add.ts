@@ -89,11 +89,10 @@ export async function printAdded(
 ): Promise<void> {
   const data = batchData(context.profile(), { batch, lines, known: await read() });
   printBatch(context, data);
-  const short = batch.batch.slice(0, 12);
   const next =
     data.approvalsNeeded > 0
-      ? `It needs ${data.approvalsNeeded} of other people: psd2 batch approve ${short}`
-      : `Pay it with: psd2 batch run ${short}`;
+      ? `Before it can be paid, other people must approve it: ${data.approvalsNeeded}.`
+      : 'It can be paid now.';
   context.terminal.say(`Stored. ${next}`);
 }
 

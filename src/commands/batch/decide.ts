@@ -41,11 +41,7 @@ export async function decide(
   printBatch(context, batchData(profile, { ...known, batch }));
   if (note !== null) return;
   const missing = neededApprovals(profile, known.lines) - countedApprovals(batch).length;
-  context.terminal.say(
-    missing > 0
-      ? `It needs ${missing} more.`
-      : `It can be paid now: psd2 batch run ${batch.batch.slice(0, 12)}`,
-  );
+  context.terminal.say(missing > 0 ? `It needs ${missing} more.` : 'It can be paid now.');
 }
 
 /** @throws Psd2Error `usage` if this person may not decide, or the batch was rejected */

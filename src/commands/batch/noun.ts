@@ -1,7 +1,9 @@
-import type { Noun } from '../declare.ts';
+import { examples, type Noun } from '../declare.ts';
 
 /** `psd2 batch`: many payments from a file. */
 export const batch: Noun = {
+  declare: (command) =>
+    command.addHelpText('after', examples('psd2 batch check salaries.csv', 'psd2 batch run 3f2a9c')),
   commands: {
     check: {
       description: 'check a file of payments, without a call; exit code 2 if something is wrong',
