@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { batches } from './batches.js';
 import { bigAnswers } from './big-answers.js';
 import { tablesOf, writeFigures } from './figures.js';
 import { fleet } from './fleet.js';
@@ -22,6 +23,7 @@ const SECTIONS = {
   'many-calls': manyCalls,
   'big-answers': bigAnswers,
   lists,
+  batches,
   waiting,
   sandbox,
   fleet,

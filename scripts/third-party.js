@@ -1,5 +1,5 @@
 // Lists whose code is in dist/, and its licences. The list comes from what esbuild bundled, so it is complete.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import parse from 'spdx-expression-parse';
 
@@ -137,7 +137,7 @@ export function notices(packages) {
     .filter(({ optional }) => !optional)
     .map(({ name, version, licence, folder }) => {
       const files = licenceFiles(folder, licence).map((file) => readFileSync(join(folder, file), 'utf8'));
-      const texts = files.length > 0 ? files : licenceInReadme(folder);
+      const texts = files.length > 0 ? files : [...licenceInReadme(folder), ...licenceHere(name)];
       if (texts.length === 0) throw new Error(`${name} ${version} (${licence}) has no licence text`);
       const text = texts.map((each) => each.replaceAll('\r\n', '\n').trim()).join('\n\n');
       return `${'-'.repeat(80)}\n${name} ${version}, ${expressionOf(licence)}\n\n${text}\n`;
@@ -151,6 +151,12 @@ function licenceInReadme(folder) {
   const text = readme && readFileSync(join(folder, readme), 'utf8');
   const section = /^#+ *licen[cs]e\b[^\n]*\n([\s\S]*Copyright[\s\S]*)/im.exec(text ?? '');
   return section?.[1] ? [section[1]] : [];
+}
+
+/** The licence of a package whose authors did not pack it. The file has the text of their repository. */
+function licenceHere(name) {
+  const file = join('scripts/licence-texts', `${name}.txt`);
+  return existsSync(file) ? [readFileSync(file, 'utf8')] : [];
 }
 
 /** The licence files, without those of a licence that psd2 does not choose (`LICENSE.MPL-2.0` beside `LICENSE.MIT`). */

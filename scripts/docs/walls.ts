@@ -22,6 +22,7 @@ const BACKEND = [
   'store/audit',
   'domain',
   'errors.ts',
+  'store/batch',
   'store/copy',
   'store/disk',
   'store/flow',
@@ -118,6 +119,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/api': [...NOUN, 'quote-for-shell.ts'],
   'commands/auth': [...NOUN, 'advice.ts'],
   'commands/audit': [...NOUN, 'store/audit'],
+  'commands/batch': [...NOUN, 'batch-file', 'commands/transfer', 'store/disk'],
   'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
@@ -199,6 +201,8 @@ export const WALLS: Record<string, readonly string[]> = {
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data. Types, defaults and platforms: no call is made here.
   'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts'],
+  // Files of payments: reading them, and writing them and their reports. No file is opened here.
+  'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
   signature: [],
   certificates: ['errors.ts', 'quote-for-shell.ts'],
   callback: ['certificates', 'domain', 'errors.ts'],
@@ -222,6 +226,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/listed-round.ts': ['store/ports'],
   'store/sync-into-both.ts': ['store/ports'],
   'store/audit': ['store/ports'],
+  'store/batch': ['domain', 'errors.ts'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': [
     ...['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/ports/audit.ts', 'store/secrets'],
@@ -247,9 +252,11 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   '@peculiar/x509': 'certificates',
   conf: 'store/disk',
   hono: 'sandbox',
+  'csv-parse': 'batch-file',
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
   'pg-connection-string': 'store/postgres',
+  saxes: 'batch-file/pain001',
   undici: 'bank/transport',
 };
 

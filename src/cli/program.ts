@@ -247,6 +247,10 @@ export const COMMANDS: Commands = {
     description: 'make SEPA and instant transfers',
     load: async () => (await import('../commands/transfer/noun.ts')).transfer,
   },
+  batch: {
+    description: 'make many payments from a file',
+    load: async () => (await import('../commands/batch/noun.ts')).batch,
+  },
   operation: {
     description: 'run any operation of the bank by its name',
     load: async () => (await import('../commands/operation/noun.ts')).operation,

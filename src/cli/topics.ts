@@ -18,6 +18,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_STORE: 'database for tokens and flows, postgres://...: psd2 store --help',
   PSD2_STORE_PLAIN_TOKENS: '1: tokens in clear text in that database: psd2 store init --help',
   PSD2_KEY_PASSPHRASE: 'passphrase of encrypted keys and PKCS#12 files',
+  PSD2_APPROVALS: 'how many other people must approve a batch: 0, 1 or 2',
   PSD2_ENVIRONMENT: 'production or sandbox; in production, psd2 marks every question',
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles and of tokens in a database',
   PSD2_BROWSER: 'command that opens an address, or "none"; then BROWSER; default: the system\'s',

@@ -13,10 +13,10 @@ import { PAYEE_RESULTS, PAYEE_SOURCES } from './order/payee-check.ts';
 // whether a flow is unfinished, and completion reads no flow.
 
 const isString = (value: unknown): value is string => typeof value === 'string';
-const decimal = z.custom<Decimal>((value) => isString(value) && isDecimal(value));
+export const decimal = z.custom<Decimal>((value) => isString(value) && isDecimal(value));
 export const isoDate = z.custom<IsoDate>((value) => isString(value) && isIsoDate(value));
-const iban = z.custom<Iban>(isString);
-const productId = z.custom<AccountId>(isString);
+export const iban = z.custom<Iban>(isString);
+export const productId = z.custom<AccountId>(isString);
 const money = z.object({ amount: decimal, currency: z.string() });
 const textOrNull = z.nullable(z.string());
 
@@ -228,6 +228,8 @@ export const transferEvent = z.lazy(() =>
       payeeSource: z.optional(z.enum(PAYEE_SOURCES)),
       payeeAddress: z.exactOptional(postalAddress),
       standing: z.exactOptional(standingTerms),
+      /** The batch and the line of it that this transfer pays, if it is one of a batch. */
+      batch: z.optional(z.object({ batch: z.string(), line: z.number() })),
     }),
   ),
 );

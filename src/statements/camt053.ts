@@ -3,7 +3,8 @@ import Big from 'big.js';
 import { type Booking, sumOf, written } from '../domain/account-history.ts';
 import { bankLocalTime, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal } from '../domain/decimal.ts';
-import { cut, element, escaped, type Statement } from './statement.ts';
+import type { Statement } from './statement.ts';
+import { cut, element, escaped } from './xml.ts';
 
 /** The product codes of cards. A card has the IBAN of the account it is charged to, so the IBAN does not identify it. */
 const CARD_CODES = /^(CA30|CAPC|SI1[2-9]|SI20)$/;

@@ -36,8 +36,9 @@ const BEGIN_OF_CELL = String.raw`(?:^|[,;"\t\r\n])\s*`;
 /** https://owasp.org/www-community/attacks/CSV_Injection. Some spreadsheets also accept full-width signs. */
 const FORMULA = new RegExp(String.raw`(?<=${BEGIN_OF_CELL})[=+\-@\uff1d\uff0b\uff0d\uff20]`, 'g');
 
-function harmless(text: string): string;
-function harmless(text: string | null): string | null;
-function harmless(text: string | null): string | null {
+/** A text whose parts no spreadsheet reads as a formula: an apostrophe precedes what could be one. */
+export function harmless(text: string): string;
+export function harmless(text: string | null): string | null;
+export function harmless(text: string | null): string | null {
   return text?.replace(FORMULA, "'$&") ?? null;
 }

@@ -1,7 +1,8 @@
 import { extractIBAN } from 'ibantools';
 import type { Booking } from '../domain/account-history.ts';
 import { normalDecimal } from '../domain/decimal.ts';
-import { cut, element, type Statement } from './statement.ts';
+import type { Statement } from './statement.ts';
+import { cut, element } from './xml.ts';
 
 /**
  * The bookings as OFX 2 (Open Financial Exchange 2.1.1, "Banking", statement download). All elements also exist in 2.0.

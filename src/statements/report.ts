@@ -6,7 +6,8 @@ import {
   sumOf,
 } from '../domain/account-history.ts';
 import { type Decimal, isZero } from '../domain/decimal.ts';
-import { escaped, type Statement } from './statement.ts';
+import type { Statement } from './statement.ts';
+import { escaped } from './xml.ts';
 
 const COUNTERPARTIES = 10;
 

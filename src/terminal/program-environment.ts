@@ -1,5 +1,5 @@
 /** What psd2 starts: a program of the system or of the operator, or psd2 itself. */
-export type ProgramKind = 'browser' | 'pager' | 'signer' | 'payeeCheck' | 'notify' | 'sandbox' | 'demo';
+export type ProgramKind = 'browser' | 'pager' | 'signer' | 'payeeCheck' | 'notify' | 'notifyLink' | 'sandbox' | 'demo';
 
 /**
  * The variables of psd2 that each program needs. psd2 withholds all its other variables, including future ones: they
@@ -13,6 +13,7 @@ const NEEDED: Readonly<Record<ProgramKind, readonly string[]>> = {
   signer: [],
   payeeCheck: [],
   notify: [],
+  notifyLink: [],
   // psd2 in the background. It stores a profile, which may be protected.
   sandbox: ['PSD2_CONFIG_DIR', 'PSD2_CONFIG_PASSPHRASE'],
   // psd2 with its own configuration folder.

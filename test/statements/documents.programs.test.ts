@@ -12,7 +12,7 @@ import { writeReport } from '../../src/statements/report.ts';
 import type { Statement } from '../../src/statements/statement.ts';
 import { booking, bookings, decimalOf, range } from '../domain/bookings.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { CAMT_SCHEMA } from './camt-schema.ts';
+import { schemaOf } from '../support/iso-schemas.ts';
 import { balancesOf, statementOf } from './statements.ts';
 
 const folder = temporaryFolder();
@@ -51,7 +51,7 @@ function ofxDtd(): string {
 }
 
 describe('camt.053', () => {
-  const validate = (statement: Statement) => lint(camt(statement), '--noout', '--schema', CAMT_SCHEMA);
+  const validate = (statement: Statement) => lint(camt(statement), '--noout', '--schema', schemaOf('camt.053.001.08'));
 
   it('a camt.053 statement is valid against its schema, whatever the bank wrote', () => {
     fc.assert(
@@ -69,7 +69,7 @@ describe('camt.053', () => {
 
   it('the schema of camt.053 finds errors', () => {
     const wrong = camt(statementOf(ROWS)).replace('<CdtDbtInd>DBIT', '<CdtDbtInd>DEBIT');
-    expect(() => lint(wrong, '--noout', '--schema', CAMT_SCHEMA)).toThrow(/CdtDbtInd/);
+    expect(() => lint(wrong, '--noout', '--schema', schemaOf('camt.053.001.08'))).toThrow(/CdtDbtInd/);
   });
 
   const read = (statement: Statement, path: string) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cut, element, escaped } from '../../src/statements/statement.ts';
+import { cut, element, escaped } from '../../src/statements/xml.ts';
 
 it.each([
   [`<a href="x">Tom & 'Co'</a>`, '&lt;a href=&#34;x&#34;&gt;Tom &amp; &#39;Co&#39;&lt;/a&gt;'],

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import { makeCamtSchemaIfMissing } from '../statements/camt-schema.ts';
 import { chromiumPath } from './chromium.ts';
+import { makeSchemasIfMissing } from './iso-schemas.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** The inputs of the build. */
@@ -28,7 +28,7 @@ declare module 'vitest' {
 export default function setUp({ provide }: TestProject): () => void {
   buildIfStale();
   installWhatIsMissing();
-  makeCamtSchemaIfMissing();
+  makeSchemasIfMissing();
   const shared = mkdtempSync(join(tmpdir(), 'psd2-shared-'));
   provide('compiledCode', join(shared, 'compiled'));
   return () => rmSync(shared, { recursive: true, force: true });

@@ -10,6 +10,7 @@ const KINDS: Record<ProgramKind, string[]> = {
   signer: [],
   payeeCheck: [],
   notify: [],
+  notifyLink: [],
   sandbox: ['PSD2_CONFIG_DIR', 'PSD2_CONFIG_PASSPHRASE'],
   demo: [],
 };

@@ -101,7 +101,7 @@ function readOutcome({ executed, notExecuted }: ResolveOptions): ResolvedOutcome
 }
 
 /** Plain text of one line. @throws Psd2Error `invalid_text` */
-function readNote(text: string | undefined): string | null {
+export function readNote(text: string | undefined): string | null {
   if (text === undefined) return null;
   const note = cleanText(text).trim();
   if (note === '') throw new Psd2Error('invalid_text', '--note is empty', { hint: 'Leave it out.' });

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 /** More than any expected answer. */
 const LARGEST_OUTPUT = 64 * 1024;
 
-type OutsideSetting = 'signer' | 'payeeCheck' | 'notify';
+type OutsideSetting = 'signer' | 'payeeCheck' | 'notifyLink' | 'notify';
 
 /**
  * Runs a command that the operator has named in a setting. psd2 splits it as a shell splits words, and runs it without a

@@ -11,6 +11,7 @@ import {
   parseReference,
   parseSepaText,
 } from '../../domain/order/sepa-text.ts';
+import { parseExecutionDate, parseSepaCurrency } from '../../domain/order/terms.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isRefusal } from '../../flows/refusals.ts';
@@ -78,17 +79,9 @@ function checkGiven(
 /** The parts of an order that have a default. */
 function readTerms(options: OrderOptions, now: Date) {
   const today = bankDay(now);
-  if (options.currency !== 'EUR') {
-    throw new Psd2Error(
-      'usage',
-      `The currency ${JSON.stringify(options.currency)} is not possible: SEPA transfers are in EUR`,
-    );
-  }
+  const currency = parseSepaCurrency(options.currency);
   const description = parseDescription(options.description ?? '');
-  const executionDate = options.date === undefined ? today : parseDate('--date', options.date);
-  if (executionDate < today) {
-    throw new Psd2Error('invalid_date', `--date ${executionDate} is in the past: at the bank it is ${today}`);
-  }
+  const executionDate = options.date === undefined ? today : parseExecutionDate(options.date, today);
   if (options.instant && options.type !== undefined && options.type !== 'INSTANT') {
     throw new Psd2Error('usage', `--instant and --type ${options.type} contradict each other`, {
       hint: 'Give one of them.',
@@ -99,7 +92,7 @@ function readTerms(options: OrderOptions, now: Date) {
     throw new Psd2Error('usage', `--type ${JSON.stringify(type)} may have only letters, digits, - and _`);
   }
   return {
-    currency: options.currency,
+    currency,
     description,
     instant: type === 'INSTANT',
     type,

@@ -15,7 +15,8 @@ const SEPA_COUNTRY_CODES = new Set(
   ).split(' '),
 );
 
-function isIban(compact: string): compact is Iban {
+/** Whether a text is an IBAN in compact upper case, of any country. */
+export function isIban(compact: string): compact is Iban {
   return validateIBAN(compact).valid;
 }
 

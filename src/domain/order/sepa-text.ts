@@ -6,35 +6,36 @@ const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
  * Checks a text for a SEPA message: its length, and the SEPA character set (`a-z A-Z 0-9 / - ? : ( ) . , ' +` and space).
  * The bank answers 422 to any other character.
  *
- * @throws Psd2Error `invalid_text`. The message names the option, the character and its position (from 1).
+ * @param called how the message names the text
+ * @throws Psd2Error `invalid_text`. The message names the text, the character and its position (from 1).
  */
-export function parseSepaText(option: string, text: string, maximum: number): string {
+export function parseSepaText(called: string, text: string, maximum: number): string {
   const odd = CHARACTER_OUTSIDE_SEPA.exec(text);
   if (odd) {
     throw new Psd2Error(
       'invalid_text',
-      `${option} contains the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
+      `${called} contains the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
       { hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed." },
     );
   }
   if (text.length > maximum) {
     throw new Psd2Error(
       'invalid_text',
-      `${option} has ${text.length} characters, but at most ${maximum} are allowed`,
+      `${called} has ${text.length} characters, but at most ${maximum} are allowed`,
     );
   }
   return text;
 }
 
 /** The payee's name: 1 to 70 characters. @throws Psd2Error `invalid_text` */
-export function parsePayeeName(text: string): string {
-  if (text.trim() === '') throw new Psd2Error('invalid_text', '--name is empty');
-  return parseSepaText('--name', text, 70);
+export function parsePayeeName(text: string, called = '--name'): string {
+  if (text.trim() === '') throw new Psd2Error('invalid_text', `${called} is empty`);
+  return parseSepaText(called, text, 70);
 }
 
 /** The remittance information: at most 140 characters. @throws Psd2Error `invalid_text` */
-export function parseDescription(text: string): string {
-  return parseSepaText('--description', text, 140);
+export function parseDescription(text: string, called = '--description'): string {
+  return parseSepaText(called, text, 140);
 }
 
 /**
@@ -43,15 +44,15 @@ export function parseDescription(text: string): string {
  *
  * @throws Psd2Error `invalid_text`
  */
-export function parseReference(text: string): string {
-  if (text.trim() === '') throw new Psd2Error('invalid_text', '--reference is empty');
+export function parseReference(text: string, called = '--reference'): string {
+  if (text.trim() === '') throw new Psd2Error('invalid_text', `${called} is empty`);
   if (text.startsWith('/') || text.endsWith('/') || text.includes('//')) {
     throw new Psd2Error(
       'invalid_text',
-      '--reference must not begin or end with a slash, or have two slashes in a row',
+      `${called} must not begin or end with a slash, or have two slashes in a row`,
     );
   }
-  return parseSepaText('--reference', text, 35);
+  return parseSepaText(called, text, 35);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Psd2Error } from '../../errors.ts';
 import type {
+  BatchRecord,
   CopySide,
   CustomerRecord,
   FlowRecord,
@@ -30,7 +31,7 @@ interface CopyResult {
   logins: number;
   flows: number;
   events: number;
-  /** Lines of the audit log, counts of calls and reads, notes of refusals, what is kept of customers, and who logged in last. */
+  /** Lines of the audit log, counts of calls and reads, notes of refusals, what is kept of customers, batches, and who logged in last. */
   others: number;
   /** Records that this copy wrote. */
   written: number;
@@ -179,11 +180,13 @@ function differing(record: StoredRecord, profile: string, from: CopySide, to: Co
   const what =
     record.kind === 'flow'
       ? `The flow ${record.flow}`
-      : record.kind === 'customer'
-        ? `The record of customer ${record.customer}`
-        : record.kind === 'login' && record.holder !== ''
-          ? `The login of customer ${record.holder}`
-          : 'The login of the application';
+      : record.kind === 'batch'
+        ? `The batch ${record.batch}`
+        : record.kind === 'customer'
+          ? `The record of customer ${record.customer}`
+          : record.kind === 'login' && record.holder !== ''
+            ? `The login of customer ${record.holder}`
+            : 'The login of the application';
   return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
     hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
   });
@@ -201,6 +204,7 @@ export function compareRecords(record: StoredRecord, other: StoredRecord | undef
   if (record.kind === 'login' && other.kind === 'login') return compareLogins(record, other);
   if (record.kind === 'customer' && other.kind === 'customer') return compareCustomers(record, other);
   if (record.kind === 'flow' && other.kind === 'flow') return compareFlows(record, other);
+  if (record.kind === 'batch' && other.kind === 'batch') return compareBatches(record, other);
   if (record.kind === 'note' && other.kind === 'note') return compareNotes(record, other);
   // A destination that began its own audit log keeps it: two chains cannot become one.
   if (record.kind === 'audit') return isDeepStrictEqual(record, other) ? 'same' : 'newer';
@@ -220,7 +224,11 @@ function compareCustomers(record: CustomerRecord, other: CustomerRecord): Compar
   return isDeepStrictEqual(record, other) ? 'same' : 'differs';
 }
 
-function compareFlows({ events }: FlowRecord, other: FlowRecord): Comparison {
+function compareBatches(record: BatchRecord, other: BatchRecord): Comparison {
+  return isDeepStrictEqual(record.lines, other.lines) ? compareFlows(record, other) : 'differs';
+}
+
+function compareFlows({ events }: Pick<FlowRecord, 'events'>, other: Pick<FlowRecord, 'events'>): Comparison {
   const both = Math.min(events.length, other.events.length);
   if (!isDeepStrictEqual(events.slice(0, both), other.events.slice(0, both))) return 'differs';
   return byOrder(events.length, other.events.length);

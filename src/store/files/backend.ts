@@ -6,6 +6,7 @@ import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
 import type { Sync } from '../ports/sync.ts';
 import { FileAccessNotes, FileCallCount, FileUnattendedReads } from './access.ts';
 import { FileAudit } from './audit.ts';
+import { FileBatches } from './batches.ts';
 import { FileCustomers } from './customers.ts';
 import { refuseMovedFolder } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
@@ -41,6 +42,7 @@ export function openFiles(
         assertHere,
       }),
       audit,
+      batches: new FileBatches(folder.flows(profile), { now, interrupted: folder.interrupted, assertHere }),
       calls: new FileCallCount(folder.tokens(profile)),
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),

@@ -109,6 +109,14 @@ const TABLE = {
     variable: 'PSD2_MAX_AMOUNT', label: 'largest amount of a transfer',
     prompt: 'Largest amount of one transfer', ifEmpty: 'no limit',
     help: 'largest amount of a transfer' },
+  // People other than the one who added the batch.
+  approvals: { kind: 'choice', choices: ['0', '1', '2'], group: 'limit', option: 'approvals', value: 'n',
+    variable: 'PSD2_APPROVALS', label: 'approvals of a batch',
+    help: 'how many other people must approve a batch; default: 1 in production, else 0', default: '1 in production, else 0' },
+  // Not encrypted, as the payee check.
+  notifyLink: { kind: 'program', group: 'payee', option: 'notify-link', value: 'command',
+    variable: 'PSD2_NOTIFY_LINK', label: 'link notification',
+    help: "command that gets each customer's link of a batch as JSON on its standard input" },
   tppCertificate: { kind: 'choice', choices: ['der-base64', 'pem-urlencoded', 'none'], group: 'header', option: 'tpp-certificate', value: 'encoding',
     variable: null, label: 'encoding of the TPP-Certificate header',
     help: 'how the TPP-Certificate header carries the certificate', default: DEFAULT_TPP_CERTIFICATE },

@@ -77,6 +77,14 @@ export interface AuditRecord extends AuditLine {
   kind: 'audit';
 }
 
+/** A batch, with its lines and its events in their order, as they were written. `at` is ISO 8601 in UTC. */
+export interface BatchRecord {
+  kind: 'batch';
+  batch: string;
+  lines: unknown[];
+  events: { at: string; event: unknown }[];
+}
+
 export type StoredRecord =
   | AuditRecord
   | LoginRecord
@@ -84,7 +92,8 @@ export type StoredRecord =
   | CountRecord
   | NoteRecord
   | LastLoginRecord
-  | CustomerRecord;
+  | CustomerRecord
+  | BatchRecord;
 
 /** The data of one profile in a backend. */
 export interface Holdings {

@@ -1,6 +1,7 @@
 import type { Advice } from '../../errors.ts';
 import type { AccessNotes, CallCount, Turns, UnattendedReads } from './access.ts';
 import type { Audit } from './audit.ts';
+import type { Batches } from './batches.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { Rounds, Sync } from './sync.ts';
@@ -45,6 +46,7 @@ export interface ProfileData {
   readonly customers: Customers;
   readonly flows: Flows;
   readonly audit: Audit;
+  readonly batches: Batches;
   readonly calls: CallCount;
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;

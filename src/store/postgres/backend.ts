@@ -21,6 +21,7 @@ import {
 } from './access.ts';
 import { type Address, parseAddress, withoutPassword } from './address.ts';
 import { PostgresAudit } from './audit.ts';
+import { PostgresBatches } from './batches.ts';
 import { Claims } from './claims.ts';
 import { PostgresCustomers } from './customers.ts';
 import { Database } from './database.ts';
@@ -96,6 +97,7 @@ export class PostgresStore implements Store {
       customers: new PostgresCustomers(this.#database, profile, bank),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
       audit: new PostgresAudit(this.#database, profile, this.#world),
+      batches: new PostgresBatches(this.#database, profile, claims, this.#world.now),
       calls: new PostgresCallCount(this.#database, profile),
       notes: new PostgresAccessNotes(this.#database, profile),
       reads: new PostgresUnattendedReads(this.#database, profile),

@@ -5,8 +5,8 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { type Database, LostAnswer, ProfileRows } from './database.ts';
 
-/** What only one worker may do at a time: a holder's tokens, a flow, a customer's sync, beginning flows. */
-type ClaimKind = 'tokens' | 'flow' | 'sync' | 'begin';
+/** What only one worker may do at a time: a holder's tokens, a flow, a line of a batch, a customer's sync, beginning flows. */
+type ClaimKind = 'tokens' | 'flow' | 'batch-line' | 'sync' | 'begin';
 
 /** A worker that does not respond for this long loses its claim, by the clock of the database. */
 export const CLAIM_MS = 10_000;

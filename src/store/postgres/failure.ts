@@ -63,6 +63,11 @@ const KNOWN: Record<string, Known> = {
     hint: 'Give the user the role: grant psd2_worker to <user>. Create the role with:',
     next: [['store', 'init', '--roles']],
   },
+  // psd2.check_batch_event raises it.
+  PD003: {
+    what: 'does not let this user do that with a batch',
+    hint: 'Only members of the role psd2_approver may approve and reject: grant psd2_approver to <user>.',
+  },
   '25006': { what: 'is a read-only replica', hint: 'Name the primary server in PSD2_STORE.' },
   '53100': { what: 'has a full disk', hint: 'Free some space on the server, then run this again.' },
   '53200': { what: 'is out of memory', hint: 'Check the log of the server.' },

@@ -1,5 +1,6 @@
 import {
   AUDIT_VERSION_5,
+  BATCHES_VERSION_5,
   CUSTOMERS_VERSION_4,
   FLOWS_VERSION_2,
   IDS_VERSION_3,
@@ -293,7 +294,7 @@ create table psd2.sync_minutes (
   [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
   IDS_VERSION_3,
   CUSTOMERS_VERSION_4,
-  [AUDIT_VERSION_5].join('\n'),
+  [AUDIT_VERSION_5, BATCHES_VERSION_5].join('\n'),
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */
@@ -301,11 +302,13 @@ export const ROLES = `
 do $$ begin
   if not exists (select from pg_roles where rolname = 'psd2_worker') then create role psd2_worker nologin; end if;
   if not exists (select from pg_roles where rolname = 'psd2_reader') then create role psd2_reader nologin; end if;
+  if not exists (select from pg_roles where rolname = 'psd2_approver') then create role psd2_approver nologin; end if;
 end $$;
 grant usage on schema psd2 to psd2_worker, psd2_reader;
 grant select, insert, update, delete on all tables in schema psd2 to psd2_worker;
 revoke insert, update, delete on psd2.store, psd2.tokens_of_schema_1 from psd2_worker;
-revoke update, delete on psd2.keys, psd2.flow_events from psd2_worker;
+revoke update, delete on psd2.keys, psd2.flow_events, psd2.batch_lines, psd2.batch_events from psd2_worker;
+revoke delete on psd2.batches from psd2_worker;
 revoke insert, update, delete on psd2.audit, psd2.audit_heads from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
 grant execute on function

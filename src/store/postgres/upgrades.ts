@@ -224,3 +224,65 @@ do $$ begin
   end if;
 end $$;
 `;
+
+/** The part of the step to schema 5 that keeps batches. */
+export const BATCHES_VERSION_5 = `
+-- A batch: the SHA-256 of its content, and how many events psd2 has written of it.
+create table psd2.batches (
+  profile text not null,
+  batch text not null,
+  sha256 text not null,
+  message_id text,
+  events integer not null,
+  primary key (profile, batch)
+);
+create index batches_message on psd2.batches (profile, message_id) where message_id is not null;
+create table psd2.batch_lines (
+  profile text not null,
+  batch text not null,
+  line integer not null,
+  content json not null,
+  primary key (profile, batch, line),
+  foreign key (profile, batch) references psd2.batches
+);
+create table psd2.batch_events (
+  profile text not null,
+  batch text not null,
+  n integer not null,
+  writer text not null,
+  at timestamptz not null,
+  event json not null,
+  -- Who was connected. psd2 cannot choose it.
+  role text not null default session_user,
+  primary key (profile, batch, n),
+  foreign key (profile, batch) references psd2.batches
+);
+create trigger batches_here before insert or update on psd2.batches
+  for each statement execute function psd2.refuse_moved();
+create trigger batch_events_here before insert on psd2.batch_events
+  for each statement execute function psd2.refuse_moved();
+
+-- Who may approve and reject: the members of psd2_approver, if there is that role (PD003). All else is the workers'.
+create function psd2.check_batch_event() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  needed text := case when new.event->>'type' in ('approved', 'rejected') then 'psd2_approver' else 'psd2_worker' end;
+begin
+  new.role := session_user;
+  if psd2.is_owner() or not exists (select from pg_roles where rolname = needed) then return new; end if;
+  if not pg_has_role(current_user, needed, 'member') then
+    raise exception using errcode = 'PD003', message = needed;
+  end if;
+  return new;
+end $$;
+create trigger batch_events_role before insert on psd2.batch_events
+  for each row execute function psd2.check_batch_event();
+do $$ begin
+  if exists (select from pg_roles where rolname = 'psd2_worker') then
+    if has_table_privilege('psd2_worker', 'psd2.flows', 'insert') then
+      grant select, insert, update on psd2.batches to psd2_worker;
+      grant select, insert on psd2.batch_lines, psd2.batch_events to psd2_worker;
+    end if;
+  end if;
+end $$;
+`;

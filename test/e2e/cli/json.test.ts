@@ -109,6 +109,10 @@ const ELSEWHERE = [
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
   ...['consent status', 'consent delete'], // nextgenpsd2/consents.test.ts
   ...['check', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
+  'batch check', // commands/batch/check.test.ts
+  ...['add', 'approve', 'reject', 'run', 'list', 'show', 'status', 'report', 'retry', 'cancel'].map(
+    (step) => `batch ${step}`, // batch/batch.test.ts
+  ),
   'auth logout',
   'profile add',
   'profile edit', // profile-wizard.test.ts

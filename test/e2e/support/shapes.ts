@@ -132,6 +132,44 @@ export const transfer = z.strictObject({
 });
 export const transfers = z.array(transfer);
 
+const decision = { by: z.string(), user: z.string(), machine: z.string(), at: time };
+export const batch = z.strictObject({
+  batch: z.string().regex(/^[0-9a-f]{64}(-\d+)?$/),
+  note: z.string().nullable(),
+  sha256: z.string().length(64),
+  addedBy: z.string(),
+  addedAt: time,
+  approvals: z.array(z.strictObject(decision)),
+  approvalsNeeded: z.int(),
+  rejection: z.strictObject({ ...decision, note: z.string() }).nullable(),
+  retryOf: z.string().nullable(),
+  state: z.string(),
+  lines: z.int(),
+  totals: z.array(
+    z.strictObject({ from: z.string(), currency: z.string(), count: z.int(), amount: decimal }),
+  ),
+  counts: z.record(z.string(), z.int()),
+});
+export const batchLine = z.strictObject({
+  line: z.int(),
+  batch: z.string(),
+  reference: z.string().nullable(),
+  flow: z.string().nullable(),
+  state: z.string(),
+  from: z.string().nullable(),
+  name: z.string(),
+  iban: z.string(),
+  amount: decimal,
+  currency: z.string(),
+  description: z.string(),
+  executionDate: day.nullable(),
+  endToEndId: z.string().nullable(),
+  payeeCheck: transfer.shape.payeeCheck,
+  reason: z.string().nullable(),
+  paidAt: time.nullable(),
+});
+export const batchLines = z.array(batchLine);
+
 export const operation = z.strictObject({
   flow: z.string().startsWith('op-'),
   kind: z.literal('operation'),

@@ -36,8 +36,9 @@ function write(reference: string, state: string, standing: string, events: objec
 /** Undoes the step to version 5. */
 const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; drop function psd2.audit_flow_event,
   psd2.audit_append, psd2.audit_keep; drop table psd2.audit, psd2.audit_heads; drop function psd2.refuse_audit_change;
+  drop table psd2.batch_events, psd2.batch_lines, psd2.batches; drop function psd2.check_batch_event;
   update psd2.store set version = 4`;
-/** Undoes the step to version 4. */
+/** Undoes the step to version 4, too. */
 const BACK_TO_VERSION_3 = `${BACK_TO_VERSION_4}; drop table psd2.customers; update psd2.store set version = 3`;
 /** Undoes the steps to versions 3 and 4. */
 const BACK_TO_VERSION_2 = `${BACK_TO_VERSION_3}; do $$ declare one record; begin

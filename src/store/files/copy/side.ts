@@ -17,6 +17,7 @@ import type { Holder } from '../../ports/tokens.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import { addReadLines, type DayOfAccount, FileAccessNotes, nameOfRead, readOfName } from '../access.ts';
 import { FileAudit } from '../audit.ts';
+import { FileBatches } from '../batches.ts';
 import { FileCustomers } from '../customers.ts';
 import { changeMark, markOf, profilesIn } from '../data.ts';
 import { FileTokens } from '../tokens.ts';
@@ -40,11 +41,16 @@ export function folderSide(folder: StoreFolder, vaultOf: (profile: string) => Va
         working.push(...(await tokensOf(profile).atWork()));
         working.push(...(await new FileCustomers(folder, profile).atWork()));
         working.push(...(await new FlowCopies(folder.flows(profile)).atWork()));
+        working.push(...(await batchesOf(folder, profile).atWork()));
       }
       return working;
     },
     open: (profile) => new FolderHoldings(folder, profile, tokensOf(profile)),
   };
+}
+
+function batchesOf(folder: StoreFolder, profile: string): FileBatches {
+  return new FileBatches(folder.flows(profile), { now: () => new Date() });
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -55,6 +61,7 @@ class FolderHoldings implements Holdings {
   readonly #customers: FileCustomers;
   readonly #flows: FlowCopies;
   readonly #audit: FileAudit;
+  readonly #batches: FileBatches;
   readonly #notes: FileAccessNotes;
   #lines: Map<number, AuditLine> | undefined;
   readonly #calls: string;
@@ -65,6 +72,7 @@ class FolderHoldings implements Holdings {
     this.#customers = new FileCustomers(folder, profile);
     this.#flows = new FlowCopies(folder.flows(profile));
     this.#audit = new FileAudit(folder.audit(profile), { profile, interrupted: folder.interrupted });
+    this.#batches = batchesOf(folder, profile);
     this.#notes = new FileAccessNotes(folder, profile);
     this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
     this.#reads = join(folder.tokens(profile), 'unattended-reads');
@@ -85,6 +93,10 @@ class FolderHoldings implements Holdings {
       if (record) yield record;
     }
     for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
+    for (const batch of this.#batches.ids()) {
+      const record = this.#batches.record(batch);
+      if (record) yield record;
+    }
     for (const day of daysIn(this.#calls)) {
       const calls = this.#callsOn(day);
       if (calls) yield calls;
@@ -108,6 +120,8 @@ class FolderHoldings implements Holdings {
         return this.#lineInstead(record);
       case 'flow':
         return this.#flows.read(record.flow);
+      case 'batch':
+        return this.#batches.record(record.batch);
       case 'count':
         return record.read === null
           ? this.#callsOn(record.day)
@@ -133,6 +147,8 @@ class FolderHoldings implements Holdings {
         return this.#audit.keep(record);
       case 'flow':
         return this.#flows.add(record);
+      case 'batch':
+        return this.#batches.keep(record);
       case 'count':
         return this.#putCount(record);
     }

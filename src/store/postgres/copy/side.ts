@@ -20,6 +20,7 @@ import { PostgresAudit } from '../audit.ts';
 import { type Database, ProfileRows } from '../database.ts';
 import { Keys, TokenSeals } from '../keys.ts';
 import { loginOf, OR_REPLACE_TOKENS, REMEMBER_LOGIN, type Row, TOKEN_COLUMNS, tokenRow } from '../tokens.ts';
+import { BatchRows } from './batch-rows.ts';
 import { CustomerRows } from './customer-rows.ts';
 import { FlowRows } from './flow-rows.ts';
 
@@ -84,7 +85,8 @@ export function databaseSide(database: Database, sources: KeySources, mayBePlain
         profileRow,
         `select profile from psd2.tokens union select profile from psd2.last_logins union select profile from psd2.flows
          union select profile from psd2.call_counts union select profile from psd2.access_notes
-         union select profile from psd2.unattended_reads union select profile from psd2.customers order by profile`,
+         union select profile from psd2.unattended_reads union select profile from psd2.customers
+         union select profile from psd2.batches order by profile`,
       );
       return found.map(({ profile }) => profile);
     },
@@ -118,6 +120,7 @@ class DatabaseHoldings implements Holdings {
   readonly #logins: LoginRows;
   readonly #customers: CustomerRows;
   readonly #flows: FlowRows;
+  readonly #batches: BatchRows;
   readonly #notes: NoteRows;
   readonly #audit: PostgresAudit;
 
@@ -125,6 +128,7 @@ class DatabaseHoldings implements Holdings {
     this.#logins = new LoginRows(database, profile, keys);
     this.#customers = new CustomerRows(database, profile);
     this.#flows = new FlowRows(database, profile);
+    this.#batches = new BatchRows(database, profile);
     this.#notes = new NoteRows(database, profile);
     this.#audit = new PostgresAudit(database, profile);
   }
@@ -135,6 +139,7 @@ class DatabaseHoldings implements Holdings {
     yield* this.#customers.all();
     yield* this.#flows.all();
     for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
+    yield* this.#batches.all();
   }
 
   async counterpart(record: StoredRecord): Promise<StoredRecord | undefined> {
@@ -149,6 +154,8 @@ class DatabaseHoldings implements Holdings {
       }
       case 'flow':
         return this.#flows.of(record.flow);
+      case 'batch':
+        return this.#batches.of(record.batch);
       case 'last-login':
         return this.#logins.last();
       case 'note':
@@ -168,6 +175,8 @@ class DatabaseHoldings implements Holdings {
         return this.#audit.keep(record);
       case 'flow':
         return this.#flows.put(record);
+      case 'batch':
+        return this.#batches.put(record);
       case 'last-login':
         return this.#logins.remember(record);
       case 'note':

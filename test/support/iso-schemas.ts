@@ -1,5 +1,6 @@
 import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,39 +10,43 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The schema of camt.053.001.08. */
-export const CAMT_SCHEMA = fileURLToPath(
-  new URL('../../node_modules/.cache/psd2-tests/camt.053.001.08.xsd', import.meta.url),
-);
+const FOLDER = fileURLToPath(new URL('../../node_modules/.cache/psd2-tests', import.meta.url));
 
-/** The Debian package with the schema of camt.052, which is almost the same. */
+/** The messages that a Debian package has the schemas of. Its pain.001.001.03 is the stricter one of SEPA. */
+const PAYMENTS = ['pain.001.001.03', 'pain.001.001.09', 'pain.002.001.10'] as const;
+const STATEMENT = 'camt.053.001.08';
 const PACKAGE = 'libhbci4j-core-java';
+/** It has this one, which is almost that of {@link STATEMENT}. */
 const SIBLING = 'camt.052.001.08.xsd';
 
+/** The file with the schema of a message of ISO 20022. */
+export function schemaOf(message: (typeof PAYMENTS)[number] | typeof STATEMENT): string {
+  return join(FOLDER, `${message}.xsd`);
+}
+
 /**
- * Makes the schema of camt.053.001.08 from that of camt.052.001.08, which a Debian package contains. Both belong to
- * the same version of ISO 20022 and have the same types. They differ in the names of the elements around the entries,
- * and a statement must have balances.
+ * Makes the schemas. That of camt.053.001.08 comes from that of camt.052.001.08: both belong to the same version of ISO 20022
+ * and have the same types. They differ in the names of the elements around the entries, and a statement must have balances.
  */
-export function makeCamtSchemaIfMissing(): void {
-  if (existsSync(CAMT_SCHEMA)) return;
-  const folder = mkdtempSync(join(tmpdir(), 'psd2-camt-'));
+export function makeSchemasIfMissing(): void {
+  if ([...PAYMENTS, STATEMENT].every((message) => existsSync(join(FOLDER, `${message}.xsd`)))) return;
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-schemas-'));
   try {
     download(folder);
     const [archive = ''] = readdirSync(folder);
     execFileSync('dpkg-deb', ['-x', archive, 'package'], { cwd: folder });
     const java = join(folder, 'package/usr/share/java');
     const [jar = ''] = readdirSync(java).filter((name) => name.endsWith('.jar'));
-    execFileSync('unzip', ['-q', join(java, jar), SIBLING], { cwd: folder });
-    mkdirSync(dirname(CAMT_SCHEMA), { recursive: true });
-    writeFileSync(CAMT_SCHEMA, toStatementSchema(readFileSync(join(folder, SIBLING), 'utf8')));
+    const files = PAYMENTS.map((message) => `${message}.xsd`);
+    execFileSync('unzip', ['-q', join(java, jar), SIBLING, ...files], { cwd: folder });
+    mkdirSync(FOLDER, { recursive: true });
+    for (const file of files) copyFileSync(join(folder, file), join(FOLDER, file));
+    writeFileSync(schemaOf(STATEMENT), toStatementSchema(readFileSync(join(folder, SIBLING), 'utf8')));
   } catch (cause) {
-    throw new Error(`Could not make the schema of camt.053 from the Debian package ${PACKAGE}`, {
-      cause,
-    });
+    throw new Error(`Could not get the schemas of ISO 20022 from the Debian package ${PACKAGE}`, { cause });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

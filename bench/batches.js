@@ -1,0 +1,80 @@
+// How long `psd2 batch check` takes for files of 100 000 payments, and how much memory.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { figure, runRecorded } from './measure.js';
+import { openOperator, PROGRAM } from './operator.js';
+
+const PAYMENTS = 100_000;
+const MOST_SECONDS = 10;
+const MOST_MEGABYTES = 200;
+
+export function batches(node, version) {
+  const operator = openOperator();
+  try {
+    return Object.entries({ CSV: csv(), 'pain.001': pain001() }).flatMap(([format, text]) => {
+      const file = join(operator.folder, 'payments');
+      writeFileSync(file, text);
+      const { stdout, seconds, megabytes } = runRecorded([node, PROGRAM, 'batch', 'check', file, '--json'], {
+        env: operator.env,
+      });
+      const { lines, problems } = JSON.parse(stdout);
+      if (lines !== PAYMENTS || problems.length > 0)
+        throw new Error(`psd2 found ${lines} payments and ${problems.length} problems`);
+      const what = `psd2 batch check, ${format}, ${PAYMENTS} payments, Node ${version}`;
+      return [
+        figure({
+          what,
+          ratio: seconds / MOST_SECONDS,
+          against: `${MOST_SECONDS} s`,
+          limit: 1,
+          detail: `${seconds.toFixed(1)} s`,
+        }),
+        figure({
+          what: `${what}: memory`,
+          ratio: megabytes / MOST_MEGABYTES,
+          against: `${MOST_MEGABYTES} MB`,
+          limit: 1,
+          detail: `${megabytes.toFixed(0)} MB`,
+        }),
+      ];
+    });
+  } finally {
+    operator.close();
+  }
+}
+
+/** Each payment has an amount of its own, so that no two look alike. */
+function amountOf(index) {
+  return `${Math.floor(index / 100) + 1}.${String(index % 100).padStart(2, '0')}`;
+}
+
+function csv() {
+  const rows = Array.from(
+    { length: PAYMENTS },
+    (_, index) =>
+      `Payee ${index},DE89370400440532013000,${amountOf(index)},Invoice ${index},R-${index},0010482620`,
+  );
+  return `name,iban,amount,description,reference,from\n${rows.join('\n')}\n`;
+}
+
+function pain001() {
+  const payments = Array.from(
+    { length: PAYMENTS },
+    (_, index) => `<CdtTrfTxInf>
+  <PmtId><InstrId>I-${index}</InstrId><EndToEndId>R-${index}</EndToEndId></PmtId>
+  <Amt><InstdAmt Ccy="EUR">${amountOf(index)}</InstdAmt></Amt>
+  <CdtrAgt><FinInstnId><BICFI>COBADEFFXXX</BICFI></FinInstnId></CdtrAgt>
+  <Cdtr><Nm>Payee ${index}</Nm></Cdtr>
+  <CdtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id></CdtrAcct>
+  <RmtInf><Ustrd>Invoice ${index}</Ustrd></RmtInf>
+</CdtTrfTxInf>
+`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn>
+<GrpHdr><MsgId>M-1</MsgId><CreDtTm>2026-11-20T10:00:00</CreDtTm><NbOfTxs>${PAYMENTS}</NbOfTxs><InitgPty/></GrpHdr>
+<PmtInf><PmtInfId>P-1</PmtInfId><PmtMtd>TRF</PmtMtd><ReqdExctnDt><Dt>2099-12-01</Dt></ReqdExctnDt>
+<Dbtr><Nm>Acme</Nm></Dbtr><DbtrAcct><Id><IBAN>IT60X0542811101000000123456</IBAN></Id></DbtrAcct>
+${payments.join('')}</PmtInf></CstmrCdtTrfInitn></Document>
+`;
+}

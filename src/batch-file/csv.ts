@@ -1,0 +1,206 @@
+import { CsvError, parse } from 'csv-parse';
+import { didYouMean } from '../did-you-mean.ts';
+import type { BatchLine } from '../domain/batch/line.ts';
+import { readDebit, readPayment } from '../domain/batch/read-line.ts';
+import { Psd2Error } from '../errors.ts';
+import { joined } from './decode.ts';
+import type { Finding, ReadRules } from './finding.ts';
+
+const REQUIRED = ['name', 'iban', 'amount'] as const;
+const COLUMNS = [
+  ...REQUIRED,
+  ...(['currency', 'description', 'reference', 'date', 'from', 'customer', 'payee-verified'] as const),
+];
+type Column = (typeof COLUMNS)[number];
+
+/** Far more than a line with all columns at their longest. */
+const LONGEST_LINE = 65_536;
+
+/** A line of a CSV file: its number, from 1, and its cells. */
+interface Row {
+  number: number;
+  cells: string[];
+}
+
+/**
+ * Reads CSV (RFC 4180) with a heading: `,` or `;`, any order of the columns, any line ends.
+ *
+ * @throws Psd2Error `usage` if the heading is not one of payments
+ */
+export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules): AsyncGenerator<Finding> {
+  const heading = await readHeading(texts);
+  const stopped = (number: number, message: string): Finding => ({
+    type: 'problem',
+    problem: { severity: 'error', line: null, place: `line ${number}`, message },
+  });
+  yield { type: 'source', source: { format: 'csv', messageId: null, count: null, sum: null } };
+
+  let columns: Column[] | null = null;
+  let payments = 0;
+  try {
+    for await (const row of rowsOf(heading, texts)) {
+      if (row.cells.every((cell) => cell === '')) continue;
+      if (columns === null) columns = columnsIn(row.cells);
+      else {
+        payments += 1;
+        yield* readRow(row, columns, payments, rules);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // What follows a wrong quote could be anything.
+    yield stopped(Number(error.lines), `${whyUnreadable(error)}. psd2 has read nothing after it`);
+  }
+  if (columns === null) throw new Psd2Error('usage', 'The file has no heading', { hint: HEADING_HINT });
+}
+
+const HEADING_HINT = `The first line names the columns, for example name,iban,amount. The columns are ${COLUMNS.join(', ')}.`;
+
+/** The beginning of the file, with its whole first line, and the separator that this line has. */
+async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: string; separator: ',' | ';' }> {
+  let begin = '';
+  while (!/\S.*[\r\n]/.test(begin) && begin.length < LONGEST_LINE) {
+    const { value, done } = await texts.next();
+    if (done) break;
+    begin += value;
+  }
+  const [line = ''] = begin.trimStart().split(/[\r\n]/, 1);
+  return { begin, separator: line.includes(';') ? ';' : ',' };
+}
+
+/** The rows before an error come before it. @throws CsvError */
+async function* rowsOf(
+  { begin, separator }: { begin: string; separator: string },
+  rest: AsyncGenerator<string>,
+): AsyncGenerator<Row> {
+  let rows: Row[] = [];
+  let lastLine = 0;
+  const parser = parse({
+    delimiter: separator,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    max_record_size: LONGEST_LINE,
+    trim: true,
+    // The parser keeps no rows: an error would drop them.
+    on_record: (cells: string[], { lines }) => {
+      rows.push({ number: lastLine + 1, cells });
+      lastLine = lines;
+      return null;
+    },
+  });
+  parser.on('error', () => {});
+  const feed = (text: string | null) =>
+    new Promise<unknown>((done) => {
+      if (text === null) parser.end(done);
+      else parser.write(text, done);
+    });
+  const taken = () => {
+    const before = rows;
+    rows = [];
+    return before;
+  };
+  try {
+    for (const texts = joined(begin, rest); ; ) {
+      const { value, done } = await texts.next();
+      const error = await feed(done ? null : value);
+      yield* taken();
+      if (error) throw error;
+      if (done) return;
+    }
+  } finally {
+    parser.destroy();
+  }
+}
+
+/** @throws Psd2Error `usage` if a column is unknown, missing, or comes twice */
+function columnsIn(cells: string[]): Column[] {
+  const refuse = (message: string) => {
+    throw new Psd2Error('usage', message, { hint: HEADING_HINT });
+  };
+  // Excel writes empty columns at the end.
+  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+  const columns = names.map((name, index) => {
+    const known = COLUMNS.find((column) => column === name.toLowerCase());
+    if (known === undefined)
+      throw new Psd2Error('usage', `The heading has the unknown column ${JSON.stringify(name)}`, {
+        hint: `${didYouMean(name.toLowerCase(), COLUMNS)}${HEADING_HINT}`,
+      });
+    if (names.findIndex((other) => other.toLowerCase() === known) !== index)
+      refuse(`The heading has the column ${known} twice`);
+    return known;
+  });
+  const missing = REQUIRED.filter((name) => !columns.includes(name));
+  if (missing.length > 0)
+    refuse(`The heading lacks the ${missing.length === 1 ? 'column' : 'columns'} ${missing.join(', ')}`);
+  return columns;
+}
+
+/** The payment of a row, and its problems. */
+function* readRow(
+  { number, cells }: Row,
+  columns: readonly Column[],
+  line: number,
+  rules: ReadRules,
+): Generator<Finding> {
+  const place = `line ${number}`;
+  const found: Finding[] = [];
+  const report = (_field: string | null, message: string) =>
+    void found.push({ type: 'problem', problem: { severity: 'error', line, place, message } });
+  const given = (column: Column) => cells[columns.indexOf(column)] ?? '';
+  const orNull = (column: Column) => (columns.includes(column) ? given(column) || null : null);
+
+  const isWide = cells.slice(columns.length).some((cell) => cell !== '');
+  if (cells.length < columns.length || isWide) {
+    report(null, `The line has ${cells.length} cells, but the heading has ${columns.length}`);
+    yield* found;
+    return;
+  }
+  const payment = readPayment(
+    {
+      name: given('name'),
+      iban: given('iban'),
+      amount: given('amount'),
+      currency: orNull('currency') ?? 'EUR',
+      description: given('description'),
+      reference: orNull('reference'),
+    },
+    report,
+  );
+  const debit = readDebit(
+    { customer: orNull('customer'), from: orNull('from'), date: orNull('date') },
+    rules,
+    report,
+  );
+  const isVerified = readYesOrNo(given('payee-verified'));
+  if (isVerified === null)
+    report(null, `The payee-verified ${JSON.stringify(given('payee-verified'))} is neither yes nor no`);
+  if (payment && debit && isVerified !== null)
+    found.push({
+      type: 'line',
+      line: {
+        ...{ line, place, ...debit, ...payment },
+        ...{ instant: rules.instant, urgent: false, payeeVerified: isVerified || rules.payeeVerified },
+        ...{ address: null, ids: NO_IDS },
+      },
+    });
+  yield* found;
+}
+
+const NO_IDS: BatchLine['ids'] = { paymentInformationId: null, instructionId: null, endToEndId: null };
+
+/** Null if the text says neither. Excel writes TRUE. */
+function readYesOrNo(text: string): boolean | null {
+  if (/^(yes|true)$/i.test(text)) return true;
+  return /^(no|false)?$/i.test(text) ? false : null;
+}
+
+function whyUnreadable({ code }: CsvError): string {
+  switch (code) {
+    case 'CSV_MAX_RECORD_SIZE':
+      return `The line is longer than ${LONGEST_LINE} characters, or a quote is not closed`;
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return 'A quote is not closed';
+    default:
+      return 'A quote is in the middle of a cell. Write a quote in a cell twice, and the cell in quotes';
+  }
+}

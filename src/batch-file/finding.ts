@@ -1,0 +1,18 @@
+import type { BatchLine, BatchSource } from '../domain/batch/line.ts';
+import type { BatchProblem } from '../domain/batch/problem.ts';
+import type { LineRules } from '../domain/batch/read-line.ts';
+
+/** What reading a file finds, one after the other. A line with an error is only a problem. */
+export type Finding =
+  /** Once, before the lines. A file without it has an error. */
+  | { type: 'source'; source: BatchSource }
+  | { type: 'line'; line: BatchLine }
+  | { type: 'problem'; problem: BatchProblem };
+
+/** What a file is read with. */
+export interface ReadRules extends LineRules {
+  /** All lines are instant payments, also those whose file does not say so. */
+  instant: boolean;
+  /** The operator has verified all payees by other means. */
+  payeeVerified: boolean;
+}

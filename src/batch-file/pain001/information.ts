@@ -1,0 +1,90 @@
+import { type Debit, type LineRules, readDebit } from '../../domain/batch/read-line.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import { type PaymentType, type Report, readAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
+import type { Texts } from './walk.ts';
+
+/** What a `PmtInf` says about all its payments. */
+export interface PaymentInformation extends Debit {
+  paymentInformationId: string;
+  /** Null: each payment may say it. */
+  type: PaymentType | null;
+}
+
+/** Where the fields of a debit are. */
+const PATHS = { from: 'DbtrAcct', date: 'ReqdExctnDt', customer: '' } as const;
+
+/**
+ * Reads what stands in a `PmtInf` before its payments. psd2 executes by day, so it takes the day of a time at the bank.
+ *
+ * @param warn as `report`, for what is not wrong
+ * @returns null if something is wrong, which is reported
+ */
+export function readInformation(
+  texts: Texts,
+  rules: LineRules,
+  report: Report,
+  warn: Report,
+): PaymentInformation | null {
+  let isRight = true;
+  const wrong: Report = (path, message) => {
+    isRight = false;
+    report(path, message);
+  };
+  const paymentInformationId = readId(texts, 'PmtInfId', wrong);
+  const method = requiredAt(texts, 'PmtMtd', wrong);
+  if (method !== null && method !== 'TRF')
+    wrong('PmtMtd', `psd2 cannot pay with ${JSON.stringify(method)}, only with a transfer (TRF)`);
+  if (textAt(texts, 'BtchBookg') === 'true')
+    warn('BtchBookg', 'The bank may book each payment, and not the sum of all');
+  const type = readPaymentType(texts, wrong);
+  readAddress(texts, 'Dbtr/PstlAdr', wrong);
+  const currency = textAt(texts, 'DbtrAcct/Ccy');
+  if (currency !== undefined && currency !== 'EUR')
+    wrong('DbtrAcct/Ccy', `The account is in ${JSON.stringify(currency)}, and SEPA transfers are in EUR`);
+
+  const debit = readDebit(
+    { customer: null, from: readDebtor(texts, wrong), date: readDay(texts, wrong, warn) },
+    rules,
+    (field, message) => wrong(PATHS[field], message),
+  );
+  return debit && isRight ? { ...debit, paymentInformationId, type } : null;
+}
+
+/** The id of a group of payments: 1 to 35 characters. */
+export function readId(texts: Texts, path: string, report: Report): string {
+  const id = requiredAt(texts, path, report) ?? '';
+  if (texts.has(path) && !/^.{1,35}$/.test(id)) report(path, 'The id does not have 1 to 35 characters');
+  return id;
+}
+
+/** The IBAN of the debtor's account, or its id at the bank. */
+function readDebtor(texts: Texts, report: Report): string | null {
+  const iban = textAt(texts, 'DbtrAcct/Id/IBAN');
+  const account = iban ?? textAt(texts, 'DbtrAcct/Id/Othr/Id');
+  if (account === undefined) report('DbtrAcct', 'The account to debit is missing');
+  return account ?? null;
+}
+
+/** The day of execution, in any of its forms. */
+function readDay(texts: Texts, report: Report, warn: Report): string | null {
+  const day = textAt(texts, 'ReqdExctnDt') ?? textAt(texts, 'ReqdExctnDt/Dt');
+  // XML allows a time zone after a day, and a day has none at the bank.
+  if (day !== undefined) return day.replace(/(?<=^\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)$/, '');
+  const time = textAt(texts, 'ReqdExctnDt/DtTm');
+  if (time === undefined) {
+    report('ReqdExctnDt', 'The element is missing');
+    return null;
+  }
+  const [, date = '', zone] =
+    /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(time) ?? [];
+  if (date === '' || Number.isNaN(Date.parse(time))) {
+    report('ReqdExctnDt/DtTm', `The time ${JSON.stringify(time)} is not an ISO 8601 time`);
+    return null;
+  }
+  const orderedDay = zone === undefined ? date : bankDay(new Date(time));
+  warn(
+    'ReqdExctnDt/DtTm',
+    `The bank executes by day: psd2 orders the payments for ${orderedDay}, at no time of the day`,
+  );
+  return orderedDay;
+}

@@ -1,0 +1,72 @@
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { readPayment } from '../../domain/batch/read-line.ts';
+import type { PaymentInformation } from './information.ts';
+import { type Report, readAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
+import type { Texts } from './walk.ts';
+
+/** Where the fields of a payment are. */
+const PATHS = {
+  name: 'Cdtr/Nm',
+  iban: 'CdtrAcct/Id/IBAN',
+  amount: 'Amt/InstdAmt',
+  currency: 'Amt/InstdAmt/@Ccy',
+  description: 'RmtInf/Ustrd',
+  reference: 'PmtId/EndToEndId',
+} as const;
+
+/** The word of ISO 20022 for no reference. */
+export const NOT_PROVIDED = 'NOTPROVIDED';
+
+/** What a `CdtTrfTxInf` says, and what it takes from its `PmtInf`. */
+export type Transaction = Omit<BatchLine, 'line' | 'place' | 'payeeVerified'>;
+
+/**
+ * Reads a payment.
+ *
+ * @param information null if something in it is wrong. The payment is checked then, but not read
+ * @param warn as `report`, for what is not wrong
+ * @returns null if something is wrong, which is reported
+ */
+export function readTransaction(
+  texts: Texts,
+  information: PaymentInformation | null,
+  report: Report,
+  warn: Report,
+): Transaction | null {
+  let isRight = true;
+  const wrong: Report = (path, message) => {
+    isRight = false;
+    report(path, message);
+  };
+  const endToEndId = requiredAt(texts, PATHS.reference, wrong);
+  const instructionId = textAt(texts, 'PmtId/InstrId') ?? null;
+  if (instructionId !== null && instructionId.length > 35)
+    wrong('PmtId/InstrId', 'The id does not have 1 to 35 characters');
+  const ownType = readPaymentType(texts, wrong);
+  if (ownType && information?.type) wrong('PmtTpInf', 'PmtTpInf is in PmtInf too. It must be in one of them');
+  const address = readAddress(texts, 'Cdtr/PstlAdr', wrong);
+  if (address) warn('Cdtr/PstlAdr', "psd2 pays without the payee's address");
+  for (const path of [PATHS.name, PATHS.iban, PATHS.amount, PATHS.currency]) requiredAt(texts, path, wrong);
+  if (textAt(texts, 'CdtrAcct/Id/Othr/Id') !== undefined)
+    wrong('CdtrAcct/Id/Othr', 'psd2 pays to an IBAN, and to no other account number');
+
+  const payment = readPayment(
+    {
+      name: textAt(texts, PATHS.name) ?? '',
+      iban: textAt(texts, PATHS.iban) ?? '',
+      amount: textAt(texts, PATHS.amount) ?? '',
+      currency: textAt(texts, PATHS.currency) ?? '',
+      description: textAt(texts, PATHS.description) ?? '',
+      reference: endToEndId === NOT_PROVIDED ? null : endToEndId,
+    },
+    // What is missing was reported above.
+    (field, message) => texts.has(PATHS[field]) && wrong(PATHS[field], message),
+  );
+  if (!payment || !information || !isRight) return null;
+  const { type, paymentInformationId, ...debit } = information;
+  const { instant, urgent } = ownType ?? type ?? { instant: false, urgent: false };
+  return {
+    ...{ ...payment, ...debit, instant, urgent, address },
+    ids: { paymentInformationId, instructionId, endToEndId },
+  };
+}

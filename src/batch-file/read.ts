@@ -1,0 +1,62 @@
+import { findRepeats } from '../domain/batch/repeats.ts';
+import { Psd2Error } from '../errors.ts';
+import { decodeUtf8, joined } from './decode.ts';
+import type { Finding, ReadRules } from './finding.ts';
+
+/** More lines than any bank takes. psd2 remembers something of each line, so that none comes twice. */
+const MOST_LINES = 1_000_000;
+
+/**
+ * Reads a file of payments, CSV or pain.001, and checks it: each line alone, its repeated payments and references, and its
+ * sums. It holds one line at a time. Asks nobody, and knows nothing of other batches.
+ *
+ * @param bytes the file, in pieces of any size
+ * @throws Psd2Error `usage` if the file is neither CSV nor pain.001 in UTF-8, or has too many lines
+ */
+export async function* readBatchFile(
+  bytes: AsyncIterable<Uint8Array>,
+  rules: ReadRules,
+): AsyncGenerator<Finding> {
+  const repeats = findRepeats(rules.today);
+  let payments = 0;
+  for await (const finding of findingsIn(decodeUtf8(bytes), rules)) {
+    if (finding.type === 'line') {
+      payments = finding.line.line;
+      if (payments > MOST_LINES)
+        throw new Psd2Error('usage', `The file has more than ${MOST_LINES} payments`, {
+          hint: 'Split it into several files.',
+        });
+      for (const problem of repeats.add(finding.line)) yield { type: 'problem', problem };
+    } else if (finding.type === 'problem') payments = Math.max(payments, finding.problem.line ?? 0);
+    yield finding;
+  }
+  if (payments === 0)
+    yield {
+      type: 'problem',
+      problem: { severity: 'error', line: null, place: '', message: 'The file has no payments' },
+    };
+}
+
+async function* findingsIn(texts: AsyncGenerator<string>, rules: ReadRules): AsyncGenerator<Finding> {
+  const begin = await firstWords(texts);
+  if (begin.trimStart().startsWith('<')) {
+    const { readPain001 } = await import('./pain001/read.ts');
+    yield* readPain001(joined(begin, texts), rules);
+  } else {
+    const { readCsv } = await import('./csv.ts');
+    yield* readCsv(joined(begin, texts), rules);
+  }
+}
+
+/** A longer blank beginning says enough about a file. */
+const LONGEST_BLANK = 65_536;
+
+/** The beginning of a text, with something that is not blank. */
+async function firstWords(texts: AsyncGenerator<string>): Promise<string> {
+  for (let begin = ''; ; ) {
+    const { value, done } = await texts.next();
+    if (done) return begin;
+    begin += value;
+    if (value.trim() !== '' || begin.length > LONGEST_BLANK) return begin;
+  }
+}

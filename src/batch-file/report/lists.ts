@@ -1,0 +1,58 @@
+import { harmless } from '../../statements/csv.ts';
+import { writeCsv } from '../../terminal/output/csv.ts';
+import type { ReportRow, Rows } from './row.ts';
+
+const COLUMNS = [
+  ...[
+    'line',
+    'batch',
+    'reference',
+    'flow',
+    'state',
+    'from',
+    'name',
+    'iban',
+    'amount',
+    'currency',
+    'description',
+  ],
+  ...['executionDate', 'endToEndId', 'payeeCheck', 'payeeName', 'reason', 'paidAt'],
+];
+
+/**
+ * The report as CSV for spreadsheets (RFC 4180). An apostrophe precedes what a spreadsheet would read as a formula.
+ *
+ * @returns pieces of text
+ */
+export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
+  yield `${writeCsv([], COLUMNS)}\r\n`;
+  for await (const { payeeCheck, ids, ...row } of rows) {
+    const cells = {
+      ...row,
+      reference: harmless(row.reference),
+      from: harmless(row.from),
+      name: harmless(row.name),
+      description: harmless(row.description),
+      endToEndId: harmless(row.endToEndId),
+      payeeCheck: payeeCheck?.result ?? null,
+      payeeName: harmless(payeeCheck?.name ?? null),
+      reason: harmless(row.reason),
+    };
+    yield `${writeCsv([cells], COLUMNS, false)}\r\n`;
+  }
+}
+
+/** The report as a JSON array, a line for each row. @returns pieces of text */
+export async function* writeJsonReport(rows: Rows): AsyncGenerator<string> {
+  let before = '[\n';
+  for await (const row of rows) {
+    yield `${before}${JSON.stringify(withoutIds(row))}`;
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+/** A row as programs get it. The file's own ids are for pain.002 alone. */
+function withoutIds({ ids, ...row }: ReportRow): Omit<ReportRow, 'ids'> {
+  return row;
+}

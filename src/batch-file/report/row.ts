@@ -1,0 +1,38 @@
+import type { FileIds } from '../../domain/batch/line.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
+import type { Decimal } from '../../domain/decimal.ts';
+import type { OperationState } from '../../domain/operation.ts';
+import type { PayeeCheck } from '../../domain/order/payee-check.ts';
+
+/** A line is `waiting` before its transfer begins. Then it has the state of its transfer. */
+export type LineState = 'waiting' | OperationState;
+
+/** What became of a line of a batch. */
+export interface ReportRow {
+  line: number;
+  batch: string;
+  reference: string | null;
+  /** The local id of its transfer; null before it begins. */
+  flow: string | null;
+  state: LineState;
+  /** The id or the IBAN of the debited account. */
+  from: string | null;
+  name: string;
+  iban: string;
+  amount: Decimal;
+  currency: string;
+  description: string;
+  executionDate: IsoDate | null;
+  /** What the bank and the payee got as reference. */
+  endToEndId: string | null;
+  payeeCheck: PayeeCheck | null;
+  /** Why it was not paid, or why that is not known. */
+  reason: string | null;
+  /** ISO 8601 with zone. */
+  paidAt: string | null;
+  /** What the file called it. */
+  ids: FileIds;
+}
+
+/** Rows as they come. */
+export type Rows = AsyncIterable<ReportRow> | Iterable<ReportRow>;

@@ -1,0 +1,57 @@
+import { Psd2Error } from '../../errors.ts';
+import { examples, verb } from '../declare.ts';
+import { confirmed } from '../shared/confirmed.ts';
+import { personOf } from './add.ts';
+import { BATCH, batchData, printBatch, readBatch } from './batches.ts';
+import { isBeforeAll } from './rows.ts';
+
+/** `psd2 batch cancel <batch>` */
+export const cancel = verb(
+  {
+    prints: BATCH,
+    help: `
+Cancels the payments for which nothing was sent. psd2 names the others: those that have not ended can be cancelled one by one, as
+long as that is possible, with psd2 transfer cancel.
+${examples('psd2 batch cancel 3f2a9c --yes')}`,
+  },
+  (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
+  async (context, reference) => {
+    const data = await context.store();
+    const known = await readBatch(data, reference);
+    await confirmed(context, {
+      text: `Cancel all payments of ${known.batch.batch} for which nothing was sent?`,
+      unasked: 'Cancelling a batch needs a confirmation',
+      hint: 'Add --yes to confirm in advance. psd2 has cancelled nothing.',
+      declined: 'psd2 has cancelled nothing',
+    });
+    const person = personOf(undefined);
+    // Transfers that ended before anything of them was sent, by their lines.
+    const begunInVain = new Map(
+      known.known.flatMap(({ line, transfer }) =>
+        transfer && isBeforeAll(transfer) ? [[line.line, transfer.flow] as const] : [],
+      ),
+    );
+    const { batch } = await data.batches.change(known.batch.batch, (now) => {
+      const lines = known.lines
+        .map(({ line }) => line)
+        .filter((line) => !now.refused.has(line) && !now.cancelled.has(line))
+        .filter((line) => now.flows.get(line) === begunInVain.get(line));
+      return lines.length === 0 ? null : { type: 'lines-cancelled', lines, ...person };
+    });
+    const after = await readBatch(data, batch.batch);
+    printBatch(context, batchData(context.profile(), after));
+    const others = after.known.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'not paid');
+    if (others.length === 0) return;
+    throw new Psd2Error(
+      'usage',
+      `${others.length} payments have begun and have not ended: ${others
+        .map(({ row }) => `line ${row.line} is ${row.state}`)
+        .slice(0, 10)
+        .join(', ')}`,
+      {
+        hint: 'The other ones are cancelled. As long as nothing irreversible was sent:',
+        next: others.slice(0, 5).flatMap(({ row }) => (row.flow ? [['transfer', 'cancel', row.flow]] : [])),
+      },
+    );
+  },
+);

@@ -1,0 +1,139 @@
+import * as z from 'zod/mini';
+import { BATCH_FORMATS } from '../../domain/batch/line.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { examples, type Verb } from '../declare.ts';
+import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import { writeMoney } from '../shared/money.ts';
+import { type Examined, examineFile } from './examine.ts';
+import { describeCounts } from './payees.ts';
+
+const CHECK_NOTE = `
+psd2 asks no bank, sends nothing and stores nothing. If there is a profile, it compares the file with the earlier transfers and
+with the largest amount of the profile.
+
+An error is what psd2 will not pay as the file says it. A warning is for a person to look at. Exit code 2 means that there are
+errors. docs/batches.md describes the formats.
+${examples('psd2 batch check salaries.csv', 'psd2 batch check suppliers.xml --json --query "problems[].message" --raw-output', 'PSD2_PAYEE_CHECK=./payee-check psd2 batch check --payees salaries.csv')}`;
+
+const shape = () =>
+  z.object({
+    ok: flag('true if there are no errors'),
+    file: text('path of the file, as it was given'),
+    format: orNull(oneOf(BATCH_FORMATS, 'format of the file; null if it could not be told')),
+    messageId: orNull(text('MsgId of pain.001; null for CSV')),
+    sha256: orNull(text('SHA-256 of the content in canonical form; null if there are errors')),
+    lines: whole('number of payments without errors in themselves'),
+    scas: whole('how many times the customers must authorise'),
+    totals: list(
+      z.object({
+        customer: orNull(text('the customer who pays; null if the file does not say')),
+        from: orNull(text('id or IBAN of the account to debit; null if the file does not say')),
+        executionDate: orNull(day('execution day; null: the day on which psd2 pays')),
+        instant: flag('true for instant transfers'),
+        currency: text('ISO 4217 code'),
+        count: whole('number of payments'),
+        amount: decimal('their sum, exact'),
+        scas: whole('how many times the customer must authorise them'),
+      }),
+      'one for each account, day and product',
+    ),
+    errors: whole('number of errors'),
+    warnings: whole('number of warnings'),
+    problems: list(
+      z.object({
+        severity: oneOf(['error', 'warning'], 'an error stops the batch; a warning does not'),
+        line: orNull(whole('number of the payment in the file, from 1; null if it is about none alone')),
+        place: text('line of the CSV file, or path of the XML element; empty: the file as a whole'),
+        message: text('what is wrong'),
+      }),
+      'what is wrong; at most 10 000',
+    ),
+    payees: orNull(
+      z.object({
+        match: whole('payees whose name belongs to the IBAN'),
+        close: whole('payees with almost that name'),
+        none: whole('payees with another name'),
+        unavailable: whole('payees that could not be checked'),
+      }),
+    ),
+  });
+
+/** `psd2 batch check <file>` */
+export const check: Verb = {
+  prints: { what: 'a file of payments, checked', shape },
+  declare: (command, run) =>
+    command
+      .argument('<file>', 'CSV, pain.001.001.03 or pain.001.001.09')
+      .option('--payees', 'also run the payee check (PSD2_PAYEE_CHECK) for all payments')
+      .addHelpText('after', CHECK_NOTE)
+      .action((file, { payees = false }) => run((context) => checkFile(context, file, payees))),
+};
+
+/** @throws Psd2Error `usage` if there are errors */
+async function checkFile(context: Context, file: string, withPayees: boolean): Promise<void> {
+  keepHeapSmall();
+  const examined = await examineFile(context, file, withPayees ? payeeCheckOf(context) : undefined);
+  await print(context, file, examined);
+  const { errors } = examined;
+  if (errors > 0)
+    throw new Psd2Error('usage', `The file ${file} has ${errors} ${errors === 1 ? 'error' : 'errors'}`, {
+      hint: 'psd2 has stored and sent nothing. Correct the file and check it again.',
+    });
+}
+
+/** @throws Psd2Error `usage` if the profile has no payee check */
+function payeeCheckOf(context: Context): string {
+  const command = context.profile().settings.payeeCheck;
+  if (command !== undefined) return command;
+  throw new Psd2Error('usage', '--payees needs a payee check', {
+    hint: 'Set PSD2_PAYEE_CHECK to the command that checks a name and an IBAN.',
+  });
+}
+
+async function print({ output, terminal }: Context, file: string, examined: Examined): Promise<void> {
+  const { source, sha256, lines, errors, warnings, problems, payees } = examined;
+  // Each payment is authorised alone.
+  const totals = examined.totals.map((total) => ({ ...total, scas: total.count }));
+  const scas = totals.reduce((sum, total) => sum + total.scas, 0);
+  if (output.format !== 'table') {
+    output.record(
+      {
+        ...{ ok: errors === 0, file, format: source?.format ?? null, messageId: source?.messageId ?? null },
+        ...{ sha256, lines, scas, totals, errors, warnings, problems, payees },
+      },
+      [],
+      shape,
+    );
+    return;
+  }
+  if (problems.length > 0)
+    await output.table(
+      problems,
+      [
+        { title: 'PROBLEM', value: ({ severity }) => severity, kind: 'state' },
+        { title: 'PAYMENT', value: ({ line }) => (line === null ? null : `${line}`) },
+        { title: 'PLACE', value: ({ place }) => place },
+        { title: 'WHAT', value: ({ message }) => message },
+      ],
+      '',
+    );
+  if (totals.length > 0)
+    await output.table(
+      totals,
+      [
+        { title: 'CUSTOMER', value: ({ customer }) => customer },
+        { title: 'FROM', value: ({ from }) => from, whole: true },
+        { title: 'DAY', value: ({ executionDate }) => executionDate ?? 'when it is paid' },
+        { title: 'PRODUCT', value: ({ instant }) => (instant ? 'instant' : 'transfer') },
+        { title: 'PAYMENTS', value: ({ count }) => `${count}` },
+        { title: 'AMOUNT', value: writeMoney },
+        { title: 'SCAS', value: (total) => `${total.scas}` },
+      ],
+      '',
+    );
+  const parts = [`${lines} payments`, `${scas} SCAs`, `${errors} errors`, `${warnings} warnings`];
+  terminal.say(`${parts.join(', ')}.${payees ? ` Payees: ${describeCounts(payees)}.` : ''}`);
+  if (problems.length < errors + warnings) terminal.say(`These are the first ${problems.length} problems.`);
+}

@@ -1,0 +1,72 @@
+import {
+  type Batch,
+  type BatchEvent,
+  countedApprovals,
+  hasDecided,
+  type Person,
+} from '../../domain/batch/batch.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { confirmed } from '../shared/confirmed.ts';
+import { personOf } from './add.ts';
+import { neededApprovals, refuseRejected } from './approval.ts';
+import { batchData, printBatch, readBatch } from './batches.ts';
+
+/** Shows a batch to a second person, and records their yes or no over the hash of its content. */
+export async function decide(
+  context: Context,
+  reference: string,
+  { by, note }: { by?: string | undefined; note: string | null },
+): Promise<void> {
+  const profile = context.profile();
+  const person = personOf(by);
+  const data = await context.store();
+  const known = await readBatch(data, reference);
+  refuseDecision(known.batch, person, note === null);
+  context.terminal.warn(describe(known.batch, batchData(profile, known)));
+  const word = note === null ? 'Approve' : 'Reject';
+  await confirmed(context, {
+    text: `${word} these payments as ${person.by}?`,
+    unasked: `${word} needs a confirmation`,
+    hint: 'Add --yes to confirm in advance. psd2 has recorded nothing.',
+    declined: 'psd2 has recorded nothing',
+  });
+  const { batch } = await data.batches.change(known.batch.batch, (now) => {
+    refuseDecision(now, person, note === null);
+    const { sha256 } = known.batch;
+    const event: BatchEvent =
+      note === null ? { type: 'approved', sha256, ...person } : { type: 'rejected', sha256, note, ...person };
+    return event;
+  });
+  printBatch(context, batchData(profile, { ...known, batch }));
+  if (note !== null) return;
+  const missing = neededApprovals(profile, known.lines) - countedApprovals(batch).length;
+  context.terminal.say(missing > 0 ? `It needs ${missing} more.` : 'It can be paid now.');
+}
+
+/** @throws Psd2Error `usage` if this person may not decide, or the batch was rejected */
+function refuseDecision(batch: Batch, person: Person, isApproval: boolean): void {
+  refuseRejected(batch);
+  if (!isApproval || !hasDecided(batch, person)) return;
+  throw new Psd2Error(
+    'usage',
+    `${person.by} has added or approved this batch already, so another person must approve it`,
+    { hint: 'If you are another person at the same account of the system, give your name with --by.' },
+  );
+}
+
+function describe(batch: Batch, { lines, totals, counts }: ReturnType<typeof batchData>): string {
+  const sums = totals.map(
+    ({ from, amount, currency, count }) => `  ${count} from ${from}: ${amount} ${currency}`,
+  );
+  const checks = new Map<string, number>();
+  for (const { result } of batch.payees) checks.set(result, (checks.get(result) ?? 0) + 1);
+  const payees = [...checks].map(([result, count]) => `${count} ${result}`).join(', ');
+  const notes = [batch.note && `  Note: ${batch.note}`, payees && `  Payee check: ${payees}`];
+  const states = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
+  return [
+    `The batch ${batch.batch} of ${batch.addedBy} has ${lines} payments (${states.join(', ')}):`,
+    ...sums,
+    ...notes.filter((note) => note),
+  ].join('\n');
+}

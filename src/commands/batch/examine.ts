@@ -1,0 +1,188 @@
+import { createReadStream } from 'node:fs';
+import Big from 'big.js';
+import type { Finding } from '../../batch-file/finding.ts';
+import { readBatchFile } from '../../batch-file/read.ts';
+import { contentHash } from '../../domain/batch/content.ts';
+import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
+import type { BatchProblem } from '../../domain/batch/problem.ts';
+import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import type { Decimal } from '../../domain/decimal.ts';
+import type { PayeeResult } from '../../domain/order/payee-check.ts';
+import { Psd2Error } from '../../errors.ts';
+import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
+import type { Context } from '../context.ts';
+import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts';
+import { checkPayees } from './payees.ts';
+
+/** More problems than a person reads. The rest is counted. */
+const MOST_PROBLEMS = 10_000;
+
+/** What psd2 found out about a file. */
+export interface Examined {
+  source: BatchSource | null;
+  /** SHA-256 of the content; null if something is wrong with it. */
+  sha256: string | null;
+  /** How many payments are right. */
+  lines: number;
+  totals: BatchTotal[];
+  /** At most {@link MOST_PROBLEMS}, in the order of the file. */
+  problems: BatchProblem[];
+  errors: number;
+  warnings: number;
+  /** The results of the payee check; null if it did not run. */
+  payees: Record<PayeeResult, number> | null;
+}
+
+interface Examination {
+  instant?: boolean;
+  payeeVerified?: boolean;
+  complete?: (line: BatchLine) => BatchLine;
+  keep?: (line: BatchLine) => void;
+}
+
+/**
+ * Reads and checks a file of payments, and compares it with the profile's limit and its earlier transfers, if there is a
+ * profile. It asks no bank.
+ *
+ * @param payeeCheck the operator's payee check, if it shall run for all lines
+ * @param how what holds for all lines; `complete` adds to a line what its file does not say, `keep` gets each line
+ * @throws Psd2Error `usage` if the file cannot be read
+ */
+export async function examineFile(
+  context: Context,
+  file: string,
+  payeeCheck: string | undefined,
+  { instant = false, payeeVerified = false, complete = (line) => line, keep = () => {} }: Examination = {},
+): Promise<Examined> {
+  const today = bankDay(context.world.now());
+  const { readAccountId, readCustomerId } = await context.bankInterface();
+  const profile = profileIn(context);
+  const known = profile && (await earlierPayments(context));
+  const limit = profile && maxAmountOf(profile);
+  const findings = readBatchFile(openFile(file), {
+    ...{ today, readAccountId, readCustomerId, instant, payeeVerified },
+  });
+  const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
+
+  const hash = contentHash();
+  const totals = addUp();
+  const found = collectProblems();
+  let source: BatchSource | null = null;
+  let lines = 0;
+  for await (const finding of withCause(findings, file)) {
+    if (finding.type === 'source') source = finding.source;
+    else if (finding.type === 'problem') found.add(finding.problem);
+    else {
+      const line = complete(finding.line);
+      keep(line);
+      lines += 1;
+      hash.add(line);
+      totals.add(line);
+      for (const problem of problemsWith(line, limit, known)) found.add(problem);
+      if (isUnchecked(line, profile, payeeCheck)) found.add(warningAt(line, UNCHECKED_PAYEE));
+      await payees?.add(line);
+    }
+  }
+  const checked = (await payees?.end()) ?? null;
+  for (const problem of checked?.problems ?? []) found.add(problem);
+  const { errors, warnings } = found;
+  return {
+    ...{ source, lines, errors, warnings, totals: totals.read(), problems: found.sorted() },
+    sha256: errors === 0 ? hash.digest() : null,
+    payees: checked?.counts ?? null,
+  };
+}
+
+/** Undefined if there is no profile: a file can be checked without one. */
+function profileIn(context: Context): Profile | undefined {
+  try {
+    return context.profile();
+  } catch (error) {
+    if (error instanceof Psd2Error && error.code === 'no_profile') return undefined;
+    throw error;
+  }
+}
+
+async function earlierPayments(context: Context): Promise<EarlierPayments> {
+  const { flows } = await context.store();
+  return readEarlierPayments(flows, bankDay(context.world.now()), ({ message }) =>
+    context.terminal.warn(`${message}. psd2 cannot compare its payment with the file`),
+  );
+}
+
+function openFile(file: string): AsyncIterable<Uint8Array> {
+  return createReadStream(file, { highWaterMark: 64 * 1024 });
+}
+
+/** Names the file in an error of the system. */
+async function* withCause(findings: AsyncIterable<Finding>, file: string): AsyncGenerator<Finding> {
+  try {
+    yield* findings;
+  } catch (cause) {
+    if (cause instanceof Psd2Error || !(cause instanceof Error) || !('code' in cause)) throw cause;
+    throw new Psd2Error('usage', `psd2 cannot read the file ${file}: ${cause.message}`, { cause });
+  }
+}
+
+const UNCHECKED_PAYEE =
+  'An instant payment needs a verified payee: set PSD2_PAYEE_CHECK, or give payee-verified';
+
+/** Whether a transfer of this line would ask a person about its payee. */
+function isUnchecked(
+  { instant, payeeVerified }: BatchLine,
+  profile: Profile | undefined,
+  payeeCheck: string | undefined,
+): boolean {
+  return instant && !payeeVerified && (payeeCheck ?? profile?.settings.payeeCheck) === undefined;
+}
+
+function warningAt({ line, place }: BatchLine, message: string): BatchProblem {
+  return { severity: 'warning', line, place, message };
+}
+
+/** What is wrong with a line because of the profile and its earlier transfers. */
+function* problemsWith(
+  line: BatchLine,
+  limit: Decimal | null | undefined,
+  known: EarlierPayments | undefined,
+): Generator<BatchProblem> {
+  const { amount, currency, reference } = line;
+  if (limit && new Big(amount).gt(limit))
+    yield {
+      ...warningAt(
+        line,
+        `The amount ${amount} ${currency} is more than the ${limit} ${currency} that the profile allows`,
+      ),
+      severity: 'error',
+    };
+  const flow = known?.withReference(line);
+  if (flow !== undefined)
+    yield {
+      ...warningAt(line, `The transfer ${flow} already has the reference ${JSON.stringify(reference)}`),
+      severity: 'error',
+    };
+  const same = known?.same(line);
+  if (same !== undefined && same !== flow)
+    yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
+}
+
+/** Counts problems, and keeps the first of them. */
+function collectProblems() {
+  const kept: BatchProblem[] = [];
+  const counts = { error: 0, warning: 0 };
+  return {
+    add(problem: BatchProblem) {
+      counts[problem.severity] += 1;
+      if (kept.length < MOST_PROBLEMS) kept.push(problem);
+    },
+    get errors() {
+      return counts.error;
+    },
+    get warnings() {
+      return counts.warning;
+    },
+    /** Payee checks end in any order. What is about no line comes first. */
+    sorted: () => kept.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
+  };
+}

@@ -1,0 +1,63 @@
+import type { BatchLine } from '../../domain/batch/line.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { CustomerPorts } from '../../flows/ports.ts';
+import { appendDurably, reasonOf } from '../../store/disk/files.ts';
+import type { Context } from '../context.ts';
+import { runOutsideCommand } from '../shared/outside-command.ts';
+
+/** Where the customers' links go, instead of to a browser on this machine. */
+export interface Links {
+  give(link: object): Promise<void>;
+}
+
+/**
+ * The links of a run: a line of JSON for each, at the end of the file of `--links`, and to the command of `PSD2_NOTIFY_LINK`.
+ *
+ * @returns null if there is neither, so that the customers are at this machine
+ */
+export function linksOf(context: Context, file: string | undefined): Links | null {
+  const command = context.profile().settings.notifyLink;
+  if (file === undefined && command === undefined) return null;
+  return {
+    async give(link) {
+      const text = `${JSON.stringify(link)}\n`;
+      if (file !== undefined) append(file, text);
+      if (command !== undefined) await runOutsideCommand(context, 'notifyLink', command, text);
+    },
+  };
+}
+
+/** @throws Psd2Error `config` */
+function append(file: string, text: string): void {
+  try {
+    appendDurably(file, 'a', text);
+  } catch (cause) {
+    throw new Psd2Error('config', `The links cannot be written to ${file}: ${reasonOf(cause)}`, {
+      hint: 'Check the path and the free space. The next run makes a new link.',
+      cause,
+    });
+  }
+}
+
+/** The customer's side of a transfer whose link is written out. @param given called once the link is out */
+export function byLink(
+  ports: CustomerPorts,
+  links: Links,
+  { batch, line, transfer }: { batch: string; line: BatchLine; transfer: Transfer },
+  given: () => Promise<void>,
+): CustomerPorts {
+  const { order, flow } = transfer;
+  return {
+    ...ports,
+    atAnotherDevice: true,
+    listen: async () => null,
+    async sendBrowser(url) {
+      await links.give({
+        ...{ batch, line: line.line, flow, customer: order.customerId, reference: order.reference },
+        ...{ name: order.name, iban: order.to, amount: order.amount, currency: order.currency, url },
+      });
+      await given();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { Psd2Error } from '../../errors.ts';
+import { examples, verb } from '../declare.ts';
+import { personOf, printAdded } from './add.ts';
+import { BATCH, readBatch } from './batches.ts';
+import { readLines, referenceOf } from './rows.ts';
+
+/** `psd2 batch retry <batch>` */
+export const retry = verb(
+  {
+    prints: BATCH,
+    help: `
+Stores a new batch of the payments that were surely not paid: refused, failed, expired or cancelled. It leaves out a payment whose
+outcome is not known. Each payment keeps its reference, so psd2 pays it once, whichever batch it is in. The new batch needs approvals
+of its own.
+${examples('psd2 batch retry 3f2a9c')}`,
+  },
+  (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
+  async (context, reference) => {
+    const { batches, flows } = await context.store();
+    const { batch, known } = await readBatch({ batches, flows }, reference);
+    const lines = known
+      .filter(({ outcome }) => outcome === 'not paid')
+      .map(({ line }, index) => ({ ...line, line: index + 1, reference: referenceOf(batch, line) }));
+    const numbers = known.flatMap(({ line, outcome }) => (outcome === 'not paid' ? [line.line] : []));
+    if (lines.length === 0)
+      throw new Psd2Error('usage', 'No payment of this batch was surely not paid', {
+        hint: 'psd2 has stored nothing. See its payments with:',
+        next: [['batch', 'report', batch.batch]],
+      });
+    const { sha256, format } = batch;
+    const isWhole = lines.length === known.length && known.every(({ line }) => line.reference !== null);
+    const payees = batch.payees
+      .filter(({ line }) => numbers.includes(line))
+      .map((check) => ({ ...check, line: numbers.indexOf(check.line) + 1 }));
+    const added = await batches.add({
+      added: {
+        ...{ format, messageId: null, note: batch.note, retryOf: batch.batch, payees },
+        ...personOf(undefined),
+      },
+      lines,
+      // Lines that failed again have the content of the batch that failed.
+      again: isWhole && sha256 === batch.sha256,
+    });
+    await printAdded(context, { batch: added, lines }, () => readLines(flows, added, lines));
+  },
+);

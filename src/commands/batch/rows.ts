@@ -1,0 +1,116 @@
+import type { LineState, ReportRow } from '../../batch-file/report/row.ts';
+import { type Batch, referenceOfLine } from '../../domain/batch/batch.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { standingOf } from '../../domain/flow-states.ts';
+import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Flows } from '../../store/ports/flows.ts';
+
+/**
+ * What became of a line, for exit codes and counts: `paid`; `not paid`, for sure; `unknown`; `awaited`, because its customer
+ * has not decided; `unfinished`, because psd2 has not come to its end.
+ */
+export type LineOutcome = 'paid' | 'not paid' | 'unknown' | 'awaited' | 'unfinished';
+
+/** A line with its transfer, if it has one. */
+export interface KnownLine {
+  line: BatchLine;
+  transfer: Transfer | undefined;
+  row: ReportRow;
+  outcome: LineOutcome;
+}
+
+/** The reference under which a line is paid. */
+export function referenceOf(batch: Batch, { line, reference }: BatchLine): string {
+  return reference ?? referenceOfLine(batch, line);
+}
+
+/** The kept result of the payee check of a line; null if there was none. */
+export function keptCheck({ payees }: Batch, { line }: BatchLine): PayeeCheck | null {
+  const kept = payees.find((each) => each.line === line);
+  return kept ? { result: kept.result, name: kept.name, problem: kept.problem } : null;
+}
+
+/** The lines of a batch with their transfers as they are now. */
+export async function readLines(
+  flows: Flows,
+  batch: Batch,
+  lines: readonly BatchLine[],
+): Promise<KnownLine[]> {
+  const known: KnownLine[] = [];
+  for (const line of lines) known.push(await readLine(flows, batch, line));
+  return known;
+}
+
+/** A line with its transfer as it is now. If the transfer cannot be read, nobody knows whether the line is paid. */
+export async function readLine(flows: Flows, batch: Batch, line: BatchLine): Promise<KnownLine> {
+  const flow = batch.flows.get(line.line);
+  try {
+    const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
+    return { line, transfer, row: rowOf(batch, line, transfer), outcome: outcomeOf(batch, line, transfer) };
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    const row = { ...rowOf(batch, line, undefined), flow: flow ?? null, reason: error.message };
+    return { line, transfer: undefined, row: { ...row, state: 'unknown' }, outcome: 'unknown' };
+  }
+}
+
+function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineOutcome {
+  if (!transfer || isBeforeAll(transfer))
+    return batch.cancelled.has(line) || batch.refused.has(line) ? 'not paid' : 'unfinished';
+  switch (standingOf(transfer)) {
+    case 'done':
+      return transfer.state === 'executed' && needsSettlement(transfer.order) ? 'unknown' : 'paid';
+    case 'refused':
+      return 'not paid';
+    case 'sent':
+      return transfer.state === 'authorizing' ? 'awaited' : 'unknown';
+    case 'open':
+      return transfer.state === 'authorizing' ? 'awaited' : 'unfinished';
+  }
+}
+
+/** Whether a transfer ended before anything of it was sent. Another one may pay its line. */
+export function isBeforeAll({ state, reached }: Transfer): boolean {
+  return state === 'cancelled' && !reached;
+}
+
+function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): ReportRow {
+  const own = transfer && !isBeforeAll(transfer) ? transfer : undefined;
+  const check = own?.payeeCheck ?? keptCheck(batch, line);
+  const reference = referenceOf(batch, line);
+  return {
+    ...{ line: line.line, batch: batch.batch, reference },
+    ...{ flow: own?.flow ?? null, state: stateOf(batch, line, own) },
+    from: line.fromIban ?? line.from,
+    ...{ name: line.name, iban: line.iban, amount: line.amount, currency: line.currency },
+    description: line.description,
+    executionDate: own?.order.executionDate ?? line.executionDate,
+    endToEndId: line.ids.endToEndId ?? reference,
+    payeeCheck: check,
+    reason: reasonOf(batch, line, own, check),
+    paidAt: own && standingOf(own) === 'done' ? own.updatedAt : null,
+    ids: line.ids,
+  };
+}
+
+function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
+  // A refusal alone does not say that nothing was paid.
+  if (transfer) return transfer.refusalAlone && transfer.state === 'failed' ? 'unknown' : transfer.state;
+  if (batch.refused.has(line)) return 'failed';
+  return batch.cancelled.has(line) ? 'cancelled' : 'waiting';
+}
+
+function reasonOf(
+  batch: Batch,
+  { line }: BatchLine,
+  transfer: Transfer | undefined,
+  check: PayeeCheck | null,
+): string | null {
+  if (!transfer) return batch.refused.get(line) ?? null;
+  if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
+  if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
+  const isRefused = transfer.state === 'rejected' || transfer.state === 'expired';
+  return isRefused ? transfer.authorizationStatus : null;
+}

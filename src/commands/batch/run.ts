@@ -1,0 +1,245 @@
+import Big from 'big.js';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { inOrder, runLines } from '../../flows/batch.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
+import { refuseClientCredentials } from '../flow/drive.ts';
+import { customerPortsOf } from '../flow/ports.ts';
+import { confirmed } from '../shared/confirmed.ts';
+import { readWholeNumber } from '../shared/whole-number.ts';
+import { refuseUnapproved } from './approval.ts';
+import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
+import { linksOf } from './links.ts';
+import { canGoOn, type LinePayment, payLine } from './pay-line.ts';
+import { payers } from './payers.ts';
+import { type KnownLine, readLine } from './rows.ts';
+
+interface RunOptions {
+  only?: string[];
+  stopAfter?: string;
+  links?: string;
+  acceptClose?: true;
+}
+
+/** `psd2 batch run <batch>` */
+export const run = verb(
+  {
+    prints: LINES,
+    help: `
+Pays the payments one after the other, in the order of their execution days. Each is a transfer of its own, with its own SCA. A
+refused payment stops no other one. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
+also on two machines, share the payments.
+
+With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and waits for nobody. PSD2_NOTIFY_LINK names a
+command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
+what they authorised.
+
+Exit codes: 0 all are paid; 8 some were surely not paid; 9 the outcome of some is not known, which counts more; 6 some await their
+customer.
+${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.ndjson', 'psd2 batch run 3f2a9c --yes --only 7 --only 9 --json')}`,
+  },
+  (command) =>
+    command
+      .argument('<batch>', 'id of the batch, or the beginning of it')
+      .option('--only <line...>', 'pay only these payments, by their numbers')
+      .option('--stop-after <n>', 'stop after so many payments of this run that were refused or are unknown')
+      .option(
+        '--links <file>',
+        "write the customers' links to the end of this file, instead of opening a browser",
+      )
+      .option('--accept-close', 'also pay if the payee check says that the name is close'),
+  (context, reference, options: RunOptions) => runBatch(context, reference, options),
+);
+
+async function runBatch(context: Context, reference: string, options: RunOptions): Promise<void> {
+  const stopAfter =
+    options.stopAfter === undefined ? Infinity : readWholeNumber('--stop-after', options.stopAfter, 1);
+  await context.needs('payments');
+  refuseClientCredentials(context);
+  const profile = context.profile();
+  const data = await context.store();
+  // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
+  const known = await readBatch(data, reference);
+  const { batch, lines } = known;
+  refuseUnapproved(profile, batch, lines);
+  const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
+  await confirmRun(context, known, chosen);
+
+  const progress = new Progress(chosen.length);
+  const near = customerPortsOf(context, profile);
+  const payment: LinePayment = {
+    ...{ batches: data.batches, flows: data.flows, batch: batch.batch },
+    links: linksOf(context, options.links),
+    acceptsClose: options.acceptClose ?? false,
+    payerOf: payers(context),
+    whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
+  };
+  const { ends, stop } = await payLines(context, payment, chosen, progress, stopAfter);
+  context.terminal.say(progress.write());
+  if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
+    context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
+  else if (stop !== null) throw stop;
+  refuseUnpaid(batch.batch, ends);
+}
+
+/** Pays lines and prints each. @returns their ends, and what stopped the run; null if nothing did */
+async function payLines(
+  context: Context,
+  payment: LinePayment,
+  lines: readonly BatchLine[],
+  progress: Progress,
+  stopAfter: number,
+): Promise<{ ends: KnownLine[]; stop: unknown }> {
+  const { batches, flows, batch } = payment;
+  const read = async (line: BatchLine) => readLine(flows, await batches.find(batch), line);
+  const reasons = new Map<number, string>();
+  const printed = new Set<number>();
+  const printer = linePrinter(context);
+  let failures = 0;
+  const finish = async (line: BatchLine) => {
+    const end = await read(line);
+    progress.add(end);
+    printed.add(line.line);
+    printer.print(withReason(end, reasons));
+    return end;
+  };
+  let stop: unknown = null;
+  try {
+    await runLines(batches, batch, lines, {
+      isOpen: async (line) => {
+        const { transfer, outcome } = await read(line);
+        return transfer ? canGoOn(transfer) && outcome !== 'not paid' : outcome === 'unfinished';
+      },
+      pay: (line) => payLine(payment, line),
+      ended: async (line, problem) => {
+        if (problem) reasons.set(line.line, problem.message);
+        const { outcome } = await finish(line);
+        if (problem && outcome === 'unfinished')
+          context.terminal.warn(
+            cleanText(`Payment ${line.line}: ${problem.message}. ${problem.hint ?? ''}`.trimEnd()),
+          );
+        if (outcome === 'unknown' || outcome === 'not paid') failures += 1;
+        return failures < stopAfter;
+      },
+    });
+  } catch (error) {
+    stop = error;
+  }
+  const ends: KnownLine[] = [];
+  for (const line of lines) ends.push(printed.has(line.line) ? await read(line) : await finish(line));
+  await printer.end(ends.map((end) => withReason(end, reasons)));
+  return { ends, stop };
+}
+
+function isInterrupted(error: unknown): boolean {
+  return !(error instanceof Psd2Error) || error.code === 'interrupted';
+}
+
+/** @throws Psd2Error `usage` */
+function chooseLines(lines: readonly BatchLine[], only: readonly string[] | undefined): BatchLine[] {
+  if (only === undefined) return [...lines];
+  const numbers = new Set(only.map((text) => readWholeNumber('--only', text, 1, lines.length)));
+  return lines.filter(({ line }) => numbers.has(line));
+}
+
+/** @throws Psd2Error `confirmation_needed`, `cancelled` */
+async function confirmRun(
+  context: Context,
+  { batch, known }: KnownBatch,
+  chosen: BatchLine[],
+): Promise<void> {
+  const wanted = new Set(chosen.map(({ line }) => line));
+  const open = known.filter(({ line, outcome }) => wanted.has(line.line) && outcome === 'unfinished');
+  if (open.length === 0) return;
+  const sums = new Map<string, Big>();
+  for (const { line } of open)
+    sums.set(line.currency, (sums.get(line.currency) ?? new Big(0)).plus(line.amount));
+  const total = [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
+  await confirmed(context, {
+    text: `Pay ${open.length} payments of ${total} of the batch ${batch.batch.slice(0, 12)}?`,
+    unasked: `Paying ${open.length} payments of ${total} needs a confirmation`,
+    hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
+    declined: 'psd2 has paid nothing',
+  });
+}
+
+function withReason({ row, outcome }: KnownLine, reasons: ReadonlyMap<number, string>) {
+  const data = lineData(row);
+  if (outcome === 'paid') return data;
+  return { ...data, reason: data.reason ?? reasons.get(row.line) ?? null };
+}
+
+/** Prints the lines of a run: in a pipe each as a line of JSON as soon as it has ended, else all at the end. */
+function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
+  const isStreamed = output.format === 'ndjson' || (output.format === 'table' && !stdoutIsTerminal);
+  return {
+    print: (row: ReturnType<typeof lineData>) => {
+      if (!isStreamed) return;
+      if (output.format === 'ndjson') output.json([row]);
+      else printBytes(Buffer.from(`${JSON.stringify(row)}\n`));
+    },
+    end: async (rows: ReturnType<typeof lineData>[]) => {
+      if (!isStreamed) await output.table(rows, LINE_COLUMNS, '', lineRows);
+    },
+  };
+}
+
+/** How far a run is. */
+class Progress {
+  readonly #count: number;
+  readonly #ended = { paid: 0, 'not paid': 0, unknown: 0, awaited: 0, unfinished: 0 };
+  readonly #paid = new Map<string, Big>();
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  add({ outcome, line: { currency, amount } }: KnownLine): void {
+    this.#ended[outcome] += 1;
+    if (outcome === 'paid') this.#paid.set(currency, (this.#paid.get(currency) ?? new Big(0)).plus(amount));
+  }
+
+  write(): string {
+    const { paid, 'not paid': refused, unknown, awaited } = this.#ended;
+    const sums = [...this.#paid].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
+    const parts = [
+      `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,
+      refused > 0 && `${refused} not paid`,
+      unknown > 0 && `${unknown} unknown`,
+      awaited > 0 && `${awaited} await their customer`,
+    ];
+    return `${parts.filter(Boolean).join(', ')}.`;
+  }
+}
+
+/** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `not_authorised` (6) unless all are paid */
+function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
+  const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const again = { next: [['batch', 'run', batch]] };
+  const unknown = count('unknown');
+  if (unknown > 0)
+    throw new Psd2Error(
+      'outcome_unknown',
+      `The outcome of ${unknown} of ${ends.length} payments is not known`,
+      {
+        hint: 'Do not make them again. psd2 asks the bank with:',
+        ...again,
+      },
+    );
+  const open = count('unfinished');
+  const refused = count('not paid');
+  if (refused + open > 0)
+    throw new Psd2Error('payment_failed', `${refused + open} of ${ends.length} payments were not made`, {
+      hint: open > 0 ? 'Go on with:' : 'Make a new batch of those that were surely not paid with:',
+      next: open > 0 ? [['batch', 'run', batch]] : [['batch', 'retry', batch]],
+    });
+  const awaited = count('awaited');
+  if (awaited > 0)
+    throw new Psd2Error('not_authorised', `${awaited} of ${ends.length} payments await their customer`, {
+      hint: 'psd2 asks the bank for their decisions with:',
+      ...again,
+    });
+}

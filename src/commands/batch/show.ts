@@ -1,0 +1,23 @@
+import { examples, verb } from '../declare.ts';
+import { BATCH, batchData, LINE_COLUMNS, lineData, printBatch, readBatch } from './batches.ts';
+
+/** `psd2 batch show <batch>` */
+export const show = verb(
+  {
+    prints: BATCH,
+    help: `
+A table also has the payments, with the results of the payee check.
+${examples('psd2 batch show 3f2a9c')}`,
+  },
+  (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
+  async (context, reference) => {
+    const known = await readBatch(await context.store(), reference);
+    printBatch(context, batchData(context.profile(), known));
+    if (context.output.format === 'table')
+      await context.output.table(
+        known.known.map(({ row }) => lineData(row)),
+        LINE_COLUMNS,
+        '',
+      );
+  },
+);

@@ -1,0 +1,104 @@
+import type * as z from 'zod/mini';
+import type { batchAdded, batchEvent } from './events.ts';
+
+export type BatchAdded = z.infer<typeof batchAdded>;
+/** All events of a batch after the first. */
+export type BatchEvent = z.infer<typeof batchEvent>;
+
+/** Who acts on a batch. */
+export type Person = Pick<BatchAdded, 'by' | 'user' | 'machine'>;
+
+/** A person's yes or no to a content. `at` is ISO 8601 with zone. */
+export interface Decision extends Person {
+  at: string;
+  sha256: string;
+}
+
+/** A batch, without its lines: the fold of its events. */
+export interface Batch extends Omit<BatchAdded, 'type' | 'by'> {
+  batch: string;
+  addedBy: string;
+  /** ISO 8601 with zone. */
+  addedAt: string;
+  approvals: Decision[];
+  rejection: (Decision & { note: string }) | null;
+  /** The transfer of each line that has one. A line's first transfer may have ended before anything of it was sent. */
+  flows: Map<number, string>;
+  /** Why psd2 refused a line before it had a transfer. */
+  refused: Map<number, string>;
+  cancelled: Set<number>;
+  /** The transfers whose link was written out. */
+  linked: Set<string>;
+}
+
+/** A batch that has just been added. */
+export function newBatch(batch: string, { type: _, by, ...added }: BatchAdded, at: string): Batch {
+  return {
+    ...added,
+    ...{ batch, addedBy: by, addedAt: at },
+    ...{ approvals: [], rejection: null },
+    ...{ flows: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
+  };
+}
+
+/** Adds an event to a batch. It changes the batch, because a batch has as many events as lines. */
+export function applyBatchEvent(batch: Batch, event: BatchEvent, at: string): void {
+  switch (event.type) {
+    case 'approved':
+      batch.approvals.push({ ...personIn(event), sha256: event.sha256, at });
+      break;
+    case 'rejected':
+      batch.rejection = { ...personIn(event), sha256: event.sha256, note: event.note, at };
+      break;
+    case 'line-begun':
+      batch.flows.set(event.line, event.flow);
+      break;
+    case 'line-refused':
+      batch.refused.set(event.line, event.reason);
+      break;
+    case 'link-given':
+      batch.linked.add(event.flow);
+      break;
+    case 'lines-cancelled':
+      for (const line of event.lines) batch.cancelled.add(line);
+      break;
+  }
+}
+
+function personIn({ by, user, machine }: Person): Person {
+  return { by, user, machine };
+}
+
+/**
+ * The approvals that count: for this content, each of another person, and none of the person who added it. Names are compared
+ * trimmed and without case.
+ */
+export function countedApprovals({ addedBy, user, sha256, approvals }: Batch): Decision[] {
+  const seen = new Set([addedBy, user].map(comparableName));
+  return approvals.filter((approval) => {
+    const name = comparableName(approval.by);
+    if (approval.sha256 !== sha256 || seen.has(name)) return false;
+    seen.add(name);
+    return true;
+  });
+}
+
+/** Whether this person has added the batch or approved it already. */
+export function hasDecided({ addedBy, user, approvals }: Batch, { by }: Person): boolean {
+  const names = [addedBy, user, ...approvals.map((approval) => approval.by)].map(comparableName);
+  return names.includes(comparableName(by));
+}
+
+function comparableName(name: string): string {
+  return name.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+/**
+ * The reference of a line that has none in its file: of the batch and the line alone, so that no line is paid twice.
+ *
+ * @returns at most 35 characters
+ */
+export function referenceOfLine({ batch }: Pick<Batch, 'batch'>, line: number): string {
+  const [sha256 = '', again = '1'] = batch.split('-');
+  return `B${sha256.slice(0, 20)}-${again}-${line}`;
+}

@@ -1,0 +1,110 @@
+import { Psd2Error } from '../../errors.ts';
+import type { IsoDate } from '../calendar.ts';
+import type { AccountId } from '../identifiers.ts';
+import { type Iban, isIban, parseSepaIban } from '../order/iban.ts';
+import { parsePaymentAmount } from '../order/payment-amount.ts';
+import { parseDescription, parsePayeeName, parseReference } from '../order/sepa-text.ts';
+import { parseExecutionDate, parseSepaCurrency } from '../order/terms.ts';
+import type { BatchLine } from './line.ts';
+import type { ReportField } from './problem.ts';
+
+// The rules of `psd2 transfer create`, for a line of a file: all its problems, and not only the first.
+
+/** What a file says about the payee. */
+export interface WrittenPayment {
+  name: string;
+  iban: string;
+  amount: string;
+  currency: string;
+  description: string;
+  reference: string | null;
+}
+
+/** What a file says about the payer. In CSV each line says it, in pain.001 each `PmtInf`. Null: nothing. */
+export interface WrittenDebit {
+  customer: string | null;
+  from: string | null;
+  date: string | null;
+}
+
+/** What the checks of a line depend on. */
+export interface LineRules {
+  /** The day at the bank. */
+  today: IsoDate;
+  /** @throws Psd2Error `invalid_product_id` */
+  readAccountId(text: string): AccountId;
+  /** @throws Psd2Error `usage` */
+  readCustomerId(text: string): string;
+}
+
+export type Payment = Pick<BatchLine, keyof WrittenPayment>;
+export type Debit = Pick<BatchLine, 'customer' | 'from' | 'fromIban' | 'executionDate'>;
+
+/**
+ * Reads what a file says about the payee.
+ *
+ * @returns null if something is wrong, which it has reported
+ */
+export function readPayment(
+  written: WrittenPayment,
+  report: ReportField<keyof WrittenPayment>,
+): Payment | null {
+  const name = attempt('name', report, () => parsePayeeName(written.name, 'The name'));
+  const iban = attempt('iban', report, () => parseSepaIban(written.iban));
+  const amount = attempt('amount', report, () => parsePaymentAmount(written.amount));
+  const currency = attempt('currency', report, () => parseSepaCurrency(written.currency));
+  const description = attempt('description', report, () =>
+    parseDescription(written.description, 'The description'),
+  );
+  const reference = attempt('reference', report, () =>
+    written.reference === null ? null : parseReference(written.reference, 'The reference'),
+  );
+  if (name === undefined || iban === undefined || amount === undefined) return null;
+  if (currency === undefined || description === undefined || reference === undefined) return null;
+  return { name, iban, amount, currency, description, reference };
+}
+
+/**
+ * Reads what a file says about the payer. An IBAN is taken as the IBAN of the account, anything else as its id at the bank.
+ *
+ * @returns null if something is wrong, which it has reported
+ */
+export function readDebit(
+  written: WrittenDebit,
+  { today, readAccountId, readCustomerId }: LineRules,
+  report: ReportField<keyof WrittenDebit>,
+): Debit | null {
+  const customer = attempt('customer', report, () =>
+    written.customer === null ? null : readCustomerId(written.customer),
+  );
+  const fromIban = written.from === null ? null : ibanIn(written.from);
+  const from = attempt('from', report, () =>
+    written.from === null || fromIban !== null ? null : readAccountId(written.from),
+  );
+  const executionDate = attempt('date', report, () =>
+    written.date === null ? null : parseExecutionDate(written.date, today, 'The date'),
+  );
+  if (customer === undefined || from === undefined || executionDate === undefined) return null;
+  return { customer, from, fromIban, executionDate };
+}
+
+/** The IBAN in a text, compact; null if it has none. */
+function ibanIn(text: string): Iban | null {
+  const compact = text.replaceAll(' ', '').toUpperCase();
+  return isIban(compact) ? compact : null;
+}
+
+/** What `read` gives; undefined if it throws what it has reported then. */
+function attempt<Field extends string, T>(
+  field: Field,
+  report: ReportField<Field>,
+  read: () => T,
+): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    report(field, error.message);
+    return undefined;
+  }
+}

@@ -1,0 +1,23 @@
+import { Psd2Error } from '../../errors.ts';
+import { type IsoDate, parseDate } from '../calendar.ts';
+
+/** The currency of a SEPA transfer. @throws Psd2Error `usage` */
+export function parseSepaCurrency(code: string): 'EUR' {
+  if (code === 'EUR') return code;
+  throw new Psd2Error(
+    'usage',
+    `The currency ${JSON.stringify(code)} is not possible: SEPA transfers are in EUR`,
+  );
+}
+
+/**
+ * The day on which the bank shall execute a transfer: today at the bank, or later.
+ *
+ * @param called how the message names the date: an option, or words that begin a sentence
+ * @throws Psd2Error `invalid_date`
+ */
+export function parseExecutionDate(text: string, today: IsoDate, called = '--date'): IsoDate {
+  const day = parseDate(called, text);
+  if (day >= today) return day;
+  throw new Psd2Error('invalid_date', `${called} ${day} is in the past: at the bank it is ${today}`);
+}

@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
+import { applyBatchEvent, type Batch, type BatchEvent, newBatch } from '../../domain/batch/batch.ts';
+import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { Psd2Error } from '../../errors.ts';
+import {
+  batchId,
+  batchIsDamaged,
+  chooseBatch,
+  contentIsStored,
+  hashOf,
+  messageIsStored,
+  refuseEdited,
+} from '../batch/refusals.ts';
+import type { Batches, NewBatch } from '../ports/batches.ts';
+import type { Claims } from './claims.ts';
+import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from './database.ts';
+
+/** A bit longer than it takes to see that another worker is dead. */
+const CLAIM_PATIENCE_MS = 15_000;
+/** How many lines one statement writes or reads. */
+export const LINES_AT_ONCE = 2_000;
+
+const idRow = z.object({ batch: z.string() });
+const lineRow = z.object({ line: z.number(), content: z.unknown() });
+const eventRow = z.object({ n: z.number(), at: z.date(), event: z.unknown() });
+
+/**
+ * The batches of one profile: rows for each batch, its lines and its events. The number of an event is in the primary key, so
+ * of two workers that write the next event only one succeeds.
+ */
+export class PostgresBatches extends ProfileRows implements Batches {
+  readonly #claims: Claims;
+  readonly #now: () => Date;
+  /** The name of this writer. After a lost answer, psd2 uses it to look whether its rows were written. */
+  readonly #writer = randomUUID();
+  /** The batches as this worker has read them, with the number of their events. */
+  readonly #known = new Map<string, { batch: Batch; n: number }>();
+
+  constructor(database: Database, profile: string, claims: Claims, now: () => Date) {
+    super(database, profile);
+    this.#claims = claims;
+    this.#now = now;
+  }
+
+  async add({ added, lines, again }: NewBatch): Promise<Batch> {
+    await this.database.remember(this.profile);
+    const sha256 = hashOf(lines);
+    const event = { type: 'added' as const, ...added, sha256, count: lines.length };
+    const at = this.#now();
+    let id = sha256;
+    try {
+      await this.database.transaction(async (statements) => {
+        await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
+        await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.batch ' || $1))`, [
+          this.profile,
+        ]);
+        id = await this.#freeId(statements, { sha256, messageId: added.messageId, again });
+        await insertBatch(statements, [this.profile, id, sha256, added.messageId, 1]);
+        await insertLines(statements, [this.profile, id], lines);
+        await statements.execute(INSERT_EVENT, [
+          ...[this.profile, id, 1, this.#writer, at, JSON.stringify(event)],
+        ]);
+      });
+    } catch (error) {
+      if (!(error instanceof LostAnswer)) throw error;
+      // Look over a new connection.
+      if (!(await this.#isWritten(id, 1))) throw this.#notWritten(id, error);
+    }
+    return newBatch(id, event, at.toISOString());
+  }
+
+  async find(reference: string): Promise<Batch> {
+    const found = await this.look(
+      idRow,
+      `select batch from psd2.batches where profile = $1 and starts_with(batch, $2) order by batch limit 10`,
+      [reference.toLowerCase()],
+    );
+    const id = chooseBatch(
+      reference,
+      found.map(({ batch }) => batch),
+    );
+    return this.#read(id);
+  }
+
+  async *list(): AsyncGenerator<Batch> {
+    const found = await this.look(
+      idRow,
+      `select b.batch from psd2.batches b join psd2.batch_events e on (e.profile, e.batch, e.n) = (b.profile, b.batch, 1)
+       where b.profile = $1 order by e.at desc`,
+    );
+    for (const { batch } of found) yield await this.#read(batch);
+  }
+
+  async lines(batch: Batch): Promise<BatchLine[]> {
+    const lines: BatchLine[] = [];
+    for (let read = LINES_AT_ONCE, after = 0; read === LINES_AT_ONCE; ) {
+      const rows = await this.look(lineRow, SELECT_LINES, [batch.batch, after]);
+      for (const { line, content } of rows) {
+        const { data } = batchLine.safeParse(content);
+        if (data === undefined || data.line !== line)
+          throw batchIsDamaged(batch.batch, 'psd2 did not write its lines');
+        lines.push(data);
+        after = line;
+      }
+      read = rows.length;
+    }
+    refuseEdited(batch, lines, `at ${this.database.shown}`);
+    return lines;
+  }
+
+  async change(
+    id: string,
+    decide: (now: Batch) => BatchEvent | null,
+  ): Promise<{ batch: Batch; recorded: boolean }> {
+    await this.database.remember(this.profile);
+    for (;;) {
+      const batch = await this.#read(id);
+      const event = decide(batch);
+      if (event === null) return { batch, recorded: false };
+      const n = (this.#known.get(id)?.n ?? 0) + 1;
+      if (await this.#append(id, n, event)) return { batch: await this.#read(id), recorded: true };
+    }
+  }
+
+  async onLine<T>(batch: string, line: number, waits: boolean, work: () => Promise<T>): Promise<T | 'taken'> {
+    const what = `The payment ${line} of the batch`;
+    const patienceMs = waits ? CLAIM_PATIENCE_MS : 0;
+    let isOurs = false;
+    try {
+      return await this.#claims.within('batch-line', `${batch} ${line}`, { what, patienceMs }, () => {
+        isOurs = true;
+        return work();
+      });
+    } catch (error) {
+      const isBusy = !isOurs && error instanceof Psd2Error && error.message.startsWith(what);
+      if (isBusy) return 'taken';
+      throw error;
+    }
+  }
+
+  /** The id of a new batch, while nobody else can add one. @throws Psd2Error `usage` */
+  async #freeId(
+    statements: Statements,
+    { sha256, messageId, again }: { sha256: string; messageId: string | null; again: boolean },
+  ): Promise<string> {
+    const stored = await statements.query(
+      idRow,
+      'select batch from psd2.batches where profile = $1 and sha256 = $2 order by length(batch), batch',
+      [this.profile, sha256],
+    );
+    const [first] = stored;
+    if (first && !again) throw contentIsStored(first.batch);
+    const [other] = await statements.query(
+      idRow,
+      'select batch from psd2.batches where profile = $1 and message_id = $2 and sha256 <> $3 limit 1',
+      [this.profile, messageId, sha256],
+    );
+    if (other) throw messageIsStored(messageId ?? '', other.batch);
+    return batchId(sha256, stored.length + 1);
+  }
+
+  /** @returns false if another worker has taken this number */
+  async #append(id: string, n: number, event: BatchEvent): Promise<boolean> {
+    try {
+      await this.query(
+        z.unknown(),
+        `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
+         written as (insert into psd2.batch_events (profile, batch, n, writer, at, event)
+           select $1, $2, $3::integer, $4, $5, $6::json from durable returning n)
+         update psd2.batches set events = $3::integer where profile = $1 and batch = $2 and exists (select from written)`,
+        [id, n, this.#writer, this.#now(), JSON.stringify(event)],
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof Taken) return false;
+      if (!(error instanceof LostAnswer)) throw error;
+      if (!(await this.#isWritten(id, n))) throw this.#notWritten(id, error);
+      return true;
+    }
+  }
+
+  /** Whether this worker's event is in the database. @throws Psd2Error `config` if that is unclear */
+  async #isWritten(id: string, n: number): Promise<boolean> {
+    const found = await this.lookOne(
+      z.object({ writer: z.string() }),
+      'select writer from psd2.batch_events where profile = $1 and batch = $2 and n = $3',
+      [id, n],
+    );
+    return found?.writer === this.#writer;
+  }
+
+  /** The batch, with the events that other workers have added since. */
+  async #read(id: string): Promise<Batch> {
+    let known = this.#known.get(id);
+    const row = await this.lookOne(
+      z.object({ events: z.number() }),
+      'select events from psd2.batches where profile = $1 and batch = $2',
+      [id],
+    );
+    if (known && row && row.events <= known.n) return known.batch;
+    const rows = await this.look(
+      eventRow,
+      'select n, at, event from psd2.batch_events where profile = $1 and batch = $2 and n > $3 order by n',
+      [id, known?.n ?? 0],
+    );
+    for (const { n, at, event } of rows) {
+      if (n !== (known?.n ?? 0) + 1) throw batchIsDamaged(id, 'events of its journal are missing');
+      known = apply(id, known, { event, at: at.toISOString() });
+    }
+    if (!known || known.n < (row?.events ?? 1)) throw batchIsDamaged(id, 'events of its journal are missing');
+    this.#known.set(id, known);
+    return known.batch;
+  }
+
+  #notWritten(id: string, cause: unknown): Psd2Error {
+    return new Psd2Error(
+      'config',
+      `The journal of the batch ${id} cannot be written: the connection was lost`,
+      {
+        hint: `psd2 does nothing that it cannot record first. Check PostgreSQL at ${this.database.shown}, then run this again.`,
+        cause,
+      },
+    );
+  }
+}
+
+function apply(
+  id: string,
+  known: { batch: Batch; n: number } | undefined,
+  { event, at }: { event: unknown; at: string },
+): { batch: Batch; n: number } {
+  if (!known) {
+    const { data } = batchAdded.safeParse(event);
+    if (data === undefined) throw batchIsDamaged(id, 'psd2 did not write its first event');
+    return { batch: newBatch(id, data, at), n: 1 };
+  }
+  const { data } = batchEvent.safeParse(event);
+  if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${known.n + 1}`);
+  applyBatchEvent(known.batch, data, at);
+  known.n += 1;
+  return known;
+}
+
+/** The lines after one. `$1` profile, `$2` batch, `$3` that line. */
+export const SELECT_LINES = `select line, content from psd2.batch_lines
+  where profile = $1 and batch = $2 and line > $3 order by line limit ${LINES_AT_ONCE}`;
+
+/** `$1` profile, `$2` batch, `$3` number, `$4` writer, `$5` time, `$6` event. */
+export const INSERT_EVENT = `insert into psd2.batch_events (profile, batch, n, writer, at, event)
+  values ($1, $2, $3, $4, $5, $6)`;
+
+/** @param row profile, batch, SHA-256, `MsgId`, number of events */
+export function insertBatch(
+  statements: Statements,
+  row: [string, string, string, string | null, number],
+): Promise<void> {
+  return statements.execute(
+    'insert into psd2.batches (profile, batch, sha256, message_id, events) values ($1, $2, $3, $4, $5)',
+    row,
+  );
+}
+
+/** @param of profile and batch */
+export async function insertLines(
+  statements: Statements,
+  of: [string, string],
+  lines: readonly unknown[],
+): Promise<void> {
+  for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
+    const contents = lines.slice(from, from + LINES_AT_ONCE).map((line) => JSON.stringify(line));
+    await statements.execute(
+      `insert into psd2.batch_lines (profile, batch, line, content)
+       select $1, $2, $4::integer + n, content::json from unnest($3::text[]) with ordinality as l (content, n)`,
+      [...of, contents, from],
+    );
+  }
+}

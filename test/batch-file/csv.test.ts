@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { IBAN, readFile } from './reading.ts';
+
+const LINE = `Ada,${IBAN},12.50`;
+
+describe('a CSV file of payments', () => {
+  test('gives each payment with all that its columns say', async () => {
+    const heading = 'customer,from,name,iban,amount,currency,description,reference,date,payee-verified';
+    const { lines, said, source } = await readFile(
+      `${heading}\n1234567,0000012345,Ada Lovelace,de89 3704 0044 0532 0130 00,12.5,EUR,Invoice 7,R-1,2026-12-01,yes\n`,
+    );
+    expect(said).toEqual([]);
+    expect(source).toEqual({ format: 'csv', messageId: null, count: null, sum: null });
+    expect(lines).toEqual([
+      {
+        ...{ line: 1, place: 'line 2', customer: '1234567', from: '0000012345', fromIban: null },
+        ...{ name: 'Ada Lovelace', iban: IBAN, amount: '12.50', currency: 'EUR', description: 'Invoice 7' },
+        ...{ reference: 'R-1', executionDate: '2026-12-01', instant: false, urgent: false },
+        ...{ payeeVerified: true, address: null },
+        ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
+      },
+    ]);
+  });
+
+  test('takes an IBAN in from as the IBAN of the account', async () => {
+    const { lines } = await readFile(`name,iban,amount,from\n${LINE},IT60X0542811101000000123456`);
+    expect(lines[0]).toMatchObject({ from: null, fromIban: 'IT60X0542811101000000123456' });
+  });
+
+  test('has the same content however its columns, separators, line ends, blanks and cases stand', async () => {
+    const table = [
+      { name: 'Ada, Countess', iban: IBAN, amount: '12.50', reference: 'R-1' },
+      { name: 'Mario Rossi', iban: 'IT60X0542811101000000123456', amount: '7', reference: '' },
+    ];
+    const plain = await readFile(
+      `name,iban,amount,reference\n${table.map((row) => `"${row.name}",${row.iban},${row.amount},${row.reference}`).join('\n')}`,
+    );
+    expect(plain.lines).toHaveLength(2);
+    const columns = ['name', 'iban', 'amount', 'reference'] as const;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray([...columns], { minLength: columns.length }),
+        fc.constantFrom(',', ';'),
+        fc.constantFrom('\n', '\r\n'),
+        fc.constantFrom('', '\ufeff'),
+        fc.constantFrom('', ' ', '  '),
+        fc.constantFrom(0, 1, 3),
+        fc.integer({ min: 1, max: 40 }),
+        async (order, separator, end, bom, blank, empty, size) => {
+          const write = (cells: string[]) =>
+            cells.map((cell) => `${blank}"${cell}"${blank}`).join(separator) + end.repeat(1 + empty);
+          const rows = table.map((row) => write(order.map((column) => row[column])));
+          const text = `${bom}${write(order.map((column) => column.toUpperCase()))}${rows.join('')}`;
+          const bytes = Buffer.from(text);
+          const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+            bytes.subarray(index * size, (index + 1) * size),
+          );
+          const { sha256, said } = await readFile(pieces);
+          expect(said).toEqual([]);
+          expect(sha256).toBe(plain.sha256);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('names every problem of every line, with the line in the file', async () => {
+    const { lines, said } = await readFile(
+      `name,iban,amount,date,payee-verified,currency
+Ada,${IBAN},"1.234,56",,,
+
+"Bo
+b",DE8937040044053201300,-0,2020-01-01,maybe,USD
+Zo\u00eb,${IBAN},1e3,30.11.2026,,
+Ada,${IBAN},NaN
+Ada,${IBAN},1,,no,
+`,
+    );
+    expect(said).toMatchInlineSnapshot(`
+      [
+        "error line 2: The amount "1.234,56" has a decimal comma",
+        "error line 4: The name contains the character "\\n" at position 3, which SEPA does not allow",
+        "error line 4: The IBAN "DE8937040044053201300" has 21 characters, which is not the length of an IBAN of DE",
+        "error line 4: The amount "-0" is negative",
+        "error line 4: The currency "USD" is not possible: SEPA transfers are in EUR",
+        "error line 4: The date 2020-01-01 is in the past: at the bank it is 2026-11-23",
+        "error line 4: The payee-verified "maybe" is neither yes nor no",
+        "error line 6: The name contains the character "ë" at position 3, which SEPA does not allow",
+        "error line 6: The amount "1e3" is not a decimal number",
+        "error line 6: The date "30.11.2026" is not a date in the form YYYY-MM-DD",
+        "error line 7: The line has 3 cells, but the heading has 6",
+      ]
+    `);
+    expect(lines.map(({ line, place }) => [line, place])).toEqual([[5, 'line 8']]);
+  });
+
+  test.each([
+    ['a column that nobody knows', 'name,iban,amont\n', /unknown column "amont"/],
+    ['a column twice', 'name,iban,amount,Name\n', /column name twice/],
+    ['a missing column', 'name;iban\n', /lacks the column amount/],
+    ['no heading', '', /no heading/],
+    ['the name of a property of objects as a column', 'name,iban,amount,constructor\n', /unknown column/],
+  ])('is refused for %s', async (_what, text, message) => {
+    await expect(readFile(text)).rejects.toThrow(message);
+  });
+
+  test('without payments is wrong', async () => {
+    expect((await readFile('name,iban,amount\n,,\n')).said).toEqual(['error : The file has no payments']);
+  });
+
+  test('gives the payments before a wrong quote, and says that nothing after it was read', async () => {
+    const { lines, said } = await readFile(`name,iban,amount\n${LINE}\nA"da,${IBAN},1\n${LINE}\n`);
+    expect(lines).toHaveLength(1);
+    expect(said).toEqual([expect.stringMatching(/^error line 3: A quote .* read nothing after it$/)]);
+  });
+
+  test('says of a reference twice that it is wrong, and of a payment twice that it looks so', async () => {
+    const { said } = await readFile(
+      `name,iban,amount,reference,date\nAda,${IBAN},1,R 1,\nBob,${IBAN},2,r  1,\nAda,${IBAN},1.00,R-2,2026-11-23\n`,
+    );
+    expect(said).toEqual([
+      'error line 3: The reference "r  1" is that of payment 1 too',
+      'warning line 4: Payment 1 has the same payee, amount and day',
+    ]);
+  });
+});

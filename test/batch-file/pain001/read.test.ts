@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'vitest';
+import { document, IBAN, information, readFile, transaction } from '../reading.ts';
+
+const AT = '/Document/CstmrCdtTrfInitn';
+const FIRST = `${AT}/PmtInf[1]/CdtTrfTxInf[1]`;
+
+/** Returns what was found wrong with a document of one payment that has these elements after its payee. */
+async function saidOf(rest: string, changes: Record<string, string> = {}): Promise<string[]> {
+  return (await readFile(document([information([transaction({ rest })], changes)]))).said;
+}
+
+describe('a pain.001', () => {
+  test('gives each payment with all that it and its PmtInf say', async () => {
+    const { lines, said, source } = await readFile(
+      document([
+        information([
+          transaction({
+            id: '<InstrId>I-1</InstrId><EndToEndId>E-1</EndToEndId>',
+            rest: '<RmtInf><Ustrd> Invoice 7 </Ustrd></RmtInf>',
+          }),
+          transaction({
+            id: '<EndToEndId>NOTPROVIDED</EndToEndId>',
+            amount: '<InstdAmt Ccy="EUR">1</InstdAmt>',
+          }),
+        ]),
+        information(
+          [transaction({ id: '<EndToEndId>E-2</EndToEndId>', amount: '<InstdAmt Ccy="EUR">2</InstdAmt>' })],
+          {
+            PmtInfId: '<PmtInfId>P-2</PmtInfId>',
+            PmtTpInf:
+              '<PmtTpInf><InstrPrty>HIGH</InstrPrty><SvcLvl><Cd>SEPA</Cd></SvcLvl><LclInstrm><Cd>INST</Cd></LclInstrm></PmtTpInf>',
+            DbtrAcct: '<DbtrAcct><Id><Othr><Id>0000012345</Id></Othr></Id></DbtrAcct>',
+          },
+        ),
+      ]),
+    );
+    expect(said).toEqual([]);
+    expect(source).toEqual({ format: 'pain.001.001.09', messageId: 'M-1', count: 3, sum: null });
+    const payer = { customer: null, from: null, fromIban: 'IT60X0542811101000000123456' };
+    const payee = { name: 'Ada Lovelace', iban: IBAN, currency: 'EUR' };
+    const usual = {
+      executionDate: '2026-12-01',
+      instant: false,
+      urgent: false,
+      payeeVerified: false,
+      address: null,
+    };
+    expect(lines).toEqual([
+      {
+        ...{ ...payer, ...payee, ...usual, line: 1, place: FIRST, amount: '12.50', description: 'Invoice 7' },
+        reference: 'E-1',
+        ids: { paymentInformationId: 'P-1', instructionId: 'I-1', endToEndId: 'E-1' },
+      },
+      {
+        ...{ ...payer, ...payee, ...usual, line: 2, place: `${AT}/PmtInf[1]/CdtTrfTxInf[2]`, amount: '1.00' },
+        ...{ description: '', reference: null },
+        ids: { paymentInformationId: 'P-1', instructionId: null, endToEndId: 'NOTPROVIDED' },
+      },
+      {
+        ...{ ...payee, ...usual, line: 3, place: `${AT}/PmtInf[2]/CdtTrfTxInf[1]`, amount: '2.00' },
+        ...{ customer: null, from: '0000012345', fromIban: null, instant: true, urgent: true },
+        ...{ description: '', reference: 'E-2' },
+        ids: { paymentInformationId: 'P-2', instructionId: null, endToEndId: 'E-2' },
+      },
+    ]);
+  });
+
+  test('is read with prefixes, CDATA, references of characters, comments, and in pieces of any size', async () => {
+    const plain = document([information([transaction({ rest: '<RmtInf><Ustrd>A + B</Ustrd></RmtInf>' })])]);
+    const other = plain
+      .replace(/<(\/?)([A-Z])/g, '<$1p:$2')
+      .replace('xmlns=', 'xmlns:p=')
+      .replace('A + B', '<![CDATA[A ]]>&#43;<!-- and --> B');
+    const bytes = Buffer.from(other);
+    const pieces = Array.from({ length: bytes.length }, (_, index) => bytes.subarray(index, index + 1));
+    const { said, lines, sha256 } = await readFile(pieces);
+    expect(said).toEqual([]);
+    expect(lines[0]?.description).toBe('A + B');
+    expect(sha256).toBe((await readFile(plain)).sha256);
+  });
+
+  test.each([
+    ['03', '<ReqdExctnDt>2026-12-01</ReqdExctnDt>', '2026-12-01', 0],
+    ['03', '<ReqdExctnDt>2026-12-01+01:00</ReqdExctnDt>', '2026-12-01', 0],
+    ['09', '<ReqdExctnDt><Dt>2026-12-01</Dt></ReqdExctnDt>', '2026-12-01', 0],
+    ['09', '<ReqdExctnDt><DtTm>2026-12-01T10:00:00</DtTm></ReqdExctnDt>', '2026-12-01', 1],
+    ['09', '<ReqdExctnDt><DtTm>2026-12-01T23:30:00Z</DtTm></ReqdExctnDt>', '2026-12-02', 1],
+  ])('of version %s orders %s for %s', async (version, ReqdExctnDt, day, warnings) => {
+    const read = await readFile(
+      document([information([transaction()], { ReqdExctnDt })], undefined, version),
+    );
+    expect(read.lines.map(({ executionDate }) => executionDate)).toEqual([day]);
+    expect(read.problems.map(({ severity }) => severity)).toEqual(Array(warnings).fill('warning'));
+  });
+
+  test.each([
+    ['an ultimate creditor', '<UltmtCdtr><Nm>Bob</Nm></UltmtCdtr>', 'UltmtCdtr'],
+    ['an ultimate debtor', '<UltmtDbtr><Nm>Bob</Nm></UltmtDbtr>', 'UltmtDbtr'],
+    ['structured remittance information', '<RmtInf><Strd><X/></Strd></RmtInf>', 'RmtInf/Strd'],
+    ['two texts for the payee', '<RmtInf><Ustrd>a</Ustrd><Ustrd>b</Ustrd></RmtInf>', 'RmtInf/Ustrd'],
+    ['charges that the payee bears', '<ChrgBr>CRED</ChrgBr>', 'ChrgBr'],
+    ['a cheque', '<ChqInstr/>', 'ChqInstr'],
+    ['another bank on the way', '<IntrmyAgt1/>', 'IntrmyAgt1'],
+    ['an element that nobody knows', '<Surprise><Deep/></Surprise>', 'Surprise'],
+    ['a property of objects as an element', '<constructor/>', 'constructor'],
+    ['a second payee', '<Cdtr><Nm>Bob</Nm></Cdtr>', 'Cdtr'],
+    ['a second IBAN', `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`, 'CdtrAcct'],
+    ['another service level', '<PmtTpInf><SvcLvl><Cd>URGP</Cd></SvcLvl></PmtTpInf>', 'PmtTpInf/SvcLvl/Cd'],
+    [
+      'another instrument',
+      '<PmtTpInf><LclInstrm><Cd>B2B</Cd></LclInstrm></PmtTpInf>',
+      'PmtTpInf/LclInstrm/Cd',
+    ],
+  ])('is not paid with %s', async (_what, rest, path) => {
+    const { lines, problems } = await readFile(document([information([transaction({ rest })])]));
+    expect(lines.length === 0 || problems.some(({ severity }) => severity === 'error')).toBe(true);
+    expect(problems.map(({ place }) => place)).toContain(`${FIRST}/${path}`);
+    expect(problems.filter(({ severity }) => severity === 'error')).not.toEqual([]);
+  });
+
+  test('is paid without what changes neither payee nor amount, and psd2 says so', async () => {
+    expect(await saidOf('<Purp><Cd>SALA</Cd></Purp>', { BtchBookg: '<BtchBookg>true</BtchBookg>' })).toEqual([
+      `warning ${AT}/PmtInf[1]/BtchBookg: The bank may book each payment, and not the sum of all`,
+      `warning ${FIRST}/Purp: psd2 pays without the purpose`,
+    ]);
+    expect(
+      await saidOf('', { DbtrAgt: '<DbtrAgt><FinInstnId><BICFI>X</BICFI></FinInstnId></DbtrAgt>' }),
+    ).toEqual([]);
+  });
+
+  test('names what is missing, each at its place', async () => {
+    const empty = `<CdtTrfTxInf><PmtId/><Amt><InstdAmt>1</InstdAmt></Amt></CdtTrfTxInf>`;
+    const { said, lines } = await readFile(
+      document([`<PmtInf>${empty}</PmtInf>`], '<CreDtTm>2026-11-20T10:00:00</CreDtTm>'),
+    );
+    expect(lines).toEqual([]);
+    expect(said).toMatchInlineSnapshot(`
+      [
+        "error /Document/CstmrCdtTrfInitn/GrpHdr/MsgId: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/GrpHdr/NbOfTxs: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtInfId: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtMtd: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/DbtrAcct: The account to debit is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/ReqdExctnDt: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/PmtId/EndToEndId: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/Cdtr/Nm: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/CdtrAcct/Id/IBAN: The element is missing",
+        "error /Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]/Amt/InstdAmt/@Ccy: The element is missing",
+      ]
+    `);
+  });
+
+  test.each([
+    ['the town', '<Ctry>IT</Ctry><AdrLine>Via Roma 1</AdrLine>', /lacks town \(TwnNm\), so SEPA forbids it/],
+    ['the country', '<TwnNm>Roma</TwnNm>', /lacks country \(Ctry\)/],
+    ['both', '', /lacks town \(TwnNm\) and country \(Ctry\)/],
+  ])('with an address without %s is not paid', async (_what, parts, message) => {
+    const payee = `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+    const { lines, said } = await readFile(document([information([transaction({ payee })])]));
+    expect(lines).toEqual([]);
+    expect(said).toEqual([expect.stringMatching(message)]);
+  });
+
+  test('keeps an address with town and country, and says that it is not sent', async () => {
+    const parts =
+      '<StrtNm>Via Roma</StrtNm><BldgNb>1</BldgNb><PstCd>00100</PstCd><TwnNm>Roma</TwnNm><Ctry>IT</Ctry><AdrLine>Scala B</AdrLine>';
+    const payee = `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+    const { lines, said } = await readFile(document([information([transaction({ payee })])]));
+    expect(lines[0]?.address).toEqual({
+      ...{ country: 'IT', townName: 'Roma', postCode: '00100', streetName: 'Via Roma', buildingNumber: '1' },
+      lines: ['Scala B'],
+    });
+    expect(said).toEqual([`warning ${FIRST}/Cdtr/PstlAdr: psd2 pays without the payee's address`]);
+  });
+
+  test('must have as many payments, and as much money, as its headers say', async () => {
+    const header = (count: number, sum: string) =>
+      `<MsgId>M</MsgId><CreDtTm>2026-11-20T10:00:00</CreDtTm><NbOfTxs>${count}</NbOfTxs><CtrlSum>${sum}</CtrlSum>`;
+    const two = (NbOfTxs: string, CtrlSum: string) =>
+      information(
+        [
+          transaction(),
+          transaction({ id: '<EndToEndId>E-2</EndToEndId>', amount: '<InstdAmt Ccy="EUR">0.1</InstdAmt>' }),
+        ],
+        {
+          NbOfTxs: `<NbOfTxs>${NbOfTxs}</NbOfTxs>`,
+          CtrlSum: `<CtrlSum>${CtrlSum}</CtrlSum>`,
+        },
+      );
+    expect((await readFile(document([two('2', '12.60')], header(2, '12.6')))).said).toEqual([]);
+    expect((await readFile(document([two('02', '+12.600')], header(2, '12.60000')))).said).toEqual([]);
+    expect((await readFile(document([two('1', '12.61')], header(3, '1e1')))).said).toEqual([
+      `error ${AT}/PmtInf[1]/NbOfTxs: NbOfTxs is "1", but there are 2 payments`,
+      `error ${AT}/PmtInf[1]/CtrlSum: CtrlSum is "12.61", but the sum of the payments is 12.60`,
+      `error ${AT}/GrpHdr/NbOfTxs: NbOfTxs is "3", but there are 2 payments`,
+      `error ${AT}/GrpHdr/CtrlSum: CtrlSum is "1e1", but the sum of the payments is 12.60`,
+    ]);
+  });
+
+  test('whose PmtInf says something after its payments is wrong', async () => {
+    const late = information([transaction()]).replace('</PmtInf>', '<ChrgBr>SLEV</ChrgBr></PmtInf>');
+    expect((await readFile(document([late]))).said).toEqual([
+      expect.stringMatching(/elements after its payments/),
+    ]);
+  });
+
+  test('with a wrong PmtInf gives none of its payments, and checks them all the same', async () => {
+    const { lines, problems } = await readFile(
+      document([
+        information([transaction({ amount: '<InstdAmt Ccy="EUR">0</InstdAmt>' }), transaction()], {
+          PmtMtd: '<PmtMtd>CHK</PmtMtd>',
+        }),
+      ]),
+    );
+    expect(lines).toEqual([]);
+    expect(problems.map(({ line, place }) => [line, place])).toEqual([
+      [null, `${AT}/PmtInf[1]/PmtMtd`],
+      [1, `${FIRST}/Amt/InstdAmt`],
+    ]);
+  });
+});

@@ -1,0 +1,66 @@
+import { parse } from 'csv-parse/sync';
+import { describe, expect, test } from 'vitest';
+import { writeCsvReport, writeJsonReport } from '../../../src/batch-file/report/lists.ts';
+import { reportRow, textOf } from '../rows.ts';
+
+const FIELDS = [
+  ...[
+    'line',
+    'batch',
+    'reference',
+    'flow',
+    'state',
+    'from',
+    'name',
+    'iban',
+    'amount',
+    'currency',
+    'description',
+  ],
+  ...['executionDate', 'endToEndId', 'payeeCheck', 'reason', 'paidAt'],
+];
+
+describe('the report of a batch', () => {
+  test('in CSV has a row for each line, and a heading without lines', async () => {
+    const rows = [
+      reportRow(),
+      reportRow({
+        ...{ line: 2, state: 'failed', reason: 'no "money", none\nat all' },
+        payeeCheck: { result: 'close', name: 'M. Rossi', problem: null },
+      }),
+    ];
+    const text = await textOf(writeCsvReport(rows));
+    expect(text.split('\r\n')).toHaveLength(4);
+    expect(parse(text, { columns: true })).toMatchObject([
+      { line: '1', amount: '12.50', payeeCheck: '', reason: '' },
+      { line: '2', state: 'failed', payeeCheck: 'close', payeeName: 'M. Rossi' },
+    ]);
+    expect(await textOf(writeCsvReport([]))).toMatch(/^line,batch,[^\n]*paidAt\r\n$/);
+  });
+
+  test.each(['=cmd|calc', '+1+1', '-1', '@SUM(A1)', 'a;=1', '\t=1'])(
+    'in CSV never lets a spreadsheet read %j as a formula',
+    async (text) => {
+      const row = reportRow({
+        name: text,
+        description: text,
+        reason: text,
+        reference: text,
+        endToEndId: text,
+      });
+      const written = await textOf(writeCsvReport([row]));
+      const [cells = {}] = parse<Record<string, string>>(written, { columns: true });
+      for (const column of ['name', 'description', 'reason', 'reference', 'endToEndId'])
+        expect(cells[column]).not.toMatch(/(^|[;,\t])\s*[=+\-@]/);
+    },
+  );
+
+  test('in JSON has the fields of the contract, and nothing else', async () => {
+    const parsed: unknown = JSON.parse(await textOf(writeJsonReport([reportRow(), reportRow({ line: 2 })])));
+    expect(parsed).toEqual([1, 2].map((line) => expect.objectContaining({ line, amount: '12.50' })));
+    expect(parsed).toSatisfy((rows: object[]) =>
+      rows.every((row) => Object.keys(row).toSorted().join() === FIELDS.toSorted().join()),
+    );
+    expect(JSON.parse(await textOf(writeJsonReport([])))).toEqual([]);
+  });
+});

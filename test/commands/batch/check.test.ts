@@ -1,0 +1,184 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { check } from '../../../src/commands/batch/check.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import type { TransferOrder } from '../../../src/domain/transfer.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const NOW = '2026-11-23T10:00:00.000Z';
+const IBAN = 'DE89370400440532013000';
+const temporary = temporaryFolder();
+const shape = check.prints?.shape() ?? null;
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+/** Writes a file of payments. @returns its path */
+function write(text: string): string {
+  const path = join(temporary, 'payments.csv');
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Runs `psd2 batch check` on a file. @returns what it printed, and the error that it ended with */
+async function checked(
+  text: string,
+  options: { env?: Record<string, string>; words?: string[]; format?: 'json' | 'table'; path?: string } = {},
+) {
+  const { env = {}, words = [], format = 'json', path = write(text) } = options;
+  const command = openCommand(folder, NOW, { env, format });
+  const error = await runIn(command.context, 'batch', 'check', path, ...words).then(
+    () => null,
+    (thrown: Error) => thrown,
+  );
+  const printed = command.printed();
+  const data = format === 'json' && printed !== '' ? JSON.parse(printed) : null;
+  if (data) expect(shape?.safeParse(data)).toMatchObject({ success: true });
+  return { error, data, printed, said: command.said() };
+}
+
+/** Stores a transfer that is not over. @returns its local id */
+async function storeTransfer(changes: Partial<TransferOrder>, now = NOW): Promise<string> {
+  const { context } = openCommand(folder, now);
+  const { flows } = await context.store();
+  const order = transferOrder({ instant: false, type: null, ...changes });
+  return flows.begin('transfer', { transactionId: 't-1', order }, async (open) => {
+    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+    return open.current.flow;
+  });
+}
+
+describe('psd2 batch check', () => {
+  test('counts and adds up what each account pays on each day, with the SCAs', async () => {
+    const { data, error } = await checked(
+      `name,iban,amount,from,date
+Ada,${IBAN},0.10,0000012345,2026-12-01
+Bob,${IBAN},0.20,0000012345,2026-12-01
+Eve,${IBAN},1,IT60X0542811101000000123456,
+`,
+    );
+    expect(error).toBeNull();
+    expect(data).toMatchObject({ ok: true, format: 'csv', lines: 3, scas: 3, errors: 0, payees: null });
+    expect(data.sha256).toMatch(/^[0-9a-f]{64}$/);
+    const usual = { customer: null, instant: false, currency: 'EUR' };
+    expect(data.totals).toEqual([
+      { ...usual, from: '0000012345', executionDate: '2026-12-01', count: 2, amount: '0.30', scas: 2 },
+      {
+        ...usual,
+        from: 'IT60X0542811101000000123456',
+        executionDate: null,
+        count: 1,
+        amount: '1.00',
+        scas: 1,
+      },
+    ]);
+  });
+
+  test('prints problems and totals as tables, and ends with an error that counts them', async () => {
+    const { printed, error, said } = await checked(`name,iban,amount\nAda,${IBAN},1\nBob,${IBAN},-1\n`, {
+      format: 'table',
+    });
+    expect(printed).toMatch(/error\t2\tline 3\tThe amount "-1" is negative/);
+    expect(printed).toMatch(/when it is paid\ttransfer\t1\t1\.00 EUR\t1/);
+    expect(said).toMatch(/1 payments, 1 SCAs, 1 errors, 0 warnings\./);
+    expect(error).toMatchObject({ code: 'usage', message: expect.stringMatching(/has 1 error$/) });
+  });
+
+  test('without a profile checks the file alone', async () => {
+    const { data, error } = await checked(`name,iban,amount\nAda,${IBAN},1\n`, {
+      env: { PSD2_BASE_URL: '' },
+    });
+    expect(error).toBeNull();
+    expect(data).toMatchObject({ ok: true, lines: 1 });
+  });
+
+  test('names the transfer that has the reference of a payment already', async () => {
+    const flow = await storeTransfer({ reference: 'Inv 7' });
+    const { data, error } = await checked(`name,iban,amount,reference\nAda,${IBAN},1,inv  7\n`);
+    expect(error).not.toBeNull();
+    expect(data.problems).toEqual([
+      {
+        ...{ severity: 'error', line: 1, place: 'line 2' },
+        message: `The transfer ${flow} already has the reference "inv  7"`,
+      },
+    ]);
+  });
+
+  test('warns of the same amount to the same payee in the last 30 days, and not before', async () => {
+    const flow = await storeTransfer({ to: parseSepaIban(IBAN), amount: parsePaymentAmount('5') });
+    await storeTransfer(
+      { to: parseSepaIban(IBAN), amount: parsePaymentAmount('6') },
+      '2026-10-20T10:00:00.000Z',
+    );
+    const { data, error } = await checked(`name,iban,amount\nAda,${IBAN},5.00\nAda,${IBAN},6\n`);
+    expect(error).toBeNull();
+    expect(data.problems).toEqual([
+      expect.objectContaining({ severity: 'warning', line: 1, message: expect.stringContaining(flow) }),
+    ]);
+  });
+
+  test('refuses an amount above the limit of the profile', async () => {
+    const { data } = await checked(`name,iban,amount\nAda,${IBAN},100.00\nBob,${IBAN},100.01\n`, {
+      env: { PSD2_MAX_AMOUNT: '100.00' },
+    });
+    expect(data.problems).toEqual([
+      expect.objectContaining({
+        severity: 'error',
+        line: 2,
+        message: expect.stringMatching(/more than the 100\.00 EUR/),
+      }),
+    ]);
+  });
+
+  test('with --payees runs the payee check for every payment, and refuses only another name', async () => {
+    const answer =
+      'const name = JSON.parse(require("fs").readFileSync(0)).name; console.log(JSON.stringify({ result: name.split(" ")[0] }))';
+    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${answer}'` };
+    const rows = [
+      'match',
+      'close',
+      'none',
+      'unavailable',
+      'close',
+      'none',
+      'match',
+      'match',
+      'match',
+      'match',
+    ];
+    const { data, error } = await checked(
+      `name,iban,amount,payee-verified\n${rows.map((name, index) => `${name} ${index},${IBAN},${index + 1},${index > 3 ? 'yes' : ''}`).join('\n')}`,
+      { env, words: ['--payees'] },
+    );
+    expect(data.payees).toEqual({ match: 5, close: 2, none: 2, unavailable: 1 });
+    expect(
+      data.problems.map(({ severity, line }: { severity: string; line: number }) => [severity, line]),
+    ).toEqual([
+      ['warning', 2],
+      ['error', 3],
+      ['warning', 4],
+      ['error', 6],
+    ]);
+    expect(error).toMatchObject({ message: expect.stringMatching(/2 errors/) });
+  });
+
+  test('with --payees and no payee check is refused', async () => {
+    const { error } = await checked(`name,iban,amount\nAda,${IBAN},1\n`, { words: ['--payees'] });
+    expect(error).toMatchObject({ code: 'usage', message: '--payees needs a payee check' });
+  });
+
+  test('of a file that is not there is refused', async () => {
+    const { error } = await checked('', { path: join(temporary, 'missing.csv') });
+    expect(error).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/cannot read the file .*ENOENT/),
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { bankDay } from '../e2e/support/bank-days.ts';
+import { type Environment, useLoggedIn } from '../e2e/support/psd2.ts';
+import * as shapes from '../e2e/support/shapes.ts';
+import { sample } from '../support/sample.ts';
+
+const KILL = fileURLToPath(new URL('kill-at-step.js', import.meta.url));
+const ACCOUNT = '0010482620';
+const LINES = [1, 2, 3, 4, 5];
+const operator = useLoggedIn();
+
+/** A step of a batch of five changes these files. Every third one, so that all kinds of step are met. */
+const POINTS = Array.from({ length: 150 }, (_, index) => 1 + index * 3);
+const cases = POINTS.flatMap((nth) => [
+  [`killed at step ${nth}`, nth, 'SIGKILL'] as const,
+  [`stopped at step ${nth}`, nth, 'SIGSTOP'] as const,
+]);
+
+let batches = 0;
+/** Stores a batch of five payments with amounts that no other batch has. */
+async function addFive(): Promise<{ batch: string; amounts: string[] }> {
+  batches += 1;
+  const amounts = LINES.map((line) => `${batches}.${10 + line}`);
+  const path = join(operator.folder, `five-${batches}.csv`);
+  const lines = amounts.map((amount, index) => `Payee ${index},DE89370400440532013000,${amount}\n`);
+  writeFileSync(path, `name,iban,amount\n${lines.join('')}`);
+  const { batch } = await operator.json(shapes.batch, ['batch', 'add', path, '--from', ACCOUNT, '--json']);
+  return { batch, amounts };
+}
+
+/** How often the bank has paid each amount. */
+async function paid(amounts: readonly string[]): Promise<number[]> {
+  const rows = await operator.json(shapes.transactions, [
+    // The bank books them on the next business day.
+    ...['accounts', 'transactions', ACCOUNT, '--pending', '--from', bankDay(-2)],
+  ]);
+  return amounts.map((amount) => rows.filter((row) => row.amount === `-${amount}0`).length);
+}
+
+const run = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
+const hitAt = (nth: number, how: string): Environment => ({
+  NODE_OPTIONS: `--import=${KILL}`,
+  KILL_AT: '^(?:before|half|after) .*flows/sandbox/',
+  KILL_NTH: String(nth),
+  KILL_HOW: how,
+});
+
+it.each(sample(cases, 3, ([name]) => name))(
+  'a batch of five, %s: all is paid once',
+  async (_name, nth, how) => {
+    const { batch, amounts } = await addFive();
+    const first = await operator.start(run(batch), hitAt(nth, how));
+    if (how === 'SIGKILL') await first.ended;
+    const second = await operator.psd2(run(batch), { ownProcess: true });
+    if (how === 'SIGSTOP') {
+      first.kill('SIGCONT');
+      await first.ended;
+    }
+    const third = second.code === 0 ? second : await operator.psd2(run(batch), { ownProcess: true });
+    const rows = await operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
+    const counts = await paid(amounts);
+    // An execute that was announced and not sent stays unknown, and is never sent again.
+    const told = rows.map(({ state }) => (state === 'executed' ? 1 : 0));
+    expect(counts).toEqual(told);
+    const unknown = rows.filter(({ state }) => state !== 'executed').map(({ state }) => state);
+    expect([third.code, unknown]).toEqual(unknown.length === 0 ? [0, []] : [9, ['unknown']]);
+  },
+);

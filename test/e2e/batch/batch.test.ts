@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readError } from '../support/errors.ts';
+import { useLoggedIn } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const ACCOUNT = '0010482620';
+const operator = useLoggedIn();
+
+const IBAN = 'DE89370400440532013000';
+const line = (name: string, amount: string) => `${name},${IBAN},${amount}\n`;
+/** Writes a file of payments. @returns its path */
+function file(name: string, ...lines: string[]): string {
+  const path = join(operator.folder, name);
+  writeFileSync(path, `name,iban,amount\n${lines.join('')}`);
+  return path;
+}
+const add = async (path: string, ...options: string[]) =>
+  operator.json(shapes.batch, ['batch', 'add', path, '--from', ACCOUNT, '--json', ...options]);
+const report = (batch: string) => operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
+const run = (batch: string, ...options: string[]) =>
+  operator.psd2(['batch', 'run', batch, '--yes', '--json', ...options]);
+/** How many calls of all transfers end so. */
+async function sent(end: string): Promise<number> {
+  const calls = await operator.json(shapes.log, ['log', '--limit', '1000', '--json']);
+  return calls.filter(({ path }) => path.endsWith(end)).length;
+}
+
+it('a batch is stored once and paid line by line; a refused line stops no other one, and is retried alone', async () => {
+  const five = file(
+    'five.csv',
+    ...[line('Ada Lovelace', '1.01'), line('Alan Turing', '1.02'), line('SCA REFUSED', '1.03')],
+    ...[line('Grace Hopper', '1.04'), line('Mary Jackson', '1.05')],
+  );
+  const { batch, sha256, state, counts, totals } = await add(five, '--note', 'First');
+  expect([batch, state, counts]).toEqual([sha256, 'added', { waiting: 5 }]);
+  expect(totals).toEqual([{ from: ACCOUNT, currency: 'EUR', count: 5, amount: '5.15' }]);
+  expect(readError(await operator.psd2(['batch', 'add', five, '--from', ACCOUNT, '--json']))).toMatchObject({
+    exitCode: 2,
+    message: `The batch ${batch} has the same content`,
+  });
+
+  const before = await sent('/execute');
+  const ran = await run(batch.slice(0, 10));
+  expect([ran.code, ran.stderr]).toEqual([8, expect.stringContaining('1 of 5 payments were not made')]);
+  const rows = await report(batch);
+  expect(rows.map((row) => row.state)).toEqual(['executed', 'executed', 'rejected', 'executed', 'executed']);
+  expect(await sent('/execute')).toBe(before + 4);
+  expect((await run(batch)).code).toBe(8);
+  expect(await sent('/execute')).toBe(before + 4);
+
+  const again = await operator.json(shapes.batch, ['batch', 'retry', batch, '--json']);
+  expect([again.retryOf, again.lines]).toEqual([batch, 1]);
+  expect(readError(await operator.psd2(['batch', 'retry', batch, '--json'])).message).toContain(
+    'same content',
+  );
+  const pain = await operator.psd2(['batch', 'report', batch, '--format', 'pain002']);
+  expect(pain.stdout.match(/<TxSts>\w+/g)).toEqual(
+    ['ACSP', 'ACSP', 'RJCT', 'ACSP', 'ACSP'].map((code) => `<TxSts>${code}`),
+  );
+});
+
+it('a batch is paid only after another person has approved its content', async () => {
+  const path = file('approved.csv', line('Ada Lovelace', '2.01'), line('Alan Turing', '2.02'));
+  const { batch } = await add(path);
+  const env = { PSD2_APPROVALS: '1' };
+  const approve = (...by: string[]) =>
+    operator.psd2(['batch', 'approve', batch, '--yes', '--json', ...by], { env });
+  const refused = await operator.psd2(['batch', 'run', batch, '--yes', '--json'], { env });
+  expect(readError(refused)).toMatchObject({ exitCode: 2, message: 'The batch needs 1 approval, and has 0' });
+  expect(readError(await approve()).message).toContain('another person must approve it');
+  expect((await approve('--by', 'Second Person')).code).toBe(0);
+  expect(readError(await approve('--by', 'second  person')).exitCode).toBe(2);
+  expect(await operator.json(shapes.batch, ['batch', 'show', batch, '--json'], { env })).toMatchObject({
+    state: 'approved',
+    approvals: [{ by: 'Second Person' }],
+  });
+  expect((await operator.psd2(['batch', 'run', batch, '--yes', '--json'], { env })).code).toBe(0);
+});
+
+it('two runs at once share the payments of a batch, and pay none twice', async () => {
+  const names = ['Ada', 'Bea', 'Cleo', 'Dora', 'Eve', 'Fay'];
+  const { batch } = await add(
+    file('shared.csv', ...names.map((name, index) => line(name, `3.0${index + 1}`))),
+  );
+  const before = await sent('/execute');
+  const both = await Promise.all([
+    operator.psd2(['batch', 'run', batch, '--yes', '--json'], { ownProcess: true }),
+    operator.psd2(['batch', 'run', batch, '--yes', '--json'], { ownProcess: true }),
+  ]);
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  expect(await sent('/execute')).toBe(before + 6);
+  expect(new Set((await report(batch)).map(({ flow }) => flow)).size).toBe(6);
+});
+
+it('the links go to a file, and the run comes back for what the customers decided', async () => {
+  const { batch } = await add(file('links.csv', line('Ada Lovelace', '4.01'), line('Alan Turing', '4.02')));
+  const links = join(operator.folder, 'links.ndjson');
+  const first = await run(batch, '--links', links);
+  expect([first.code, readError(first).message]).toEqual([6, '2 of 2 payments await their customer']);
+  const written = () =>
+    readFileSync(links, 'utf8')
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+  expect(written().map((link) => [link.line, link.amount])).toEqual([
+    [1, '4.01'],
+    [2, '4.02'],
+  ]);
+  expect((await run(batch, '--links', links)).code).toBe(6);
+  expect(written()).toHaveLength(2);
+  // Nobody waits at the redirect URI, so the customer's browser ends at an address that does not answer.
+  for (const { url } of written()) await operator.psd2(['sandbox', 'customer', url]);
+  expect((await run(batch, '--links', links)).code).toBe(0);
+});
+
+it('lines that somebody has changed in the store are noticed before anything is sent', async () => {
+  const { batch } = await add(file('edited.csv', line('Ada Lovelace', '5.01')));
+  const path = join(operator.config, 'flows', 'sandbox', 'batches', batch, 'lines.ndjson');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace('5.01', '9.01'));
+  const before = await sent('/verify');
+  expect(readError(await run(batch))).toMatchObject({
+    exitCode: 3,
+    message: expect.stringContaining('not those that were added'),
+  });
+  expect(await sent('/verify')).toBe(before);
+  writeFileSync(path, text);
+  expect((await operator.psd2(['batch', 'cancel', batch, '--yes', '--json'])).code).toBe(0);
+  expect((await run(batch)).code).toBe(8);
+  expect((await report(batch)).map(({ state }) => state)).toEqual(['cancelled']);
+});

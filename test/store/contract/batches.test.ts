@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Batch, Person } from '../../../src/domain/batch/batch.ts';
+import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
+import { named } from '../../support/named.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BACKENDS, type Place } from './backends.ts';
+
+const temporary = temporaryFolder();
+const ADA: Person = { by: 'ada', user: 'ada', machine: 'pisp-1' };
+const BOB: Person = { by: 'bob', user: 'bob', machine: 'pisp-2' };
+
+function line(number: number, amount = '1.00'): BatchLine {
+  return {
+    ...{ line: number, place: `line ${number + 1}`, customer: null, from: parseProductId('0010482620') },
+    ...{ fromIban: null, name: 'Ada Lovelace', iban: parseSepaIban('DE89370400440532013000') },
+    ...{ amount: parsePaymentAmount(amount), currency: 'EUR', description: '', reference: null },
+    ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
+    ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
+  };
+}
+
+const order = (
+  lines: BatchLine[],
+  more: Partial<NewBatch> = {},
+  messageId: string | null = null,
+): NewBatch => ({
+  added: { format: 'csv', messageId, note: 'Salaries', retryOf: null, payees: [], ...ADA },
+  lines,
+  again: false,
+  ...more,
+});
+
+async function listed(of: Batches): Promise<Batch[]> {
+  const all: Batch[] = [];
+  for await (const each of of.list()) all.push(each);
+  return all;
+}
+
+describe.each(named(BACKENDS))('the batches in %s', (_name, { open }) => {
+  let place: Place;
+  let batches: Batches;
+  /** The same, as another worker sees it. */
+  let others: Batches;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    batches = (await place.worker()).open('bank').batches;
+    others = (await place.worker()).open('bank').batches;
+  });
+
+  it('a batch is found by the beginning of its id, which is the hash of its content, with its lines', async () => {
+    const lines = [line(1), line(2, '2.50')];
+    const { batch, sha256 } = await batches.add(order(lines));
+    expect(batch).toBe(sha256);
+    const found = await others.find(batch.slice(0, 8));
+    expect(found).toMatchObject({ batch, sha256, count: 2, addedBy: 'ada', note: 'Salaries', approvals: [] });
+    expect(await others.lines(found)).toEqual(lines);
+    await expect(others.find('zz')).rejects.toMatchObject({ code: 'usage' });
+    expect(await listed(others)).toEqual([found]);
+  });
+
+  it('the same content is one batch, also if two workers add it at once, unless it is meant', async () => {
+    const both = await Promise.allSettled([batches.add(order([line(1)])), others.add(order([line(1)]))]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const [one] = await listed(batches);
+    await expect(others.add(order([line(1)]))).rejects.toMatchObject({
+      code: 'usage',
+      message: `The batch ${one?.batch} has the same content`,
+    });
+    const again = await others.add(order([line(1)], { again: true }));
+    expect(again.batch).toBe(`${one?.batch}-2`);
+  });
+
+  it('a MsgId has one content', async () => {
+    await batches.add(order([line(1)], {}, 'MSG-1'));
+    await expect(others.add(order([line(1, '7.00')], {}, 'MSG-1'))).rejects.toMatchObject({ code: 'usage' });
+    await others.add(order([line(1)], { again: true }, 'MSG-1'));
+  });
+
+  it('of many workers that begin a line at once, one succeeds, and all see the same batch', async () => {
+    const { batch } = await batches.add(order([line(1)]));
+    const workers = await Promise.all(
+      [1, 2, 3, 4].map(async () => (await place.worker()).open('bank').batches),
+    );
+    const begun = await Promise.all(
+      workers.map((worker, index) =>
+        worker.change(batch, (now) =>
+          now.flows.has(1) ? null : { type: 'line-begun', line: 1, flow: `tr-${index}` },
+        ),
+      ),
+    );
+    expect(begun.filter(({ recorded }) => recorded)).toHaveLength(1);
+    const flows = await Promise.all(workers.map(async (worker) => (await worker.find(batch)).flows.get(1)));
+    expect(new Set(flows).size).toBe(1);
+  });
+
+  it('each event is kept, with the person and the hash', async () => {
+    const { batch, sha256 } = await batches.add(order([line(1), line(2)]));
+    await batches.change(batch, () => ({ type: 'approved', sha256, ...BOB }));
+    await others.change(batch, () => ({ type: 'line-refused', line: 1, reason: 'No' }));
+    await batches.change(batch, () => ({ type: 'lines-cancelled', lines: [2], ...ADA }));
+    await others.change(batch, () => ({ type: 'link-given', line: 1, flow: 'tr-1' }));
+    await batches.change(batch, () => ({ type: 'rejected', sha256, note: 'Wrong', ...BOB }));
+    expect(await others.find(batch)).toMatchObject({
+      approvals: [{ ...BOB, sha256, at: expect.any(String) }],
+      rejection: { ...BOB, note: 'Wrong' },
+      refused: new Map([[1, 'No']]),
+      cancelled: new Set([2]),
+      linked: new Set(['tr-1']),
+    });
+  });
+
+  it('a line is worked on by one worker at a time', async () => {
+    const { batch } = await batches.add(order([line(1), line(2)]));
+    const seen = await batches.onLine(batch, 1, false, async () => [
+      await others.onLine(batch, 1, false, async () => 'ours'),
+      await others.onLine(batch, 2, false, async () => 'ours'),
+    ]);
+    expect(seen).toEqual(['taken', 'ours']);
+    expect(await others.onLine(batch, 1, false, async () => 'ours')).toBe('ours');
+    await expect(others.onLine(batch, 1, false, () => Promise.reject(new Error('inside')))).rejects.toThrow(
+      'inside',
+    );
+  });
+});
