@@ -1,10 +1,10 @@
 import { Psd2Error } from '../errors.ts';
+import type { BankProblem } from './bank-problem.ts';
 import { inconsistencies } from './consistency.ts';
 import { type Layer, layersOf } from './layers.ts';
 import { mergeBankFiles } from './merge.ts';
-import { type BankProblem, isObject, problemsIn } from './problems.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
-import { valuesIn } from './values.ts';
+import { isObject, valuesIn } from './values.ts';
 
 /** A bank file that was read and found right. */
 export interface ReadBank {
@@ -55,9 +55,12 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
   }
   const files: BankFile[] = [];
   for (const [index, { where, content }] of layers.entries()) {
-    if (isBankFile(content)) files.push(content);
-    else
-      problems.push(...problemsOfFields(content).map((each) => (index === 0 ? each : inside(where, each))));
+    if (isBankFile(content)) {
+      files.push(content);
+      continue;
+    }
+    const found = await problemsOfFields(content);
+    problems.push(...found.map((each) => (index === 0 ? each : inside(where, each))));
   }
   const about = aboutIn(layers[0]?.content);
   if (problems.length > 0) return { ...about, problems, bank: undefined };
@@ -76,9 +79,9 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
  *
  * @throws Psd2Error `config` if something is wrong with it
  */
-export function describeBank(content: unknown): BankDescription {
+export async function describeBank(content: unknown): Promise<BankDescription> {
   const { success, data } = bankFile.safeParse(content);
-  if (!success) throw refusal('The stored bank', problemsOfFields(content));
+  if (!success) throw refusal('The stored bank', await problemsOfFields(content));
   if (data.extends !== undefined)
     throw new Psd2Error('config', 'The stored bank must not extend another one');
   const problems = inconsistencies(data);
@@ -90,7 +93,8 @@ function isBankFile(content: unknown): content is BankFile {
   return bankFile.safeParse(content).success;
 }
 
-function problemsOfFields(content: unknown): BankProblem[] {
+async function problemsOfFields(content: unknown): Promise<BankProblem[]> {
+  const { problemsIn } = await import('./problems.ts');
   return problemsIn(bankFile.safeParse(content).error?.issues ?? [], content);
 }
 

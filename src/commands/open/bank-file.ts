@@ -31,7 +31,7 @@ export function needsClientSecret({ oauth }: BankDescription): boolean {
  */
 export async function bankOf(setting: string, env: Environment): Promise<BankDescription> {
   const described = setting.startsWith('{')
-    ? describeStored(setting)
+    ? await describeStored(setting)
     : (await readBankFile(setting)).description;
   const { headers } = described;
   const filled = (values: Record<string, string>) =>
@@ -49,7 +49,7 @@ export async function bankOf(setting: string, env: Environment): Promise<BankDes
 }
 
 /** The values in force of the bank file that a profile stores. `env:` stays as it is. @throws Psd2Error `config` */
-export function describeStored(setting: string): BankDescription {
+export async function describeStored(setting: string): Promise<BankDescription> {
   return describeBank(parseStored(setting));
 }
 
