@@ -14,6 +14,8 @@ export interface ReadBank {
   description: BankDescription;
   /** The paths of the values that are the standard's, since no file says anything else. */
   defaults: string[];
+  /** The text of the file, if no other file has a say; undefined for a platform. */
+  aloneText: string | undefined;
 }
 
 /** What psd2 found in a bank file. `bank` is undefined if there are problems. */
@@ -70,7 +72,9 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
   const said = new Set([...valuesIn(file)].map(([path]) => path));
   const defaults = [...valuesIn(description)].map(([path]) => path).filter((path) => !said.has(path));
   const unfit = inconsistencies(description);
-  const bank = unfit.length === 0 ? { file, description, defaults } : undefined;
+  const [own, ...below] = layers;
+  const aloneText = below.some(({ text }) => text !== undefined) ? undefined : own?.text;
+  const bank = unfit.length === 0 ? { file, description, defaults, aloneText } : undefined;
   return { ...about, name: description.name ?? null, problems: unfit, bank };
 }
 

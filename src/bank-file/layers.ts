@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
-import { readJson } from './read-json.ts';
+import { parseJson, readText } from './read-json.ts';
 import { isObject } from './values.ts';
 
 /** A bank file as it was read, not yet checked. */
@@ -10,10 +10,14 @@ export interface Layer {
   /** Name of the platform, or path of the file. */
   where: string;
   content: unknown;
+  /** The text of the file; undefined for a platform. */
+  text: string | undefined;
 }
 
-/** A path with a folder or a dot is no platform. */
-const NAME_OF_PLATFORM = /^[a-z0-9-]+$/;
+/** Whether a name can be that of a platform. A path with a folder or a dot cannot. */
+export function looksLikePlatform(name: string): boolean {
+  return /^[a-z0-9-]+$/.test(name);
+}
 
 /** A place from which a bank file can be read. */
 interface Place {
@@ -34,12 +38,12 @@ export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
     ? { where: nameOrPath, folder: undefined }
     : { where: nameOrPath, folder: dirname(nameOrPath) };
   while (place) {
-    const content = await contentOf(place, seen.size === 0);
+    const { content, text } = await contentOf(place, seen.size === 0);
     const id = place.folder === undefined ? place.where : realPathOf(place.where);
     if (seen.has(id))
       throw new Psd2Error('config', `The chain of extends is a circle: it comes back to ${place.where}`);
     seen.add(id);
-    yield { where: place.where, content };
+    yield { where: place.where, content, text };
     place =
       isObject(content) && typeof content.extends === 'string'
         ? await extended(content.extends, place)
@@ -47,10 +51,10 @@ export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
   }
 }
 
-async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<unknown> {
-  if (folder === undefined) return (await platforms()).PLATFORMS[where];
-  const content = await readJson(where);
-  if (content !== undefined) return content;
+async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<Omit<Layer, 'where'>> {
+  if (folder === undefined) return { content: (await platforms()).PLATFORMS[where], text: undefined };
+  const text = await readText(where);
+  if (text !== undefined) return { content: await parseJson(text, where), text };
   const name = basename(where);
   const near = didYouMean(name, Object.keys((await platforms()).PLATFORMS)).trim();
   const meant = near === '' ? '' : `. ${near}`;
@@ -78,8 +82,9 @@ async function extended(name: string, { folder }: Place): Promise<Place> {
 /** A bank file that extends none needs no platform, so that a command with one loads none. */
 const platforms = () => import('./platforms.ts');
 
+/** Whether a platform of this name comes with psd2. */
 async function isPlatform(name: string): Promise<boolean> {
-  return NAME_OF_PLATFORM.test(name) && (await platforms()).isPlatform(name);
+  return looksLikePlatform(name) && (await platforms()).isPlatform(name);
 }
 
 function realPathOf(path: string): string {

@@ -7,14 +7,14 @@ import { Psd2Error } from '../errors.ts';
 const MAX_BYTES = 262_144;
 
 /**
- * Reads a file of JSON in UTF-8.
+ * Reads a file of text in UTF-8.
  *
  * @returns undefined if there is no file
- * @throws Psd2Error `config` if it is a folder, too large, cannot be read, is not JSON, or gives a field two values
+ * @throws Psd2Error `config` if it is a folder, too large, or cannot be read
  */
-export async function readJson(path: string): Promise<unknown> {
+export async function readText(path: string): Promise<string | undefined> {
   const bytes = await readBounded(path);
-  return bytes && parse(decode(bytes, path), path);
+  return bytes && decode(bytes, path);
 }
 
 async function readBounded(path: string): Promise<Buffer | undefined> {
@@ -47,8 +47,14 @@ function decode(bytes: Buffer, path: string): string {
   }
 }
 
-/** Two values of one field would hide a mistake: `JSON.parse` takes the last. lossless-json refuses them, and says where. */
-async function parse(text: string, path: string): Promise<unknown> {
+/**
+ * Reads JSON. Two values of one field would hide a mistake: `JSON.parse` takes the last. lossless-json refuses them, and says
+ * where.
+ *
+ * @param path of the file that the text is from
+ * @throws Psd2Error `config` if it is not JSON, or gives a field two values
+ */
+export async function parseJson(text: string, path: string): Promise<unknown> {
   const content = parsedIfPlain(text);
   if (content !== undefined) return content;
   const lossless = await import('lossless-json');
