@@ -58,9 +58,7 @@ export async function databaseHome(
         .filter(Boolean),
     forget: () => {
       for (const table of ['transactions', 'sync_progress', 'sync_rounds', 'sync_customers'])
-        database.sql(
-          `do $$ begin truncate psd2.${table} cascade; exception when undefined_table then end $$`,
-        );
+        database.sql(`truncate psd2.${table} cascade`);
     },
   };
 }
