@@ -1,6 +1,8 @@
 // Bundles src/main.ts and everything it imports, split so that a command loads only what it uses.
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { clientAlone } from './client-alone.js';
 
@@ -68,7 +70,18 @@ export function bundle(outdir) {
     // A native addon.
     external: ['@napi-rs/keyring'],
     plugins: [reflectMetadataFirst, withoutWhenExit, withoutChildProcess, clientAlone],
-    define: { PSD2_VERSION: JSON.stringify(version) },
+    define: {
+      PSD2_VERSION: JSON.stringify(version),
+      PSD2_BANK_FILE_RULES: JSON.stringify(digestOf('src/bank-file')),
+    },
     logLevel: 'warning',
   });
+}
+
+/** A digest of the sources in a folder. Another one means that they may do something else. */
+function digestOf(folder) {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder, { recursive: true }).sort())
+    if (name.endsWith('.ts')) hash.update(name).update(readFileSync(join(folder, name)));
+  return hash.digest('hex');
 }

@@ -1,10 +1,10 @@
 import { Psd2Error } from '../errors.ts';
+import type { BankProblem } from './bank-problem.ts';
 import { inconsistencies } from './consistency.ts';
 import { type Layer, layersOf } from './layers.ts';
 import { mergeBankFiles } from './merge.ts';
-import { type BankProblem, isObject, problemsIn } from './problems.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
-import { valuesIn } from './values.ts';
+import { isObject, valuesIn } from './values.ts';
 
 /** A bank file that was read and found right. */
 export interface ReadBank {
@@ -14,6 +14,8 @@ export interface ReadBank {
   description: BankDescription;
   /** The paths of the values that are the standard's, since no file says anything else. */
   defaults: string[];
+  /** The text of the file, if no other file has a say; undefined for a platform. */
+  aloneText: string | undefined;
 }
 
 /** What psd2 found in a bank file. `bank` is undefined if there are problems. */
@@ -55,9 +57,12 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
   }
   const files: BankFile[] = [];
   for (const [index, { where, content }] of layers.entries()) {
-    if (isBankFile(content)) files.push(content);
-    else
-      problems.push(...problemsOfFields(content).map((each) => (index === 0 ? each : inside(where, each))));
+    if (isBankFile(content)) {
+      files.push(content);
+      continue;
+    }
+    const found = await problemsOfFields(content);
+    problems.push(...found.map((each) => (index === 0 ? each : inside(where, each))));
   }
   const about = aboutIn(layers[0]?.content);
   if (problems.length > 0) return { ...about, problems, bank: undefined };
@@ -67,7 +72,9 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
   const said = new Set([...valuesIn(file)].map(([path]) => path));
   const defaults = [...valuesIn(description)].map(([path]) => path).filter((path) => !said.has(path));
   const unfit = inconsistencies(description);
-  const bank = unfit.length === 0 ? { file, description, defaults } : undefined;
+  const [own, ...below] = layers;
+  const aloneText = below.some(({ text }) => text !== undefined) ? undefined : own?.text;
+  const bank = unfit.length === 0 ? { file, description, defaults, aloneText } : undefined;
   return { ...about, name: description.name ?? null, problems: unfit, bank };
 }
 
@@ -76,9 +83,9 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
  *
  * @throws Psd2Error `config` if something is wrong with it
  */
-export function describeBank(content: unknown): BankDescription {
+export async function describeBank(content: unknown): Promise<BankDescription> {
   const { success, data } = bankFile.safeParse(content);
-  if (!success) throw refusal('The stored bank', problemsOfFields(content));
+  if (!success) throw refusal('The stored bank', await problemsOfFields(content));
   if (data.extends !== undefined)
     throw new Psd2Error('config', 'The stored bank must not extend another one');
   const problems = inconsistencies(data);
@@ -90,7 +97,8 @@ function isBankFile(content: unknown): content is BankFile {
   return bankFile.safeParse(content).success;
 }
 
-function problemsOfFields(content: unknown): BankProblem[] {
+async function problemsOfFields(content: unknown): Promise<BankProblem[]> {
+  const { problemsIn } = await import('./problems.ts');
   return problemsIn(bankFile.safeParse(content).error?.issues ?? [], content);
 }
 

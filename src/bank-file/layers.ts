@@ -1,16 +1,22 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { didYouMean } from '../did-you-mean.ts';
 import { Psd2Error } from '../errors.ts';
-import { isPlatform, PLATFORMS } from './platforms.ts';
-import { isObject } from './problems.ts';
-import { readJson } from './read-json.ts';
+import { parseJson, readText } from './read-json.ts';
+import { isObject } from './values.ts';
 
 /** A bank file as it was read, not yet checked. */
 export interface Layer {
   /** Name of the platform, or path of the file. */
   where: string;
   content: unknown;
+  /** The text of the file; undefined for a platform. */
+  text: string | undefined;
+}
+
+/** Whether a name can be that of a platform. A path with a folder or a dot cannot. */
+export function looksLikePlatform(name: string): boolean {
+  return /^[a-z0-9-]+$/.test(name);
 }
 
 /** A place from which a bank file can be read. */
@@ -28,28 +34,29 @@ interface Place {
  */
 export async function* layersOf(nameOrPath: string): AsyncGenerator<Layer> {
   const seen = new Set<string>();
-  let place: Place | undefined = isPlatform(nameOrPath)
+  let place: Place | undefined = (await isPlatform(nameOrPath))
     ? { where: nameOrPath, folder: undefined }
     : { where: nameOrPath, folder: dirname(nameOrPath) };
   while (place) {
-    const content = await contentOf(place, seen.size === 0);
-    const id =
-      place.folder === undefined ? place.where : await realpath(place.where).catch(() => place?.where ?? '');
+    const { content, text } = await contentOf(place, seen.size === 0);
+    const id = place.folder === undefined ? place.where : realPathOf(place.where);
     if (seen.has(id))
       throw new Psd2Error('config', `The chain of extends is a circle: it comes back to ${place.where}`);
     seen.add(id);
-    yield { where: place.where, content };
+    yield { where: place.where, content, text };
     place =
-      isObject(content) && typeof content.extends === 'string' ? extended(content.extends, place) : undefined;
+      isObject(content) && typeof content.extends === 'string'
+        ? await extended(content.extends, place)
+        : undefined;
   }
 }
 
-async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<unknown> {
-  if (folder === undefined) return PLATFORMS[where];
-  const content = await readJson(where);
-  if (content !== undefined) return content;
+async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<Omit<Layer, 'where'>> {
+  if (folder === undefined) return { content: (await platforms()).PLATFORMS[where], text: undefined };
+  const text = await readText(where);
+  if (text !== undefined) return { content: await parseJson(text, where), text };
   const name = basename(where);
-  const near = didYouMean(name, Object.keys(PLATFORMS)).trim();
+  const near = didYouMean(name, Object.keys((await platforms()).PLATFORMS)).trim();
   const meant = near === '' ? '' : `. ${near}`;
   throw new Psd2Error(
     'config',
@@ -60,8 +67,8 @@ async function contentOf({ where, folder }: Place, isFirst: boolean): Promise<un
 }
 
 /** What a bank file extends. A file must lie beside it, so that a bank file from elsewhere cannot make psd2 read other folders. */
-function extended(name: string, { folder }: Place): Place {
-  if (isPlatform(name)) return { where: name, folder: undefined };
+async function extended(name: string, { folder }: Place): Promise<Place> {
+  if (await isPlatform(name)) return { where: name, folder: undefined };
   const file = name.replace(/^\.\//, '');
   if (/[/\\]/.test(file) || file === '..' || file === '.')
     throw new Psd2Error(
@@ -70,4 +77,20 @@ function extended(name: string, { folder }: Place): Place {
     );
   if (folder === undefined) throw new Psd2Error('config', `There is no platform ${name}`);
   return { where: join(folder, file), folder };
+}
+
+/** A bank file that extends none needs no platform, so that a command with one loads none. */
+const platforms = () => import('./platforms.ts');
+
+/** Whether a platform of this name comes with psd2. */
+async function isPlatform(name: string): Promise<boolean> {
+  return looksLikePlatform(name) && (await platforms()).isPlatform(name);
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

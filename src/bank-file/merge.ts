@@ -1,5 +1,5 @@
-import { isObject } from './problems.ts';
 import type { BankFile } from './schema.ts';
+import { isObject } from './values.ts';
 
 /** A bank file whose fields are known to be valid, or several of them put together. */
 type Fields = Record<string, unknown>;

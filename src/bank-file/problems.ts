@@ -1,16 +1,10 @@
 import type * as z from 'zod/mini';
 import { $ZodEnum, $ZodObject } from 'zod/v4/core';
 import { didYouMean } from '../did-you-mean.ts';
+import { type BankProblem, listed } from './bank-problem.ts';
 import { allFields, alternativesAt, fieldsAt } from './fields.ts';
 import { whyNotPossible } from './needs-code.ts';
-
-/** Something that is wrong with a bank file. */
-export interface BankProblem {
-  /** Path of the field, with dots; empty if it is about the whole file. */
-  path: string;
-  /** A sentence that names the field. It never has a value of the file. */
-  message: string;
-}
+import { isObject } from './values.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -109,12 +103,6 @@ function describe(field: z.core.$ZodType): string[] {
 
 const quoted = (word: string) => JSON.stringify(word);
 
-/** `a`, `a or b`, `a, b or c` */
-export function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
-}
-
 /** The value at a path of JSON. */
 function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
@@ -124,9 +112,4 @@ function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
         : undefined,
     content,
   );
-}
-
-/** Whether a value of JSON is an object, not a list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

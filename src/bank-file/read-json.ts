@@ -1,30 +1,32 @@
-import { type FileHandle, open } from 'node:fs/promises';
+// Its promises would load much more of Node.js.
+import { close, fstat, open, read } from 'node:fs';
+import { promisify } from 'node:util';
 import { Psd2Error } from '../errors.ts';
 
 /** A bank file has a few kilobytes. */
 const MAX_BYTES = 262_144;
 
 /**
- * Reads a file of JSON in UTF-8.
+ * Reads a file of text in UTF-8.
  *
  * @returns undefined if there is no file
- * @throws Psd2Error `config` if it is a folder, too large, cannot be read, is not JSON, or gives a field two values
+ * @throws Psd2Error `config` if it is a folder, too large, or cannot be read
  */
-export async function readJson(path: string): Promise<unknown> {
+export async function readText(path: string): Promise<string | undefined> {
   const bytes = await readBounded(path);
-  return bytes && parse(decode(bytes, path), path);
+  return bytes && decode(bytes, path);
 }
 
 async function readBounded(path: string): Promise<Buffer | undefined> {
-  let file: FileHandle | undefined;
+  let file: number | undefined;
   try {
-    file = await open(path);
-    if ((await file.stat()).isDirectory()) throw refusal(path, 'is a folder, not a bank file');
+    file = await promisify(open)(path, 'r');
+    if ((await promisify(fstat)(file)).isDirectory()) throw refusal(path, 'is a folder, not a bank file');
     // One byte more shows that the file is too large. A pipe has no size.
     const buffer = Buffer.alloc(MAX_BYTES + 1);
     let size = 0;
-    for (let read = 1; read > 0 && size < buffer.length; size += read)
-      read = (await file.read(buffer, size, buffer.length - size)).bytesRead;
+    for (let more = 1; more > 0 && size < buffer.length; size += more)
+      more = (await promisify(read)(file, buffer, size, buffer.length - size, null)).bytesRead;
     if (size > MAX_BYTES) throw refusal(path, `has more than ${MAX_BYTES} bytes, too many for a bank file`);
     return buffer.subarray(0, size);
   } catch (cause) {
@@ -33,7 +35,7 @@ async function readBounded(path: string): Promise<Buffer | undefined> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw refusal(path, `cannot be read (${code})`, cause);
   } finally {
-    await file?.close();
+    if (file !== undefined) await promisify(close)(file);
   }
 }
 
@@ -45,8 +47,16 @@ function decode(bytes: Buffer, path: string): string {
   }
 }
 
-/** Two values of one field would hide a mistake: `JSON.parse` takes the last. lossless-json refuses them, and says where. */
-async function parse(text: string, path: string): Promise<unknown> {
+/**
+ * Reads JSON. Two values of one field would hide a mistake: `JSON.parse` takes the last. lossless-json refuses them, and says
+ * where.
+ *
+ * @param path of the file that the text is from
+ * @throws Psd2Error `config` if it is not JSON, or gives a field two values
+ */
+export async function parseJson(text: string, path: string): Promise<unknown> {
+  const content = parsedIfPlain(text);
+  if (content !== undefined) return content;
   const lossless = await import('lossless-json');
   try {
     lossless.parse(text, null, Number);
@@ -55,6 +65,24 @@ async function parse(text: string, path: string): Promise<unknown> {
     const deep = cause instanceof RangeError;
     throw refusal(path, `is not valid JSON: ${deep ? 'it is nested too deep' : placeOf(cause, text)}`, cause);
   }
+}
+
+/** The content, if each name in the text is a field of it. Undefined: something is wrong, perhaps. */
+function parsedIfPlain(text: string): unknown {
+  try {
+    const content: unknown = JSON.parse(text);
+    const names = [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/g)].filter(([, colon]) => colon === ':');
+    return names.length === fieldsIn(content) ? content : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many fields a value of JSON has, with those of the objects in it. */
+function fieldsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value);
+  return inner.reduce<number>((sum, each) => sum + fieldsIn(each), Array.isArray(value) ? 0 : inner.length);
 }
 
 /** The parser's message, with line and column. */

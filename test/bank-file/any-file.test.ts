@@ -168,7 +168,7 @@ it('any file of valid values resolves, and what bank show prints of it is a vali
       expect(shown.description).toEqual(description);
       expect(shown.defaults).toEqual([]);
       // What a profile stores means the same.
-      expect(describeBank(file)).toEqual(description);
+      expect(await describeBank(file)).toEqual(description);
       expect(bankFile.parse(description)).toEqual(description);
       expect(defaults).not.toContain('interface');
     }),

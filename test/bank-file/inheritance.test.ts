@@ -205,7 +205,7 @@ describe('what is no bank file', () => {
 describe('a bank that a profile stores', () => {
   it('is described as the file was', async () => {
     const { file, description } = await readBankFile('cbi-globe');
-    expect(describeBank(JSON.parse(JSON.stringify(file)))).toEqual(description);
+    expect(await describeBank(JSON.parse(JSON.stringify(file)))).toEqual(description);
   });
 
   it.each([
@@ -213,8 +213,8 @@ describe('a bank that a profile stores', () => {
     [{ ...LEAST, a: 1 }, 'a is not a field'],
     [{ ...LEAST, payments: { repeatMinutes: 1 } }, 'only possible with'],
     [null, 'must be an object'],
-  ])('is refused if it is not right: %j', (content, reason) => {
-    expect(() => describeBank(content)).toThrow(
+  ])('is refused if it is not right: %j', async (content, reason) => {
+    await expect(describeBank(content)).rejects.toThrow(
       expect.objectContaining({ code: 'config', message: expect.stringContaining(reason) }),
     );
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readError } from '../e2e/support/errors.ts';
+import { keepRunning } from '../e2e/support/psd2.ts';
 import { sample } from '../support/sample.ts';
 import {
   ACCESS_TOKEN,
@@ -19,7 +20,7 @@ import {
 } from './hostile-bank.ts';
 
 const bank = useHostileBank();
-const { operator } = bank;
+const operator = keepRunning(bank.operator);
 const MIB = 1024 * 1024;
 /** One call that psd2 does not retry, so that its time limit is the command's. */
 const CALL = ['api', 'PUT', '/x', '--data', '{}', '--json'];

@@ -3,14 +3,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { bankDate, bankDay } from '../e2e/support/bank-days.ts';
 import { readError } from '../e2e/support/errors.ts';
-import { type Running, readDocument } from '../e2e/support/psd2.ts';
+import { keepRunning, type Running, readDocument } from '../e2e/support/psd2.ts';
 import { plausibleAnswer } from '../fuzz/plausible-bank.ts';
 import { type Behaviour, PRODUCT, useHostileBank, write } from './hostile-bank.ts';
 
 // Answers that a bank, or a system in front of it, may give, and that are easy to misread.
 
 const bank = useHostileBank();
-const { operator } = bank;
+const operator = keepRunning(bank.operator);
 const page = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>bad</h1>' };
 const NAME = 'Ada Lovelace';
 const ORDER = [

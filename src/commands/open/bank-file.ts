@@ -1,7 +1,10 @@
 import { describeBank, readBankFile } from '../../bank-file/bank-file.ts';
 import { variableOf } from '../../bank-file/kinds.ts';
+import { looksLikePlatform } from '../../bank-file/layers.ts';
+import { readText } from '../../bank-file/read-json.ts';
 import { type BankDescription, type BankFile, bankFile } from '../../bank-file/schema.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { CheckedBank } from '../../store/machine/checked-bank.ts';
 import type { Environment } from '../../store/machine/settings.ts';
 
 /**
@@ -27,12 +30,16 @@ export function needsClientSecret({ oauth }: BankDescription): boolean {
  * The bank of a profile, with what its headers take from the environment.
  *
  * @param setting the setting `bank`: JSON as {@link contentOfBank} gives it, or the name or path in `PSD2_BANK`
+ * @param checked what the bank file meant when it was last checked
  * @throws Psd2Error `config` if something is wrong with the bank file, or a variable that it names is not set
  */
-export async function bankOf(setting: string, env: Environment): Promise<BankDescription> {
-  const described = setting.startsWith('{')
-    ? describeStored(setting)
-    : (await readBankFile(setting)).description;
+export async function bankOf(
+  setting: string,
+  env: Environment,
+  checked: CheckedBank,
+): Promise<BankDescription> {
+  const known = await knownBank(setting, checked);
+  const described = known ?? (await checkBank(setting, checked));
   const { headers } = described;
   const filled = (values: Record<string, string>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fromEnvironment(value, env)]));
@@ -48,14 +55,42 @@ export async function bankOf(setting: string, env: Environment): Promise<BankDes
   };
 }
 
+/** What was checked before, and has not changed. */
+async function knownBank(setting: string, checked: CheckedBank): Promise<BankDescription | undefined> {
+  if (looksLikePlatform(setting)) return undefined;
+  const text = isStored(setting) ? setting : await readText(setting);
+  const known = text === undefined ? undefined : checked.read(text);
+  return wasDescribed(known) ? known : undefined;
+}
+
+async function checkBank(setting: string, checked: CheckedBank): Promise<BankDescription> {
+  if (isStored(setting)) {
+    const description = await describeStored(setting);
+    checked.write(setting, description);
+    return description;
+  }
+  const { description, aloneText } = await readBankFile(setting);
+  if (aloneText !== undefined) checked.write(aloneText, description);
+  return description;
+}
+
+/** What psd2 itself wrote, and the seal shows that it is whole: the schema has nothing to add. */
+function wasDescribed(known: unknown): known is BankDescription {
+  return known !== undefined;
+}
+
+function isStored(setting: string): boolean {
+  return setting.startsWith('{');
+}
+
 /** The values in force of the bank file that a profile stores. `env:` stays as it is. @throws Psd2Error `config` */
-export function describeStored(setting: string): BankDescription {
+export async function describeStored(setting: string): Promise<BankDescription> {
   return describeBank(parseStored(setting));
 }
 
 /** The bank file of a profile, with all that it extends. @param setting as in {@link bankOf}. @throws Psd2Error `config` */
 export async function bankFileOf(setting: string): Promise<BankFile> {
-  const file = setting.startsWith('{') ? parseStored(setting) : (await readBankFile(setting)).file;
+  const file = isStored(setting) ? parseStored(setting) : (await readBankFile(setting)).file;
   const { success, data } = bankFile.safeParse(file);
   if (success) return data;
   throw new Psd2Error('config', 'The bank file that the profile stores is damaged');

@@ -1,7 +1,7 @@
 import type { BankInterface, Capability } from '../../bank/ports/bank.ts';
 import { type Advice, Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
-import { baseUrlOf, type Environment, openProfile, type Profile } from '../../store/machine/settings.ts';
+import { baseUrlOf, openProfile, type Profile } from '../../store/machine/settings.ts';
 import type { StoreSettings } from '../../store/machine/store-choice.ts';
 import type { ProfileData, Store } from '../../store/ports/store.ts';
 import type { GrantType } from '../../store/ports/tokens.ts';
@@ -9,12 +9,14 @@ import type { Context, ProfileContext, Surroundings } from '../context.ts';
 import type { FindInterface } from './bank.ts';
 
 /** A profile with a bank file is at the bank that it describes, any other one at the bank that psd2 began with. */
-function findIn(env: Environment): FindInterface {
+function findIn({ env, folder }: Pick<Surroundings, 'env' | 'folder'>): FindInterface {
   return async (profile) => {
     const { DEFAULT_INTERFACE, interfaceNamed } = await import('../../bank/open.ts');
     const setting = bankSettingOf(profile);
     if (setting === undefined) return interfaceNamed(DEFAULT_INTERFACE);
-    const bank = await (await import('./bank-file.ts')).bankOf(setting, env);
+    const { checkedBank } = await import('../../store/machine/checked-bank.ts');
+    const { bankOf } = await import('./bank-file.ts');
+    const bank = await bankOf(setting, env, checkedBank(folder.checkedBank(profile().name)));
     return interfaceNamed(bank.interface, bank);
   };
 }
@@ -30,7 +32,7 @@ function bankSettingOf(profile: () => Profile): string | undefined {
 }
 
 /** Makes the context of a command. Opens nothing yet. */
-export function openContext(world: Surroundings, find: FindInterface = findIn(world.env)): Context {
+export function openContext(world: Surroundings, find: FindInterface = findIn(world)): Context {
   return withBank(openProfileContext(world, find), find);
 }
 

@@ -13,6 +13,8 @@ export interface StoreFolder {
   sandbox: string;
   profiles: string;
   profile(name: string): string;
+  /** What the bank file of a profile meant when it was checked. */
+  checkedBank(profile: string): string;
   protection(profile: string): string;
   tokens(profile: string): string;
   flows(profile: string): string;
@@ -39,6 +41,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     sandbox: join(root, 'sandbox'),
     profiles,
     profile: (name) => join(profiles, `${name}.json`),
+    checkedBank: (profile) => join(root, 'banks', `${profile}.json`),
     protection: (profile) => join(root, 'protection', `${profile}.json`),
     tokens: (profile) => join(root, 'tokens', profile),
     flows: (profile) => join(root, 'flows', profile),

@@ -225,6 +225,7 @@ export class ProfileStore {
 
   /** Removes the settings of a profile. */
   remove(name: string): void {
+    removeStored(this.#folder.checkedBank(parseProfileName(name)));
     removeStored(this.#folder.profile(parseProfileName(name)));
   }
 

@@ -5,14 +5,14 @@ import * as z from 'zod';
 import { useResident } from '../../hostile/resident.ts';
 import { bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 // The bank books something before it gives a page, for each command that reads pages.
 
 const ACCOUNT = '0010482620';
 const DAYS = ['--from', bankDay(-80)];
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 /** Runs commands that are not under test: a run costs milliseconds. */
 const resident = useResident(operator);
 const aside = async (...args: string[]) => {

@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { useChromium } from '../support/customer.ts';
 import { readError } from '../support/errors.ts';
-import { PROGRAM, readDocument, useSandbox } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
-const operator = useSandbox();
+const operator = keepRunning(useSandbox());
 const newCustomer = useChromium();
 operator.env.PSD2_BROWSER = 'none';
 

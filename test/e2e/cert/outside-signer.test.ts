@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
-import { useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { callsOf } from '../support/verbose.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const own = (name: string) => join(operator.folder, name);
 const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 const MODULES = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so'];

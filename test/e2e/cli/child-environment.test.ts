@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { CUSTOMER, type Environment, useLoggedIn } from '../support/psd2.ts';
+import { CUSTOMER, type Environment, keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const own = (name: string) => join(operator.folder, name);
 
 /** A script that records its environment, and then runs its lines. */

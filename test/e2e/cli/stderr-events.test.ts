@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, type Ended, useLoggedIn } from '../support/psd2.ts';
+import { ADDRESS, type Ended, keepRunning, useLoggedIn } from '../support/psd2.ts';
 
 const ACCOUNT = '0010482620';
 const ORDER = [
   ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', '3.00'],
 ];
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const said = z.union([z.object({ event: z.string() }), z.object({ error: z.object({ code: z.string() }) })]);
 

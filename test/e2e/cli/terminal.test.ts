@@ -7,7 +7,13 @@ import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import { type Environment, REFUSING_CUSTOMER, type Running, useLoggedIn } from '../support/psd2.ts';
+import {
+  type Environment,
+  keepRunning,
+  REFUSING_CUSTOMER,
+  type Running,
+  useLoggedIn,
+} from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -18,7 +24,7 @@ const ORDER = [
 const CONFIRM = /Send the customer to authorise this transfer\?/;
 const PAYEE = /Is Ada Lovelace verified as the payee behind DE89370400440532013000\?/;
 const CTRL_C = '\u0003';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const inTerminal = terminalOf(operator);
 

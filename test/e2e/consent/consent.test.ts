@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { useChromium } from '../support/customer.ts';
 import { readError } from '../support/errors.ts';
-import { readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const newCustomer = useChromium();
 
 const request = (...args: string[]) =>

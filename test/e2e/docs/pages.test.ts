@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Block, blocksOf, PAGES, readPage, shellOf } from '../../docs/pages.ts';
+import { sample } from '../../support/sample.ts';
 import {
   type Ended,
   type Environment,
@@ -220,7 +221,7 @@ describe('with a bank', () => {
     expect(stdout).toMatch(/^"passphrase"$/m);
   });
 
-  it.each(OTHERS)('the commands of %s work', async (page) => {
+  it.each(sample(OTHERS, 3))('the commands of %s work', async (page) => {
     const before = BEFORE[page];
     const first = before === undefined ? [] : [{ at: `before ${page}`, text: before }];
     await runBlocks(operator, [...first, ...shellOf(page)]);

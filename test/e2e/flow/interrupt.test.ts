@@ -5,7 +5,15 @@ import Big from 'big.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort, isFree } from '../../support/free-port.ts';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, type Ended, PROGRAM, type Running, readDocument, useLoggedIn } from '../support/psd2.ts';
+import {
+  ADDRESS,
+  type Ended,
+  keepRunning,
+  PROGRAM,
+  type Running,
+  readDocument,
+  useLoggedIn,
+} from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { tokensFile } from '../support/tokens-file.ts';
 
@@ -14,7 +22,7 @@ const ORDER = [
   ...['--from', ACCOUNT, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
   ...['--amount', '4.00', '--yes'],
 ];
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 /** Starts a command and waits until the customer would be at the bank's page. */
 async function untilCustomer(args: string[]): Promise<{ psd2: Running; address: string; port: number }> {

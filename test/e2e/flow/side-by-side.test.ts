@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { useChromium } from '../support/customer.ts';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { ADDRESS, keepRunning, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { tokensFile } from '../support/tokens-file.ts';
 import { callsOf } from '../support/verbose.ts';
 
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 const newCustomer = useChromium();
 const ORDER = [
   ...['transfer', 'create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],

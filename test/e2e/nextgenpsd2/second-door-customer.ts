@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect } from 'vitest';
 import * as z from 'zod';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
-import { type Operator, useSandbox } from '../support/psd2.ts';
+import { keepRunning, type Operator, useSandbox } from '../support/psd2.ts';
 
 const running = z.object({ customerSiteUrl: z.string(), controlToken: z.string() });
 const environment = z.record(z.string(), z.string());
@@ -45,7 +45,7 @@ export interface AtSecondDoor extends Operator {
  * @param file the fields of a bank file that the door plays
  */
 export function useSecondDoor(rules: string[] = [], file?: object): AtSecondDoor {
-  const operator = useSandbox(file ? [...rules, '--bank', written(file)] : rules);
+  const operator = keepRunning(useSandbox(file ? [...rules, '--bank', written(file)] : rules));
   beforeAll(async () => {
     const env = await operator.json(environment, ['sandbox', 'env', '--interface', 'nextgenpsd2']);
     Object.assign(operator.env, env, { PSD2_PROFILE: 'env' });

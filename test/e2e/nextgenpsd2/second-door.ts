@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import * as z from 'zod';
-import { CUSTOMER, giveRegistration, type Operator, useOperator } from '../support/psd2.ts';
+import { CUSTOMER, giveRegistration, keepRunning, type Operator, useOperator } from '../support/psd2.ts';
 
 const variables = z.record(z.string(), z.string());
 
 /** An operator whose sandbox runs with these rules, and who uses its second door through the environment. */
 export function useSecondDoor(rules: string[] = []): Operator {
-  const operator = useOperator();
+  const operator = keepRunning(useOperator());
   beforeAll(async () => {
     giveRegistration(operator);
     const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);

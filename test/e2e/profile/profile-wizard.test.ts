@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { freePort } from '../../support/free-port.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import { useSandbox } from '../support/psd2.ts';
+import { keepRunning, useSandbox } from '../support/psd2.ts';
 
 const PASSPHRASE = 'open sesame';
 const CTRL_C = '\u0003';
 const DOWN = '\u001b[B';
-const operator = useSandbox();
+const operator = keepRunning(useSandbox());
 const inTerminal = terminalOf(operator);
 const sandbox = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
 const stored = (name: string) => join(operator.config, 'profiles', `${name}.json`);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { sample } from '../../support/sample.ts';
 import { readError } from '../support/errors.ts';
 import { type Environment, keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
@@ -108,7 +109,7 @@ describe('a profile that is protected by a passphrase', () => {
     expect(await run(config, ['transfer', 'list'])).toMatchObject({ code: 0 });
   });
 
-  it.each([[['cert', 'check']], [['cert', 'inspect']], [['doctor']]])(
+  it.each(sample([[['cert', 'check']], [['cert', 'inspect']], [['doctor']]], 1))(
     'psd2 %j works with a protected profile',
     async (args) => {
       const config = copy();
@@ -313,12 +314,13 @@ describe('killed at any point', () => {
   };
 
   // Each test has its own folder, and waits for the locks of killed processes.
-  describe.concurrent.each([
+  const moments: [file: string, n: number][] = [
     ['the key', 1],
     ['the settings', 2],
     ['a login', 3],
     ['the other login', 4],
-  ])('when psd2 puts %s in place', (_file, n) => {
+  ];
+  describe.concurrent.each(sample(moments, 2, ([file]) => file))('when psd2 puts %s in place', (_file, n) => {
     it('a killed psd2 profile protect leaves everything readable, and completes when it runs again', async () => {
       const config = copy();
       const secrets = secretsIn(config);

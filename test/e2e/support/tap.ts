@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import * as z from 'zod';
-import { logIn, type Operator, useSandbox } from './psd2.ts';
+import { keepRunning, logIn, type Operator, useSandbox } from './psd2.ts';
 
 /** Stands before a bank and passes on all bytes. */
 interface Tap {
@@ -17,7 +17,7 @@ interface Tap {
 
 /** An operator who reaches the sandbox bank through a tap, and whose customer is logged in. */
 export function useTappedBank(): { operator: Operator; tap: Pick<Tap, 'connections' | 'hold'> } {
-  const operator = useSandbox();
+  const operator = keepRunning(useSandbox());
   let tap: Tap | undefined;
   const opened = (): Tap => {
     if (!tap) throw new Error('The tap is opened before the first test');

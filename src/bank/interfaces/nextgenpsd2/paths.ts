@@ -20,11 +20,18 @@ export function pathsOf({ api }: BankDescription): Paths {
   const templates = Object.entries(OPERATIONS).flatMap(([id, { method }]) => {
     if (!isOperation(id)) return [];
     const template = pathOf(api, id);
-    return [{ id, method, template, names: namesIn(template), pattern: patternOf(template) }];
+    return [{ id, method, template, names: namesIn(template), segments: segmentsOf(template) }];
   });
   const byId = new Map(templates.map((entry) => [entry.id, entry.template]));
   // The most specific template comes first: one with fewer parameters.
   const inOrder = templates.toSorted((one, other) => one.names.length - other.names.length);
+  // A command needs one or two of them.
+  const patterns = new Map<string, RegExp>();
+  const patternFor = (template: string) => {
+    const pattern = patterns.get(template) ?? patternOf(template);
+    patterns.set(template, pattern);
+    return pattern;
+  };
   return {
     to: (operation, values = {}) =>
       (byId.get(operation) ?? '').replace(/\{([^{}]*)\}/g, (_, name: string) =>
@@ -32,8 +39,9 @@ export function pathsOf({ api }: BankDescription): Paths {
       ),
     find(method, path) {
       const asked = path.split('?', 1)[0] ?? '';
-      for (const { id, method: its, names, pattern } of inOrder) {
-        const match = its === method ? pattern.exec(asked) : null;
+      const length = segmentsOf(asked);
+      for (const { id, method: its, template, names, segments } of inOrder) {
+        const match = its === method && segments === length ? patternFor(template).exec(asked) : null;
         if (!match) continue;
         const values = names.map((name, index) => [name, decoded(match[index + 1] ?? '')]);
         return { operation: id, values: Object.fromEntries(values) };
@@ -45,6 +53,10 @@ export function pathsOf({ api }: BankDescription): Paths {
 
 function isOperation(id: string): id is OperationId {
   return Object.hasOwn(OPERATIONS, id);
+}
+
+function segmentsOf(path: string): number {
+  return path.split('/').length;
 }
 
 function namesIn(template: string): string[] {

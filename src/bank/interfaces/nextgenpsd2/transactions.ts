@@ -154,7 +154,10 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
   const nextOf = ({ data, headers }: NextGenReading<Answered>, report: Report, call: BankCall) => {
     const href = report._links?.next ?? data._links?.next;
     if (href) return linked(calls, query, firstCall, call, href);
-    if (paging === 'link') return null;
+    if (paging === 'link') {
+      refuseCountedPages(headers, query);
+      return null;
+    }
     if (paging === 'page-index') {
       // A bank can have smaller pages than it was asked for, so only a page that is shorter than the first is the last.
       const rows = (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
@@ -213,6 +216,24 @@ function linked(
   } catch (error) {
     throw error instanceof Psd2Error ? error.with({ transactionId: query.transactionId }) : error;
   }
+}
+
+/** The names that banks give to a header with the number of pages. */
+const COUNT_OF_PAGES = /^(x-)?total-?pages?$/;
+
+/** A bank that counts several pages, and links to none, pages otherwise than its file says: the rest would be missing. */
+function refuseCountedPages(headers: Readonly<Record<string, string>>, query: TransactionQuery): void {
+  const [name] =
+    Object.entries(headers).find(([each, value]) => COUNT_OF_PAGES.test(each) && Number(value) > 1) ?? [];
+  if (name === undefined) return;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank has several pages of transactions of ${query.productId}, and links to none of them`,
+    {
+      hint: `Its header ${name} counts them: set accounts.paging in the bank file.`,
+      transactionId: query.transactionId,
+    },
+  );
 }
 
 /** The number of pages in a header. Without the header there is one. @throws Psd2Error `bank_answer` */

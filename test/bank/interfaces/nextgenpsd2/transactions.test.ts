@@ -424,6 +424,20 @@ describe('pages by a header', () => {
     expect(ids((await read({}, { file })).booked)).toEqual(['1']);
   });
 
+  it.each(['Total-Pages', 'X-Total-Pages', 'totalPages'])(
+    'are not taken for all of a bank that links to them: %s tells that there are more',
+    async (name) => {
+      const counting = (total: string) => json({ transactions: { booked: [row('1')] } }, 200, { [name]: total });
+      bank.expect('GET', FIRST, counting('2'));
+      await expect(read()).rejects.toMatchObject({
+        code: 'bank_answer',
+        hint: expect.stringContaining('accounts.paging'),
+      });
+      bank.expect('GET', FIRST, counting('1'));
+      expect(ids((await read()).booked)).toEqual(['1']);
+    },
+  );
+
   it.each(['many', '-1', '1e9', '99999999999'])('%s is no number of pages', async (total) => {
     bank.expect('GET', FIRST, counted('1', total));
     await expect(read({}, { file })).rejects.toMatchObject({ code: 'bank_answer' });
