@@ -1,5 +1,13 @@
 /** What psd2 starts: a program of the system or of the operator, or psd2 itself. */
-export type ProgramKind = 'browser' | 'pager' | 'signer' | 'payeeCheck' | 'notify' | 'notifyLink' | 'sandbox' | 'demo';
+export type ProgramKind =
+  | 'browser'
+  | 'pager'
+  | 'signer'
+  | 'payeeCheck'
+  | 'notify'
+  | 'notifyLink'
+  | 'sandbox'
+  | 'demo';
 
 /**
  * The variables of psd2 that each program needs. psd2 withholds all its other variables, including future ones: they

@@ -168,11 +168,9 @@ export function useCrashBank(rules: string[] = []): CrashBank {
         ...env,
       });
       running.closeInput();
-      // A bank that asks the customer elsewhere says where.
-      const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"|Log in at (http[^\s"]+) and/m).then(
+      const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"/m).then(
         // The process that listens for the customer's browser may be gone.
-        ([, url = '', ofJson = '', elsewhere = '']) =>
-          playCustomer(url || ofJson || elsewhere).catch(() => {}),
+        ([, url = '', ofJson = '']) => playCustomer(url || ofJson).catch(() => {}),
         () => {},
       );
       const hangs = setTimeout(() => running.kill('SIGKILL'), HANGS_AFTER_MS);

@@ -14,7 +14,6 @@ export const KINDS = [
   'another’s answer',
   'restored journal',
   'missing file',
-  'NextGenPSD2',
 ] as const;
 
 /** The result of one such try. */

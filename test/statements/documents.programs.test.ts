@@ -51,7 +51,8 @@ function ofxDtd(): string {
 }
 
 describe('camt.053', () => {
-  const validate = (statement: Statement) => lint(camt(statement), '--noout', '--schema', schemaOf('camt.053.001.08'));
+  const validate = (statement: Statement) =>
+    lint(camt(statement), '--noout', '--schema', schemaOf('camt.053.001.08'));
 
   it('a camt.053 statement is valid against its schema, whatever the bank wrote', () => {
     fc.assert(

@@ -108,7 +108,9 @@ describe('psd2 accounts export', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(shapes.saved.parse(JSON.parse(ended.stdout)).bytes).toBe(statSync(path).size);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    execFileSync('xmllint', ['--nonet', '--noout', '--schema', schemaOf('camt.053.001.08'), path], { stdio: 'pipe' });
+    execFileSync('xmllint', ['--nonet', '--noout', '--schema', schemaOf('camt.053.001.08'), path], {
+      stdio: 'pipe',
+    });
 
     const text = readFileSync(path, 'utf8');
     const signed = [

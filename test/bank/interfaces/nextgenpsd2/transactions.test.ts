@@ -427,7 +427,8 @@ describe('pages by a header', () => {
   it.each(['Total-Pages', 'X-Total-Pages', 'totalPages'])(
     'are not taken for all of a bank that links to them: %s tells that there are more',
     async (name) => {
-      const counting = (total: string) => json({ transactions: { booked: [row('1')] } }, 200, { [name]: total });
+      const counting = (total: string) =>
+        json({ transactions: { booked: [row('1')] } }, 200, { [name]: total });
       bank.expect('GET', FIRST, counting('2'));
       await expect(read()).rejects.toMatchObject({
         code: 'bank_answer',
