@@ -170,6 +170,7 @@ export const WALLS: Record<string, readonly string[]> = {
   // It describes what each command prints.
   'commands/schema': [...NOUN, 'bank-file', 'commands', 'sandbox/seed/seed-schema.ts'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
+  'commands/funds': NOUN,
   'commands/status': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts'],
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],

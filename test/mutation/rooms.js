@@ -12,6 +12,7 @@ export const ROOMS = {
       'src/flows/verification.ts',
       'src/flows/session.ts',
       'src/flows/outcome.ts',
+      'src/domain/next-step.ts',
       'src/domain/operation.ts',
       'src/domain/transfer.ts',
     ],

@@ -85,6 +85,8 @@ describe('the orders to the bank', () => {
       ['GET', '/nextgenpsd2/requests', '/nextgenpsd2/requests'],
       ['POST', '/nextgenpsd2/decide', '/nextgenpsd2/decide', { id: 'none', decision: 'refuse' }],
       ['POST', '/nextgenpsd2/revoke', '/nextgenpsd2/revoke', { consentId: UUID }],
+      ['GET', '/nextgenpsd2/payments', '/nextgenpsd2/payments'],
+      ['POST', '/nextgenpsd2/execute', '/nextgenpsd2/execute', { paymentId: 'none' }],
       ['POST', '/reset', '/reset'],
     ];
     const ajv = new Ajv2020({ strict: false });

@@ -4,7 +4,7 @@ import type { Consent } from '../../domain/consent.ts';
 import type { GrantPorts } from '../../flows/linked-consent.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { returnPortsOf } from '../flow/returns.ts';
+import { returnPortsOf } from '../open/returns.ts';
 
 /**
  * What a consent needs besides, at a bank where the customer's SCA alone grants it.

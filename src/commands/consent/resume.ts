@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
-import { refusePasting } from '../flow/returns.ts';
+import { refusePasting } from '../open/returns.ts';
 import { CONSENTS } from './consents.ts';
 import { driveConsent } from './request.ts';
 

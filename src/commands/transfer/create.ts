@@ -11,7 +11,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
-import { refusePasting, returnPortsOf } from '../flow/returns.ts';
+import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { writeMoney } from '../shared/money.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';

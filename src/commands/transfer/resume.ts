@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { resumeFlow } from '../flow/resume.ts';
-import { refusePasting } from '../flow/returns.ts';
+import { refusePasting } from '../open/returns.ts';
 import { readFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './create.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';

@@ -88,7 +88,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   async cancelAtBank(context, opened, open) {
     const { cancelAtBank } = await import('../../flows/cancellation.ts');
     const { flowPortsOf } = await import('../flow/ports.ts');
-    const { returnPortsOf } = await import('../flow/returns.ts');
+    const { returnPortsOf } = await import('../open/returns.ts');
     const returns = await returnPortsOf(context, opened, false);
     const calls = opened.bank.payments.transfer(open.current);
     await cancelAtBank(open, calls, flowPortsOf(context, opened), {

@@ -160,17 +160,21 @@ describe('the records of a folder', () => {
       { kind: 'customer', baseUrl: BANK.href, customer: 'bob', generation: 2, kept: null },
       expect.objectContaining({ kind: 'flow', underWay: false }),
       expect.objectContaining({ kind: 'flow', underWay: true, flow: left }),
+      expect.objectContaining({ kind: 'audit', n: 1 }),
+      expect.objectContaining({ kind: 'audit', n: 2 }),
       { kind: 'count', day, read: null, count: 1 },
       { kind: 'count', day, read: { customerId: '42', productId: '' }, count: 1 },
     ]);
     const flow = records[7];
     expect(flow?.kind === 'flow' ? flow.events.map(({ event }) => event) : []).toEqual([
       expect.objectContaining({ type: 'created' }),
-      { type: 'verify-sent', requestId: 'r', digest: null },
+      expect.objectContaining({ type: 'verify-sent', requestId: 'r', digest: null }),
     ]);
     // Each is its own counterpart, and none is in an empty folder.
     for (const record of records) {
       expect(await holdingsOf(from).counterpart(record)).toEqual(record);
+      // A line of the audit log has its place after the one before it.
+      if (record.kind === 'audit' && record.n > 1) continue;
       expect(await holdingsOf(to).counterpart(record)).toBeUndefined();
     }
   });

@@ -3,8 +3,8 @@ import type { ReturnPorts } from '../../flows/linked-sca.ts';
 import { readReturnAddress } from '../../flows/login.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
-import { openAccessNotes } from '../open/call-records.ts';
-import { customerPortsOf } from './ports.ts';
+import { customerPortsOf } from '../flow/ports.ts';
+import { openAccessNotes } from './call-records.ts';
 
 /** psd2 stores a granted login even if the operator interrupts. */
 const NEVER = new AbortController().signal;
