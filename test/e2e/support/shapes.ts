@@ -115,6 +115,11 @@ export const transfer = z.strictObject({
   totalAmount: money.nullable(),
   commissions: money.nullable(),
   bankName: z.string().nullable(),
+  // At a NextGenPSD2 bank.
+  product: z.string().nullable(),
+  endToEndId: z.string().nullable(),
+  transactionStatus: z.string().nullable(),
+  scaStatus: z.string().nullable(),
   payeeSource: z.enum(['payer', 'payee']).nullable(),
   payeeCheck: z
     .strictObject({
