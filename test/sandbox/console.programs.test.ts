@@ -234,7 +234,7 @@ describe('the console in Chromium', () => {
     await bank.tpp.authorise(token, id);
     await bank.tpp.send({ method: 'PUT', path: `${CURRENT}/moneyTransfer/${id}/execute`, token, body: '{}' });
     await page.getByRole('cell', { name: '-12.50 EUR' }).waitFor();
-    await page.getByLabel('Customer').fill('nobody');
+    await page.locator('#customer').fill('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('There is no customer nobody.').waitFor();
   });

@@ -151,6 +151,7 @@ describe('npm run check', () => {
         .join('\n'),
     );
     write('src/sync-thread.ts', '');
+    write('src/bank-file/rules.ts', '');
     write('package.json', JSON.stringify({ name: 'x', version: '1.0.0' }));
     write('package-lock.json', JSON.stringify({ packages: { '': {} } }));
     const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/licences.js')], {

@@ -22,8 +22,9 @@ export async function withDebtor(
   const iban = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/i.test(from) ? parseSepaIban(from) : null;
   if (iban !== null && !(await knowsAccounts(context, customerId))) return { ...order, fromIban: iban };
   const accounts = await bank.accounts.list(customerId, transactionId).catch((error: unknown) => {
-    if (iban !== null && cannotRead(error)) return null;
-    throw error;
+    if (!cannotRead(error)) throw error;
+    if (iban !== null) return null;
+    throw error instanceof Psd2Error ? error.with({ hint: NAME_THE_IBAN }) : error;
   });
   if (accounts === null) return { ...order, fromIban: iban ?? from };
   const account = accounts.find((each) => each.accountId === from || each.iban === iban);
@@ -37,6 +38,9 @@ export async function withDebtor(
     throw new Psd2Error('usage', `The account ${from} has no IBAN, so psd2 cannot debit it`);
   return { ...order, fromIban: account.iban };
 }
+
+const NAME_THE_IBAN =
+  'psd2 has sent no payment. It cannot read which IBAN this account has. Give --from the IBAN instead.';
 
 /** Whether the customer has a consent for all accounts. */
 async function knowsAccounts(context: Context, customerId: string): Promise<boolean> {

@@ -33,6 +33,7 @@ const running = z.strictObject({
   consoleUrl: z.url(),
   pid: z.int(),
   profile: z.literal('sandbox'),
+  time: z.iso.datetime(),
 });
 const profile = z.strictObject({ name: z.string(), baseUrl: z.url(), current: z.boolean() });
 const source = z.enum(['option', 'environment', 'profile', 'default']);
@@ -109,6 +110,7 @@ const ELSEWHERE = [
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
   ...['consent status', 'consent delete'], // nextgenpsd2/consents.test.ts
   ...['check', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
+  ...['transfer standing', 'funds check'], // nextgenpsd2/transfers.test.ts
   'batch check', // commands/batch/check.test.ts
   ...['add', 'approve', 'reject', 'run', 'list', 'show', 'status', 'report', 'retry', 'cancel'].map(
     (step) => `batch ${step}`, // batch/batch.test.ts
@@ -237,6 +239,8 @@ describe('with --json stdout is one document', () => {
       after: z.literal(0),
       probability: z.literal(1),
       seed: z.string(),
+      customer: z.null(),
+      until: z.null(),
       seen: z.literal(0),
       fired: z.literal(0),
     });

@@ -43,7 +43,7 @@ it('psd2 expiring lists what ends soon, soonest first, with the command that ren
   );
 });
 
-it.each(['14', '2w', '-1d', ''])('psd2 expiring refuses --within %j', async (within) => {
+it.each(['14x', '2w', '-1d', ''])('psd2 expiring refuses --within %j', async (within) => {
   const error = readError(await operator.psd2(['expiring', `--within=${within}`, '--json']));
   expect(error).toMatchObject({ code: 'usage', exitCode: 2 });
 });

@@ -68,7 +68,6 @@ describe('what a NextGenPSD2 bank lacks', () => {
   it.each([
     [['products', 'list'], 'products'],
     [['customer', 'id'], 'data of the customer'],
-    [['transfer', 'create', '--from', 'x', '--to', 'DE89370400440532013000', '--amount', '1.00'], 'payments'],
     [['transfer', 'prepare', '0010482620'], 'terms'],
     [['transfer', 'receipt', 'tr-1', '--file', 'x.pdf'], 'receipts'],
     [['operation', 'prepare', 'standingOrder', '--product', '0010482620'], 'operations'],

@@ -319,6 +319,7 @@ describe('killed at any point', () => {
     ['the settings', 2],
     ['a login', 3],
     ['the other login', 4],
+    ['the audit log', 5],
   ];
   describe.concurrent.each(sample(moments, 2, ([file]) => file))('when psd2 puts %s in place', (_file, n) => {
     it('a killed psd2 profile protect leaves everything readable, and completes when it runs again', async () => {
@@ -343,8 +344,8 @@ describe('killed at any point', () => {
 
   it('psd2 profile protect and unprotect put no other file in place', async () => {
     const config = copy();
-    expect(await killedAt(config, 5, ['profile', 'protect'])).toBe(false);
-    expect(await killedAt(config, 5, ['profile', 'unprotect', '--yes'])).toBe(false);
+    expect(await killedAt(config, 6, ['profile', 'protect'])).toBe(false);
+    expect(await killedAt(config, 6, ['profile', 'unprotect', '--yes'])).toBe(false);
   });
 
   it('psd2 profile protect undoes a killed psd2 profile unprotect', async () => {

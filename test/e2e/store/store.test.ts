@@ -220,7 +220,7 @@ describe('a store that cannot be used ends a command before anything is sent', (
   ])('psd2 reports a store with schema %i', async (version, what, fix) => {
     server.sql('bank', `update psd2.store set version = ${version}`);
     const { message, hint } = await refusalOf({});
-    server.sql('bank', 'update psd2.store set version = 4');
+    server.sql('bank', 'update psd2.store set version = 5');
     expect(message).toContain(`127.0.0.1:${port}/bank ${what}`);
     expect(hint).toContain(fix);
   });

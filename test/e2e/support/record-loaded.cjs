@@ -6,5 +6,8 @@ process.on('exit', () => {
   const ofNode = process.moduleLoadList.filter((name) => !before.has(name));
   // psd2's own loader has its chunks.
   const { modules } = require('../../../bin/loader.js');
-  writeFileSync(process.env.LOADED_FILE, JSON.stringify({ chunks: [...modules.keys()], ofNode }));
+  writeFileSync(
+    process.env.LOADED_FILE,
+    JSON.stringify({ chunks: [...modules.keys(), ...Object.keys(require.cache)], ofNode }),
+  );
 });

@@ -12,6 +12,7 @@ const VALUED = /^(-o|--(profile|customer|grant|output|query|timeout|sca-timeout|
 /** The default commands of groups. */
 const MEANT: Readonly<Record<string, string>> = {
   transfer: 'transfer create',
+  'sandbox customer': 'sandbox customer play',
   log: 'log list',
   sync: 'sync run',
 };
