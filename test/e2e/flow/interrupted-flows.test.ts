@@ -4,14 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import {
-  ADDRESS,
-  type Environment,
-  keepRunning,
-  type Running,
-  readDocument,
-  useLoggedIn,
-} from '../support/psd2.ts';
+import { ADDRESS, type Environment, type Running, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -19,7 +12,7 @@ const ORDER = [
   ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '2.00'],
 ];
-const operator = keepRunning(useLoggedIn());
+const operator = useLoggedIn();
 
 const terminal = terminalOf(operator);
 
