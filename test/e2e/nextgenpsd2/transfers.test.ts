@@ -17,7 +17,7 @@ const transfer = z.looseObject({
   transactionStatus: z.string().nullable(),
   reference: z.string().nullable(),
 });
-const funds = z.looseObject({ available: z.boolean() });
+const funds = z.looseObject({ fundsAvailable: z.boolean() });
 
 describe.each([
   ['that redirects', [], {}],
