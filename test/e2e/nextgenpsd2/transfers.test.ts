@@ -66,7 +66,7 @@ describe.each([
     ).toMatchObject({ state: 'executed', product: 'sepa-credit-transfers' });
     const check = ['funds', 'check', '--account', IBAN, '--json', '--amount'];
     expect(readDocument(funds, (await operator.psd2([...check, '1.00'])).stdout)).toMatchObject({
-      available: true,
+      fundsAvailable: true,
     });
     expect(await operator.psd2([...check, '99999999.00'])).toMatchObject({ code: 7 });
   });
