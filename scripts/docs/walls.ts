@@ -77,6 +77,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'store/machine',
     'store/ports',
     'terminal',
+    'time-limit.ts',
   ],
   'commands/flow': [
     'advice.ts',
@@ -175,7 +176,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],
 
-  flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports'],
+  flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
   // What the rest of psd2 knows of a bank. Types only.
   'bank/ports': ['certificates', 'domain', 'errors.ts', 'signature'],
   'bank/open.ts': ['bank-file', 'bank/call', 'bank/interfaces'],
@@ -236,12 +237,20 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/disk': ['errors.ts', 'quote-for-shell.ts'],
 
   // The sandbox shares no code with psd2 in which one mistake could hide in both.
-  sandbox: ['bank-file', 'certificates', 'domain/blocked-ports.ts', 'domain/loopback.ts', 'errors.ts'],
+  sandbox: [
+    'bank-file',
+    'certificates',
+    'domain/blocked-ports.ts',
+    'domain/loopback.ts',
+    'errors.ts',
+    'time-limit.ts',
+  ],
 
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
   'did-you-mean.ts': [],
   'errors.ts': [],
   'quote-for-shell.ts': [],
+  'time-limit.ts': [],
 };
 
 /** Packages that only one room, or a few, may import. */

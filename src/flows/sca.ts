@@ -2,6 +2,7 @@ import type { Bank } from '../bank/ports/bank.ts';
 import type { BeforeSend } from '../bank/ports/call.ts';
 import { type Authorization, isPending } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
+import { beginTimeLimit } from '../time-limit.ts';
 import type { Callback, CustomerPorts, WorldPorts } from './ports.ts';
 
 /** What SCA needs of the bank and of the customer. */
@@ -82,16 +83,18 @@ export async function awaitCallback(
   { customer, world }: { customer: CustomerPorts; world: WorldPorts },
   request: ScaRequest,
 ): Promise<URLSearchParams> {
-  const timeout = AbortSignal.timeout(customer.scaTimeoutMs);
+  const limit = beginTimeLimit(customer.scaTimeoutMs, world.signal);
   try {
     return await customer.whileWaiting(
       `Waiting for the customer to ${request.doing}`,
-      listener.received(AbortSignal.any([world.signal, timeout])),
+      listener.received(limit.signal),
       customer.scaTimeoutMs,
     );
   } catch (error) {
-    if (!timeout.aborted || world.signal.aborted) throw error;
+    if (!limit.isOver()) throw error;
     throw timedOut(customer, request, ' and come back');
+  } finally {
+    limit.clear();
   }
 }
 

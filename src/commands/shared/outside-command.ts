@@ -5,6 +5,7 @@ import { reason } from '../../terminal/browser.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import { shellWords } from '../../terminal/shell-words.ts';
+import { beginTimeLimit } from '../../time-limit.ts';
 import type { Context } from '../context.ts';
 
 /** More than any expected answer. */
@@ -30,16 +31,16 @@ export async function runOutsideCommand(
   const [program, ...args] = shellWords(command, variable);
   const fail = (what: string, stderr?: string) => failed(setting, program ?? '', what, stderr);
   if (program === undefined) throw fail('is empty');
-  const timeout = AbortSignal.timeout(globals.timeoutMs);
-  const ended = AbortSignal.any([world.signal, timeout]);
+  world.signal.throwIfAborted();
+  const limit = beginTimeLimit(globals.timeoutMs, world.signal);
   const whyEnded = () =>
-    world.signal.aborted ? world.signal.reason : fail(`did not answer within ${globals.timeoutMs / 1000} s`);
-  if (ended.aborted) throw whyEnded();
+    limit.isOver() ? fail(`did not answer within ${globals.timeoutMs / 1000} s`) : world.signal.reason;
 
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { env: environmentFor(setting), stdio: ['pipe', 'pipe', 'pipe'] });
     const give = (settle: () => void) => {
-      ended.removeEventListener('abort', onEnded);
+      limit.signal.removeEventListener('abort', onEnded);
+      limit.clear();
       settle();
     };
     const stop = (error: unknown) => {
@@ -49,7 +50,7 @@ export async function runOutsideCommand(
       give(() => reject(error));
     };
     const onEnded = () => stop(whyEnded());
-    ended.addEventListener('abort', onEnded);
+    limit.signal.addEventListener('abort', onEnded);
     const output = collectOutput(child, () => stop(fail('printed too much')));
     // The command may answer without reading all its input.
     child.stdin.on('error', () => {});

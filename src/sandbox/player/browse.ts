@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { type HTMLElement, parse } from 'node-html-parser';
 import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
+import { beginTimeLimit } from '../../time-limit.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_PAGE_BYTES = 1_048_576;
@@ -41,9 +42,9 @@ export class Browse {
         },
       );
     }
-    const limit = AbortSignal.timeout(TIMEOUT_MS);
+    const limit = beginTimeLimit(TIMEOUT_MS, signal);
     try {
-      const answer = await this.#exchange(url, form, signal ? AbortSignal.any([signal, limit]) : limit);
+      const answer = await this.#exchange(url, form, limit.signal);
       this.#keepCookies(url, answer.headers['set-cookie'] ?? []);
       const location = answer.headers.location;
       return {
@@ -59,6 +60,8 @@ export class Browse {
         hint: 'Check that the sandbox, and the command that waits for the customer, still run.',
         cause,
       });
+    } finally {
+      limit.clear();
     }
   }
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { CUSTOMER, keepRunning, logIn, useLoggedIn, useOperator, useSandbox } from '../support/psd2.ts';
+import { keepRunning, logIn, useLoggedIn, useOperator, useSandbox } from '../support/psd2.ts';
 
 const CURRENT = '0010482620';
 const balance = z.object({ availableBalance: z.object({ amount: z.string() }) });
@@ -235,10 +235,14 @@ describe('a sandbox with generated customers', () => {
   });
 
   test('a customer who does not exist cannot log in', async () => {
-    const env = { PSD2_BROWSER: `${CUSTOMER} --user customer-000201` };
-    const { code, stderr } = await psd2(['auth', 'login', '--sca-timeout', '1'], { env });
-    expect(code, stderr).not.toBe(0);
-    expect(stderr).toContain('ended with the exit code 3');
+    const shown = await psd2(['auth', 'login', '--no-browser', '--sca-timeout', '1']);
+    expect(shown.code, shown.stderr).toBe(6);
+    const [url = ''] = /http:\S+/.exec(shown.stderr) ?? [];
+    const customer = ['sandbox', 'customer', url, '--user', 'customer-000201'];
+    expect(await psd2(customer)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('User and password do not match'),
+    });
   });
 
   test.each([
