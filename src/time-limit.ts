@@ -9,7 +9,7 @@ export interface TimeLimit {
 }
 
 /**
- * Begins a limit of so many milliseconds. The timer itself does not keep the process alive.
+ * Begins a limit of this many milliseconds. The timer itself does not keep the process alive.
  *
  * `AbortSignal.any([signal, AbortSignal.timeout(ms)])` must not be used for this: Node.js may collect the timeout as
  * garbage, and then the limit never comes (nodejs/node#57736). Here the timer holds what it ends.

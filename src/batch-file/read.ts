@@ -4,7 +4,7 @@ import { decodeUtf8, joined } from './decode.ts';
 import type { Finding, ReadRules } from './finding.ts';
 
 /** More lines than any bank takes. psd2 remembers something of each line, so that none comes twice. */
-const MOST_LINES = 1_000_000;
+const MAX_PAYMENTS = 1_000_000;
 
 /**
  * Reads a file of payments, CSV or pain.001, and checks it: each line alone, its repeated payments and references, and its
@@ -22,8 +22,8 @@ export async function* readBatchFile(
   for await (const finding of findingsIn(decodeUtf8(bytes), rules)) {
     if (finding.type === 'line') {
       payments = finding.line.line;
-      if (payments > MOST_LINES)
-        throw new Psd2Error('usage', `The file has more than ${MOST_LINES} payments`, {
+      if (payments > MAX_PAYMENTS)
+        throw new Psd2Error('usage', `The file has more than ${MAX_PAYMENTS} payments`, {
           hint: 'Split it into several files.',
         });
       for (const problem of repeats.add(finding.line)) yield { type: 'problem', problem };

@@ -284,7 +284,7 @@ test("the explanation trusts the client's own signing string only if the signatu
     ['X-Sandbox-Signing-String', Buffer.from(text).toString('base64')],
   ];
   expect(explain({ text: () => 'something else', headers: header('something else') })).toMatchObject({
-    verdict: 'told',
+    verdict: 'sent',
     received: 'something else',
     differsAt: 0,
     says: ['The client sent the text that it signed.'],

@@ -20,7 +20,7 @@ export function requiredAt(texts: Texts, path: string, report: Report): string |
 
 /** The parts of an address, with their longest length. */
 const PARTS = { Ctry: 2, TwnNm: 35, PstCd: 16, StrtNm: 70, BldgNb: 16 } as const;
-const MOST_LINES = 2;
+const MAX_LINES = 2;
 
 /**
  * A postal address. SEPA forbids one without town and country (EPC rulebooks, since 15 November 2026).
@@ -44,7 +44,7 @@ export function readAddress(texts: Texts, path: string, report: Report): PayeeAd
   const country = part('Ctry');
   const townName = part('TwnNm');
   const lines = (texts.get(`${path}/AdrLine`) ?? []).flatMap((line) => checked(line, 'AdrLine') ?? []);
-  if (lines.length > MOST_LINES) report(`${path}/AdrLine`, `The address has more than ${MOST_LINES} lines`);
+  if (lines.length > MAX_LINES) report(`${path}/AdrLine`, `The address has more than ${MAX_LINES} lines`);
   const address = {
     postCode: part('PstCd'),
     streetName: part('StrtNm'),

@@ -65,7 +65,7 @@ async function logInBy(context: Context, options: LoginOptions): Promise<LoginSt
 /** The customer is the current one from now on. */
 async function noteCustomer(context: Context, customer: string): Promise<LoginStatus> {
   const { customers, tokens } = await context.store();
-  // Also a customer of whom nothing is known yet is in `auth list`.
+  // A customer about whom nothing is known yet is also in `auth list`.
   await customers.change(customer, (before) => before);
   await tokens.remember(customer);
   context.terminal.say(

@@ -21,7 +21,7 @@ const shape = () =>
   z.object({
     ok: flag('true if there are no errors'),
     file: text('path of the file, as it was given'),
-    format: orNull(oneOf(BATCH_FORMATS, 'format of the file; null if it could not be told')),
+    format: orNull(oneOf(BATCH_FORMATS, 'format of the file; null if psd2 did not recognise it')),
     messageId: orNull(text('MsgId of pain.001; null for CSV')),
     sha256: orNull(text('SHA-256 of the content in canonical form; null if there are errors')),
     lines: whole('number of payments without errors in themselves'),

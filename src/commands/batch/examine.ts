@@ -16,7 +16,7 @@ import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts
 import { checkPayees } from './payees.ts';
 
 /** More problems than a person reads. The rest is counted. */
-const MOST_PROBLEMS = 10_000;
+const MAX_PROBLEMS = 10_000;
 
 /** What psd2 found out about a file. */
 export interface Examined {
@@ -26,7 +26,7 @@ export interface Examined {
   /** How many payments are right. */
   lines: number;
   totals: BatchTotal[];
-  /** At most {@link MOST_PROBLEMS}, in the order of the file. */
+  /** At most {@link MAX_PROBLEMS}, in the order of the file. */
   problems: BatchProblem[];
   errors: number;
   warnings: number;
@@ -174,7 +174,7 @@ function collectProblems() {
   return {
     add(problem: BatchProblem) {
       counts[problem.severity] += 1;
-      if (kept.length < MOST_PROBLEMS) kept.push(problem);
+      if (kept.length < MAX_PROBLEMS) kept.push(problem);
     },
     get errors() {
       return counts.error;

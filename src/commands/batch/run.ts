@@ -45,7 +45,7 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
     command
       .argument('<batch>', 'id of the batch, or the beginning of it')
       .option('--only <line...>', 'pay only these payments, by their numbers')
-      .option('--stop-after <n>', 'stop after so many payments of this run that were refused or are unknown')
+      .option('--stop-after <n>', 'stop after this many refused or unknown payments in this run')
       .option(
         '--links <file>',
         "write the customers' links to the end of this file, instead of opening a browser",

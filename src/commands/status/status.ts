@@ -14,7 +14,7 @@ const shape = () =>
     profile: text('profile that this is about'),
     environment: orNull(oneOf(['production', 'sandbox'], 'whether real money moves; null if it is not set')),
     interface: text("interface of the profile's bank"),
-    store: oneOf(['files', 'postgres'], 'home of the store'),
+    store: oneOf(['files', 'postgres'], 'kind of store'),
     customers: whole('customers with a login or a record'),
     attention: list(item(), 'what needs a person; payments first'),
   });

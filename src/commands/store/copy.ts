@@ -42,8 +42,8 @@ ${examples('psd2 store copy --from files --to postgres', 'psd2 store copy --from
   },
   (command) =>
     command
-      .requiredOption('--from <home>', 'store to copy: files, a folder, postgres, or an address')
-      .requiredOption('--to <home>', 'destination: files, a folder, postgres, or an address'),
+      .requiredOption('--from <store>', 'store to copy: files, a folder, postgres, or an address')
+      .requiredOption('--to <store>', 'destination: files, a folder, postgres, or an address'),
   async (context, options) => {
     const { output, terminal, world } = context;
     const source = await openSide(context, '--from', options.from);

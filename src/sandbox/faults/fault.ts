@@ -41,7 +41,7 @@ const kinds = {
   'problem-json': { says: 'a refusal of the second door has the form of RFC 7807' },
   'no-sca': { says: 'the second door executes the payment at once, without SCA' },
   'executes-late': {
-    says: 'the second door executes the payment so many minutes after the customer authorised it',
+    says: 'the second door executes the payment this many minutes after the customer authorised it',
     value: { from: 1, to: 10_080, unit: 'minutes', example: 60 },
   },
   settling: {

@@ -8,7 +8,7 @@ import { type Candidate, signingCandidates } from './signing-variants.ts';
 
 /** What the bank found out about a signature. */
 export interface SignatureFinding {
-  verdict: 'right' | 'found' | 'told' | 'unknown' | 'other-key' | 'malformed';
+  verdict: 'right' | 'found' | 'sent' | 'unknown' | 'other-key' | 'malformed';
   /** The signing string that the bank computed from the received request. */
   computed: string;
   /** The signing string that the client signed, if the bank could find it. */
@@ -55,7 +55,7 @@ export function explainSignature(
   if (!found) {
     return { ...base, verdict: 'other-key', says: [withoutHash(computed, parsed.signature, registered)] };
   }
-  const told = header(request, SIGNING_STRING_HEADER);
+  const sent = header(request, SIGNING_STRING_HEADER);
   const fits = (signed: Buffer): boolean =>
     createHash(found.algorithm).update(signed).digest().equals(found.digest);
   const remarks = [...keyRemark(found.owner), ...algorithmRemark(found.algorithm)];
@@ -65,11 +65,11 @@ export function explainSignature(
     differsAt: firstDifference(computed, received),
   });
 
-  const toldText = told === undefined ? undefined : Buffer.from(told, 'base64').toString('utf8');
-  if (toldText !== undefined && fits(Buffer.from(toldText)) && toldText !== computed) {
+  const sentText = sent === undefined ? undefined : Buffer.from(sent, 'base64').toString('utf8');
+  if (sentText !== undefined && fits(Buffer.from(sentText)) && sentText !== computed) {
     return {
-      ...compare(toldText),
-      verdict: 'told',
+      ...compare(sentText),
+      verdict: 'sent',
       says: [...remarks, 'The client sent the text that it signed.'],
     };
   }
@@ -83,7 +83,7 @@ export function explainSignature(
   const unknown = [
     'The signature is over another text, and no common mistake explains it.',
     `Its hash is ${found.digest.toString('hex')}. The hash of the bank's text is ${createHash(found.algorithm).update(computed).digest('hex')}.`,
-    told === undefined
+    sent === undefined
       ? 'To see the difference, send the text that you sign as X-Sandbox-Signing-String, in base64.'
       : 'X-Sandbox-Signing-String is not the text that was signed.',
   ];

@@ -139,10 +139,10 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
   const { decided } = said;
   const where = decided?.path ? ` (${decided.path})` : '';
   const words = decided?.text ?? decided?.code;
-  const told = words ? `: ${words}${where}` : kindOf(answer);
+  const detail = words ? `: ${words}${where}` : kindOf(answer);
   const after = answer.headers['retry-after']?.slice(0, 40);
   const advice = code === 'too_many_calls' && after ? `The bank says: retry after ${after}.` : hint;
-  return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${told}`, {
+  return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${detail}`, {
     ...idsOf(answer),
     ...(advice !== undefined && { hint: advice }),
     ...(next && { next }),

@@ -41,9 +41,9 @@ function judge(answer: NextGenAnswer): Verdict {
     return { says };
   }
   if (UNCLEAR.includes(meaning.code)) {
-    const told = code === null ? '' : `, ${code}`;
+    const detail = code === null ? '' : `, ${code}`;
     return {
-      says: `the bank refused a test for another reason (HTTP ${answer.status}${told})`,
+      says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})`,
       isUnsure: 'other',
     };
   }

@@ -99,7 +99,7 @@ export function readConsentOrder(bank: ConsentingBank, request: RawRequest): Con
     throw unexpected(
       'FORMAT_ERROR',
       'frequencyPerDay',
-      'The bank does not allow so many readings a day',
+      'The bank allows fewer readings a day',
       `at most ${mostFrequent}`,
       String(frequencyPerDay),
     );

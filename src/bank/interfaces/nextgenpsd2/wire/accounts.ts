@@ -50,12 +50,12 @@ export const balancesAnswer = z.object({
 });
 
 /** More lines than the standard has in all forms. */
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 /** Remittance information: text, `{reference}`, or a list of either. */
 function remittanceIn(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  const lines = Array.isArray(value) ? value.slice(0, MOST_LINES) : [value];
+  const lines = Array.isArray(value) ? value.slice(0, MAX_LINES) : [value];
   const texts = lines.flatMap((line) => lineIn(line) ?? []).filter((line) => line.trim() !== '');
   return texts.length === 0 ? null : cleanWords(texts.join(' '));
 }

@@ -44,7 +44,7 @@ const oauthError = z.pipe(
 );
 
 /** More messages than this say nothing more. */
-const MOST_MESSAGES = 20;
+const MAX_MESSAGES = 20;
 
 /** The messages in the JSON of an answer, in either form of the standard. One in an unknown form counts as absent. */
 export function messagesIn(json: unknown): BankMessage[] {
@@ -61,7 +61,7 @@ export function messagesIn(json: unknown): BankMessage[] {
 }
 
 function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value.slice(0, MOST_MESSAGES) : [];
+  return Array.isArray(value) ? value.slice(0, MAX_MESSAGES) : [];
 }
 
 function readBy<T>(schema: z.ZodMiniType<T>, value: unknown): T[] {
