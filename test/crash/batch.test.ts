@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { bankDay } from '../e2e/support/bank-days.ts';
-import { type Environment, useLoggedIn } from '../e2e/support/psd2.ts';
+import { type Environment, type Running, useLoggedIn } from '../e2e/support/psd2.ts';
 import * as shapes from '../e2e/support/shapes.ts';
 import { bySeed } from '../support/sample.ts';
 
@@ -41,18 +42,33 @@ async function paid(amounts: readonly string[]): Promise<number[]> {
 }
 
 const run = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
-const hitAt = (nth: number, how: string): Environment => ({
-  NODE_OPTIONS: `--import=${KILL}`,
-  KILL_AT: '^(?:before|half|after) .*flows/sandbox/',
-  KILL_NTH: String(nth),
-  KILL_HOW: how,
-});
+
+/** How often the test looks whether a process has stopped. */
+const LOOKS_EVERY_MS = 20;
+
+/** Starts a run, and waits until it is hit at a step, or has ended before. */
+async function runUntilHit(batch: string, nth: number, how: string): Promise<Running> {
+  const mark = join(operator.folder, `hit-${batches}`);
+  const running = await operator.start(run(batch), {
+    NODE_OPTIONS: `--import=${KILL}`,
+    KILL_AT: '^(?:before|half|after) .*flows/sandbox/',
+    KILL_NTH: String(nth),
+    KILL_HOW: how,
+    KILL_MARK: mark,
+  });
+  let hasEnded = false;
+  void running.ended.then(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && !existsSync(mark)) await delay(LOOKS_EVERY_MS);
+  return running;
+}
 
 // All of them take longer than a run of all tests may: CRASH_MATRIX=all takes them.
 const tried = process.env.CRASH_MATRIX === 'all' ? cases : bySeed(cases, ([name]) => name).slice(0, 3);
 it.each(tried)('a batch of five, %s: all is paid once', async (_name, nth, how) => {
   const { batch, amounts } = await addFive();
-  const first = await operator.start(run(batch), hitAt(nth, how));
+  const first = await runUntilHit(batch, nth, how);
   if (how === 'SIGKILL') await first.ended;
   const second = await operator.psd2(run(batch), { ownProcess: true });
   if (how === 'SIGSTOP') {

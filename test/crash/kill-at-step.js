@@ -1,17 +1,17 @@
 // Loaded into psd2 with `node --import`: kills it at a step. A step is a change in its configuration folder, or what it sends to
 // a database; each has the moments `before` and `after`, and `half` where data is written. KILL_AT is a pattern for what
 // happens, for example `^after link tokens/`, and KILL_NTH says at the how-manieth moment that it fits (default: the first).
-// KILL_HOW is the signal (default: SIGKILL).
+// KILL_HOW is the signal (default: SIGKILL). KILL_MARK is a file that it makes before, so that a test knows that psd2 is there.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import { relative } from 'node:path';
 
-const { KILL_AT = '', KILL_NTH = '1', KILL_HOW = 'SIGKILL', PSD2_CONFIG_DIR: root } = process.env;
+const { KILL_AT = '', KILL_NTH = '1', KILL_HOW = 'SIGKILL', KILL_MARK, PSD2_CONFIG_DIR: root } = process.env;
 const pattern = new RegExp(KILL_AT, 's');
 const CHANGES = /^(?:append|f(?:data)?sync$|ftruncate|link|open$|rename|rm|unlink|write)/;
 const { O_CREAT, O_RDWR, O_WRONLY } = fs.constants;
-const { appendFileSync } = fs;
+const { appendFileSync, writeFileSync } = fs;
 const opened = new Map();
 let left = Number(KILL_NTH);
 let isWithin = false;
@@ -22,6 +22,7 @@ function moment(what, half = () => {}) {
   left -= 1;
   if (left !== 0) return;
   half();
+  if (KILL_MARK !== undefined) writeFileSync(KILL_MARK, '');
   process.kill(process.pid, KILL_HOW);
 }
 
