@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { bankDay } from '../e2e/support/bank-days.ts';
-import { type Environment, type Running, useLoggedIn } from '../e2e/support/psd2.ts';
+import { type Running, useLoggedIn } from '../e2e/support/psd2.ts';
 import * as shapes from '../e2e/support/shapes.ts';
 import { bySeed } from '../support/sample.ts';
 
