@@ -6,7 +6,7 @@ import { isSet } from './output-mode.ts';
 
 /** Adds the global options with their environment to the program (command contract, "Global options"). */
 export function withGlobals(program: Command) {
-  return program
+  const all = program
     .addOption(new Option('--profile <name>', 'profile to use').env('PSD2_PROFILE'))
     .addOption(
       new Option('--customer <id>', 'customer to act for (default: the most recent login)').env(
@@ -52,6 +52,10 @@ export function withGlobals(program: Command) {
       ),
     )
     .addOption(new Option('--no-color', 'print without colour (NO_COLOR)'));
+  // An empty variable counts as not set: scripts pass on variables that they may not have.
+  for (const option of all.options)
+    if (option.envVar !== undefined && process.env[option.envVar] === '') delete option.envVar;
+  return all;
 }
 
 /** The global options, in the order of the help. */

@@ -113,5 +113,5 @@ function refuseContradiction({ output, json, query, raw, rawOutput }: OutputOpti
 
 /** Whether an environment variable turns something on. */
 export function isSet(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
+  return value !== undefined && !/^\s*(0|false|no|off)?\s*$/i.test(value);
 }

@@ -73,12 +73,38 @@ it('the global options come from the environment, and an option overrides its va
 });
 
 it('an empty variable counts as not set', () => {
-  expect(read([], { PSD2_PROFILE: '', PSD2_CUSTOMER: '', PSD2_PSU_IP: '', PSD2_LANG: '' })).toMatchObject({
-    profile: undefined,
-    customer: undefined,
-    psuIpAddress: undefined,
-    language: undefined,
-  });
+  const names = [
+    'PROFILE',
+    'CUSTOMER',
+    'GRANT',
+    'TIMEOUT',
+    'SCA_TIMEOUT',
+    'PSU_IP',
+    'LANG',
+    'TRACE',
+    'DEBUG',
+  ];
+  expect(read([], Object.fromEntries(names.map((name) => [`PSD2_${name}`, ''])))).toEqual(read([]));
+  expect(outputMode([], { PSD2_OUTPUT: '', PSD2_NO_INPUT: '' })).toEqual(outputMode([]));
+});
+
+it('of an option that is given twice, the last value counts', () => {
+  const twice = [
+    '--profile',
+    'a',
+    '--profile',
+    'b',
+    '--timeout',
+    '1',
+    '--timeout',
+    '2',
+    '--lang',
+    'en',
+    '--lang',
+    'it',
+  ];
+  expect(read(twice)).toMatchObject({ profile: 'b', timeoutMs: 2000, language: 'it' });
+  expect(outputMode(['-o', 'csv', '--output', 'ndjson'])).toMatchObject({ format: 'ndjson' });
 });
 
 describe('a wrong value of a global option', () => {
@@ -148,11 +174,21 @@ describe('the output mode', () => {
   });
 
   it.each([
-    [{ PSD2_NO_INPUT: '1' }, true],
-    [{ PSD2_NO_INPUT: '' }, false],
-    [{ PSD2_NO_INPUT: '0' }, false],
-  ])('with %j psd2 asks nothing: %s', (env, noInput) => {
-    expect(outputMode([], env).noInput).toBe(noInput);
+    ['1', true],
+    ['true', true],
+    ['yes', true],
+    ['', false],
+    ['0', false],
+    ['false', false],
+    ['FALSE', false],
+    ['no', false],
+    ['off', false],
+    [' ', false],
+  ])('the value %j turns PSD2_NO_INPUT and PSD2_DEBUG on: %s', (value, isOn) => {
+    expect(outputMode([], { PSD2_NO_INPUT: value }).noInput).toBe(isOn);
+    expect(outputMode(['--no-input'], { PSD2_NO_INPUT: value }).noInput).toBe(true);
+    expect(read([], { PSD2_DEBUG: value }).verbose).toBe(isOn);
+    expect(read(['-v'], { PSD2_DEBUG: value }).verbose).toBe(true);
   });
 
   it.each<[string, string[], Record<string, string>, boolean, boolean]>([

@@ -23,11 +23,11 @@ export interface Command {
 /**
  * Opens a command with the profile of the environment, which needs no file.
  *
- * @param now the time of its clock, ISO 8601
+ * @param now the time of its clock: ISO 8601, or a clock of the test's own
  */
 export function openCommand(
   folder: StoreFolder,
-  now: string,
+  now: string | (() => Date),
   {
     env = {},
     globals = {},
@@ -67,7 +67,7 @@ export function openCommand(
     isForPerson: false,
     stdoutColumns: undefined,
     world: {
-      now: () => new Date(now),
+      now: typeof now === 'string' ? () => new Date(now) : now,
       newId: randomUUID,
       random: () => 0.5,
       signal,

@@ -356,11 +356,14 @@ export async function useTestBank(options?: Partial<SandboxOptions>): Promise<Te
   return bank;
 }
 
-/** Starts a sandbox on free ports in its own folder, at noon on 20 November 2026 (a Friday) in Rome. */
-export async function openTestBank(options: Partial<SandboxOptions> = {}): Promise<TestBank> {
+/** Starts a sandbox on free ports in its own folder, by default at noon on 20 November 2026 (a Friday) in Rome. */
+export async function openTestBank(
+  options: Partial<SandboxOptions> = {},
+  at = '2026-11-20T11:00:00Z',
+): Promise<TestBank> {
   const folder = await mkdtemp(join(tmpdir(), 'psd2-sandbox-'));
   await cp(inject('registration'), folder, { recursive: true });
-  const clock = new TestClock('2026-11-20T11:00:00Z');
+  const clock = new TestClock(at);
   // Most tests are about other rules. permission.test.ts tests consents.
   const sandbox = await startSandbox({ folder, port: 0, now: clock.now, consents: 'recorded', ...options });
   const tpp = new Tpp(sandbox, clock.now);

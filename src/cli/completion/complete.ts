@@ -28,7 +28,7 @@ type Completion = { files: 'files' | 'folders' } | { values: Value[] };
  *
  * @param words after `psd2`, up to the cursor; the last one is being typed and may be empty
  */
-async function complete(
+export async function complete(
   program: CommandUnknownOpts,
   words: string[],
   env: NodeJS.ProcessEnv,

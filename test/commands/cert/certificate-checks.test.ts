@@ -23,14 +23,17 @@ beforeAll(async () => {
 });
 
 /** Makes a QWAC that ends on 1 March 2027. @param usages undefined: without an extended key usage */
-async function qwacFor(usages: ExtendedKeyUsage[] | undefined): Promise<X509Certificate> {
+async function qwacFor(
+  usages: ExtendedKeyUsage[] | undefined,
+  { subject = 'CN=tpp.example, 2.5.4.97=PSDIT-BI-12345' } = {},
+): Promise<X509Certificate> {
   const statements = encodeQcStatements({
     qcCompliance: true,
     qcType: 'web',
     psd2: { ...psd2, roles: [...psd2.roles] },
   });
   const made = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=tpp.example, 2.5.4.97=PSDIT-BI-12345',
+    name: subject,
     keys,
     notBefore: new Date('2026-01-01T00:00:00Z'),
     notAfter: ENDS,
@@ -69,6 +72,53 @@ describe('the extended key usage of a QWAC', () => {
     const certificate = await qwacFor([ExtendedKeyUsage.serverAuth]);
     const use = { name: 'CA', qcType: undefined, isTpp: false, keyMatches: null };
     expect(checkCertificate(certificate, use, LIMITS)).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('two findings at once', () => {
+  const EXPIRED = { ...LIMITS, now: new Date('2027-04-01T00:00:00Z') };
+  const SOON = { ...LIMITS, now: new Date('2027-02-20T00:00:00Z') };
+  const WITHOUT_KEY = { ...USE, keyMatches: false };
+  /** As if a seal were expected: a second failure of the certificate. */
+  const AS_SEAL = { ...USE, qcType: 'eseal' as const };
+  const noRoles = { subject: 'CN=tpp.example' };
+
+  it.each([
+    ['expired, and a warning', USE, EXPIRED, noRoles, 'fail', 'expired on 2027-03-01', 'Register a new'],
+    [
+      'expired, and a wrong key',
+      WITHOUT_KEY,
+      EXPIRED,
+      {},
+      'fail',
+      'the key does not match',
+      'Register a new',
+    ],
+    [
+      'ends soon, and a wrong key',
+      WITHOUT_KEY,
+      SOON,
+      {},
+      'fail',
+      'the key does not match',
+      'Use the key that',
+    ],
+    ['ends soon, and of the wrong kind', AS_SEAL, SOON, {}, 'fail', 'it is a QWAC, not a QSealC', 'Use each'],
+    ['ends soon, and a warning', USE, SOON, noRoles, 'warn', '9 days left', 'Order a new certificate'],
+    ['only a warning', USE, LIMITS, noRoles, 'warn', 'not of the form', undefined],
+  ])('%s: the worse one decides, both are named, and its advice is given', async (...row) => {
+    const [, use, limits, made, status, detail, hint] = row;
+    const check = checkCertificate(await qwacFor(undefined, made), use, limits);
+    expect(check).toMatchObject({ status, detail: expect.stringContaining(detail) });
+    if (hint === undefined) expect(check.fix).toBeNull();
+    else expect(check.fix?.hint).toContain(hint);
+  });
+
+  it('a certificate without a fault is ok, and needs nothing', async () => {
+    expect(checkCertificate(await qwacFor(undefined), USE, LIMITS)).toMatchObject({
+      status: 'ok',
+      fix: null,
+    });
   });
 });
 

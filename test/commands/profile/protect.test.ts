@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { profileProtect } from '../../../src/commands/profile/protect.ts';
+import { chooseProtector, profileProtect } from '../../../src/commands/profile/protect.ts';
+import { passphraseIn } from '../../../src/store/machine/settings.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
@@ -41,3 +42,56 @@ function damage(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, '{"secret":"hush"', { mode: 0o600 });
 }
+
+it.each([
+  ['two words', 'two words'],
+  [' a blank before and behind ', ' a blank before and behind '],
+  ['a tab behind\t', 'a tab behind\t'],
+  ['one line end\n', 'one line end'],
+  ['one line end of Windows\r\n', 'one line end of Windows'],
+  ['two line ends\n\n', 'two line ends\n'],
+])(
+  'the passphrase %j is the same from standard input and from the environment: %j',
+  async (given, passphrase) => {
+    const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z');
+    const fromStdin = await chooseProtector({ ...context, readStdin: async () => given }, 'bank', {
+      ...BY_ENVIRONMENT,
+      passphraseStdin: true,
+    });
+    expect(fromStdin).toEqual({ kind: 'passphrase', passphrase });
+    expect(passphraseIn({ PSD2_CONFIG_PASSPHRASE: given })).toBe(passphrase);
+  },
+);
+
+it.each([
+  ['standard input', { passphraseStdin: true }, 'from stdin'],
+  ['the environment', { passphrase: true }, 'from the environment'],
+  ['the environment, without an option', {}, 'from the environment'],
+])('if several give a passphrase, that of %s counts', async (_, options, passphrase) => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    env: { PSD2_CONFIG_PASSPHRASE: 'from the environment' },
+  });
+  const chosen = await chooseProtector({ ...context, readStdin: async () => 'from stdin' }, 'bank', {
+    ...BY_ENVIRONMENT,
+    ...options,
+  });
+  expect(chosen).toEqual({ kind: 'passphrase', passphrase });
+});
+
+it.each([[{ keyring: true, passphrase: true }], [{ keyring: true, passphraseStdin: true }]])(
+  'psd2 profile protect refuses %j together',
+  async (options) => {
+    const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z');
+    await expect(
+      chooseProtector({ ...context, readStdin: async () => 'x' }, 'bank', { ...BY_ENVIRONMENT, ...options }),
+    ).rejects.toMatchObject({ code: 'usage' });
+  },
+);
+
+it.each(['', '\n'])('the empty passphrase %j is refused', async (given) => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z');
+  const options = { ...BY_ENVIRONMENT, passphraseStdin: true };
+  await expect(
+    chooseProtector({ ...context, readStdin: async () => given }, 'bank', options),
+  ).rejects.toMatchObject({ code: 'usage' });
+});

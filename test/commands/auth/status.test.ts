@@ -1,0 +1,74 @@
+import { beforeEach, expect, it } from 'vitest';
+import * as z from 'zod';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const temporary = temporaryFolder();
+const operator = useOperatorHere();
+const APPLICATION = { globals: { grant: 'client_credentials' as const } };
+const STATUS = z.object({
+  customerId: z.nullable(z.string()),
+  refused: z.optional(z.object({ what: z.string(), message: z.string() })),
+});
+const status = (...how: Parameters<typeof operator.run>[1][]) =>
+  operator.json(STATUS, ['auth', 'status'], ...how);
+
+beforeEach(() => {
+  operator.folder = newConfigFolder(temporary);
+});
+
+/** What the bank has refused to a holder's present login. */
+async function refuse(holder: string | null, message: string): Promise<void> {
+  const { tokens, notes } = await operator.open().context.store();
+  const login = await tokens.login(holder);
+  if (!login) throw new TypeError('The holder has no login');
+  const at = operator.bank.clock.now().toISOString();
+  await notes.refreshRefused(holder, login, { at, message });
+  await notes.callRefused(holder, { at, message: 'A call' });
+}
+
+it('a new login of a customer forgets what the bank refused to the old one, and to nobody else', async () => {
+  const [anna, bruno] = [await operator.logIn('anna'), await operator.logIn('bruno')];
+  await refuse(anna, 'No to anna');
+  await refuse(bruno, 'No to bruno');
+  expect(await status({ globals: { customer: anna } })).toMatchObject({
+    refused: { what: 'refresh', message: 'No to anna' },
+  });
+  await operator.runApproved(['auth', 'login'], 'anna');
+  expect(await status()).toEqual({ customerId: anna });
+  expect(await status({ globals: { customer: bruno } })).toMatchObject({
+    refused: { what: 'refresh', message: 'No to bruno' },
+  });
+});
+
+it("a new login of the application forgets the application's refusals, and a customer's stay", async () => {
+  const anna = await operator.logIn('anna');
+  await operator.run(['auth', 'login', '--client-credentials']);
+  await refuse(null, 'No to the application');
+  await refuse(anna, 'No to anna');
+  expect((await status(APPLICATION)).refused?.message).toBe('No to the application');
+  await operator.run(['auth', 'login', '--client-credentials']);
+  expect(await status(APPLICATION)).toEqual({ customerId: anna });
+  expect((await status()).refused?.message).toBe('No to anna');
+});
+
+it('a refused renewal is shown before a refused call, and a refused call alone', async () => {
+  const { context } = operator.open();
+  await storeLogin(context, '1');
+  const { notes } = await context.store();
+  await notes.callRefused('1', { at: '2026-11-21T10:00:00.000Z', message: 'A call' });
+  expect((await status()).refused).toMatchObject({ what: 'call', message: 'A call' });
+  await refuse('1', 'A renewal');
+  expect((await status()).refused).toMatchObject({ what: 'refresh', message: 'A renewal' });
+});
+
+it.each([
+  ['the option', { globals: { customer: '1' } }, '1'],
+  ['nothing, which is the last login', {}, '2'],
+])('the customer of auth status is that of %s', async (_, how, customerId) => {
+  const { context } = operator.open();
+  await storeLogin(context, '1');
+  await storeLogin(context, '2');
+  expect(await status(how)).toEqual({ customerId });
+});

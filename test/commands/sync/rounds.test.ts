@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { type CustomerReport, SharedStop, syncCustomers } from '../../../src/commands/sync/customers.ts';
+import { bankDay } from '../../../src/domain/calendar.ts';
+import { ListedRound } from '../../../src/store/listed-round.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const operator = useOperatorHere();
+const out = temporaryFolder();
+
+/** A run of `psd2 sync`, round after round. @param budget reads of an account a day */
+function syncing(budget: number) {
+  const { context } = operator.open();
+  return async (customer: string): Promise<CustomerReport[]> => {
+    const reports: CustomerReport[] = [];
+    const job = {
+      ...{
+        out,
+        since: undefined,
+        today: bankDay(context.world.now()),
+        concurrency: 1,
+        stop: new SharedStop(),
+      },
+      allowance: { budget, isOperators: true, isSpread: false },
+    };
+    await syncCustomers(context, job, new ListedRound([customer]), (report) => void reports.push(report));
+    return reports;
+  };
+}
+
+it('the limit of the day holds in every round of a run, not in the first one alone', async () => {
+  const anna = await operator.logIn('anna');
+  const round = syncing(2);
+  expect(await round(anna)).toMatchObject([{ status: 'synced', skipped: [] }]);
+  expect(await round(anna)).toMatchObject([{ status: 'synced', skipped: [] }]);
+  expect(await round(anna)).toMatchObject([{ status: 'waiting', accounts: 0 }]);
+  expect(await round(anna)).toMatchObject([{ status: 'waiting', accounts: 0 }]);
+});
+
+it('a customer whose accounts psd2 may not all read today is synced in part', async () => {
+  const bruno = await operator.logIn('bruno');
+  const { context } = operator.open();
+  const reads = await context.reads();
+  // Another command of today has read one of the accounts.
+  const read = '0020739150';
+  await reads.take(bruno, read);
+  expect(await syncing(1)(bruno)).toMatchObject([
+    { status: 'partly', accounts: 3, skipped: [read], errors: [] },
+  ]);
+});
