@@ -70,8 +70,9 @@ export type RawGlobals = {
   [Name in keyof Given]: object extends Pick<Given, Name> ? Given[Name] | undefined : Given[Name];
 };
 
-/** @throws Psd2Error `usage` */
+/** @throws Psd2Error `usage` for a wrong or an empty value */
 export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
+  refuseEmpty(raw);
   const options = globalOptions();
   /** The option or variable that gave a value, for the messages. */
   const by = (name: 'timeout' | 'scaTimeout' | 'psuIp' | 'lang' | 'trace') => {
@@ -79,8 +80,8 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
     return env[envVar] === raw[name] ? envVar : long;
   };
   return {
-    profile: raw.profile || undefined,
-    customer: raw.customer || undefined,
+    profile: raw.profile,
+    customer: raw.customer,
     grant: raw.grant,
     yes: raw.yes === true,
     verbose: raw.verbose === true || isSet(env.PSD2_DEBUG),
@@ -95,6 +96,22 @@ export function readGlobals(raw: RawGlobals, env: NodeJS.ProcessEnv): Globals {
   };
 }
 
+/**
+ * An empty value comes from a variable that a script does not have. Without the value, the command would act at another bank or
+ * for another customer than the script means.
+ */
+function refuseEmpty({ profile, customer, psuIp, lang, trace }: RawGlobals): void {
+  const given = {
+    '--profile': profile,
+    '--customer': customer,
+    '--psu-ip': psuIp,
+    '--lang': lang,
+    '--trace': trace,
+  };
+  for (const [option, value] of Object.entries(given))
+    if (value?.trim() === '') throw new Psd2Error('usage', `The value of ${option} is empty`);
+}
+
 function readSeconds(name: string, text: string): number {
   const seconds = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   if (seconds > 0) return Math.round(seconds * 1000);
@@ -102,19 +119,19 @@ function readSeconds(name: string, text: string): number {
 }
 
 function readAddress(name: string, text: string | undefined): string | undefined {
-  if (!text || isIP(text) !== 0) return text || undefined;
+  if (text === undefined || isIP(text) !== 0) return text;
   throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not an IP address`);
 }
 
 function readLanguage(name: string, text: string | undefined): string | undefined {
-  if (!text || /^[A-Za-z0-9*;=.,\- ]{1,100}$/.test(text)) return text || undefined;
+  if (text === undefined || /^[A-Za-z0-9*;=.,\- ]{1,100}$/.test(text)) return text;
   throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not a language tag`, {
     hint: 'For example it-IT.',
   });
 }
 
 function readComponent(name: string, text: string | undefined): string | undefined {
-  if (!text || /^[\x21-\x7e]{1,100}$/.test(text)) return text || undefined;
+  if (text === undefined || /^[\x21-\x7e]{1,100}$/.test(text)) return text;
   throw new Psd2Error('usage', `${name} ${JSON.stringify(text)} is not the name of a component`, {
     hint: 'It has no spaces and at most 100 characters.',
   });

@@ -107,6 +107,16 @@ it('of an option that is given twice, the last value counts', () => {
   expect(outputMode(['-o', 'csv', '--output', 'ndjson'])).toMatchObject({ format: 'ndjson' });
 });
 
+it.each(['--profile', '--customer', '--psu-ip', '--lang', '--trace'])(
+  'an empty %s is an error: the script that gave it means another value than the default',
+  (option) => {
+    for (const value of ['', ' '])
+      expect(() => read([option, value])).toThrow(
+        expect.objectContaining({ code: 'usage', message: `The value of ${option} is empty` }),
+      );
+  },
+);
+
 describe('a wrong value of a global option', () => {
   it.each([
     [['--timeout', '0'], '--timeout "0" is not a number of seconds above 0'],

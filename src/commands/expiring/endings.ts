@@ -5,6 +5,7 @@ import { type Consent, consentEnd, endOfDay } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Flows } from '../../store/ports/flows.ts';
+import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import { keylessOf } from '../cert/certificates.ts';
 import type { Context } from '../context.ts';
@@ -74,12 +75,21 @@ async function loginEndings(context: Context): Promise<Ending[]> {
   const endings: Ending[] = [];
   for (const customerId of await tokens.customers()) {
     const login = await tokens.login(customerId);
-    // Without a refresh token the login ends with its access token.
-    const endsAt = login?.refreshTokenExpiresAt ?? login?.accessTokenExpiresAt;
+    const endsAt = login?.refreshTokenExpiresAt ?? (await endOfAccess(tokens, customerId, login));
     const next = [...psd2(context), '--customer', customerId, 'auth', 'login'];
     if (endsAt) endings.push({ kind: 'login', name: 'refresh token', customerId, endsAt, next });
   }
   return endings;
+}
+
+/** Without a refresh token the login ends with its access token. With one whose end the bank did not name, nobody knows. */
+async function endOfAccess(
+  tokens: Tokens,
+  customerId: string,
+  login: StoredLogin | undefined,
+): Promise<string | null> {
+  if (!login?.accessTokenExpiresAt || (await tokens.read(customerId))?.refreshToken) return null;
+  return login.accessTokenExpiresAt;
 }
 
 /** The newest confirmed consent for each category and product of each logged-in customer. */

@@ -1,3 +1,4 @@
+import { isIsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { UNITS } from './duration.ts';
 
@@ -11,9 +12,12 @@ export function readSince(text: string, now: Date, option = '--since'): number {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (count !== undefined) return now.getTime() - Number(count) * (UNITS[unit] ?? 0);
   // JavaScript reads a day without a time as UTC, but a time without a zone as local time.
-  const time = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
-    ? Date.parse(text.includes('T') ? text : `${text}T00:00`)
-    : Number.NaN;
+  const isTime = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
+  // JavaScript reads 30 February as 2 March.
+  const time =
+    isTime && isIsoDate(text.slice(0, 10))
+      ? Date.parse(text.includes('T') ? text : `${text}T00:00`)
+      : Number.NaN;
   if (!Number.isNaN(time)) return time;
   throw new Psd2Error('usage', `${option} ${JSON.stringify(text)} is not a time`, {
     hint: 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d.',

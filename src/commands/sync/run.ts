@@ -180,7 +180,8 @@ async function readPlan(context: Context, options: SyncOptions, needsFolder: boo
     });
   }
   if (options.metricsFile === '') throw new Psd2Error('usage', '--metrics-file is empty');
-  if (allCustomers && context.globals.customer !== undefined) {
+  // PSD2_CUSTOMER is only a default, and --all-customers counts more.
+  if (allCustomers && context.globals.customer !== undefined && context.sourceOf('customer') === 'option') {
     throw new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
       hint: 'Leave one of them out.',
     });

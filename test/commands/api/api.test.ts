@@ -71,3 +71,26 @@ it('psd2 api --curl gets the token of the customer who was named', async () => {
   );
   expect(await curl({})).toContain('$(psd2 --profile env auth token)');
 });
+
+it('of a header that is given twice, psd2 api sends the last value; other headers stay', async () => {
+  const header = ['x-one: 1', 'X-Two: 2', 'X-ONE: 3'];
+  const { headers } = JSON.parse(await shown('GET', ACCOUNTS, { dryRun: true, header }));
+  expect(headers).toMatchObject({ 'x-one': '3', 'x-two': '2' });
+});
+
+it.each([
+  [{ data: '{}', dryRun: true, curl: true }, '--dry-run and --curl cannot be used together'],
+  [{ header: ['no colon'], dryRun: true }, '--header "no colon" is not of the form name:value'],
+  [{ header: ['a b: c'], dryRun: true }, '--header "a b: c" is not of the form name:value'],
+  [{ header: ['x: tab\there'], dryRun: true }, '--header "x: tab\\there" is not of the form name:value'],
+  [{ transaction: '', dryRun: true }, '--transaction "" is not a UUID'],
+])('psd2 api with %j sends nothing, and says %s', async (options, message) => {
+  await expect(shown('GET', ACCOUNTS, options)).rejects.toMatchObject({ code: 'usage', message });
+});
+
+it('{customerId} is the customer of the option, at each place in the path', async () => {
+  const path = '/private/customers/{customerId}/x/{customerId}';
+  const { url } = JSON.parse(await shown('GET', path, { dryRun: true }, { customer: '1000002' }));
+  expect(url).toBe('https://psd2.bank.example/private/customers/1000002/x/1000002');
+  await expect(shown('GET', path, { dryRun: true })).rejects.toMatchObject({ code: 'not_logged_in' });
+});

@@ -104,3 +104,38 @@ it('the doctor warns of whatever ends within 14 days', async () => {
     fix: { next: [['expiring']] },
   });
 });
+
+it('of two consents of a category the newer one counts, and the command asks for what ends alone', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, NOW);
+  await storeLogin(context, CUSTOMER);
+  const both = [
+    { name: 'ACCOUNT_INFO' as const, products },
+    { name: 'PAYMENTS' as const, products },
+  ];
+  await storeConsent(context, CUSTOMER, both);
+  // A second round: one of the two is renewed.
+  await storeConsent(openCommand(folder, days(100)).context, CUSTOMER, [{ name: 'PAYMENTS', products }]);
+  const check = await checkConsents(openCommand(folder, days(170)).context);
+  expect(check).toMatchObject({
+    status: 'warn',
+    detail: 'PAYMENTS for 110 more days, ACCOUNT_INFO for 10 more days',
+    fix: { next: [['consent', 'request', '--all-products', '--category', 'ACCOUNT_INFO']] },
+  });
+  const late = await checkConsents(openCommand(folder, days(275)).context);
+  expect(late.fix?.next).toEqual([
+    ['consent', 'request', '--all-products', '--category', 'PAYMENTS', '--category', 'ACCOUNT_INFO'],
+  ]);
+});
+
+it('the doctor takes the customer of the option, else the one who logged in last', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, NOW);
+  await storeLogin(context, '1000001');
+  await storeLogin(context, '1000002', { accessTokenExpiresAt: days(-2), refreshTokenExpiresAt: days(-1) });
+  expect(await checkToken(context)).toMatchObject({ status: 'fail' });
+  const named = openCommand(folder, NOW, { globals: { customer: '1000001' } }).context;
+  expect(await checkToken(named)).toMatchObject({ status: 'ok' });
+  const nobody = openCommand(folder, NOW, { globals: { customer: '1000003' } }).context;
+  expect(await checkToken(nobody)).toMatchObject({ status: 'warn', fix: { next: [['auth', 'login']] } });
+});

@@ -33,3 +33,20 @@ it.each([
   });
   expect(await checkChains(context.profile(), await context.keys())).toMatchObject({ status });
 });
+
+it.each([
+  ['ok', 'QWAC: 1 issuers in the file; QSealC: 1 issuers in the file', true],
+  ['fail', 'in the file of the QSealC certificate 2 did not issue certificate 1', false],
+])('the doctor says %s of a good QWAC beside a QSealC: %s', async (status, detail, isIssuer) => {
+  const first = await selfSigned();
+  const files = {
+    qwac: join(temporary, `qwac-${status}.pem`),
+    qseal: join(temporary, `qseal-${status}.pem`),
+  };
+  writeFileSync(files.qwac, first + first, { mode: 0o600 });
+  writeFileSync(files.qseal, first + (isIssuer ? first : await selfSigned()), { mode: 0o600 });
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    env: { PSD2_QWAC_CERT: files.qwac, PSD2_QSEAL_CERT: files.qseal },
+  });
+  expect(await checkChains(context.profile(), await context.keys())).toMatchObject({ status, detail });
+});

@@ -28,6 +28,8 @@ it('a login ends with its refresh token, or with its access token if it has no o
   const accessTokenExpiresAt = '2026-03-01T01:00:00.000Z';
   await storeLogin(context, '1000001', { accessTokenExpiresAt, refreshTokenExpiresAt: MAY });
   await storeLogin(context, '1000002', { accessTokenExpiresAt, refreshToken: null });
+  // The bank did not say how long the refresh token lasts.
+  await storeLogin(context, '1000003', { accessTokenExpiresAt });
   expect((await allEndings(context)).map(({ customerId, endsAt }) => [customerId, endsAt])).toEqual([
     ['1000001', MAY],
     ['1000002', accessTokenExpiresAt],

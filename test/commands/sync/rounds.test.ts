@@ -3,6 +3,7 @@ import { type CustomerReport, SharedStop, syncCustomers } from '../../../src/com
 import { bankDay } from '../../../src/domain/calendar.ts';
 import { ListedRound } from '../../../src/store/listed-round.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const operator = useOperatorHere();
@@ -47,4 +48,20 @@ it('a customer whose accounts psd2 may not all read today is synced in part', as
   expect(await syncing(1)(bruno)).toMatchObject([
     { status: 'partly', accounts: 3, skipped: [read], errors: [] },
   ]);
+});
+
+it('PSD2_CUSTOMER is only a default, so --all-customers syncs all; the option --customer contradicts it', async () => {
+  const folder = temporaryFolder();
+  const words = ['sync', '--out', folder, '--all-customers', '--cores', '1'];
+  const anna = await operator.logIn('anna');
+  await operator.logIn('bruno');
+  const sync = async (source: 'option' | 'environment') => {
+    const { context, printed } = operator.open({ globals: { customer: anna, psuIp: '203.0.113.7' } });
+    await runIn({ ...context, sourceOf: (name) => (name === 'customer' ? source : 'default') }, ...words);
+    return JSON.parse(printed());
+  };
+  await expect(sync('option')).rejects.toMatchObject({ code: 'usage' });
+  const { customers } = await sync('environment');
+  expect(customers.map(({ customerId }: CustomerReport) => customerId)).toContain(operator.idOf('bruno'));
+  expect(customers.length).toBeGreaterThan(1);
 });
