@@ -51,6 +51,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
       code: announced,
       started: async () => {},
       returned: async () => {},
+      isDecided: () => recordEnd(open, { sca }),
       refusedLogin: (error) => Promise.reject(error),
     });
   }

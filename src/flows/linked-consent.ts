@@ -51,7 +51,7 @@ export async function runLinkedConsent(
       grant,
       recordOf(open, ports, grant),
     ));
-  await awaitDecision(open, ports, grant, sentCode);
+  if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
   return endOf(open.current);
 }
 
@@ -244,6 +244,10 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     },
     async returned() {
       await open.record({ type: 'sca-returned' });
+    },
+    async isDecided() {
+      await recordStatus(open, ports, grant);
+      return !isUndecided(open.current);
     },
     async refusedLogin(error) {
       // A customer who refuses the login refuses the consent, if the bank says so.

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { BeforeSend } from '../bank/ports/call.ts';
 import type { ClientCredentials, Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
-import { Psd2Error } from '../errors.ts';
+import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/ports/tokens.ts';
+import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
 import type { Callback, FlowPorts } from './ports.ts';
-import { awaitCallback, type ScaSubject } from './sca.ts';
+import { awaitReturn, type ScaSubject } from './sca.ts';
 import { toStoredTokens } from './session.ts';
 
 /** What psd2 needs of the operator for SCA that the bank's links lead. */
@@ -37,6 +38,8 @@ export interface LinkedRecord {
   /** What the flow keeps of the bank's links, before the customer has one. */
   started(links: ScaLinks): Promise<void>;
   returned(): Promise<void>;
+  /** Asks the bank whether the customer has decided. */
+  isDecided(): Promise<boolean>;
   /** The customer refused the login at the bank. @throws `error`, unless the bank's status shows what became of the resource */
   refusedLogin(error: Psd2Error): Promise<void>;
 }
@@ -139,7 +142,7 @@ async function sendCustomer(
   await ports.customer.sendBrowser(turn.url);
   const parameters = returns.askForReturn
     ? await returns.askForReturn(subject.state)
-    : listener && (await awaitCallback(listener, ports, subject));
+    : listener && (await awaitReturn(received(listener, turn, ports, record), ports, subject));
   if (!parameters) return false;
   if (turn.next === 'log in') {
     try {
@@ -162,6 +165,61 @@ async function sendCustomer(
   });
   return true;
 }
+
+/** Only the return of the browser brings a code. */
+function bringsCode({ next, links }: ScaTurn): boolean {
+  return next === 'log in' || links.confirmation !== undefined;
+}
+
+/** Waits for what the bank wants to see. */
+function received(
+  listener: Callback,
+  turn: ScaTurn,
+  { bank }: FlowPorts,
+  { isDecided }: LinkedRecord,
+): (signal: AbortSignal) => Promise<URLSearchParams | null> {
+  if (bringsCode(turn)) return (signal) => listener.received(signal);
+  const looksEveryMs = PAUSES_BETWEEN_LOOKS * (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
+  return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal);
+}
+
+/** While psd2 waits for the browser, it asks the bank less often than where only the bank knows the decision. */
+const PAUSES_BETWEEN_LOOKS = 3;
+/** For a bank that does not say how often it may be asked. */
+const POLL_SECONDS = 3;
+
+/**
+ * Waits for the browser, or until the customer has decided: a browser that never returns, or returns to another machine, would
+ * bring nothing that the bank's status does not say.
+ *
+ * @returns null if the customer has decided, and the browser has not come back
+ * @throws what `signal` aborts with
+ */
+async function returnOrDecision(
+  listener: Callback,
+  isDecided: () => Promise<boolean>,
+  looksEveryMs: number,
+  signal: AbortSignal,
+): Promise<URLSearchParams | null> {
+  for (;;) {
+    const pause = beginTimeLimit(looksEveryMs, signal);
+    try {
+      return await listener.received(pause.signal);
+    } catch (error) {
+      if (!pause.isOver()) throw error;
+    } finally {
+      pause.clear();
+    }
+    if (await isDecided().catch(notNow)) return null;
+  }
+}
+
+/** Whatever the bank answers now, the browser can still return. */
+function notNow(error: unknown): false {
+  if (error instanceof Psd2Error && BANKS_TROUBLES.includes(error.code)) return false;
+  throw error;
+}
+const BANKS_TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing', 'too_many_calls'];
 
 /** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */
 async function takeLogin(
@@ -197,11 +255,10 @@ async function listenFor(
   { askForReturn }: ReturnPorts,
 ): Promise<Callback | null> {
   if (askForReturn || turn.next === 'nothing' || turn.next === 'wait') return null;
-  // Only the return brings a code, so such a flow waits for the port.
-  const bringsCode = turn.next === 'log in' || turn.links.confirmation !== undefined;
+  // A flow that needs the return waits for the port.
   const listener = customer.atAnotherDevice
     ? null
-    : await customer.listen(subject.state, bringsCode ? 'login' : 'authorisation');
+    : await customer.listen(subject.state, bringsCode(turn) ? 'login' : 'authorisation');
   if (turn.next === 'log in' && !listener)
     throw lacksReturn(
       subject,

@@ -43,6 +43,7 @@ export async function authorisePayment<Order extends OrderTarget>(
     async returned() {
       await open.record({ type: 'sca-returned' });
     },
+    isDecided: async () => !isPending(await statusOf(ports, operation)),
     async refusedLogin(error) {
       if (!(await askDecision(ports, operation))) throw error;
     },

@@ -78,16 +78,30 @@ export async function sendCustomerToSca(
 }
 
 /** Waits for a callback until the customer's time is over. @throws Psd2Error `authorisation_timeout` */
-export async function awaitCallback(
+export function awaitCallback(
   listener: Callback,
-  { customer, world }: { customer: CustomerPorts; world: WorldPorts },
+  ports: { customer: CustomerPorts; world: WorldPorts },
   request: ScaRequest,
 ): Promise<URLSearchParams> {
+  return awaitReturn((signal) => listener.received(signal), ports, request);
+}
+
+/**
+ * Waits for what shows that the customer has come back, until their time is over.
+ *
+ * @param received rejects with the signal's reason
+ * @throws Psd2Error `authorisation_timeout`
+ */
+export async function awaitReturn<T>(
+  received: (signal: AbortSignal) => Promise<T>,
+  { customer, world }: { customer: CustomerPorts; world: WorldPorts },
+  request: ScaRequest,
+): Promise<T> {
   const limit = beginTimeLimit(customer.scaTimeoutMs, world.signal);
   try {
     return await customer.whileWaiting(
       `Waiting for the customer to ${request.doing}`,
-      listener.received(limit.signal),
+      received(limit.signal),
       customer.scaTimeoutMs,
     );
   } catch (error) {

@@ -1,8 +1,15 @@
-import type { Accounts, Balance, Bank, Transaction, TransactionQuery } from '../bank/ports/bank.ts';
+import type { Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { SyncTarget } from '../store/ports/sync.ts';
+import type { BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
+import {
+  type BookedTransaction,
+  fetchAfter,
+  newestOf,
+  oldestFirst,
+  type SyncQuery,
+} from './reading/reading-on.ts';
 import {
   collectTransactions,
   currencyOf,
@@ -153,32 +160,35 @@ async function syncTransactions(
   const readsKnownDays = before !== undefined && (furtherBack || readsAgain || !isCertain);
   const rows = await to.booked(productId, readsKnownDays);
 
-  let first = since;
-  if (before && !furtherBack) {
-    // If a clock was ahead, only the rows show how far the sync really came.
-    const through = before.through <= today ? before.through : ((await rows.lastDay(today)) ?? before.from);
-    const overlap = addDays(through, -OVERLAP_DAYS);
-    first = later(before.from, isCertain ? overlap : earlier(overlap, oldest));
-    if (query.since !== undefined) first = earlier(first, since);
-  }
+  const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, { today, oldest }) : since;
+  const first = query.since === undefined ? again : earlier(again, since);
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
+  const remember = (through: IsoDate, newest: string | undefined) => {
+    const from = before && !furtherBack ? before.from : since;
+    const reached = calls.readsOn && newest !== undefined ? { newest } : {};
+    const progress: Progress = { from, through, checked: true, ...reached };
+    to.remember(productId, progress, addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS));
+  };
 
-  let added = 0;
+  const readsDays = readsKnownDays || query.since !== undefined || first < oldest;
+  const on = await appendAfter(calls, rows, query, readsDays ? undefined : before?.newest, known);
+  let { added, newest = before?.newest } = on;
+  if (on.pending) {
+    remember(earlier(today, clock.today), newest);
+    to.replace(`pending/${productId}`, on.pending);
+    return { added, pending: on.pending.length };
+  }
   for (let from = first, max = MAX_DAYS; ; ) {
     const { booked, pending, days } = await fetchWindow(calls, { ...query, today, from }, max);
     added += await rows.append(
       booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known),
     );
+    newest = newestOf(booked) ?? newest;
     const end = addDays(from, days - 1);
     const last = end >= today;
-    if (last || !readsKnownDays) {
-      const through = earlier(last ? today : end, clock.today);
-      to.remember(
-        productId,
-        { from: before && !furtherBack ? before.from : since, through, checked: true },
-        addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS),
-      );
-    }
+    // The bank may have booked a row of the days that are still to be read before the newest one of these.
+    if (last || !readsKnownDays)
+      remember(earlier(last ? today : end, clock.today), last ? newest : before?.newest);
     if (last) {
       const open = from === first ? pending : await fetchPending(calls, { ...query, from: first });
       to.replace(`pending/${productId}`, open);
@@ -190,12 +200,49 @@ async function syncTransactions(
   }
 }
 
-type RowsQuery = Omit<TransactionQuery, 'status' | 'from' | 'to'> & { currency: string; today: IsoDate };
+/** The first day to read after an earlier sync. */
+async function firstAgain(
+  before: Progress,
+  rows: BookedRows,
+  isCertain: boolean,
+  { today, oldest }: Pick<BankClock, 'today' | 'oldest'>,
+): Promise<IsoDate> {
+  // If a clock was ahead, only the rows show how far the sync really came.
+  const through = before.through <= today ? before.through : ((await rows.lastDay(today)) ?? before.from);
+  const overlap = addDays(through, -OVERLAP_DAYS);
+  return later(before.from, isCertain ? overlap : earlier(overlap, oldest));
+}
+
+/**
+ * Appends what the bank has booked after the newest row of the last sync.
+ *
+ * @returns `pending` is missing if only whole days show what is new, because the bank gave rows that are there, or may be
+ */
+async function appendAfter(
+  calls: Accounts,
+  rows: BookedRows,
+  query: SyncQuery,
+  newest: string | undefined,
+  known: IsoDate,
+): Promise<{ added: number; newest?: string; pending?: Transaction[] }> {
+  const on =
+    newest === undefined ? undefined : await fetchAfter(calls, query, newest, { known, maxRows: MAX_ROWS });
+  if (!on) return { added: 0 };
+  const added = await rows.append(on.booked);
+  const last = newestOf(on.booked);
+  return {
+    added,
+    ...(last !== undefined && { newest: last }),
+    ...(added === on.booked.length && { pending: on.pending }),
+  };
+}
+
+type RowsQuery = SyncQuery & { today: IsoDate };
 
 /** The bank's rows of some days. */
 interface Window {
   /** With ids, oldest first. */
-  booked: (Omit<Transaction, 'index'> & { id: string })[];
+  booked: BookedTransaction[];
   /** Empty if the window ends before today. */
   pending: Transaction[];
   days: number;
@@ -229,11 +276,8 @@ async function fetchWindow(
       const booked = withIds(
         query,
         rows.filter((row) => row.status === 'booked'),
-      )
-        .map(({ index: _restarts, ...row }) => row)
-        .reverse()
-        .sort((a, b) => compare(a.bookingDate ?? '', b.bookingDate ?? ''));
-      return { booked, pending: rows.filter((row) => row.status === 'pending'), days };
+      ).map(({ index: _restarts, ...row }) => row);
+      return { booked: oldestFirst(booked), pending: rows.filter((row) => row.status === 'pending'), days };
     }
     // Half of these days is a safe number.
     days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));
@@ -264,8 +308,4 @@ function later(a: IsoDate, b: IsoDate): IsoDate {
 
 function earlier(a: IsoDate, b: IsoDate): IsoDate {
   return a < b ? a : b;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

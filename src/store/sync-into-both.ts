@@ -73,7 +73,12 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
   const from = one.from > other.from ? one.from : other.from;
   const through = one.through < other.through ? one.through : other.through;
   if (from > through) return undefined;
-  return { from, through, ...(one.checked && other.checked && { checked: true }) };
+  const isSameRow = one.newest !== undefined && one.newest === other.newest;
+  return {
+    ...{ from, through },
+    ...(one.checked && other.checked && { checked: true }),
+    ...(isSameRow && { newest: one.newest }),
+  };
 }
 
 function isSame(one: Progress, other: Progress | undefined): boolean {

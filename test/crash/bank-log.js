@@ -9,7 +9,7 @@ https.Server.prototype.emit = function (event, ...values) {
   const [request, response] = values;
   if (event === 'request' && BANK_LOG) {
     const { method, url, headers } = request;
-    const line = { method, path: url, requestId: headers['tpp-request-id'] };
+    const line = { method, path: url, requestId: headers['tpp-request-id'] ?? headers['x-request-id'] };
     appendFileSync(BANK_LOG, `${JSON.stringify(line)}\n`);
     response.once('close', () => {
       const answer = { requestId: line.requestId, status: response.statusCode };

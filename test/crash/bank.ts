@@ -168,9 +168,11 @@ export function useCrashBank(rules: string[] = []): CrashBank {
         ...env,
       });
       running.closeInput();
-      const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"/m).then(
+      // A bank that asks the customer elsewhere says where.
+      const walk = running.prints(/^ {2}(http\S+)\n|"url":"(http[^"]+)"|Log in at (http[^\s"]+) and/m).then(
         // The process that listens for the customer's browser may be gone.
-        ([, url = '', ofJson = '']) => playCustomer(url || ofJson).catch(() => {}),
+        ([, url = '', ofJson = '', elsewhere = '']) =>
+          playCustomer(url || ofJson || elsewhere).catch(() => {}),
         () => {},
       );
       const hangs = setTimeout(() => running.kill('SIGKILL'), HANGS_AFTER_MS);

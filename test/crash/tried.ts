@@ -14,6 +14,7 @@ export const KINDS = [
   'another’s answer',
   'restored journal',
   'missing file',
+  'NextGenPSD2',
 ] as const;
 
 /** The result of one such try. */

@@ -30,6 +30,25 @@ describe('the customer authorises on a page', () => {
     expect(request?.headers['tpp-redirect-uri']).toBe(`http://127.0.0.1:8910/callback?state=${STATE}`);
   });
 
+  it('if the browser never returns, or returns to another machine, the status of the bank decides', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, null));
+    script.request();
+    script.is('received');
+    script.is('valid');
+    const { bank } = open({ file: { sca: { pollSeconds: 1 } } });
+    expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
+    expect(consent.customer.listeners).toMatchObject([{ closed: true }]);
+  });
+
+  it('a bank that fails while psd2 waits for the browser does not end the waiting', async () => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, null));
+    script.request();
+    for (let call = 0; call < 4; call += 1) recorded.expect('GET', '/v1/consents/c1', json({}, 503));
+    script.is('valid');
+    const { bank } = open({ file: { sca: { pollSeconds: 1 } } });
+    expect(await consent.run(bank)).toMatchObject({ state: 'confirmed' });
+  });
+
   it.each([
     ['rejected', 'rejected', 'not_authorised'],
     ['expired', 'expired', 'authorisation_expired'],
@@ -178,7 +197,7 @@ describe('the customer logs in with the consent', () => {
     const consent = await newLinkedConsent(temporary, fakeCustomer({}, { error: 'access_denied' }));
     script.request(OAUTH);
     script.metadata();
-    for (const _ of ['psd2 asks', 'psd2 asks again']) script.is('rejected');
+    script.is('rejected');
     expect(await errorOf(consent.run(oauthBank()))).toMatchObject({ code: 'not_authorised' });
     expect(await consent.stored()).toMatchObject({ state: 'rejected' });
   });

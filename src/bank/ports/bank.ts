@@ -174,7 +174,7 @@ export interface TransactionQuery {
   to: IsoDate | undefined;
   /** The list to read. Undefined means both. */
   status: Transaction['status'] | undefined;
-  /** Only what the bank has booked after this `entryReference`, instead of a range. Other interfaces do not know it. */
+  /** What the bank has booked after this `entryReference`, instead of a range, and what is pending ({@link Accounts.readsOn}). */
   after?: string;
   transactionId: string;
 }
@@ -208,6 +208,8 @@ export interface Accounts {
   earliestDay?(): IsoDate;
   /** Transactions have the fields from {@link Transaction.transactionId} on. */
   identifiesRows?: true;
+  /** The bank knows {@link TransactionQuery.after}. */
+  readsOn?: true;
   list(customerId: string, transactionId: string): Promise<Account[]>;
   balance(customerId: string, productId: string, transactionId: string): Promise<Balance>;
   /**

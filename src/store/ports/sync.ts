@@ -23,6 +23,8 @@ export interface Progress {
   through: IsoDate;
   /** True if `through` was compared with the bank's own day. */
   checked?: true | undefined;
+  /** The bank's reference of the newest stored row, at a bank that gives what comes after it. */
+  newest?: string | undefined;
 }
 
 /** A stored row: its id, and the day that psd2 sorts and finds it by. */

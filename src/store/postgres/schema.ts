@@ -5,6 +5,7 @@ import {
   FLOWS_VERSION_2,
   IDS_VERSION_3,
   TOKENS_VERSION_2,
+  TRANSACTIONS_VERSION_5,
 } from './upgrades.ts';
 
 /** The schema that this program reads and writes. A change needs a new version, and a step that leads to it. */
@@ -294,7 +295,7 @@ create table psd2.sync_minutes (
   [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
   IDS_VERSION_3,
   CUSTOMERS_VERSION_4,
-  [AUDIT_VERSION_5, BATCHES_VERSION_5].join('\n'),
+  [AUDIT_VERSION_5, BATCHES_VERSION_5, TRANSACTIONS_VERSION_5].join('\n'),
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */

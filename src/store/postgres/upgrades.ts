@@ -286,3 +286,17 @@ do $$ begin
   end if;
 end $$;
 `;
+
+/** The part of the step to schema 5 for banks that identify transactions. */
+export const TRANSACTIONS_VERSION_5 = `
+-- What a bank of the Berlin Group says of a transaction. Null at other banks. No row is rewritten.
+${['transactions', 'pending_transactions']
+  .map(
+    (table) => `alter table psd2.${table} add column transaction_id text, add column entry_reference text,
+  add column end_to_end_id text, add column counterparty_name text, add column counterparty_iban text,
+  add column remittance text, add column bank_transaction_code text;`,
+  )
+  .join('\n')}
+-- The bank's reference of the newest row, at a bank that gives what comes after it.
+alter table psd2.sync_progress add column newest text;
+`;

@@ -46,6 +46,16 @@ describe.each(named(BACKENDS))('%s', (_name, { open }) => {
     });
   });
 
+  it('a sync keeps the reference of the newest row, at a bank that gives what comes after it', async () => {
+    const progress = { from: first, through: first, checked: true } as const;
+    for (const newest of ['E1', undefined, 'E2']) {
+      await sync(data, async (to) => {
+        to.remember('A1', { ...progress, ...(newest !== undefined && { newest }) }, first);
+      });
+      await sync(others, async (to) => expect((await to.progress('A1'))?.newest).toBe(newest));
+    }
+  });
+
   it('a sync that fails keeps what it stored for the customer before', async () => {
     const failure = new Error('The bank cannot be reached');
     const failing = sync(data, async (to) => {

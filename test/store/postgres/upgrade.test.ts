@@ -37,6 +37,14 @@ function write(reference: string, state: string, standing: string, events: objec
 const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; drop function psd2.audit_flow_event,
   psd2.audit_append, psd2.audit_keep; drop table psd2.audit, psd2.audit_heads; drop function psd2.refuse_audit_change;
   drop table psd2.batch_events, psd2.batch_lines, psd2.batches; drop function psd2.check_batch_event;
+  alter table psd2.sync_progress drop column newest;
+  ${['transactions', 'pending_transactions']
+    .map(
+      (table) => `alter table psd2.${table} drop column transaction_id,
+    drop column entry_reference, drop column end_to_end_id, drop column counterparty_name,
+    drop column counterparty_iban, drop column remittance, drop column bank_transaction_code;`,
+    )
+    .join('\n')}
   update psd2.store set version = 4`;
 /** Undoes the step to version 4, too. */
 const BACK_TO_VERSION_3 = `${BACK_TO_VERSION_4}; drop table psd2.customers; update psd2.store set version = 3`;

@@ -20,6 +20,7 @@ export function accountsOf(calls: Calls): Accounts {
   return {
     isId: isAccountId,
     identifiesRows: true,
+    ...(calls.description.accounts.delta === 'entryReferenceFrom' && { readsOn: true }),
     earliestDay: () => addDays(bankDay(calls.settings.now()), -calls.description.accounts.historyDays),
     list: (_customerId, transactionId) => fetchAccounts(calls, transactionId),
     balance: (_customerId, accountId, transactionId) => fetchBalance(calls, accountId, transactionId),

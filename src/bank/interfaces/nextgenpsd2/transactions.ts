@@ -34,8 +34,8 @@ const ITEMS_PER_PAGE = 100;
  * @throws Psd2Error `bank_answer` if the pages do not advance, and for a page on another host
  */
 export async function* pagesOf(calls: Calls, query: TransactionQuery): AsyncGenerator<TransactionPage> {
-  const range = rangeOf(calls, query);
   for (const run of runsOf(query.status, calls.description.accounts.bookingStatuses)) {
+    const range = run === 'none' ? null : rangeOf(calls, query, run);
     if (run === 'none' || range === null) yield emptyPage(query.status);
     else yield* pagesOfRun(calls, query, run, range);
   }
@@ -59,9 +59,15 @@ function emptyPage(status: Status | undefined): TransactionPage {
 }
 
 /** The part of the query that says which transactions. Null: all of the range is before the bank's history. */
-function rangeOf({ description, settings }: Calls, query: TransactionQuery): Record<string, string> | null {
+function rangeOf(
+  { description, settings }: Calls,
+  query: TransactionQuery,
+  { lists }: Run,
+): Record<string, string> | null {
   const { delta, historyDays } = description.accounts;
-  if (query.after !== undefined && delta === 'entryReferenceFrom') return { entryReferenceFrom: query.after };
+  // What is pending has no reference.
+  if (query.after !== undefined && delta === 'entryReferenceFrom' && lists.includes('booked'))
+    return { entryReferenceFrom: query.after };
   const earliest = addDays(bankDay(settings.now()), -historyDays);
   const { from, to } = query;
   if (to !== undefined && to < earliest) return null;

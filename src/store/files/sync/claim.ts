@@ -38,6 +38,8 @@ const productProgress = z.object({
   settled: count,
   /** True if `through` was compared with the bank's own day. Earlier syncs used this machine's clock, which may be fast. */
   checked: z.optional(z.literal(true)),
+  /** The bank's reference of the newest row, at a bank that gives what comes after it. */
+  newest: z.optional(z.string()),
   /** Size of the file in bytes when this was written. Folders of psd2 before 0.2 lack it. */
   size: z.optional(count),
 });

@@ -15,6 +15,7 @@ const progressRow = z.object({
   read_from: isoDate,
   read_through: isoDate,
   checked: z.boolean(),
+  newest: z.nullable(z.string()),
 });
 const count = z.object({ count: z.number() });
 
@@ -28,6 +29,13 @@ const TRANSACTION_COLUMNS = {
   code: 'code text',
   transferReference: 'transfer_reference text',
   feeCharge: 'fee_charge boolean',
+  transactionId: 'transaction_id text',
+  entryReference: 'entry_reference text',
+  endToEndId: 'end_to_end_id text',
+  counterpartyName: 'counterparty_name text',
+  counterpartyIban: 'counterparty_iban text',
+  remittance: 'remittance text',
+  bankTransactionCode: 'bank_transaction_code text',
 };
 const BOOKED_COLUMNS = {
   id: 'id text',
@@ -101,15 +109,16 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   async load(): Promise<void> {
     const rows = await this.database.look(
       progressRow,
-      `select product_id, read_from::text, read_through::text, checked from psd2.sync_progress
+      `select product_id, read_from::text, read_through::text, checked, newest from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
       this.#address,
     );
-    for (const { product_id, read_from, read_through, checked } of rows) {
+    for (const { product_id, read_from, read_through, checked, newest } of rows) {
       this.#known.set(product_id, {
         from: read_from,
         through: read_through,
         ...(checked && { checked: true as const }),
+        ...(newest !== null && { newest }),
       });
     }
   }
@@ -195,13 +204,13 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
     }
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
-    for (const [product, { from, through, checked = false }] of this.#remembered) {
+    for (const [product, { from, through, checked = false, newest = null }] of this.#remembered) {
       await statements.execute(
-        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked)
-         values ($1, $2, $3, $4, $5, $6) on conflict (profile, customer_id, product_id) do update set
+        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked, newest)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict (profile, customer_id, product_id) do update set
            read_from = excluded.read_from, read_through = excluded.read_through, checked = excluded.checked,
-           synced_at = excluded.synced_at`,
-        [profile, customerId, product, from, through, checked],
+           newest = excluded.newest, synced_at = excluded.synced_at`,
+        [profile, customerId, product, from, through, checked, newest],
       );
     }
   }
