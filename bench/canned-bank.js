@@ -37,8 +37,9 @@ export async function openCannedBank({ customers, core, answerMs }) {
     PSD2_CONFIG_DIR: at('config'),
     PSD2_PROFILE: 'canned',
     PSD2_CLIENT_SECRET: 'not-checked',
-    NODE_COMPILE_CACHE: at('compile-cache'),
+    HOME: at('home'),
   };
+  mkdirSync(env.HOME);
   const run = (...words) =>
     execFileSync(process.execPath, [PROGRAM, ...words], {
       env,

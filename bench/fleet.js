@@ -5,11 +5,10 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { openCannedBank, whyNoCannedBank } from './canned-bank.js';
-import { figure, median, processorSeconds, runRecorded } from './measure.js';
+import { figure, median, processorSeconds, roundsWithin, runRecorded } from './measure.js';
 import { PROGRAM } from './operator.js';
+import { importTypeScript, PLAIN, startPostgres } from './postgres.js';
 
 /** Customers of the runs whose bank delays its answers. */
 const CUSTOMERS = 240;
@@ -20,31 +19,28 @@ const DEALT = 1_000_000;
 const PART = DEALT / 10;
 const HAND = 100;
 const ANSWER_MS = 100;
-const ROUNDS = 3;
-/** What no command offers: a separate server, and handing out customers without syncing them. */
+const MOST_ROUNDS = 3;
+/** What no command offers: handing out customers without syncing them. */
 const SOURCES = `
-export { startServer } from './test/store/postgres/server.ts';
 export { parseAddress } from './src/store/postgres/address.ts';
 export { Database } from './src/store/postgres/database.ts';
 export { PostgresRounds } from './src/store/postgres/sync/rounds.ts';
 `;
-/** What is measured is psd2 and the database, not the derivation of a key. */
-const PLAIN = { PSD2_STORE_PLAIN_TOKENS: '1' };
 const CLIENT_CORE = '1';
 const BANK_CORE = '0';
 
-export async function fleet(node, version) {
+export async function fleet(node, version, seconds) {
   const missing = whyNoCannedBank();
   if (missing !== undefined) {
     process.stdout.write(`${missing}\n`);
     return [];
   }
-  const { startServer, ...store } = await importTypeScript(SOURCES);
-  const server = startServer();
+  const store = await importTypeScript(SOURCES);
+  const server = await startPostgres();
   try {
     return [
-      ...(await workersFigures(node, version, server)),
-      ...(await callFigures(node, version, server)),
+      ...(await workersFigures(node, version, server, seconds / 3)),
+      ...(await callFigures(node, version, server, seconds / 3)),
       ...(await dealFigures(version, server, store)),
     ];
   } finally {
@@ -53,12 +49,12 @@ export async function fleet(node, version) {
 }
 
 /** Calls a second with 1, 2 and 4 workers, if the bank takes 100 ms for an answer. */
-async function workersFigures(node, version, server) {
+async function workersFigures(node, version, server, seconds) {
   const bank = await openCannedBank({ customers: CUSTOMERS, answerMs: ANSWER_MS });
   try {
     const open = await openDatabases(bank, server);
     const rounds = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (const _ of roundsWithin(seconds, { atLeast: 1, atMost: MOST_ROUNDS })) {
       const rates = {};
       for (const workers of [1, 2, 4]) rates[workers] = await rateOf(node, workers, bank, open());
       rounds.push(rates);
@@ -102,12 +98,12 @@ async function rateOf(node, workers, bank, database) {
 }
 
 /** What a call costs psd2 and the database, compared with the store in files. */
-async function callFigures(node, version, server) {
+async function callFigures(node, version, server, seconds) {
   const bank = await openCannedBank({ customers: MANY_CUSTOMERS, core: BANK_CORE });
   try {
     const open = await openDatabases(bank, server);
     const rounds = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
+    for (const round of roundsWithin(seconds, { atLeast: 1, atMost: MOST_ROUNDS })) {
       const files = timeSync(node, bank, ['--out', join(bank.folder, `files-${round}`)], {});
       const database = open();
       const before = costOf(server);
@@ -252,15 +248,4 @@ async function dealFigures(version, server, { Database, parseAddress, PostgresRo
   } finally {
     await database.close();
   }
-}
-
-/** Imports TypeScript of this project. Node.js 20 can't do that on its own. */
-async function importTypeScript(contents) {
-  const outfile = fileURLToPath(new URL('../node_modules/.cache/bench-fleet.mjs', import.meta.url));
-  await build({
-    stdin: { contents, resolveDir: fileURLToPath(new URL('..', import.meta.url)), loader: 'ts' },
-    outfile,
-    ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' },
-  });
-  return import(outfile);
 }

@@ -5,29 +5,81 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs each command in turn, round after round.
+ * The numbers of rounds, from 0, for as long as there is time for another one.
  *
- * @param commands name -> [program, ...arguments]
- * @returns `median(name)` of the wall-clock times in milliseconds, and `ratio(name, baseline)`, the median of the ratios of
- *   each round: if the machine is slow for some seconds, it is slow for both
+ * @param seconds what all rounds may take. A round is expected to take as long as the longest one before it
  */
-export function timeProcesses(commands, { rounds, env = process.env }) {
-  const times = new Map(Object.keys(commands).map((name) => [name, []]));
-  for (let round = -1; round < rounds; round += 1) {
-    for (const [name, [program, ...words]] of Object.entries(commands)) {
-      const begun = performance.now();
-      const { status, stderr } = spawnSync(program, words, { env, maxBuffer: 1e9 });
-      const took = performance.now() - begun;
-      if (status !== 0) throw new Error(`${name} ended with exit code ${status}: ${stderr}`);
+export function* roundsWithin(seconds, { atLeast = 3, atMost }) {
+  const begun = performance.now();
+  let before = begun;
+  let longest = 0;
+  for (let round = 0; round < atMost; round += 1) {
+    if (round >= atLeast && performance.now() - begun + longest > seconds * 1000) return;
+    yield round;
+    longest = Math.max(longest, performance.now() - before);
+    before = performance.now();
+  }
+}
+
+/**
+ * Runs each command in turn, round after round, for as long as there is time.
+ *
+ * @param commands name -> [program, ...arguments], or { command, env } for one with an environment of its own
+ * @param seconds what all rounds may take
+ * @returns `median(name)` of the wall-clock times in milliseconds; `ratio(name, baseline)`, the median of the ratios of each
+ *   round: if the machine is slow for some seconds, it is slow for both; `ratios(name, baseline)`, all of them
+ */
+export function timeProcesses(commands, { rounds, atLeast = 5, seconds, env = process.env }) {
+  const all = Object.entries(commands).map(([name, each]) => ({
+    name,
+    ...(Array.isArray(each) ? { command: each, env } : each),
+  }));
+  const times = new Map(all.map(({ name }) => [name, []]));
+  for (const round of roundsWithin(seconds, { atLeast: atLeast + 1, atMost: rounds + 1 })) {
+    // Every other round goes backwards, so that no command always follows the same one.
+    for (const each of round % 2 === 0 ? all : all.toReversed()) {
+      const took = timeOnce(each);
       // The first round is a warm-up.
-      if (round >= 0) times.get(name).push(took);
+      if (round > 0) times.get(each.name).push(took);
     }
   }
+  const ratios = (name, baseline) => times.get(name).map((time, round) => time / times.get(baseline)[round]);
   return {
     median: (name) => median(times.get(name)),
-    ratio: (name, baseline) =>
-      median(times.get(name).map((time, round) => time / times.get(baseline)[round])),
+    ratio: (name, baseline) => median(ratios(name, baseline)),
+    ratios,
   };
+}
+
+function timeOnce({ name, command: [program, ...words], env }) {
+  const begun = performance.now();
+  const { status, stderr } = spawnSync(program, words, { env, maxBuffer: 1e9 });
+  const took = performance.now() - begun;
+  if (status !== 0) throw new Error(`${name} ended with exit code ${status}: ${stderr}`);
+  return took;
+}
+
+/** With fewer pairs, even the smallest and the largest ratio are no interval of 99 %. */
+export const FEWEST_PAIRS = 8;
+
+/**
+ * Where the true median of such ratios lies with a probability of at least 99 %, whatever their distribution: between two of
+ * them (the interval of the sign test). The number of ratios below the true median is that of heads among tossed coins.
+ *
+ * @param ratios of pairs that were measured right after one another
+ * @returns `differs` if the interval from `low` to `high` does not contain 1
+ */
+export function intervalOf(ratios) {
+  if (ratios.length < FEWEST_PAIRS) throw new Error(`${ratios.length} pairs say nothing`);
+  const sorted = [...ratios].sort((a, b) => a - b);
+  let below = 0;
+  let atMostBelow = 0.5 ** sorted.length;
+  for (let ways = atMostBelow; atMostBelow <= 0.005; atMostBelow += ways) {
+    ways *= (sorted.length - below) / (below + 1);
+    below += 1;
+  }
+  const [low, high] = [sorted[below - 1], sorted[sorted.length - below]];
+  return { median: median(ratios), low, high, differs: low > 1 || high < 1 };
 }
 
 /**

@@ -15,12 +15,15 @@ export function openOperator(rules = [], core) {
   const folder = mkdtempSync(join(tmpdir(), 'psd2-bench-'));
   const env = {
     ...process.env,
+    // As on a user's machine, psd2 keeps its compiled code in the home folder. A small script has no such place.
+    HOME: join(folder, 'home'),
     PSD2_CONFIG_DIR: folder,
     PSD2_PROFILE: 'sandbox',
     PSD2_REDIRECT_URI: 'http://127.0.0.1:18910/callback',
-    PSD2_BROWSER: `"${process.execPath}" "${PROGRAM}" sandbox customer`,
-    NODE_COMPILE_CACHE: join(folder, 'compile-cache'),
+    // The sandbox is the one of this folder, also if another one is the configuration folder.
+    PSD2_BROWSER: `env "PSD2_CONFIG_DIR=${folder}" "${process.execPath}" "${PROGRAM}" sandbox customer`,
   };
+  mkdirSync(env.HOME);
   const run = (...words) =>
     execFileSync(process.execPath, [PROGRAM, ...words], {
       env,

@@ -1,0 +1,1 @@
+export function keepAllowed(env: Record<string, string>): string[];
