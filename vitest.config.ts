@@ -8,8 +8,13 @@ const CONTRACT = 'test/store/contract/**/*.test.ts';
 const END_TO_END = ['test/e2e/**/*.test.ts'];
 const LONG = ['test/{crash,hostile,fuzz}/**/*.test.ts'];
 
-const REGISTRATION = 'test/sandbox/shared-registration.ts';
-const INSTALLED = ['test/support/programs.ts', REGISTRATION];
+// The first one makes the temporary folder of the run.
+const REGISTRATION = ['test/support/run-folder.ts', 'test/sandbox/shared-registration.ts'];
+const INSTALLED = [
+  'test/support/run-folder.ts',
+  'test/support/programs.ts',
+  'test/sandbox/shared-registration.ts',
+];
 const MINUTE_MS = 60_000;
 
 // The kinds of tests that take long take a sample. The workers inherit the seed that chooses it.

@@ -5,7 +5,11 @@ export default defineConfig({
   test: {
     // Vitest needs a file to start with. It is not loaded.
     include: ['test/mutation/warm-worker.js'],
-    globalSetup: ['test/sandbox/shared-registration.ts', 'test/store/postgres/shared-server.ts'],
+    globalSetup: [
+      'test/support/run-folder.ts',
+      'test/sandbox/shared-registration.ts',
+      'test/store/postgres/shared-server.ts',
+    ],
     runner: './test/mutation/warm-worker.js',
     pool: 'threads',
     maxWorkers: 1,
