@@ -172,7 +172,13 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/schema': [...NOUN, 'bank-file', 'commands', 'sandbox/seed/seed-schema.ts'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/funds': NOUN,
-  'commands/status': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts'],
+  'commands/status': [
+    ...NOUN,
+    'advice.ts',
+    'commands/batch/approval.ts',
+    'commands/expiring',
+    'quote-for-shell.ts',
+  ],
   'commands/sync': [...NOUN, 'commands/expiring'],
   'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],
 
@@ -193,6 +199,8 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'bank/interfaces/nextgenpsd2': [
     'bank-file',
+    // A bulk payment may be a pain.001.
+    'batch-file/pain001/write.ts',
     'bank/call',
     'bank/ports',
     'bank/transport/line.ts',

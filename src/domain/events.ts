@@ -117,6 +117,8 @@ export const stepEvent = z.lazy(() =>
         /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
         'initiate-again',
         'sca-returned',
+        /** The bulk payment of a transfer never reached the bank. */
+        'bulk-left',
         /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
         'sca-again',
         /** No byte of the request left. `execute` may be sent again. psd2 0.2 also wrote this after a 401 or 420. */
@@ -128,6 +130,8 @@ export const stepEvent = z.lazy(() =>
         'execute-turned-away',
       ]),
     }),
+    /** The transfer is one of a bulk payment, which is the operation `bulk`. psd2 sends that next, and never this transfer alone. */
+    z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
     z.object({ type: z.literal('cancelled'), bank }),
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
@@ -153,8 +157,9 @@ export const stepEvent = z.lazy(() =>
  * changes nothing of an open flow.
  */
 export const initiation = z.object({
-  service: z.enum(['payments', 'periodic-payments']),
+  service: z.enum(['payments', 'periodic-payments', 'bulk-payments']),
   product: z.string(),
+  /** Of a bulk payment, the id that psd2 gave it. */
   endToEndId: z.string(),
   /** The bytes of the body. */
   body: z.string(),

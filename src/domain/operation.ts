@@ -100,6 +100,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   scaStatus: string | null;
   /** As `Progress.mayRun` of the flow states. */
   mayRun: boolean;
+  /** The operation of the bulk payment that this transfer is one of. It decides what becomes of this transfer. */
+  bulk: string | null;
 }
 
 export type OperationKind = 'transfer' | 'operation';
@@ -160,6 +162,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       transactionStatus: null,
       scaStatus: null,
       mayRun: false,
+      bulk: null,
     };
   }
   const before = begun(operation, event);
@@ -197,6 +200,11 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'verify-sent':
       // The bank may execute a payment without SCA, and nobody can find it without the answer.
       return { reached: true, ...(isCustomers && initiated(operation, event.requestId, at)) };
+    case 'bulk-joined':
+      // From here on, only what becomes of the bulk payment counts.
+      return { reached: true, mayRun: true, bulk: event.bulk };
+    case 'bulk-left':
+      return { state: 'created', reached: false, mayRun: false, bulk: null };
     case 'verify-not-begun':
       // What is sent again may have left before.
       if (operation.isRepeated) return {};

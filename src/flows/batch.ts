@@ -4,18 +4,21 @@ import { Psd2Error } from '../errors.ts';
 import type { Batches } from '../store/ports/batches.ts';
 import { isInterruption, isOvertaken } from './refusals.ts';
 
-/** What the run of a batch needs of a line. */
+/** What is paid at once: one line, or the lines of a bulk payment. */
+export type Share = readonly [BatchLine, ...BatchLine[]];
+
+/** What the run of a batch needs of its lines. */
 export interface LineWork {
   /** Whether there is still something to do for a line. Reads it again. */
   isOpen(line: BatchLine): Promise<boolean>;
-  /** Pays a line as far as possible now. It throws what stopped it; the line's transfer has its state. */
-  pay(line: BatchLine): Promise<void>;
-  /** Called after each line, with what stopped it. @returns false to stop the run */
-  ended(line: BatchLine, problem: Psd2Error | null): Promise<boolean>;
+  /** Pays lines as far as possible now. It throws what stopped it; the lines' transfers have their states. */
+  pay(share: Share): Promise<void>;
+  /** Called after each share, with what stopped it. @returns false to stop the run */
+  ended(share: Share, problem: Psd2Error | null): Promise<boolean>;
 }
 
-/** The run stops after this many consecutive failures that no line caused. */
-const MAX_FAILURES = 3;
+/** After so many shares in a row that no line is to blame for, the run stops. */
+const MOST_FAILURES = 3;
 /** These stop the run at once: the next line would meet them too. */
 const STOPPING = ['certificate', 'callback_port_busy', 'no_profile'];
 /** These say that the bank or the store is away. One of them may be about one line. */
@@ -30,7 +33,36 @@ export function inOrder(lines: readonly BatchLine[], today: IsoDate): BatchLine[
 }
 
 /**
- * Pays the lines of a batch, one after the other (batch page, `run`). A line that fails stops no other line. Other runs of the same
+ * The shares of a batch: bulk payments of one account, day and product, and single lines.
+ *
+ * @param lines in the order in which they are paid
+ * @param mayJoin whether a line may go into a bulk payment
+ * @param most the most lines of a bulk payment; null for no limit
+ */
+export function sharesOf(
+  lines: readonly BatchLine[],
+  mayJoin: (line: BatchLine) => boolean,
+  most: number | null,
+): Share[] {
+  const shares: [BatchLine, ...BatchLine[]][] = [];
+  const open = new Map<string, [BatchLine, ...BatchLine[]]>();
+  for (const line of lines) {
+    const { customer, from, fromIban, executionDate, instant, urgent, currency } = line;
+    const key = JSON.stringify([customer, from, fromIban, executionDate, instant, urgent, currency]);
+    const share = mayJoin(line) ? open.get(key) : undefined;
+    if (share && share.length < (most ?? Infinity)) {
+      share.push(line);
+      continue;
+    }
+    const begun: [BatchLine] = [line];
+    shares.push(begun);
+    if (mayJoin(line)) open.set(key, begun);
+  }
+  return shares;
+}
+
+/**
+ * Pays the shares of a batch, one after the other (batch page, `run`). A line that fails stops no other line. Other runs of the same
  * batch may work on it at the same time: each takes the lines that no other has, and waits for the others at the end.
  *
  * @throws Psd2Error that stops the run: the operator's Ctrl-C, a store or certificate that cannot be used, or a bank that is away.
@@ -39,48 +71,52 @@ export function inOrder(lines: readonly BatchLine[], today: IsoDate): BatchLine[
 export async function runLines(
   batches: Batches,
   batch: string,
-  lines: readonly BatchLine[],
+  shares: readonly Share[],
   work: LineWork,
 ): Promise<void> {
+  const isOpen = async (share: Share) => {
+    for (const line of share) if (await work.isOpen(line)) return true;
+    return false;
+  };
   let failures = 0;
-  /** @returns `taken` if another run has the line */
-  const runLine = async (line: BatchLine, waits: boolean): Promise<'taken' | 'go on' | 'stop'> => {
+  /** @returns `taken` if another run has the share */
+  const runShare = async (share: Share, waits: boolean): Promise<'taken' | 'go on' | 'stop'> => {
     let problem: Psd2Error | null = null;
-    const result = await batches.onLine(batch, line.line, waits, async () => {
+    const result = await batches.onLine(batch, share[0].line, waits, async () => {
       // Another run may have ended it since.
-      if (!(await work.isOpen(line))) return 'go on';
+      if (!(await isOpen(share))) return 'go on';
       try {
-        await work.pay(line);
+        await work.pay(share);
       } catch (error) {
         if (isOvertaken(error)) return 'taken';
         if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
         problem = error;
       }
-      return (await work.ended(line, problem)) ? 'go on' : 'stop';
+      return (await work.ended(share, problem)) ? 'go on' : 'stop';
     });
     if (result !== 'taken') failures = failureCount(problem, failures);
     return result;
   };
 
-  for (let left = [...lines], isFirst = true; left.length > 0; isFirst = false) {
-    const taken: BatchLine[] = [];
-    for (const line of left) {
-      if (isFirst && !(await work.isOpen(line))) continue;
-      const result = await runLine(line, !isFirst);
+  for (let left = [...shares], isFirst = true; left.length > 0; isFirst = false) {
+    const taken: Share[] = [];
+    for (const share of left) {
+      if (isFirst && !(await isOpen(share))) continue;
+      const result = await runShare(share, !isFirst);
       if (result === 'stop') return;
-      if (result === 'taken') taken.push(line);
+      if (result === 'taken') taken.push(share);
     }
     left = [];
     // Another run ends them, or stops: then this one takes them over.
-    for (const line of taken) if (await work.isOpen(line)) left.push(line);
+    for (const share of taken) if (await isOpen(share)) left.push(share);
   }
 }
 
-/** @returns how many lines in a row failed because of the bank or the store. @throws Psd2Error if the run must stop */
+/** @returns how many shares in a row failed because of the bank or the store. @throws Psd2Error if the run must stop */
 function failureCount(problem: Psd2Error | null, before: number): number {
   if (problem === null) return 0;
   if (STOPPING.includes(problem.code)) throw problem;
   if (!AWAY.includes(problem.code)) return 0;
-  if (before + 1 >= MAX_FAILURES) throw problem;
+  if (before + 1 >= MOST_FAILURES) throw problem;
   return before + 1;
 }

@@ -1,4 +1,4 @@
-import type { PaymentCalls } from '../bank/ports/bank.ts';
+import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';

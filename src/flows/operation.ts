@@ -1,5 +1,5 @@
-import type { PaymentCalls } from '../bank/ports/bank.ts';
 import type { BeforeSend } from '../bank/ports/call.ts';
+import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import { nextOperationStep, type OperationStep } from '../domain/next-step.ts';
 import {
   isPending,

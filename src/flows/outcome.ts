@@ -1,4 +1,4 @@
-import type { ExecutionStatus, PaymentCalls } from '../bank/ports/bank.ts';
+import type { ExecutionStatus, PaymentCalls } from '../bank/ports/payment-calls.ts';
 import {
   isPending,
   type Operation,

@@ -1,4 +1,5 @@
-import type { Bank, PaymentCalls } from '../bank/ports/bank.ts';
+import type { Bank } from '../bank/ports/bank.ts';
+import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PaymentCalls } from '../../src/bank/ports/bank.ts';
+import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
 import { isOpen, isPlainlyFailed, needsAttention } from '../../src/domain/flow-states.ts';
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';

@@ -4,19 +4,13 @@ import type { BookedRow } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
-import type {
-  Commits,
-  GenericOrder,
-  Initiation,
-  OrderTarget,
-  SettlementStatus,
-  Verification,
-} from '../../domain/operation.ts';
+import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domain/operation.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
-import type { BeforeSend } from './call.ts';
-import type { Consents, Login, Sca, ScaLinks } from './customer.ts';
+import type { BulkPayments, BulkTerms } from './bulk.ts';
+import type { Consents, Login, Sca } from './customer.ts';
+import type { PaymentCalls } from './payment-calls.ts';
 
 /** What an interface may lack. One place refuses it then: `commands/open/bank.ts`. */
 export type Capability =
@@ -95,6 +89,8 @@ export interface ComposedRequest {
 export interface BankInterface {
   name: string;
   has: ReadonlySet<Capability>;
+  /** Absent: the bank has no bulk payments. */
+  bulk?: BulkTerms;
   /**
    * Who logs in: each customer; the application alone; each customer while authorising a consent; nobody, because calls have
    * no token.
@@ -229,59 +225,6 @@ export type Details =
   | { what: 'customer' | 'products'; customerId: string }
   | { what: 'product'; customerId: string; productId: string };
 
-/** The bank's execution status of an instant transfer, in its own value and in psd2's. */
-export interface ExecutionStatus {
-  executionStatus: string;
-  executionStatusDescription: string | null;
-  /** Any value that the interface does not know means pending. */
-  status: SettlementStatus;
-}
-
-/** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */
-export interface PaymentCalls {
-  /** The name in messages: `transfer`, or the operation's name. */
-  name: string;
-  /**
-   * The bank creates the resource. No money moves, unless the customer commits: then this initiates the payment.
-   *
-   * @param requestId the id of an earlier attempt, which this repeats byte for byte. It is only for an initiation
-   */
-  verify(beforeSend: BeforeSend, requestId?: string): Promise<Verification>;
-  /** @param step `verify<N>`. @param data JSON from the operator, unchanged */
-  verifyFurther(
-    resourceId: string,
-    step: string,
-    data: string,
-    beforeSend: BeforeSend,
-  ): Promise<Verification>;
-  /**
-   * Null if the customer commits: the payment runs without psd2.
-   *
-   * @throws Psd2Error `bank_answer` for an answer that belongs to another request: it decides nothing
-   */
-  execute: ((resourceId: string, beforeSend: BeforeSend) => Promise<{ cro: string | null }>) | null;
-  /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
-  executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
-  /** Its SCA and its status, if they are not at {@link Bank.sca}. */
-  sca?: Sca;
-  /** Cancels it at the bank. Absent: the bank has no such call. */
-  cancellation?: Cancellation;
-}
-
-/** How a payment is cancelled at a bank where the customer commits. */
-export interface Cancellation {
-  /**
-   * @returns null if the bank has taken it. Otherwise where the customer authorises it
-   * @throws Psd2Error `usage` if the bank cancels no payments
-   */
-  request(cancel: {
-    resourceId: string;
-    redirectUri: string;
-    beforeSend: BeforeSend;
-  }): Promise<ScaLinks | null>;
-  sca: Sca;
-}
-
 /** What the bank allows for transfers. Null and empty: the bank does not say. */
 export interface TransferTerms {
   bankCode: string | null;
@@ -313,6 +256,8 @@ export interface Payments {
     back: { address: string; state: string },
     newId: () => string,
   ): Initiation;
+  /** Absent: the bank has none. */
+  bulk?: BulkPayments;
   /** Whether the account has the amount. Has the capability `confirmation of funds`. */
   funds?(of: { account: string; amount: Decimal; currency: string }, transactionId: string): Promise<boolean>;
   transfer(payment: {

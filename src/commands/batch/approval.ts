@@ -3,24 +3,58 @@ import { type Batch, countedApprovals } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
+import type { Batches } from '../../store/ports/batches.ts';
 
 /**
  * How many people other than the one who added it must approve a batch: the setting `approvals`, and one more if it pays more
  * than the largest amount of the profile.
  */
 export function neededApprovals(profile: Profile, lines: readonly BatchLine[]): number {
-  const { approvals, environment } = profile.settings;
-  const usual = Number(approvals ?? (environment === 'production' ? 1 : 0));
-  return usual + (isAboveLimit(profile, lines) ? 1 : 0);
+  return usualApprovals(profile) + (isAboveLimit(profile, lines) ? 1 : 0);
+}
+
+function usualApprovals({ settings: { approvals, environment } }: Profile): number {
+  return Number(approvals ?? (environment === 'production' ? 1 : 0));
 }
 
 function isAboveLimit(profile: Profile, lines: readonly BatchLine[]): boolean {
   const limit = maxAmountOf(profile);
   if (limit === null) return false;
+  return [...sumsOf(lines).values()].some((sum) => sum.gt(limit));
+}
+
+/** What lines pay, by currency. */
+function sumsOf(lines: readonly BatchLine[]): Map<string, Big> {
   const sums = new Map<string, Big>();
   for (const { currency, amount } of lines)
     sums.set(currency, (sums.get(currency) ?? new Big(0)).plus(amount));
-  return [...sums.values()].some((sum) => sum.gt(limit));
+  return sums;
+}
+
+/** A batch that waits for approvals. */
+export interface Unapproved {
+  batch: string;
+  addedAt: string;
+  lines: number;
+  has: number;
+  needed: number;
+  /** One for each currency. */
+  totals: { currency: string; amount: string }[];
+}
+
+/** The batches that wait for approvals, newest first, without those that were rejected or cancelled. @throws Psd2Error `config` */
+export async function* unapproved(profile: Profile, batches: Batches): AsyncGenerator<Unapproved> {
+  for await (const batch of batches.list()) {
+    if (batch.rejection || batch.cancelled.size === batch.count) continue;
+    const { length: has } = countedApprovals(batch);
+    // Only the largest amount makes it necessary to read the lines.
+    if (maxAmountOf(profile) === null && has >= usualApprovals(profile)) continue;
+    const lines = await batches.lines(batch);
+    const needed = neededApprovals(profile, lines);
+    if (has >= needed) continue;
+    const totals = [...sumsOf(lines)].map(([currency, sum]) => ({ currency, amount: sum.toFixed(2) }));
+    yield { batch: batch.batch, addedAt: batch.addedAt, lines: batch.count, has, needed, totals };
+  }
 }
 
 /** @throws Psd2Error `usage` if the batch was rejected, or too few people have approved its content */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import { BATCH_FORMATS } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
@@ -92,10 +93,16 @@ function payeeCheckOf(context: Context): string {
   });
 }
 
-async function print({ output, terminal }: Context, file: string, examined: Examined): Promise<void> {
+/** How many times the customer authorises payments of one account, day and product: each alone, or many at once. */
+function scasOf({ count, instant }: Examined['totals'][number], bulk: BulkTerms | undefined): number {
+  return bulk?.takes({ instant }) ? Math.ceil(count / (bulk.maxEntries ?? count)) : count;
+}
+
+async function print(context: Context, file: string, examined: Examined): Promise<void> {
+  const { output, terminal } = context;
   const { source, sha256, lines, errors, warnings, problems, payees } = examined;
-  // Each payment is authorised alone.
-  const totals = examined.totals.map((total) => ({ ...total, scas: total.count }));
+  const { bulk } = await context.bankInterface();
+  const totals = examined.totals.map((total) => ({ ...total, scas: scasOf(total, bulk) }));
   const scas = totals.reduce((sum, total) => sum + total.scas, 0);
   if (output.format !== 'table') {
     output.record(

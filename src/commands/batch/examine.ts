@@ -13,6 +13,7 @@ import { Psd2Error } from '../../errors.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts';
+import { readKnownAccounts } from './known-accounts.ts';
 import { checkPayees } from './payees.ts';
 
 /** More problems than a person reads. The rest is counted. */
@@ -59,6 +60,7 @@ export async function examineFile(
   const { readAccountId, readCustomerId } = await context.bankInterface();
   const profile = profileIn(context);
   const known = profile && (await earlierPayments(context));
+  const accounts = profile && (await readKnownAccounts(context));
   const limit = profile && maxAmountOf(profile);
   const findings = readBatchFile(openFile(file), {
     ...{ today, readAccountId, readCustomerId, instant, payeeVerified },
@@ -80,6 +82,8 @@ export async function examineFile(
       hash.add(line);
       totals.add(line);
       for (const problem of problemsWith(line, limit, known)) found.add(problem);
+      const foreign = accounts?.problemWith(line);
+      if (foreign !== undefined) found.add({ ...warningAt(line, foreign), severity: 'error' });
       if (isUnchecked(line, profile, payeeCheck)) found.add(warningAt(line, UNCHECKED_PAYEE));
       await payees?.add(line);
     }

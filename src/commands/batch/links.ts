@@ -1,5 +1,3 @@
-import type { BatchLine } from '../../domain/batch/line.ts';
-import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { CustomerPorts } from '../../flows/ports.ts';
 import { appendDurably, reasonOf } from '../../store/disk/files.ts';
@@ -40,23 +38,24 @@ function append(file: string, text: string): void {
   }
 }
 
-/** The customer's side of a transfer whose link is written out. @param given called once the link is out */
+/**
+ * The customer's side of a payment whose link is written out.
+ *
+ * @param link what is written beside the address
+ * @param given called once the link is out
+ */
 export function byLink(
   ports: CustomerPorts,
   links: Links,
-  { batch, line, transfer }: { batch: string; line: BatchLine; transfer: Transfer },
+  link: object,
   given: () => Promise<void>,
 ): CustomerPorts {
-  const { order, flow } = transfer;
   return {
     ...ports,
     atAnotherDevice: true,
     listen: async () => null,
     async sendBrowser(url) {
-      await links.give({
-        ...{ batch, line: line.line, flow, customer: order.customerId, reference: order.reference },
-        ...{ name: order.name, iban: order.to, amount: order.amount, currency: order.currency, url },
-      });
+      await links.give({ ...link, url });
       await given();
     },
   };

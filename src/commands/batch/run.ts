@@ -1,8 +1,9 @@
+import { Option } from '@commander-js/extra-typings';
 import Big from 'big.js';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import { inOrder, runLines } from '../../flows/batch.ts';
+import { inOrder, runLines, type Share } from '../../flows/batch.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -13,11 +14,14 @@ import { readWholeNumber } from '../shared/whole-number.ts';
 import { refuseUnapproved } from './approval.ts';
 import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
 import { linksOf } from './links.ts';
-import { canGoOn, type LinePayment, payLine } from './pay-line.ts';
+import { canGoOn } from './pay-line.ts';
 import { payers } from './payers.ts';
+import type { LinePayment } from './prepare-line.ts';
 import { type KnownLine, readLine } from './rows.ts';
+import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from './shares.ts';
 
 interface RunOptions {
+  as?: As;
   only?: string[];
   stopAfter?: string;
   links?: string;
@@ -33,6 +37,9 @@ Pays the payments one after the other, in the order of their execution days. Eac
 refused payment stops no other one. However the run was stopped, run it again: it goes on, and pays nothing twice. Two runs at once,
 also on two machines, share the payments.
 
+Where the bank has bulk payments (NextGenPSD2), psd2 sends the payments of one account, day and product as one, which the customer
+authorises once. --as chooses.
+
 With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and waits for nobody. PSD2_NOTIFY_LINK names a
 command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
 what they authorised.
@@ -45,6 +52,12 @@ ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.n
     command
       .argument('<batch>', 'id of the batch, or the beginning of it')
       .option('--only <line...>', 'pay only these payments, by their numbers')
+      .addOption(
+        new Option(
+          '--as <way>',
+          'how the customers authorise; default: as seldom as the bank allows',
+        ).choices(WAYS),
+      )
       .option('--stop-after <n>', 'stop after this many refused or unknown payments in this run')
       .option(
         '--links <file>',
@@ -59,6 +72,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     options.stopAfter === undefined ? Infinity : readWholeNumber('--stop-after', options.stopAfter, 1);
   await context.needs('payments');
   refuseClientCredentials(context);
+  const way = wayOf(await context.bankInterface(), options.as);
   const profile = context.profile();
   const data = await context.store();
   // What was approved is what is paid: from here on, only these lines count, whatever becomes of the store.
@@ -66,6 +80,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const { batch, lines } = known;
   refuseUnapproved(profile, batch, lines);
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
+  const shares = sharesIn(known.known, chosen, way);
   await confirmRun(context, known, chosen);
 
   const progress = new Progress(chosen.length);
@@ -77,7 +92,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     payerOf: payers(context),
     whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
   };
-  const { ends, stop } = await payLines(context, payment, chosen, progress, stopAfter);
+  const { ends, stop } = await payLines(context, payment, { shares, way }, progress, stopAfter);
   context.terminal.say(progress.write());
   if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
@@ -89,7 +104,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
 async function payLines(
   context: Context,
   payment: LinePayment,
-  lines: readonly BatchLine[],
+  { shares, way }: { shares: readonly Share[]; way: Way },
   progress: Progress,
   stopAfter: number,
 ): Promise<{ ends: KnownLine[]; stop: unknown }> {
@@ -108,20 +123,22 @@ async function payLines(
   };
   let stop: unknown = null;
   try {
-    await runLines(batches, batch, lines, {
+    await runLines(batches, batch, shares, {
       isOpen: async (line) => {
         const { transfer, outcome } = await read(line);
         return transfer ? canGoOn(transfer) && outcome !== 'not paid' : outcome === 'unfinished';
       },
-      pay: (line) => payLine(payment, line),
-      ended: async (line, problem) => {
-        if (problem) reasons.set(line.line, problem.message);
-        const { outcome } = await finish(line);
-        if (problem && outcome === 'unfinished')
-          context.terminal.warn(
-            cleanText(`Payment ${line.line}: ${problem.message}. ${problem.hint ?? ''}`.trimEnd()),
-          );
-        if (outcome === 'unknown' || outcome === 'not paid') failures += 1;
+      pay: (share) => payShare(payment, share, way),
+      ended: async (share, problem) => {
+        for (const line of share) {
+          if (problem) reasons.set(line.line, problem.message);
+          const { outcome } = await finish(line);
+          if (problem && outcome === 'unfinished')
+            context.terminal.warn(
+              cleanText(`Payment ${line.line}: ${problem.message}. ${problem.hint ?? ''}`.trimEnd()),
+            );
+          if (outcome === 'unknown' || outcome === 'not paid') failures += 1;
+        }
         return failures < stopAfter;
       },
     });
@@ -129,9 +146,15 @@ async function payLines(
     stop = error;
   }
   const ends: KnownLine[] = [];
-  for (const line of lines) ends.push(printed.has(line.line) ? await read(line) : await finish(line));
+  for (const line of inFileOrder(shares))
+    ends.push(printed.has(line.line) ? await read(line) : await finish(line));
   await printer.end(ends.map((end) => withReason(end, reasons)));
   return { ends, stop };
+}
+
+/** The lines of all shares, in the order of the file. */
+function inFileOrder(shares: readonly Share[]): BatchLine[] {
+  return shares.flat().sort((one, other) => one.line - other.line);
 }
 
 function isInterrupted(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { writeCommands } from '../../advice.ts';
-import type { Flows } from '../../store/ports/flows.ts';
+import type { Flows, LeftBehind } from '../../store/ports/flows.ts';
 import type { ProfileContext } from '../context.ts';
+import { commandThatContinues } from './next-command.ts';
 
 const MAX_NAMED = 3;
 
@@ -21,10 +22,17 @@ export async function nameInterruptedFlows(
   if (!first) return;
   const count = interrupted.length + more;
   const what = count === 1 ? `${first.kind} ${first.flow} (${first.state})` : `${count} flows`;
-  const commands = writeCommands(
-    interrupted.map(({ kind, flow }) => [kind, 'resume', flow]),
-    context.repeated,
-  );
+  const commands = writeCommands(await commandsOf(flows, interrupted), context.repeated);
   const others = more > 0 ? `; and ${more} more: see psd2 transfer, consent and operation list` : '';
   context.terminal.say(`Interrupted: ${what}. Continue with: ${commands}${others}`);
+}
+
+/** The commands that continue flows, each once. */
+async function commandsOf(flows: Flows, interrupted: LeftBehind['flows']): Promise<string[][]> {
+  const commands = new Map<string, string[]>();
+  for (const { kind, flow } of interrupted) {
+    const command = commandThatContinues(await flows.find(kind, flow));
+    commands.set(command.join(' '), command);
+  }
+  return [...commands.values()];
 }

@@ -2,26 +2,31 @@ import * as z from 'zod/mini';
 import { commandOf } from '../../advice.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
+import { unapproved } from '../batch/approval.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore } from '../expiring/endings.ts';
 import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
+import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { decimal, list, oneOf, orNull, text, time } from '../shared/fields.ts';
 
+/** The kinds of flow, in the order of the list. */
 const FLOW_KINDS = ['transfer', 'operation', 'consent'] as const satisfies readonly Kind[];
 
 /** Something that needs a person, and the command that helps. */
 export const item = () =>
   z.object({
-    kind: oneOf([...FLOW_KINDS, 'login', 'certificate'], 'what it is'),
-    id: text('local id of a flow; customer of a login; QWAC, QSealC, ...; or the category of a consent'),
+    kind: oneOf([...FLOW_KINDS, 'batch', 'login', 'certificate'], 'what it is'),
+    id: text(
+      'local id of a flow or batch; customer of a login; QWAC, QSealC, ...; or the category of a consent',
+    ),
     state: text('state of a flow; ended or ends; refused'),
     since: time('when its state last changed, or its end: in the future if it only ends soon'),
     customerId: orNull(text('its customer; null for a certificate')),
-    amount: orNull(decimal('amount of a transfer')),
-    currency: orNull(text('ISO 4217 code; of a transfer')),
+    amount: orNull(decimal('amount of a transfer, or of a batch in one currency')),
+    currency: orNull(text('ISO 4217 code; of a transfer or batch')),
     message: text('what it is about, in words'),
     next: list(z.string(), 'words of the command that helps'),
   });
@@ -36,7 +41,8 @@ export type Item = Printed<typeof item>;
 export async function itemsOf(context: Context): Promise<Item[]> {
   const flows: Item[] = [];
   for (const kind of FLOW_KINDS) flows.push(...(await flowItems(context, kind)));
-  return [...flows, ...(await refusedLogins(context)), ...(await endedItems(context))];
+  const batches = await waitingBatches(context);
+  return [...flows, ...batches, ...(await refusedLogins(context)), ...(await endedItems(context))];
 }
 
 async function flowItems<K extends Kind>(context: Context, kind: K): Promise<Item[]> {
@@ -52,7 +58,7 @@ function itemOf(context: Context, flow: FlowOf<Kind>): Item {
     ...{ kind: flow.kind, id: flow.flow, state: flow.state, since: flow.updatedAt, customerId },
     ...{ amount: money.amount, currency: money.currency },
     message: describe(flow),
-    next: commandOf([flow.kind, 'resume', flow.flow], { profile: context.repeated.profile }),
+    next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
   };
 }
 
@@ -61,6 +67,23 @@ function describe(flow: FlowOf<Kind>): string {
   if ('operation' in flow.order) return flow.order.operation;
   const { name, reference } = flow.order;
   return reference === null ? `to ${name}` : `to ${name}, reference ${reference}`;
+}
+
+/** Batches that other people must approve before psd2 pays them. */
+async function waitingBatches(context: Context): Promise<Item[]> {
+  const { batches } = await context.store();
+  const items: Item[] = [];
+  for await (const batch of unapproved(context.profile(), batches)) {
+    const [total, ...others] = batch.totals;
+    const isOne = total !== undefined && others.length === 0;
+    items.push({
+      ...{ kind: 'batch', id: batch.batch, state: 'added', since: batch.addedAt, customerId: null },
+      ...{ amount: isOne ? total.amount : null, currency: isOne ? total.currency : null },
+      message: `${batch.lines} payments, ${batch.has} of ${batch.needed} approvals`,
+      next: commandOf(['batch', 'approve', batch.batch], { profile: context.repeated.profile }),
+    });
+  }
+  return items.reverse();
 }
 
 /** Logins whose renewal the bank has refused, or whose calls it does not allow. */

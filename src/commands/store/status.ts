@@ -33,6 +33,7 @@ const storeStatus = () =>
           }),
           'number of flows of each kind in each state',
         ),
+        batches: whole('number of batches'),
       }),
       'data of each profile',
     ),
@@ -90,9 +91,11 @@ function writeSchema({ version, needed }: NonNullable<StoreStatus['schema']>): s
   return version === needed ? `${version}` : `${version}; this psd2 needs ${needed}`;
 }
 
-function writeProfile({ profile, customers, flows }: StoreStatus['profiles'][number]): string {
+function writeProfile({ profile, customers, flows, batches }: StoreStatus['profiles'][number]): string {
   const counts = flows.map(({ kind, state, count }) => `${count} ${kind} ${state}`);
-  return [`${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`, ...counts].join(', ');
+  const known = `${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`;
+  const stored = batches === 0 ? [] : [`${batches} ${batches === 1 ? 'batch' : 'batches'}`];
+  return [known, ...counts, ...stored].join(', ');
 }
 
 function writeBytes(bytes: number): string {

@@ -152,9 +152,9 @@ export async function makeTransfer(context: Context, given: TransferOptions): Pr
 }
 
 /** What the flow keeps of the payment, at a bank where the customer commits. */
-function initiationOf(
-  { world }: Context,
-  { bank, profile }: CustomerBank,
+export function initiationOf(
+  { world }: Pick<Context, 'world'>,
+  { bank, profile }: Pick<CustomerBank, 'bank' | 'profile'>,
   order: TransferOrder,
   { paste }: { paste: boolean },
 ) {

@@ -9,6 +9,7 @@ import type { Context, CustomerBank } from '../context.ts';
  * The order with the IBAN of the debited account, at a bank whose payments name it. The operator may give the id of an account
  * instead: then the bank is asked. If a consent covers all accounts of the customer, an IBAN must be among them.
  *
+ * @param list reads the accounts of the customer
  * @throws Psd2Error `usage` for an account that is not the customer's, or that has no IBAN; `invalid_iban`
  */
 export async function withDebtor(
@@ -16,12 +17,13 @@ export async function withDebtor(
   { bank }: CustomerBank,
   order: TransferOrder,
   transactionId: string,
+  list = () => bank.accounts.list(order.customerId, transactionId),
 ): Promise<TransferOrder> {
   const { from, customerId, fromIban } = order;
   if (!bank.payments.initiation || fromIban !== undefined) return order;
   const iban = /^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/i.test(from) ? parseSepaIban(from) : null;
   if (iban !== null && !(await knowsAccounts(context, customerId))) return { ...order, fromIban: iban };
-  const accounts = await bank.accounts.list(customerId, transactionId).catch((error: unknown) => {
+  const accounts = await list().catch((error: unknown) => {
     if (!cannotRead(error)) throw error;
     if (iban !== null) return null;
     throw error instanceof Psd2Error ? error.with({ hint: NAME_THE_IBAN }) : error;

@@ -3,6 +3,7 @@ import type { Transfer } from '../../domain/transfer.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { refuseInBulk } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
 import { readFurtherData } from '../shared/read-data.ts';
@@ -37,6 +38,7 @@ function resumeTransfer(
 ): Promise<void> {
   if (paste) refusePasting(context);
   const check = (current: Transfer) => {
+    refuseInBulk(current);
     const profile = context.profile();
     const { order } = current;
     if (maySend(current)) refuseClientCredentials(context);

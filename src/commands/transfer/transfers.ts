@@ -96,7 +96,9 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
       keepTokens: async (granted) => void (await granted()),
     });
   },
-  isUnknown: (flow) => isOutcomeOpen(flow, needsSettlement(flow.order)),
+  // The bank has no status for one transfer of a bulk payment alone.
+  isUnknown: (flow) =>
+    flow.bulk === null ? isOutcomeOpen(flow, needsSettlement(flow.order)) : flow.state === 'unknown',
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   askBank: (bank, flow) => askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
   help: {

@@ -24,6 +24,8 @@ export interface Batch extends Omit<BatchAdded, 'type' | 'by'> {
   rejection: (Decision & { note: string }) | null;
   /** The transfer of each line that has one. A line's first transfer may have ended before anything of it was sent. */
   flows: Map<number, string>;
+  /** The bulk payments, each with its lines. The last one that has a line is the line's. */
+  bulks: Map<string, readonly number[]>;
   /** Why psd2 refused a line before it had a transfer. */
   refused: Map<number, string>;
   cancelled: Set<number>;
@@ -37,7 +39,7 @@ export function newBatch(batch: string, { type: _, by, ...added }: BatchAdded, a
     ...added,
     ...{ batch, addedBy: by, addedAt: at },
     ...{ approvals: [], rejection: null },
-    ...{ flows: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
+    ...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
   };
 }
 
@@ -52,6 +54,9 @@ export function applyBatchEvent(batch: Batch, event: BatchEvent, at: string): vo
       break;
     case 'line-begun':
       batch.flows.set(event.line, event.flow);
+      break;
+    case 'bulk-begun':
+      batch.bulks.set(event.flow, event.lines);
       break;
     case 'line-refused':
       batch.refused.set(event.line, event.reason);

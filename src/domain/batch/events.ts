@@ -45,6 +45,8 @@ export const batchEvent = z.lazy(() =>
     z.object({ type: z.literal('rejected'), sha256: z.string(), note: z.string(), ...person }),
     /** A transfer pays this line from now on. The transfer exists, and nothing of it was sent. */
     z.object({ type: z.literal('line-begun'), line: z.number(), flow: z.string() }),
+    /** The transfers of these lines go to the bank in one bulk payment, which is the operation `flow`. Nothing of it was sent. */
+    z.object({ type: z.literal('bulk-begun'), flow: z.string(), lines: z.array(z.number()) }),
     /** psd2 refused a line before a transfer began. */
     z.object({ type: z.literal('line-refused'), line: z.number(), reason: z.string() }),
     /** The customer's link of this transfer was written out. */

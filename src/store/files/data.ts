@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
+import { isBatchId } from '../batch/refusals.ts';
 import { refuseMoved } from '../copy/moved.ts';
 import { listFolder, readJsonFile, readPlainFile, writeJsonFile } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
@@ -53,7 +54,8 @@ export async function statusOfFolder(
   for (const profile of profilesIn(folder)) {
     const data = open(profile);
     const customers = (await data.tokens.customers()).length;
-    profiles.push({ profile, customers, flows: await countFlows(data) });
+    const batches = listFolder(join(folder.flows(profile), 'batches')).filter(isBatchId).length;
+    profiles.push({ profile, customers, flows: await countFlows(data), batches });
     for (const { flow, holder } of await data.flows.atWork())
       claims.push({ profile, kind: 'flow', name: flow, worker: holder, until: null });
   }

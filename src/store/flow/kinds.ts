@@ -58,8 +58,8 @@ export type KnownKind<K extends Kind> = FlowKind<FlowOf<K>, EventOf<K>, Begin<K>
 const ANNOUNCEMENTS: Record<Commits, Record<'last' | 'notBegun', readonly string[]>> = {
   'on execute': { last: ['execute-sent'], notBegun: ['execute-not-begun'] },
   'by the customer': {
-    last: ['verify-sent', 'approach-sent', 'sca-started'],
-    notBegun: ['verify-not-begun', 'verified'],
+    last: ['verify-sent', 'approach-sent', 'sca-started', 'bulk-joined'],
+    notBegun: ['verify-not-begun', 'verified', 'bulk-left'],
   },
 };
 

@@ -90,6 +90,8 @@ export interface StoreStatus {
     /** How many are logged in. */
     customers: number;
     flows: { kind: string; state: string; count: number }[];
+    /** How many batches are stored. */
+    batches: number;
   }[];
   /** What workers claim now. `until` is ISO 8601 with zone; null if the claim does not expire. */
   claims: { profile: string; kind: string; name: string; worker: string; until: string | null }[];

@@ -298,6 +298,10 @@ async function statusOfDatabase(database: Database): Promise<StoreStatus> {
     perState,
     'select profile, kind, state, count(*)::int from psd2.flows group by profile, kind, state order by kind, state',
   );
+  const batches = await database.look(
+    z.object({ profile: z.string(), count: z.number() }),
+    'select profile, count(*)::int from psd2.batches group by profile',
+  );
   const claims = await database.look(
     held,
     `select profile, kind, name, coalesce(worker, '') as worker, until from psd2.claims
@@ -308,7 +312,7 @@ async function statusOfDatabase(database: Database): Promise<StoreStatus> {
     `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::text as bytes from pg_class c
      join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'psd2' and c.relkind in ('r', 'p')`,
   );
-  const names = new Set([...customers, ...flows].map(({ profile }) => profile));
+  const names = new Set([...customers, ...flows, ...batches].map(({ profile }) => profile));
   return {
     ...status,
     profiles: [...names].sort().map((profile) => ({
@@ -317,6 +321,7 @@ async function statusOfDatabase(database: Database): Promise<StoreStatus> {
       flows: flows
         .filter((each) => each.profile === profile)
         .map(({ kind, state, count }) => ({ kind, state, count })),
+      batches: batches.find((each) => each.profile === profile)?.count ?? 0,
     })),
     claims: claims.map(({ until, ...claim }) => ({ ...claim, until: until.toISOString() })),
     bytes: size?.bytes ?? 0,

@@ -1,6 +1,7 @@
 import type { KnownInterface } from '../../../src/bank/call/call.ts';
-import type { Bank, PaymentCalls } from '../../../src/bank/ports/bank.ts';
+import type { Bank } from '../../../src/bank/ports/bank.ts';
 import type { ResourceStatus } from '../../../src/bank/ports/customer.ts';
+import type { PaymentCalls } from '../../../src/bank/ports/payment-calls.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
 import type { OrderTarget } from '../../../src/domain/operation.ts';
 import { Psd2Error } from '../../../src/errors.ts';

@@ -3,8 +3,9 @@ import type { OrderTarget, SettlementStatus, Verification } from '../../../domai
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
-import type { ExecutionStatus, PaymentCalls, Payments, TransferTerms } from '../../ports/bank.ts';
+import type { Payments, TransferTerms } from '../../ports/bank.ts';
 import type { BeforeSend } from '../../ports/call.ts';
+import type { ExecutionStatus, PaymentCalls } from '../../ports/payment-calls.ts';
 import { factsOf, get, pathSegment, productPath } from './accounts.ts';
 import { ask, type CbCaller, type Envelope, readDocument } from './answer.ts';
 import { assertAbout, assertDone } from './consents.ts';

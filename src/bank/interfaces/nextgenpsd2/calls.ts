@@ -12,7 +12,7 @@ export interface Calls {
   description: BankDescription;
   paths: Paths;
   base: Base;
-  settings: Pick<WireSettings, 'consents' | 'now'>;
+  settings: Pick<WireSettings, 'consents' | 'identity' | 'now'>;
   /** The ids of card accounts that a list had. Their paths differ. */
   cards: Set<string>;
 }

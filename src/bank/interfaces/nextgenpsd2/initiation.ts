@@ -1,3 +1,4 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
@@ -16,21 +17,30 @@ export function initiationOf(
   back: { address: string; state: string },
   newId: () => string,
 ): Initiation {
-  const { payments, sca } = description;
-  if (order.urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
-  refuseUntakenDate(order, payments.futureDays, settings.now());
-  if (payments.address === 'required' && !order.payeeAddress) {
-    throw new Psd2Error('usage', "This bank wants the payee's address", {
-      hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
-    });
-  }
+  const { payments } = description;
+  refuseUntakenOrder({ description, settings }, order);
   const service = order.standing ? 'periodic-payments' : 'payments';
   const endToEndId = order.reference ?? newId().replaceAll('-', '').slice(0, 35);
   return {
     service,
-    product: productOf(order, payments.products[service], service),
+    product: productOf(
+      order,
+      // What is in XML is for other bodies.
+      payments.products[service].filter((product) => !product.startsWith('pain.001')),
+      service,
+    ),
     endToEndId,
-    body: JSON.stringify(bodyOf(order, endToEndId, payments.required)),
+    body: JSON.stringify(fieldsOf(order, endToEndId, payments.required)),
+    ...termsOf(description, back),
+  };
+}
+
+/** What the bank file says of every payment, as a flow keeps it. */
+export function termsOf(
+  { payments, sca }: BankDescription,
+  back: { address: string; state: string },
+): Omit<Initiation, 'service' | 'product' | 'endToEndId' | 'body'> {
+  return {
     returnAddress: back.address,
     returnState: back.state,
     repeatMinutes: payments.repeat === 'same-answer' ? (payments.repeatMinutes ?? null) : null,
@@ -39,13 +49,31 @@ export function initiationOf(
   };
 }
 
-/** The product of an order. What is in XML is for other bodies. @throws Psd2Error `usage` if the bank file has none */
-function productOf(
-  { instant, type }: TransferOrder,
-  offered: readonly string[],
+/** @throws Psd2Error `usage` and `invalid_date` for an order that this bank does not take */
+export function refuseUntakenOrder(
+  { description: { payments }, settings }: Pick<Calls, 'description' | 'settings'>,
+  order: TransferOrder,
+): void {
+  if (order.urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
+  refuseUntakenDate(order, payments.futureDays, settings.now());
+  if (payments.address === 'required' && !order.payeeAddress) {
+    throw new Psd2Error('usage', "This bank wants the payee's address", {
+      hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
+    });
+  }
+}
+
+/** The IBAN of the debited account. */
+export function debtorOf({ fromIban, from }: TransferOrder): string {
+  return fromIban ?? from;
+}
+
+/** The product of an order. @throws Psd2Error `usage` if the bank file has none */
+export function productOf(
+  { instant, type }: Pick<TransferOrder, 'instant' | 'type'>,
+  products: readonly string[],
   service: Initiation['service'],
 ): string {
-  const products = offered.filter((product) => !product.startsWith('pain.001'));
   const isInstant = (product: string) => /inst/i.test(product);
   const named = type === null || type === 'INSTANT' ? undefined : type;
   const product =
@@ -83,12 +111,12 @@ function refuseUntakenDate(
     throw new Psd2Error('invalid_date', `This bank takes no execution date after ${latest}`);
 }
 
-/** The body, with its fields in the order of the standard. */
-function bodyOf(order: TransferOrder, endToEndId: string, required: readonly string[]): object {
+/** The fields of a payment in JSON, in the order of the standard. @param required paths of fields that the bank demands */
+export function fieldsOf(order: TransferOrder, endToEndId: string, required: readonly string[]) {
   const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
   const body = {
     endToEndIdentification: endToEndId,
-    debtorAccount: { iban: order.fromIban ?? order.from },
+    debtorAccount: { iban: debtorOf(order) },
     instructedAmount: { currency, amount },
     creditorAccount: { iban: to },
     creditorName: name,

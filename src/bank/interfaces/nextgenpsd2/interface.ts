@@ -6,6 +6,7 @@ import type { Bank } from '../../ports/bank.ts';
 import { accountsOf } from './accounts.ts';
 import { type NextGenCaller, type NextGenSaid, understand } from './answer.ts';
 import { answerCheck } from './answer-check.ts';
+import { bulkTermsOf } from './bulk.ts';
 import type { Calls } from './calls.ts';
 import { composer } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
@@ -23,8 +24,10 @@ import { scaOfConsents } from './sca.ts';
  */
 export function nextgenpsd2(description: BankDescription): KnownInterface {
   const paths = pathsOf(description);
+  const bulk = bulkTermsOf(description);
   return {
     name: 'nextgenpsd2',
+    ...(bulk && { bulk }),
     has: new Set([
       ...(['payments', 'standing orders', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID'] as const),

@@ -1,6 +1,7 @@
 import type { TransferOrder } from '../../../domain/transfer.ts';
-import type { ExecutionStatus } from '../../ports/bank.ts';
+import type { EntryState } from '../../ports/bulk.ts';
 import type { ResourceStatus } from '../../ports/customer.ts';
+import type { ExecutionStatus } from '../../ports/payment-calls.ts';
 
 // What the transaction statuses mean (NextGenPSD2 1.3, "transactionStatus"; ISO 20022). One that is in none of these lists is
 // shown as it is, and decides nothing.
@@ -11,20 +12,23 @@ const UNAUTHORISED: readonly string[] = ['RCVD', 'PDNG', 'PATC'];
 const CHECKED: readonly string[] = ['ACTC', 'ACCP', 'ACFC'];
 /** Accepted for execution, or executed. */
 const ACCEPTED: readonly string[] = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
+/** Of a bulk payment: everybody has authorised it, and the bank has rejected some of its entries. */
+const PART = 'PART';
 
 /** Whether nothing is left to authorise. */
 export function isOver(status: string): boolean {
-  return ACCEPTED.includes(status) || status === 'RJCT' || status === 'CANC';
+  return ACCEPTED.includes(status) || [PART, 'RJCT', 'CANC'].includes(status);
 }
 
-/** What a status means for a payment. One for a later day is ordered as soon as the bank has checked it. */
+/** What a status means for a payment, or for a bulk of them. One for a later day is ordered as soon as the bank has checked it. */
 export function resourceStatus(
   status: string,
-  { futureDated, standing }: Pick<TransferOrder, 'futureDated' | 'standing'>,
+  { futureDated, standing, isBulk }: Pick<TransferOrder, 'futureDated' | 'standing'> & { isBulk?: boolean },
 ): ResourceStatus {
   const isChecked = CHECKED.includes(status);
   const isLater = futureDated || standing !== undefined;
-  const isAuthorized = isChecked || ACCEPTED.includes(status);
+  const isPart = isBulk === true && status === PART;
+  const isAuthorized = isChecked || isPart || ACCEPTED.includes(status);
   return {
     authorizationStatus: status,
     executionStatus: null,
@@ -33,7 +37,7 @@ export function resourceStatus(
       status: isAuthorized ? 'AUTHORIZED' : 'PENDING',
       bankStatus: status,
     },
-    became: becameOf(status, isChecked && isLater),
+    became: becameOf(status, isPart || (isChecked && isLater)),
     ...(UNAUTHORISED.includes(status) && { awaitsSca: true }),
   };
 }
@@ -44,12 +48,19 @@ function becameOf(status: string, isOrdered: boolean): ResourceStatus['became'] 
   return status === 'RJCT' ? 'failed' : null;
 }
 
+/** What became of an entry of a bulk payment. */
+export function entryState(status: string): EntryState {
+  const isRefused = status === 'RJCT' || status === 'CANC';
+  const means = ACCEPTED.includes(status) ? 'paid' : isRefused ? 'refused' : 'open';
+  return { transactionStatus: status, means };
+}
+
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */
-export function settlementOf(status: string, final: readonly string[]): ExecutionStatus {
+export function settlementOf(status: string, final: readonly string[], isBulk = false): ExecutionStatus {
   const isEnded = status === 'RJCT' || status === 'CANC';
   return {
     executionStatus: status,
     executionStatusDescription: null,
-    status: final.includes(status) ? 'OK' : isEnded ? 'KO' : 'PENDING',
+    status: final.includes(status) || (isBulk && status === PART) ? 'OK' : isEnded ? 'KO' : 'PENDING',
   };
 }

@@ -15,6 +15,14 @@ export const paymentAnswer = z.object({
   ...scaPart,
 });
 
+/** A bulk payment as the bank has it. Not every bank says what became of its entries. */
+export const bulkAnswer = z.object({
+  payments: z.catch(
+    z.nullish(z.array(z.object({ endToEndIdentification: optionalWords, transactionStatus: optionalWords }))),
+    null,
+  ),
+});
+
 /** The status of a payment. One that names its payment must name the one that was asked for. */
 export const paymentStatusAnswer = z.object({
   transactionStatus: words,

@@ -1,0 +1,182 @@
+import Big from 'big.js';
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { writePain001 } from '../../../batch-file/pain001/write.ts';
+import { written } from '../../../domain/account-history.ts';
+import type { Initiation } from '../../../domain/operation.ts';
+import { isIban } from '../../../domain/order/iban.ts';
+import type { TransferOrder } from '../../../domain/transfer.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BulkPayments, BulkTerms, EntryState } from '../../ports/bulk.ts';
+import { ask } from './answer.ts';
+import type { Calls } from './calls.ts';
+import { debtorOf, fieldsOf, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
+import type { OAuth } from './oauth.ts';
+import { callOf } from './paths.ts';
+import { paymentCalls } from './payment-calls.ts';
+import { entryState } from './payment-status.ts';
+import { bulkAnswer } from './wire/payment.ts';
+
+/**
+ * The bulk payments of a bank (NextGenPSD2 1.3, `bulk-payments`): many transfers of one account, day and product in one resource,
+ * which the customer authorises once.
+ *
+ * @returns null if the bank file has no product of them
+ */
+export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
+  const { payments } = calls.description;
+  const terms = bulkTermsOf(calls.description);
+  if (!terms) return null;
+  const { format = 'json' } = payments.bulk ?? {};
+  const offered = productsOf(calls.description);
+  return {
+    ...terms,
+    async initiation(orders, back, newId) {
+      for (const order of orders) refuseUntakenOrder(calls, order);
+      const [first] = orders;
+      if (!first) throw new TypeError('A bulk payment has at least one transfer');
+      const id = newId().replaceAll('-', '');
+      return {
+        service: 'bulk-payments',
+        product: productOf(first, offered, 'bulk-payments'),
+        endToEndId: id,
+        body:
+          format === 'json'
+            ? JSON.stringify(jsonBody(orders, first, payments.required))
+            : await xmlBody(calls, format, id, orders),
+        ...termsOf(calls.description, back),
+      };
+    },
+    calls: ({ order, transactionId, initiation }) =>
+      paymentCalls({ ...calls, oauth, order, transactionId, initiation, isBulk: true }),
+    entries: (initiation, paymentId, transactionId) =>
+      askEntries(calls, initiation, paymentId, transactionId),
+  };
+}
+
+/** What a bank takes as bulk payments, by its file. Null: none. */
+export function bulkTermsOf(description: BankDescription): BulkTerms | null {
+  const offered = productsOf(description);
+  if (offered.length === 0) return null;
+  return {
+    maxEntries: description.payments.bulk?.maxEntries ?? null,
+    takes: ({ instant }) => offered.some((product) => /inst/i.test(product) === instant),
+  };
+}
+
+/** The products whose bodies have the form that the bank file says. */
+function productsOf({ payments }: BankDescription): string[] {
+  const isXml = (payments.bulk?.format ?? 'json') !== 'json';
+  const offered = payments.products['bulk-payments'];
+  const named = offered.filter((product) => product.startsWith('pain.001') === isXml);
+  // A bank may have names of its own for what it takes in XML.
+  return isXml && named.length === 0 ? [...offered] : named;
+}
+
+/** The body in JSON. What is the same for all is there once, and in no entry. */
+function jsonBody(
+  orders: readonly TransferOrder[],
+  first: TransferOrder,
+  required: readonly string[],
+): object {
+  const isOfAll = (path: string) => path.startsWith('debtorAccount.') || path === 'requestedExecutionDate';
+  const { debtorAccount, requestedExecutionDate } = fieldsOf(first, idOf(first), required.filter(isOfAll));
+  return {
+    debtorAccount,
+    ...(requestedExecutionDate !== undefined && { requestedExecutionDate }),
+    payments: orders.map((order) => {
+      const {
+        debtorAccount: _,
+        requestedExecutionDate: __,
+        ...entry
+      } = fieldsOf(
+        order,
+        idOf(order),
+        required.filter((path) => !isOfAll(path)),
+      );
+      return entry;
+    }),
+  };
+}
+
+/** In a bulk, the end-to-end id tells the transfers apart. */
+function idOf({ reference }: TransferOrder): string {
+  if (reference !== null) return reference;
+  throw new TypeError('A transfer of a bulk payment has a reference');
+}
+
+/** The body as the bank's pain.001. */
+async function xmlBody(
+  { settings }: Calls,
+  format: 'pain.001.001.03' | 'pain.001.001.09',
+  id: string,
+  orders: readonly TransferOrder[],
+): Promise<string> {
+  const [first] = orders;
+  const iban = first && debtorOf(first);
+  if (!first || iban === undefined || !isIban(iban))
+    throw new Psd2Error('usage', `The account ${iban} has no IBAN, so psd2 cannot debit it`);
+  const sum = orders.reduce((total, { amount }) => total.plus(amount), new Big(0));
+  const pieces: string[] = [];
+  for await (const piece of writePain001({
+    format,
+    messageId: id,
+    createdAt: settings.now().toISOString(),
+    initiator: initiatorOf(settings.identity.qwacCertificate.subject),
+    groups: [
+      {
+        paymentInformationId: id,
+        // psd2 does not know the name of the account holder. The bank does.
+        debtor: { name: 'NOTPROVIDED', iban },
+        executionDate: first.executionDate,
+        instant: first.instant,
+        urgent: false,
+        count: orders.length,
+        sum: written(sum),
+        payments: orders.map(({ to, name, amount, currency, description, payeeAddress, ...order }) => ({
+          instructionId: null,
+          endToEndId: idOf({ to, name, amount, currency, description, ...order }),
+          ...{ name, iban: to, amount, currency, description },
+          address: payeeAddress
+            ? {
+                country: payeeAddress.country,
+                townName: payeeAddress.town,
+                postCode: payeeAddress.postcode ?? null,
+                streetName: payeeAddress.street ?? null,
+                buildingNumber: payeeAddress.building ?? null,
+                lines: [],
+              }
+            : null,
+        })),
+      },
+    ],
+  }))
+    pieces.push(piece);
+  return pieces.join('');
+}
+
+/** The organisation of the certificate, as SEPA writes a name. */
+function initiatorOf(subject: string): string {
+  const name = /^O=(.+)$/m.exec(subject)?.[1] ?? '';
+  return (
+    name
+      .replace(/[^A-Za-z0-9/?:().,'+ -]/g, ' ')
+      .trim()
+      .slice(0, 70) || 'TPP'
+  );
+}
+
+/** What the bank says of each transfer of a bulk, by its end-to-end id. What it does not say is missing. */
+async function askEntries(
+  { bank, paths }: Calls,
+  { service, product }: Initiation,
+  paymentId: string,
+  transactionId: string,
+): Promise<ReadonlyMap<string, EntryState>> {
+  const values = { 'payment-service': service, 'payment-product': product, paymentId };
+  const call = callOf(paths, 'getPaymentInformation', values, transactionId);
+  const { data } = await ask(bank, { ...call, decides: true }, bulkAnswer);
+  const found = new Map<string, EntryState>();
+  for (const { endToEndIdentification: id, transactionStatus } of data.payments ?? [])
+    if (id !== null && transactionStatus !== null) found.set(id, entryState(transactionStatus));
+  return found;
+}

@@ -1,0 +1,161 @@
+import type { Initiation } from '../../../domain/operation.ts';
+import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
+import { Psd2Error } from '../../../errors.ts';
+import type { BankCall } from '../../call/call.ts';
+import type { ScaLinks } from '../../ports/customer.ts';
+import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
+import { ask, readAnswer, readNothing } from './answer.ts';
+import { type Calls, lacking } from './calls.ts';
+import type { OAuth } from './oauth.ts';
+import { callOf } from './paths.ts';
+import { isOver, resourceStatus, settlementOf } from './payment-status.ts';
+import { type Authorised, linksOf, scaOf } from './sca.ts';
+import {
+  authorisationsAnswer,
+  cancellationAnswer,
+  paymentAnswer,
+  paymentStatusAnswer,
+} from './wire/payment.ts';
+
+/** A payment, with what its calls share. */
+interface Payment extends Calls {
+  oauth: OAuth;
+  order: Pick<TransferOrder, 'instant' | 'futureDated' | 'standing'>;
+  transactionId: string;
+  initiation: Initiation;
+  /** It is a bulk of transfers. */
+  isBulk?: boolean;
+}
+
+/** The calls of a payment, or of a bulk of them. */
+export function paymentCalls(payment: Payment): PaymentCalls {
+  const { order, description, isBulk = false } = payment;
+  const status = (resourceId: string) => askStatus(payment, resourceId);
+  const authorised: Authorised = {
+    start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
+    scope: (resourceId) => description.oauth.scope.pis.replace('{paymentId}', resourceId),
+    status: async (resourceId) => resourceStatus(await status(resourceId), { ...order, isBulk }),
+    count: (resourceId) => countOf(payment, resourceId),
+  };
+  return {
+    name: isBulk ? 'bulk payment' : order.standing ? 'standing order' : 'transfer',
+    verify: (beforeSend, requestId) => initiate(payment, beforeSend, requestId),
+    verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
+    execute: null,
+    executionStatus: needsSettlement(order)
+      ? async (resourceId) => settlementOf(await status(resourceId), description.payments.final, isBulk)
+      : null,
+    sca: scaOf(payment, payment.oauth, authorised),
+    cancellation: cancellationOf(payment, authorised),
+  };
+}
+
+type PaymentOperation =
+  | 'getPaymentInitiationStatus'
+  | 'getPaymentInitiationAuthorisation'
+  | 'startPaymentAuthorisation'
+  | 'startPaymentInitiationCancellationAuthorisation'
+  | 'cancelPayment';
+
+/** A call about a payment that the bank has. */
+function paymentCall(
+  { paths, initiation, transactionId }: Payment,
+  operation: PaymentOperation,
+  paymentId: string,
+): BankCall {
+  const { service, product } = initiation;
+  const values = { 'payment-service': service, 'payment-product': product, paymentId };
+  return callOf(paths, operation, values, transactionId);
+}
+
+/** Initiates the payment: the bytes are those of the flow's first event, whenever this is. */
+async function initiate(
+  payment: Payment,
+  beforeSend: Parameters<PaymentCalls['verify']>[0],
+  requestId: string | undefined,
+): ReturnType<PaymentCalls['verify']> {
+  const { service, product, body, returnAddress } = payment.initiation;
+  const values = { 'payment-service': service, 'payment-product': product };
+  const { data, headers, notices } = await ask(
+    payment.bank,
+    {
+      ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
+      body,
+      ...(body.startsWith('<') && { headers: { 'content-type': 'application/xml' } }),
+      beforeSend,
+      redirectUri: returnAddress,
+      irrevocable: true,
+      ...(requestId !== undefined && { requestId }),
+    },
+    paymentAnswer,
+  );
+  const { transactionStatus, scaStatus, psuMessage } = data;
+  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
+  const fees = data.transactionFees ?? data.currencyConversionFee ?? null;
+  return {
+    resourceId: data.paymentId,
+    totalAmount: data.estimatedTotalAmount ?? null,
+    commissions: fees,
+    bankName: null,
+    nextStep: 'authorisation',
+    bank: { transactionStatus, scaStatus },
+    links: usableLinks(() => linksOf(data, headers, payment.base, isOver(transactionStatus))),
+    ...(messages.length > 0 && { messages }),
+  };
+}
+
+/** The payment is at the bank, whatever its links are: the flow must keep its id. */
+function usableLinks(read: () => ScaLinks): ScaLinks {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code !== 'bank_answer') throw error;
+    return { approach: null, unusable: error.message };
+  }
+}
+
+/** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
+async function askStatus(payment: Payment, paymentId: string): Promise<string> {
+  const call = paymentCall(payment, 'getPaymentInitiationStatus', paymentId);
+  const { data } = await ask(payment.bank, { ...call, decides: true }, paymentStatusAnswer);
+  if (data.paymentId === null || data.paymentId === paymentId) return data.transactionStatus;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's answer is about the payment ${data.paymentId}, not about ${paymentId}`,
+    {
+      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+      transactionId: payment.transactionId,
+    },
+  );
+}
+
+async function countOf(payment: Payment, paymentId: string): Promise<number> {
+  const call = paymentCall(payment, 'getPaymentInitiationAuthorisation', paymentId);
+  const { data } = await ask(payment.bank, { ...call, decides: true }, authorisationsAnswer);
+  return data.authorisationIds.length;
+}
+
+function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {
+  const { bank, description, base } = payment;
+  return {
+    async request({ resourceId, redirectUri, beforeSend }) {
+      if (description.payments.cancel === 'none')
+        throw new Psd2Error('usage', 'This bank cancels no payments', {
+          hint: 'The customer can ask the bank. What becomes of the payment, psd2 asks the bank.',
+        });
+      const call = { ...paymentCall(payment, 'cancelPayment', resourceId), beforeSend, redirectUri };
+      return (
+        await bank.ask(call, (answer) => {
+          if (answer.status !== 202) return { ...readNothing(answer), links: null };
+          const { data, headers, notices } = readAnswer(answer, cancellationAnswer);
+          return { notices, links: linksOf(data, headers, base) };
+        })
+      ).links;
+    },
+    sca: scaOf(payment, payment.oauth, {
+      ...authorised,
+      start: (resourceId) =>
+        paymentCall(payment, 'startPaymentInitiationCancellationAuthorisation', resourceId),
+    }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Initiation } from '../../domain/operation.ts';
+import type { TransferOrder } from '../../domain/transfer.ts';
+import type { PaymentCalls } from './payment-calls.ts';
+
+/** What became of one transfer of a bulk payment, in the bank's word and in psd2's. */
+export interface EntryState {
+  transactionStatus: string;
+  /** `open`: the bank has not said yet. */
+  means: 'paid' | 'refused' | 'open';
+}
+
+/** What the bank takes as bulk payments. */
+export interface BulkTerms {
+  /** The most transfers in one. Null: the bank names no limit. */
+  maxEntries: number | null;
+  /** Whether the bank has a product for such transfers. */
+  takes(order: Pick<TransferOrder, 'instant'>): boolean;
+}
+
+/** Many transfers of one account, day and product in one resource, which the customer authorises once. */
+export interface BulkPayments extends BulkTerms {
+  /**
+   * What a flow keeps of a bulk payment from its first event on. The end-to-end id of each transfer is its reference.
+   *
+   * @throws Psd2Error `usage` and the `invalid_…` codes for orders that this bank does not take. Nothing was sent then
+   */
+  initiation(
+    orders: readonly TransferOrder[],
+    back: { address: string; state: string },
+    newId: () => string,
+  ): Promise<Initiation>;
+  /** @param order what all its transfers have */
+  calls(payment: {
+    order: Pick<TransferOrder, 'instant' | 'futureDated'>;
+    transactionId: string;
+    initiation: Initiation;
+  }): PaymentCalls;
+  /**
+   * Asks what became of each transfer, if only some of them were paid.
+   *
+   * @returns by end-to-end id. What the bank does not say is missing
+   */
+  entries(
+    initiation: Initiation,
+    resourceId: string,
+    transactionId: string,
+  ): Promise<ReadonlyMap<string, EntryState>>;
+}

@@ -1,0 +1,56 @@
+import type { SettlementStatus, Verification } from '../../domain/operation.ts';
+import type { BeforeSend } from './call.ts';
+import type { Sca, ScaLinks } from './customer.ts';
+
+/** The bank's execution status of an instant transfer, in its own value and in psd2's. */
+export interface ExecutionStatus {
+  executionStatus: string;
+  executionStatusDescription: string | null;
+  /** Any value that the interface does not know means pending. */
+  status: SettlementStatus;
+}
+
+/** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */
+export interface PaymentCalls {
+  /** The name in messages: `transfer`, or the operation's name. */
+  name: string;
+  /**
+   * The bank creates the resource. No money moves, unless the customer commits: then this initiates the payment.
+   *
+   * @param requestId the id of an earlier attempt, which this repeats byte for byte. It is only for an initiation
+   */
+  verify(beforeSend: BeforeSend, requestId?: string): Promise<Verification>;
+  /** @param step `verify<N>`. @param data JSON from the operator, unchanged */
+  verifyFurther(
+    resourceId: string,
+    step: string,
+    data: string,
+    beforeSend: BeforeSend,
+  ): Promise<Verification>;
+  /**
+   * Null if the customer commits: the payment runs without psd2.
+   *
+   * @throws Psd2Error `bank_answer` for an answer that belongs to another request: it decides nothing
+   */
+  execute: ((resourceId: string, beforeSend: BeforeSend) => Promise<{ cro: string | null }>) | null;
+  /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
+  executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
+  /** Its SCA and its status, if they are not at `Bank.sca`. */
+  sca?: Sca;
+  /** Cancels it at the bank. Absent: the bank has no such call. */
+  cancellation?: Cancellation;
+}
+
+/** How a payment is cancelled at a bank where the customer commits. */
+export interface Cancellation {
+  /**
+   * @returns null if the bank has taken it. Otherwise where the customer authorises it
+   * @throws Psd2Error `usage` if the bank cancels no payments
+   */
+  request(cancel: {
+    resourceId: string;
+    redirectUri: string;
+    beforeSend: BeforeSend;
+  }): Promise<ScaLinks | null>;
+  sca: Sca;
+}

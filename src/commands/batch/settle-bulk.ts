@@ -1,0 +1,96 @@
+import Big from 'big.js';
+import type { EntryState } from '../../bank/ports/bulk.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import type { Operation, OrderTarget } from '../../domain/operation.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { followBulk, isPartial } from '../../flows/bulk.ts';
+import { isInterruption } from '../../flows/refusals.ts';
+import type { Payer } from './payers.ts';
+import type { LinePayment } from './prepare-line.ts';
+
+/** Writes into the transfers of a bulk payment what became of them. */
+export async function followAll(
+  payment: LinePayment,
+  payer: Payer,
+  bulk: Operation<OrderTarget>,
+): Promise<void> {
+  const { batches, flows } = payment;
+  const batch = await batches.find(payment.batch);
+  const transfers: Transfer[] = [];
+  for (const line of batch.bulks.get(bulk.flow) ?? []) {
+    const flow = batch.flows.get(line);
+    if (flow !== undefined) transfers.push(await flows.find('transfer', flow));
+  }
+  const entries = isPartial(bulk) ? await entriesOf(payer, bulk, transfers) : undefined;
+  for (const known of transfers) {
+    const entry = entries?.get(known.order.reference ?? '');
+    if (followBulk(known, bulk, entry).length === 0) continue;
+    await flows.resume('transfer', known.flow, async (open) => {
+      for (const event of followBulk(open.current, bulk, entry)) await open.record(event);
+    });
+  }
+}
+
+/**
+ * What became of each transfer of a bulk payment of which the bank has rejected some: as the bank says, else by the bookings of the
+ * account. What neither shows is missing.
+ */
+async function entriesOf(
+  payer: Payer,
+  { initiation, verification, transactionId, createdAt }: Operation<OrderTarget>,
+  transfers: readonly Transfer[],
+): Promise<ReadonlyMap<string, EntryState>> {
+  const { payments } = payer.opened.bank;
+  const found = new Map<string, EntryState>();
+  if (initiation && verification && payments.bulk) {
+    const asked = payments.bulk.entries(initiation, verification.resourceId, transactionId);
+    for (const [id, entry] of (await ifAnswered(asked)) ?? [])
+      if (entry.means !== 'open') found.set(id, entry);
+  }
+  const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
+  if (left.length === 0) return found;
+  const booked = (await ifAnswered(bookedIn(payer, left, createdAt))) ?? new Set<string>();
+  for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid' });
+  return found;
+}
+
+/** The end-to-end ids that the account was debited with since a time. */
+async function bookedIn(
+  { opened, accounts }: Payer,
+  [first, ...others]: readonly Transfer[],
+  since: string,
+): Promise<Set<string>> {
+  if (!first) return new Set();
+  const { from, fromIban } = first.order;
+  const wanted = [first, ...others].map(({ order }) => order);
+  const account = (await accounts()).find(
+    ({ iban, accountId }) => accountId === from || iban === (fromIban ?? from),
+  );
+  if (!account) return new Set();
+  const booked = new Set<string>();
+  const pages = opened.bank.accounts.pages({
+    ...{ customerId: first.order.customerId, productId: account.productId },
+    ...{ from: bankDay(new Date(since)), to: undefined, status: 'booked' },
+    transactionId: first.transactionId,
+  });
+  for await (const { booked: page } of pages)
+    for (const row of page?.rows ?? []) {
+      const { endToEndId } = row;
+      const isOne = wanted.some(
+        (order) => order.reference === endToEndId && new Big(row.amount).eq(new Big(order.amount).neg()),
+      );
+      if (endToEndId && isOne) booked.add(endToEndId);
+    }
+  return booked;
+}
+
+/** What the bank does not say decides nothing. */
+async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+import type { EntryState } from '../bank/ports/bulk.ts';
+import { isOver } from '../domain/flow-states.ts';
+import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
+import { needsSettlement, type Transfer } from '../domain/transfer.ts';
+
+// The transfers of a bulk payment. The bulk payment is an operation with a journal of its own, which announces what is sent. Each
+// transfer keeps its line's reference, and follows it.
+
+/** What the name of the operation of a bulk payment is. */
+export const BULK_PAYMENT = 'bulk-payments';
+
+/** Whether the bank has rejected some of the transfers of a bulk payment, so that each must be asked about. */
+export function isPartial({ state, transactionStatus }: Operation<OrderTarget>): boolean {
+  return (state === 'executed' || state === 'settled') && transactionStatus === 'PART';
+}
+
+/**
+ * The events of a transfer that follow from what became of its bulk payment. Empty if there is nothing new.
+ *
+ * @param entry what became of this transfer, if only some were paid. Undefined: nobody knows
+ */
+export function followBulk(
+  transfer: Transfer,
+  bulk: Operation<OrderTarget>,
+  entry: EntryState | undefined,
+): StepEvent[] {
+  if (transfer.bulk !== bulk.flow || isOver(transfer)) return [];
+  if (transfer.state === 'executed' && (!needsSettlement(transfer.order) || bulk.state === 'executed'))
+    return [];
+  const words = {
+    bank: {
+      transactionStatus: entry?.transactionStatus ?? bulk.transactionStatus,
+      scaStatus: bulk.scaStatus,
+    },
+  };
+  switch (bulk.state) {
+    case 'executed':
+    case 'settled':
+      if (!isPartial(bulk)) return paid(transfer, bulk.state === 'settled', words);
+      if (entry?.means === 'paid') return paid(transfer, true, words);
+      if (entry?.means === 'refused')
+        return [{ type: 'settlement', status: 'KO', description: entry.transactionStatus, ...words }];
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+    case 'cancelled':
+      return bulk.reached
+        ? [{ type: 'cancelled', ...words }]
+        : [{ type: 'bulk-left' }, { type: 'cancelled' }];
+    case 'rejected':
+    case 'expired': {
+      const status = bulk.state === 'rejected' ? 'NOT_AUTHORIZED' : 'EXPIRED';
+      const bankStatus = bulk.authorizationStatus ?? status;
+      return [{ type: 'authorization', status, bankStatus, ...words }];
+    }
+    case 'failed': {
+      const description = bulk.executionStatusDescription;
+      if (bulk.executionStatus === 'KO')
+        return [
+          { type: 'settlement', status: 'KO', description: description ?? bulk.transactionStatus, ...words },
+        ];
+      return [{ type: 'verify-refused', ...(description !== null && { description }) }];
+    }
+    case 'authorizing':
+      return becoming(transfer, 'authorizing', { type: 'sca-started' });
+    case 'authorized':
+    case 'executing':
+    case 'unknown':
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+    case 'created':
+    case 'verified':
+      return bulk.mayRun ? becoming(transfer, 'unknown', { type: 'execute-unanswered' }) : [];
+  }
+}
+
+function paid(
+  { order }: Transfer,
+  isSettled: boolean,
+  words: { bank: { transactionStatus: string | null; scaStatus: string | null } },
+): StepEvent[] {
+  const executed = { type: 'executed', cro: null, ...words } as const;
+  if (!isSettled || !needsSettlement(order)) return [executed];
+  return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
+}
+
+function becoming({ state }: Transfer, wanted: Transfer['state'], event: StepEvent): StepEvent[] {
+  return state === wanted ? [] : [event];
+}

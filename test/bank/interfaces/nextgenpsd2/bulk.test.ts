@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
+import { transferOrder } from '../../../domain/orders.ts';
+import { json, silent, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+
+// The initiation of a bulk payment: what psd2 sends, and what it makes of the bank's answers.
+
+const recorded = useNextGenBank();
+const open = useNextGen(recorded);
+const BACK = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' };
+const IBAN = 'DE02100100109307118603';
+
+const order = (reference: string, amount: string, more: object = {}) =>
+  transferOrder({
+    instant: false,
+    type: null,
+    reference,
+    amount: parsePaymentAmount(amount),
+    fromIban: IBAN,
+    description: '',
+    ...more,
+  });
+
+function bulkOf(payments: NonNullable<BankFile['payments']>) {
+  const { bulk } = open({ file: { payments } }).bank.payments;
+  if (!bulk) throw new Error('The bank has no bulk payments');
+  return bulk;
+}
+
+const JSON_BULK = { products: { 'bulk-payments': ['sepa-credit-transfers'] } };
+const PAIN = 'pain.001-sepa-credit-transfers';
+const XML_BULK = (format: 'pain.001.001.03' | 'pain.001.001.09') => ({
+  bulk: { format },
+  products: { 'bulk-payments': [PAIN, 'sepa-credit-transfers'] },
+});
+
+describe('a bulk payment', () => {
+  it('is absent at a bank whose file has no product of it, or none in the form that it says', () => {
+    expect(open().bank.payments.bulk).toBeUndefined();
+    expect(
+      open({ file: { payments: { products: { 'bulk-payments': [PAIN] } } } }).bank.payments.bulk,
+    ).toBeUndefined();
+  });
+
+  it('names its account and day once, and each transfer by its end-to-end id', async () => {
+    const bulk = bulkOf({ ...JSON_BULK, futureDays: 30, required: ['debtorAccount.currency'] });
+    expect([bulk.maxEntries, bulk.takes({ instant: false }), bulk.takes({ instant: true })]).toEqual([
+      null,
+      true,
+      false,
+    ]);
+    const later = { executionDate: transferOrder().executionDate, futureDated: false };
+    const orders = [order('INV-1', '1.10', later), order('INV-2', '2.20', { ...later, description: 'Two' })];
+    const initiation = await bulk.initiation(orders, BACK, () => TRANSACTION_ID);
+    recorded.expect(
+      'POST',
+      '/v1/bulk-payments/sepa-credit-transfers',
+      json(
+        {
+          transactionStatus: 'RCVD',
+          paymentId: 'b1',
+          _links: { scaRedirect: { href: 'https://x.example/s' } },
+        },
+        201,
+      ),
+    );
+    const calls = bulk.calls({
+      order: orders[0] ?? order('INV-0', '1.00'),
+      transactionId: TRANSACTION_ID,
+      initiation,
+    });
+    expect(await calls.verify(silent)).toMatchObject({ resourceId: 'b1' });
+    const [sent] = recorded.received;
+    expect(JSON.parse(String(sent?.body))).toEqual({
+      debtorAccount: { iban: IBAN, currency: 'EUR' },
+      payments: [
+        {
+          endToEndIdentification: 'INV-1',
+          instructedAmount: { currency: 'EUR', amount: '1.10' },
+          creditorAccount: { iban: 'IT60X0542811101000000123456' },
+          creditorName: 'Mario Rossi',
+        },
+        {
+          endToEndIdentification: 'INV-2',
+          instructedAmount: { currency: 'EUR', amount: '2.20' },
+          creditorAccount: { iban: 'IT60X0542811101000000123456' },
+          creditorName: 'Mario Rossi',
+          remittanceInformationUnstructured: 'Two',
+        },
+      ],
+    });
+  });
+
+  it.each(['pain.001.001.03', 'pain.001.001.09'] as const)(
+    'goes out as %s where the bank wants that',
+    async (format) => {
+      const bulk = bulkOf(XML_BULK(format));
+      const initiation = await bulk.initiation(
+        [order('INV-1', '1.10'), order('INV-2', '2.20')],
+        BACK,
+        () => TRANSACTION_ID,
+      );
+      expect(initiation).toMatchObject({ service: 'bulk-payments', product: PAIN });
+      for (const part of [`xsd:${format}"`, '<NbOfTxs>2</NbOfTxs><CtrlSum>3.3', `<IBAN>${IBAN}</IBAN>`])
+        expect(initiation.body).toContain(part);
+      expect(initiation.body.match(/<EndToEndId>[^<]+/g)).toEqual(['<EndToEndId>INV-1', '<EndToEndId>INV-2']);
+      recorded.expect(
+        'POST',
+        `/v1/bulk-payments/${PAIN}`,
+        json({ transactionStatus: 'RCVD', paymentId: 'b1', _links: {} }, 201),
+      );
+      const calls = bulk.calls({ order: order('INV-1', '1.10'), transactionId: TRANSACTION_ID, initiation });
+      await calls.verify(silent);
+      expect(recorded.received[0]?.headers['content-type']).toBe('application/xml');
+      expect(String(recorded.received[0]?.body)).toBe(initiation.body);
+    },
+  );
+
+  it('tells of each transfer what the bank says, if only some are paid', async () => {
+    const bulk = bulkOf(JSON_BULK);
+    const initiation = await bulk.initiation([order('INV-1', '1.10')], BACK, () => TRANSACTION_ID);
+    recorded.expect(
+      'GET',
+      '/v1/bulk-payments/sepa-credit-transfers/b1',
+      json({
+        transactionStatus: 'PART',
+        payments: [
+          { endToEndIdentification: 'INV-1', transactionStatus: 'ACSC' },
+          { endToEndIdentification: 'INV-2', transactionStatus: 'RJCT' },
+          { endToEndIdentification: 'INV-3', transactionStatus: 'PDNG' },
+          { endToEndIdentification: 'INV-4' },
+        ],
+      }),
+    );
+    expect([...(await bulk.entries(initiation, 'b1', TRANSACTION_ID))]).toEqual([
+      ['INV-1', { transactionStatus: 'ACSC', means: 'paid' }],
+      ['INV-2', { transactionStatus: 'RJCT', means: 'refused' }],
+      ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
+    ]);
+  });
+
+  it.each([
+    ['PART', 'executed'],
+    ['ACSP', 'executed'],
+    ['RJCT', 'failed'],
+    ['RCVD', null],
+    ['SOMETHING', null],
+  ])('with the status %s has become %s', async (status, became) => {
+    const bulk = bulkOf(JSON_BULK);
+    const initiation = await bulk.initiation([order('INV-1', '1.10')], BACK, () => TRANSACTION_ID);
+    const calls = bulk.calls({ order: order('INV-1', '1.10'), transactionId: TRANSACTION_ID, initiation });
+    recorded.expect(
+      'GET',
+      '/v1/bulk-payments/sepa-credit-transfers/b1/status',
+      json({ transactionStatus: status }),
+    );
+    expect((await calls.sca?.status('b1', TRANSACTION_ID))?.became).toBe(became);
+  });
+
+  it('of one transfer alone is nothing of PART', async () => {
+    const { bank } = open();
+    const single = order('INV-1', '1.10');
+    const initiation = bank.payments.initiation?.(single, BACK, () => TRANSACTION_ID);
+    const calls = bank.payments.transfer({
+      order: single,
+      transactionId: TRANSACTION_ID,
+      ...(initiation && { initiation }),
+    });
+    recorded.expect(
+      'GET',
+      '/v1/payments/sepa-credit-transfers/p1/status',
+      json({ transactionStatus: 'PART' }),
+    );
+    expect((await calls.sca?.status('p1', TRANSACTION_ID))?.became).toBeNull();
+  });
+});
