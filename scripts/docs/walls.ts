@@ -125,7 +125,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/cert': [...NOUN, 'certificates', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
   'commands/consent': NOUN,
-  'commands/customer': NOUN,
+  'commands/customer': [...NOUN, 'commands/batch/rows.ts', 'store/audit'],
   'commands/demo': [...NOUN, 'commands/sandbox/profile.ts'],
   'commands/doctor': [
     ...NOUN,

@@ -35,11 +35,8 @@ Examples:
     const file = requireFile(context, options.file, 'text');
     const statement = await fetchStatement(context, named, range);
     const text = await writeStatement(statement, options.format);
-    await recordExport(
-      context,
-      (await context.bank()).customerId,
-      `${options.format} ${statement.productId}`,
-    );
+    const { customerId } = await context.bank();
+    await recordExport(context, customerId, options.format, statement.productId);
     await saveResult(context, file, Buffer.from(text, 'utf8'));
     context.terminal.say(
       `${statement.history.bookings.length} booked transactions from ${statement.history.from} to ${statement.history.to}`,

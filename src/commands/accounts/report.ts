@@ -20,7 +20,7 @@ export const report = verb(
     const file = requireFile(context, options.file, 'text');
     const statement = await fetchStatement(context, named, range);
     const { writeReport } = await import('../../statements/report.ts');
-    await recordExport(context, (await context.bank()).customerId, `report ${statement.productId}`);
+    await recordExport(context, (await context.bank()).customerId, 'report', statement.productId);
     await saveResult(context, file, Buffer.from(writeReport(statement), 'utf8'));
   },
 );

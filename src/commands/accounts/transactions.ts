@@ -125,7 +125,7 @@ async function listTransactions(
   const { from, to } = withinHistory(context, bank.accounts, asked);
   const query = { customerId, productId, from, to, transactionId: context.world.newId() };
   if (options.export !== undefined && file !== undefined) {
-    await recordExport(context, customerId, `${options.export} ${productId}`);
+    await recordExport(context, customerId, options.export, productId);
     return saveResult(context, file, await bank.accounts.document(query, options.export));
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { type AuditFields, checkChain, parseAuditLine, sha256Of } from '../../store/audit/chain.ts';
-import { AUDIT_ACTIONS, type Audit } from '../../store/ports/audit.ts';
+import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
+import { AUDIT_ACTIONS } from '../../store/ports/audit.ts';
+import type { ProfileData } from '../../store/ports/store.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -21,7 +23,7 @@ const row = () =>
     operator: orNull(text('PSD2_OPERATOR, else the user of the operating system')),
     machine: orNull(text('name of the host')),
     version: orNull(text('version of psd2')),
-    customerId: orNull(text('customer, if it is about one')),
+    customerId: orNull(text('customer, if it is about one; a pseudonym after psd2 customer forget')),
     flow: orNull(text('local id of the flow, if it is about one')),
     about: orNull(text('kind of the flow; format and account of an export; the changed settings')),
     previous: orNull(text('SHA-256 of the stored line before this one; null in the first one')),
@@ -56,7 +58,8 @@ export const audit = verb(
     help: `
 The audit log says who began, approved, confirmed, executed, cancelled or resolved something, logged in or out, exported data or
 changed a profile, when and on which machine. PSD2_OPERATOR names the person or job; without it, the user of the operating
-system counts. It contains ids, but no names, amounts or IBANs of payees. The oldest line comes first.
+system counts. It contains ids, but no names, amounts or IBANs of payees. The oldest line comes first. Its stored lines name customers
+and accounts by pseudonyms, which psd2 shows as what they stand for until psd2 customer forget.
 
 psd2 only appends to it. Each line has the SHA-256 of the line before, so a line that was removed or changed shows:
 --verify checks all of them. Keep the SHA-256 that it prints in another place; with it, you can also prove that nobody has
@@ -80,28 +83,32 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
     if (flow === '') throw new Psd2Error('usage', 'The value of --flow is empty');
     const from = since === undefined ? undefined : readSince(since, world.now());
     const customer = await chosenCustomer(context);
-    const log = (await context.store()).audit;
-    if (verify) return verifyLog(context, log);
+    const data = await context.store();
+    if (verify) return verifyLog(context, data.audit);
     const isWanted = (line: Row) =>
       (from === undefined || Date.parse(line.at) >= from) &&
       (customer === undefined || line.customerId === customer) &&
       (flow === undefined || line.flow?.startsWith(flow) === true);
-    await output.pages(pagesOf(log, isWanted), COLUMNS, 'No line of the audit log matches.', rows);
+    await output.pages(pagesOf(data, isWanted), COLUMNS, 'No line of the audit log matches.', rows);
   },
 );
 
 /** @throws Psd2Error `audit_changed` for a line that nobody can read */
-async function* pagesOf(log: Audit, isWanted: (line: Row) => boolean): AsyncGenerator<Row[]> {
+async function* pagesOf(
+  { audit: log, personal }: ProfileData,
+  isWanted: (line: Row) => boolean,
+): AsyncGenerator<Row[]> {
+  const words = wordsOf(await personal.pseudonyms());
   for await (const { n, text: line } of log.lines()) {
     const fields = parseAuditLine(line);
     if (!fields) throw changed(`line ${n} was changed`);
-    const found = { ...fields, sha256: sha256Of(line) };
+    const found = { ...withWords(fields, words), sha256: sha256Of(line) };
     if (isWanted(found)) yield [found];
   }
 }
 
 /** @throws Psd2Error `audit_changed` */
-async function verifyLog({ output, terminal }: Context, log: Audit): Promise<void> {
+async function verifyLog({ output, terminal }: Context, log: ProfileData['audit']): Promise<void> {
   // The head first: lines that others append meanwhile come after it.
   const recorded = await log.head();
   const { lines, head, broken } = await checkChain(log.lines(), recorded);

@@ -60,6 +60,7 @@ export async function* unapproved(profile: Profile, batches: Batches): AsyncGene
 /** @throws Psd2Error `usage` if the batch was rejected, or too few people have approved its content */
 export function refuseUnapproved(profile: Profile, batch: Batch, lines: readonly BatchLine[]): void {
   refuseRejected(batch);
+  refusePseudonymised(batch);
   const needed = neededApprovals(profile, lines);
   const { length } = countedApprovals(batch);
   if (length >= needed) return;
@@ -71,6 +72,15 @@ export function refuseUnapproved(profile: Profile, batch: Batch, lines: readonly
       next: [['batch', 'approve', batch.batch]],
     },
   );
+}
+
+/** The lines are no longer those that were approved. @throws Psd2Error `usage` */
+function refusePseudonymised({ batch, pseudonymised }: Batch): void {
+  if (pseudonymised.size === 0) return;
+  throw new Psd2Error('usage', 'psd2 has forgotten a customer of the batch, so it pays nothing of it', {
+    hint: 'See what was paid with:',
+    next: [['batch', 'show', batch]],
+  });
 }
 
 /** @throws Psd2Error `usage` */

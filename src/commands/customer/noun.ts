@@ -29,11 +29,23 @@ const show = bareVerb(
   'inquiry',
 );
 
-/** `psd2 customer`: what the bank says of the customer who is logged in. */
+/** `psd2 customer`: what the bank says of the customer who is logged in, and what psd2 has stored about one. */
 export const customer: Noun = {
-  declare: (command) => command.addHelpText('after', examples('psd2 customer id')),
+  declare: (command) =>
+    command.addHelpText(
+      'after',
+      examples('psd2 customer id', 'psd2 customer export 1000001 --file customer.json'),
+    ),
   commands: {
     id: { description: "ask the bank for the customer's id", load: async () => id },
+    export: {
+      description: 'save all that psd2 has stored about a customer',
+      load: async () => (await import('./export.ts')).exportCustomer,
+    },
+    forget: {
+      description: 'forget a customer: tokens, data, files; journals stay under a pseudonym',
+      load: async () => (await import('./forget.ts')).forget,
+    },
     show: { description: "show the customer's details, as the bank gives them", load: async () => show },
   },
 };

@@ -18,6 +18,12 @@ export async function recordProfileChange(context: Context, profile: string, abo
 }
 
 /** Records an export of a customer's data, before it is written. @throws Psd2Error `config` if that is not possible */
-export async function recordExport(context: Context, customerId: string, about: string): Promise<void> {
-  await (await context.store()).audit.append({ action: 'exported', customerId, about });
+export async function recordExport(
+  context: Context,
+  customerId: string,
+  about: string,
+  account?: string,
+): Promise<void> {
+  const entry = { action: 'exported', customerId, about, ...(account !== undefined && { account }) } as const;
+  await (await context.store()).audit.append(entry);
 }

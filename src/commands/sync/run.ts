@@ -4,6 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { addDays, bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
+import { rememberSyncFolder } from '../../store/machine/sync-folders.ts';
 import type { Round, Rounds } from '../../store/ports/sync.ts';
 import type { Context } from '../context.ts';
 import { type OptionsOf, verb } from '../declare.ts';
@@ -143,6 +144,7 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   const tally = new SyncTally(one !== undefined || (plan.every === undefined && needsFolder));
   const watch = new SyncWatch(context, tally, { pace, tally: calls }, options.metricsFile);
   watch.write();
+  if (plan.out !== undefined) await rememberSyncFolder(context.folder, context.profile().name, plan.out);
   const gentle = plan.every === undefined ? new AbortController().signal : context.stopGently();
   const run: Run = { context, plan, tally, watch, gentle };
   const rounds = roundsOf(run, one);

@@ -31,6 +31,8 @@ export interface Batch extends Omit<BatchAdded, 'type' | 'by'> {
   cancelled: Set<number>;
   /** The transfers whose link was written out. */
   linked: Set<string>;
+  /** The hashes of the lines since psd2 has forgotten customers of them. Nothing of such a batch can be paid. */
+  pseudonymised: Set<string>;
 }
 
 /** A batch that has just been added. */
@@ -39,7 +41,8 @@ export function newBatch(batch: string, { type: _, by, ...added }: BatchAdded, a
     ...added,
     ...{ batch, addedBy: by, addedAt: at },
     ...{ approvals: [], rejection: null },
-    ...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
+...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
+    pseudonymised: new Set(),
   };
 }
 
@@ -66,6 +69,9 @@ export function applyBatchEvent(batch: Batch, event: BatchEvent, at: string): vo
       break;
     case 'lines-cancelled':
       for (const line of event.lines) batch.cancelled.add(line);
+      break;
+    case 'pseudonymised':
+      batch.pseudonymised.add(event.sha256);
       break;
   }
 }

@@ -52,6 +52,8 @@ export const batchEvent = z.lazy(() =>
     /** The customer's link of this transfer was written out. */
     z.object({ type: z.literal('link-given'), line: z.number(), flow: z.string() }),
     z.object({ type: z.literal('lines-cancelled'), lines: z.array(z.number()), ...person }),
+    /** psd2 has forgotten a customer, and their lines have pseudonyms. The hash of the lines after it. */
+    z.object({ type: z.literal('pseudonymised'), sha256: z.string() }),
   ]),
 );
 

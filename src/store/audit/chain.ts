@@ -34,7 +34,7 @@ export function sha256Of(text: string): string {
 /** The next line. @param head the line before; undefined for the first line */
 export function nextLine(
   head: AuditHead | undefined,
-  { action, customerId = null, flow = null, about = null }: AuditEntry,
+  { action, customerId = null, flow = null, about = null }: Omit<AuditEntry, 'account'>,
   { operator, machine, version }: Actor,
   { profile, at }: { profile: string; at: string },
 ): AuditLine {

@@ -207,7 +207,8 @@ export function compareRecords(record: StoredRecord, other: StoredRecord | undef
   if (record.kind === 'batch' && other.kind === 'batch') return compareBatches(record, other);
   if (record.kind === 'note' && other.kind === 'note') return compareNotes(record, other);
   // A destination that began its own audit log keeps it: two chains cannot become one.
-  if (record.kind === 'audit') return isDeepStrictEqual(record, other) ? 'same' : 'newer';
+  if (record.kind === 'audit' || record.kind === 'pseudonym')
+    return isDeepStrictEqual(record, other) ? 'same' : 'newer';
   if (record.kind === 'count' && other.kind === 'count') return byOrder(record.count, other.count);
   return isDeepStrictEqual(record, other) ? 'same' : 'older';
 }

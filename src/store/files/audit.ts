@@ -22,6 +22,8 @@ import {
 import { withLock } from '../disk/lock.ts';
 import { refuseUnsafe } from '../disk/permissions.ts';
 import type { Actor, Audit, AuditEntry, AuditHead, AuditLine } from '../ports/audit.ts';
+import type { Pseudonym } from '../ports/personal.ts';
+import { FilePseudonyms } from './pseudonyms.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
 const PATIENCE_MS = 10_000;
@@ -52,11 +54,13 @@ interface AuditSetting {
 export class FileAudit implements Audit {
   readonly #path: string;
   readonly #setting: AuditSetting;
+  readonly #pseudonyms: FilePseudonyms;
 
   /** @param path of the lines */
   constructor(path: string, setting: AuditSetting) {
     this.#path = path;
     this.#setting = setting;
+    this.#pseudonyms = new FilePseudonyms(path.replace(/\.ndjson$/, '.pseudonyms.ndjson'));
   }
 
   async append(entry: AuditEntry): Promise<void> {
@@ -65,9 +69,29 @@ export class FileAudit implements Audit {
     await this.#exclusively(async () => {
       worker.assertHere();
       const at = worker.now().toISOString();
-      const line = nextLine(await this.#newest(), entry, worker.actor, { profile, at });
+      const line = nextLine(await this.#newest(), this.#pseudonymous(entry), worker.actor, { profile, at });
       await this.#write(line);
     }, interrupted);
+  }
+
+  /** The pseudonym of a customer or of an account of theirs. @throws Psd2Error `config` */
+  pseudonymOf(customerId: string, word: string): Promise<string> {
+    return this.#exclusively(async () => this.#pseudonyms.of(customerId, word), this.#setting.interrupted);
+  }
+
+  /** All pseudonyms. @throws Psd2Error `config` */
+  pseudonyms(): Pseudonym[] {
+    return this.#pseudonyms.all();
+  }
+
+  /** Adds a pseudonym of another backend, for `store copy`. @throws Psd2Error `config` */
+  keepPseudonym(pseudonym: Pseudonym): Promise<void> {
+    return this.#exclusively(async () => this.#pseudonyms.keep(pseudonym), undefined);
+  }
+
+  /** Forgets whose the pseudonyms of a customer are. @throws Psd2Error `config` */
+  forgetPseudonyms(customerId: string): Promise<void> {
+    return this.#exclusively(async () => this.#pseudonyms.forget(customerId), this.#setting.interrupted);
   }
 
   async *lines(): AsyncGenerator<AuditLine> {
@@ -90,11 +114,19 @@ export class FileAudit implements Audit {
     await this.#exclusively(() => this.#write({ n, text }), undefined);
   }
 
+  #pseudonymous({ account, ...entry }: AuditEntry): AuditEntry {
+    const { customerId, about } = entry;
+    if (!customerId) return entry;
+    const nameOf = (word: string) => this.#pseudonyms.of(customerId, word);
+    const words = [about, account !== undefined && nameOf(account)].filter(Boolean);
+    return { ...entry, customerId: nameOf(customerId), about: words.length > 0 ? words.join(' ') : null };
+  }
+
   get #headPath(): string {
     return this.#path.replace(/\.ndjson$/, '.head.json');
   }
 
-  #exclusively(work: () => Promise<void>, interrupted: AbortSignal | undefined): Promise<void> {
+  #exclusively<T>(work: () => Promise<T>, interrupted: AbortSignal | undefined): Promise<T> {
     makePrivateFolder(dirname(this.#path));
     return withLock(this.#path, 'The audit log', work, PATIENCE_MS, interrupted);
   }

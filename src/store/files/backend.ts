@@ -10,6 +10,7 @@ import { FileBatches } from './batches.ts';
 import { FileCustomers } from './customers.ts';
 import { refuseMovedFolder } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
+import { FilePersonalData } from './personal.ts';
 import { FileTokens } from './tokens.ts';
 
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
@@ -19,28 +20,21 @@ export function openFiles(
 ): Store {
   const { root, interrupted } = folder;
   const actor = actorOf(env);
+  const journals = { now, random, interrupted };
   const open = (profile: string, bank?: URL): ProfileData => {
     const assertHere = () => {
       refuseMovedFolder(root);
       chosen?.guardOf(profile).rememberFiles();
     };
-    const audit = new FileAudit(folder.audit(profile), {
-      profile,
-      interrupted,
-      worker: { actor, now, assertHere: () => refuseMovedFolder(root) },
-    });
+    const worker = { actor, now, assertHere: () => refuseMovedFolder(root) };
+    const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
+    const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
+    const customers = new FileCustomers(folder, profile, bank, notice, assertHere);
     return {
-      tokens: new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere),
-      customers: new FileCustomers(folder, profile, bank, notice, assertHere),
-      flows: new FileFlows(folder.flows(profile), {
-        now,
-        random,
-        interrupted,
-        actor,
-        audit,
-        onFlow,
-        assertHere,
-      }),
+      tokens,
+      customers,
+      personal: new FilePersonalData(folder, profile, { tokens, customers, audit, assertHere }),
+      flows: new FileFlows(folder.flows(profile), { ...journals, actor, audit, onFlow, assertHere }),
       audit,
       batches: new FileBatches(folder.flows(profile), { now, interrupted: folder.interrupted, assertHere }),
       calls: new FileCallCount(folder.tokens(profile)),

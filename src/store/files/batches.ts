@@ -28,6 +28,7 @@ import {
   takeName,
 } from '../disk/files.ts';
 import { holderOf, withLock } from '../disk/lock.ts';
+import { replaceDurably } from '../disk/replace.ts';
 import type { Batches, NewBatch } from '../ports/batches.ts';
 import type { BatchRecord } from '../ports/copy.ts';
 
@@ -115,6 +116,17 @@ export class FileBatches implements Batches {
       const recorded = this.#append(id, n, { at: this.#setting.now().toISOString(), event });
       if (recorded) return { batch: this.#read(id), recorded };
     }
+  }
+
+  async pseudonymise(batch: Batch, change: (line: BatchLine) => BatchLine): Promise<void> {
+    const lines = (await this.lines(batch)).map(change);
+    const sha256 = hashOf(lines);
+    // First the hash, so that a process that is killed now leaves lines that psd2 accepts.
+    await this.change(batch.batch, (now) =>
+      now.sha256 === sha256 || now.pseudonymised.has(sha256) ? null : { type: 'pseudonymised', sha256 },
+    );
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    replaceDurably(join(this.#folder, batch.batch, 'lines.ndjson'), text);
   }
 
   async onLine<T>(batch: string, line: number, waits: boolean, work: () => Promise<T>): Promise<T | 'taken'> {

@@ -101,6 +101,23 @@ export class FileCustomers implements Customers {
     removeStored(this.#folder);
   }
 
+  /** The records of one customer at any bank. @throws Psd2Error `config` if one is damaged */
+  ofCustomer(customer: string): { baseUrl: string; kept: KeptCustomer }[] {
+    return this.#places()
+      .filter((place) => place.customer === customer)
+      .flatMap((place) => {
+        const { baseUrl, kept } = this.#newest(place);
+        return kept ? [{ baseUrl, kept }] : [];
+      });
+  }
+
+  /** Removes the records of one customer at any bank, and all that says there were any. */
+  async erase(customer: string): Promise<void> {
+    for (const place of this.#places())
+      if (place.customer === customer)
+        await this.#exclusively(place, async () => removeStored(this.#folderOf(place)));
+  }
+
   /** All records, at any bank, for `store copy`. @throws Psd2Error `config` if one is damaged */
   *records(): Generator<CustomerRecord> {
     for (const place of this.#places()) {

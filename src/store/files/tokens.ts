@@ -160,14 +160,15 @@ export class FileTokens implements Tokens {
   }
 
   async forgetAll(): Promise<void> {
-    for (const customerId of this.#holders(/\.json$/)) {
-      // A renewal that is under way would store its tokens afterwards.
-      await this.#exclusively(customerId, async () => {
-        removeStored(this.#path(customerId));
-        removeStored(this.#folderOf(customerId));
-      });
-    }
+    for (const customerId of this.#holders(/\.json$/)) await this.erase(customerId);
     removeStored(this.#folder);
+  }
+
+  /** Removes the tokens of a holder and all that says there were any. A renewal that is under way ends first. */
+  async erase(customerId: Holder): Promise<void> {
+    if (!this.holders().includes(customerId)) return;
+    const paths = [this.#path(customerId), this.#folderOf(customerId)];
+    await this.#exclusively(customerId, async () => paths.forEach(removeStored));
   }
 
   async ready(): Promise<() => Promise<void>> {

@@ -15,6 +15,7 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing, makePrivateFolder } from '../disk/files.ts';
 import { faultOf } from '../disk/permissions.ts';
+import { replaceDurably } from '../disk/replace.ts';
 
 const textOrNull = z.nullable(z.string());
 const loggedCall = z.object({
@@ -136,6 +137,37 @@ export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> 
       if (call.success) yield call.data;
     }
   }
+}
+
+/**
+ * Removes calls from the log, durably. Processes that write to it meanwhile lose nothing: the file in use is put aside first.
+ *
+ * @param at the time of the command, ISO 8601
+ * @returns the number of calls that were removed
+ * @throws Psd2Error `config` if a file cannot be read or written
+ */
+export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedCall) => boolean): number {
+  const isIn = (line: string) => {
+    const call = loggedCall.safeParse(parse(line));
+    return call.success && isTheirs(call.data);
+  };
+  const current = join(folder, CURRENT);
+  if (linesIn(current).some(isIn))
+    renameSync(current, join(folder, `calls-${at.replaceAll(':', '')}-${process.pid}.ndjson`));
+  let removed = 0;
+  for (const path of fullFiles(folder)) {
+    const lines = linesIn(path);
+    const kept = lines.filter((line) => !isIn(line));
+    if (kept.length === lines.length) continue;
+    replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
+    removed += lines.length - kept.length;
+  }
+  return removed;
+}
+
+/** The lines of a file of the log, in their order. */
+function linesIn(path: string): string[] {
+  return [...linesFromEnd(path)].filter((line) => line !== '').reverse();
 }
 
 /** A line may follow the beginning of a line that was cut short. */

@@ -20,6 +20,8 @@ export interface StoreFolder {
   flows(profile: string): string;
   /** The lines of the audit log. They stay when the profile is removed. */
   audit(profile: string): string;
+  /** The folders into which syncs of the profile have written. */
+  syncFolders(profile: string): string;
   /** The log of calls. It is state, not configuration (XDG on Linux), so it has its own folder unless one is configured. */
   log: string;
   /** The operator's Ctrl-C, which ends the wait for other processes. */
@@ -46,6 +48,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     tokens: (profile) => join(root, 'tokens', profile),
     flows: (profile) => join(root, 'flows', profile),
     audit: (profile) => join(root, 'audit', `${profile}.ndjson`),
+    syncFolders: (profile) => join(root, 'sync-folders', `${profile}.json`),
     log,
     interrupted,
   };

@@ -1,7 +1,7 @@
 /** What people do that an audit asks for. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
 export const AUDIT_ACTIONS = [
   ...(['began', 'approved', 'confirmed', 'executed', 'cancelled', 'resolved'] as const),
-  ...(['logged-in', 'logged-out', 'exported', 'profile-changed'] as const),
+  ...(['logged-in', 'logged-out', 'exported', 'forgot', 'profile-changed'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
@@ -14,16 +14,21 @@ export interface Actor {
   version: string;
 }
 
-/** Something that somebody has done. It contains ids, and no names, amounts or accounts of payees. */
+/**
+ * Something that somebody has done. It contains ids, and no names, amounts or accounts of payees. The store writes pseudonyms in
+ * place of the customer and the account, because lines never change, and psd2 must be able to forget the customer.
+ */
 export interface AuditEntry {
   action: AuditAction;
   customerId?: string | null;
   flow?: string | null;
-  /** What it is about: the kind of a flow, the outcome, the format and account of an export, the changed settings. */
+  /** What it is about: the kind of a flow, the outcome, the format of an export, the changed settings. */
   about?: string | null;
+  /** The customer's account that it is about. It follows `about` in the line. */
+  account?: string;
 }
 
-/** A line of the audit log, as it was written: JSON. */
+/** A line of the audit log, as it was written: JSON, with pseudonyms of customers and accounts. */
 export interface AuditLine {
   n: number;
   text: string;

@@ -10,7 +10,7 @@ export interface NewBatch {
 }
 
 /**
- * The batches of one profile. The lines of a batch never change. What happens to it is a journal: each event has a number that
+ * The batches of one profile. The lines of a batch never change, until psd2 forgets a customer. What happens to it is a journal: each event has a number that
  * only one worker can take, and is durable before psd2 goes on.
  */
 export interface Batches {
@@ -46,6 +46,13 @@ export interface Batches {
     batch: string,
     decide: (now: Batch) => BatchEvent | null,
   ): Promise<{ batch: Batch; recorded: boolean }>;
+  /**
+   * Changes lines of a batch that is over, so that they no longer say whose they are, as a whole or not at all. Its hash and its
+   * approvals stay those of the lines before.
+   *
+   * @throws Psd2Error `config` if it cannot be written
+   */
+  pseudonymise(batch: Batch, change: (line: BatchLine) => BatchLine): Promise<void>;
   /**
    * Works on a line, one worker at a time. It takes the line over from a worker that does not respond for some seconds. This
    * keeps workers out of each other's way; what must not happen twice is refused by the transfer's reference and journal.

@@ -1,5 +1,6 @@
 import type { AuditLine } from './audit.ts';
 import type { KeptCustomer } from './customers.ts';
+import type { Pseudonym } from './personal.ts';
 import type { StoredTokens } from './tokens.ts';
 
 // What `psd2 store copy` knows about a backend: its records, and the mark that says where they were copied to or from.
@@ -72,6 +73,11 @@ export interface CustomerRecord {
   kept: KeptCustomer | null;
 }
 
+/** A pseudonym of the audit log: whose it is. */
+export interface PseudonymRecord extends Pseudonym {
+  kind: 'pseudonym';
+}
+
 /** A line of the audit log, as it was written. */
 export interface AuditRecord extends AuditLine {
   kind: 'audit';
@@ -87,6 +93,7 @@ export interface BatchRecord {
 
 export type StoredRecord =
   | AuditRecord
+  | PseudonymRecord
   | LoginRecord
   | FlowRecord
   | CountRecord

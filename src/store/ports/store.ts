@@ -4,6 +4,7 @@ import type { Audit } from './audit.ts';
 import type { Batches } from './batches.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
+import type { PersonalData } from './personal.ts';
 import type { Rounds, Sync } from './sync.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -46,6 +47,7 @@ export interface ProfileData {
   readonly customers: Customers;
   readonly flows: Flows;
   readonly audit: Audit;
+  readonly personal: PersonalData;
   readonly batches: Batches;
   readonly calls: CallCount;
   readonly notes: AccessNotes;

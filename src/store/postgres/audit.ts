@@ -1,12 +1,15 @@
 import * as z from 'zod/mini';
 import { parseAuditLine } from '../audit/chain.ts';
 import type { Actor, Audit, AuditEntry, AuditHead, AuditLine } from '../ports/audit.ts';
+import type { Pseudonym } from '../ports/personal.ts';
 import { type Database, ProfileRows } from './database.ts';
 
 /** How many lines one statement reads. */
 const PAGE = 1_000;
 
 const lineRow = z.object({ n: z.coerce.number(), line: z.string() });
+const PSEUDONYM = 'pseudonym, customer_id as "customerId", word';
+const pseudonymRow = z.object({ pseudonym: z.string(), customerId: z.string(), word: z.string() });
 const headRow = z.object({ n: z.coerce.number(), sha256: z.string() });
 
 interface Worker {
@@ -24,14 +27,14 @@ export class PostgresAudit extends ProfileRows implements Audit {
     this.#worker = worker;
   }
 
-  async append({ action, customerId = null, flow = null, about = null }: AuditEntry): Promise<void> {
+  async append({ action, customerId = null, flow = null, about = null, account }: AuditEntry): Promise<void> {
     if (!this.#worker) throw new TypeError('A copy appends nothing of its own');
     const { now, actor } = this.#worker;
     // Of a lost answer, the line may be there twice. That says nothing wrong.
     await this.executeAgain(
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
-       select psd2.audit_append($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9) from durable`,
-      [now(), action, actor.operator, actor.machine, actor.version, customerId, flow, about],
+       select psd2.audit_append($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9, $10) from durable`,
+      [now(), action, actor.operator, actor.machine, actor.version, customerId, flow, about, account ?? null],
     );
   }
 
@@ -50,6 +53,29 @@ export class PostgresAudit extends ProfileRows implements Audit {
 
   async head(): Promise<AuditHead | undefined> {
     return this.lookOne(headRow, 'select n, sha256 from psd2.audit_heads where profile = $1');
+  }
+
+  /** All pseudonyms. */
+  async pseudonyms(): Promise<Pseudonym[]> {
+    return this.look(pseudonymRow, `select ${PSEUDONYM} from psd2.pseudonyms where profile = $1`);
+  }
+
+  /** The pseudonym of a word, for `store copy`. */
+  async pseudonym({ customerId, word }: Pseudonym): Promise<Pseudonym | undefined> {
+    return this.lookOne(
+      pseudonymRow,
+      `select ${PSEUDONYM} from psd2.pseudonyms where profile = $1 and customer_id = $2 and word = $3`,
+      [customerId, word],
+    );
+  }
+
+  /** Adds a pseudonym of another backend, for `store copy`, with the rights of the owner. */
+  async keepPseudonym({ pseudonym, customerId, word }: Pseudonym): Promise<void> {
+    await this.executeAgain(
+      `insert into psd2.pseudonyms (profile, customer_id, word, pseudonym) values ($1, $2, $3, $4)
+       on conflict do nothing`,
+      [customerId, word, pseudonym],
+    );
   }
 
   /** The line with this number, for `store copy`. */

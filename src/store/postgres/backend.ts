@@ -29,6 +29,7 @@ import { PostgresFlows } from './flows/flows.ts';
 import type { FlowWorld } from './flows/journal.ts';
 import { currentVersion } from './init.ts';
 import { Keys, mayKeepPlainTokens } from './keys.ts';
+import { PostgresPersonalData } from './personal.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { PostgresSync } from './sync/rows.ts';
 import { customersOf, PostgresTokens } from './tokens.ts';
@@ -97,6 +98,7 @@ export class PostgresStore implements Store {
       customers: new PostgresCustomers(this.#database, profile, bank),
       flows: new PostgresFlows(this.#database, profile, claims, this.#world),
       audit: new PostgresAudit(this.#database, profile, this.#world),
+      personal: new PostgresPersonalData(this.#database, profile, claims),
       batches: new PostgresBatches(this.#database, profile, claims, this.#world.now),
       calls: new PostgresCallCount(this.#database, profile),
       notes: new PostgresAccessNotes(this.#database, profile),

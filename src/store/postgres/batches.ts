@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { applyBatchEvent, type Batch, type BatchEvent, newBatch } from '../../domain/batch/batch.ts';
 import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts';
@@ -122,6 +123,26 @@ export class PostgresBatches extends ProfileRows implements Batches {
       const n = (this.#known.get(id)?.n ?? 0) + 1;
       if (await this.#append(id, n, event)) return { batch: await this.#read(id), recorded: true };
     }
+  }
+
+  async pseudonymise(batch: Batch, change: (line: BatchLine) => BatchLine): Promise<void> {
+    const before = await this.lines(batch);
+    const lines = before.map(change);
+    const sha256 = hashOf(lines);
+    // First the hash, so that a process that is killed now leaves lines that psd2 accepts.
+    await this.change(batch.batch, (now) =>
+      now.sha256 === sha256 || now.pseudonymised.has(sha256) ? null : { type: 'pseudonymised', sha256 },
+    );
+    await this.database.transactionAgain(async (statements) => {
+      await statements.takeTime();
+      await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
+      for (const [index, line] of lines.entries())
+        if (!isDeepStrictEqual(line, before[index]))
+          await statements.execute(
+            'update psd2.batch_lines set content = $4::json where profile = $1 and batch = $2 and line = $3::integer',
+            [this.profile, batch.batch, line.line, JSON.stringify(line)],
+          );
+    });
   }
 
   async onLine<T>(batch: string, line: number, waits: boolean, work: () => Promise<T>): Promise<T | 'taken'> {

@@ -112,7 +112,9 @@ export class Claims extends ProfileRows {
         claimRow,
         `with before as (select worker from psd2.claims where profile = $1 and kind = $2 and name = $3)
          insert into psd2.claims as c (profile, kind, name, number, worker, until)
-         values ($1, $2, $3, 1, $4, clock_timestamp() + $5 * interval '1 millisecond')
+         -- Larger than any number that a removed row had.
+         values ($1, $2, $3, extract(epoch from clock_timestamp())::bigint, $4,
+           clock_timestamp() + $5 * interval '1 millisecond')
          on conflict (profile, kind, name) do update
            set number = c.number + 1, worker = excluded.worker, until = excluded.until
            where c.until <= clock_timestamp()

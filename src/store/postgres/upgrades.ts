@@ -155,6 +155,30 @@ create table psd2.audit_heads (
   sha256 text not null
 );
 
+-- Lines never change, so they have pseudonyms in place of customers and accounts. Here is whose they are, until psd2 forgets the
+-- customer. No role of psd2 may write here: psd2.pseudonym_of does.
+create table psd2.pseudonyms (
+  profile text not null,
+  customer_id text not null,
+  word text not null,
+  pseudonym text not null,
+  primary key (profile, customer_id, word)
+);
+create function psd2.pseudonym_of(of_profile text, customer text, meant text) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  found text;
+begin
+  if customer is null or meant is null then return null; end if;
+  insert into psd2.pseudonyms (profile, customer_id, word, pseudonym)
+    values (of_profile, customer, meant, 'pseudonym-' || substr(replace(gen_random_uuid()::text, '-', ''), 17))
+    on conflict do nothing;
+  select pseudonym into found from psd2.pseudonyms
+    where profile = of_profile and customer_id = customer and word = meant;
+  return found;
+end $$;
+revoke execute on function psd2.pseudonym_of(text, text, text) from public;
+
 create function psd2.refuse_audit_change() returns trigger language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   raise exception using errcode = 'insufficient_privilege', message = 'the audit log of psd2 can only grow';
@@ -176,7 +200,7 @@ revoke execute on function psd2.audit_keep(text, bigint, timestamptz, text) from
 
 -- Workers have no right to write lines. This function has the rights of the owner, and adds the next line of a profile.
 create function psd2.audit_append(of_profile text, done_at timestamptz, action text, operator text, machine text,
-  version text, customer text, of_flow text, about text) returns void
+  version text, customer text, of_flow text, about text, account text default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   before psd2.audit_heads;
@@ -187,11 +211,13 @@ begin
   next := coalesce(before.n, 0) + 1;
   perform psd2.audit_keep(of_profile, next, done_at, json_build_object('n', next,
     'at', to_char(done_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'profile', of_profile, 'action', action,
-    'operator', operator, 'machine', machine, 'version', version, 'customerId', customer, 'flow', of_flow, 'about', about,
+    'operator', operator, 'machine', machine, 'version', version,
+    'customerId', psd2.pseudonym_of(of_profile, customer, customer), 'flow', of_flow,
+    'about', nullif(concat_ws(' ', about, psd2.pseudonym_of(of_profile, customer, account)), ''),
     'previous', before.sha256)::text);
 end $$;
 revoke execute on function
-  psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text) from public;
+  psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text, text) from public;
 
 -- What happens to a flow is in the audit log in the same transaction.
 create function psd2.audit_flow_event() returns trigger
@@ -217,9 +243,9 @@ create trigger flow_events_audit after insert on psd2.flow_events for each row
 do $$ begin
   if exists (select from pg_roles where rolname = 'psd2_worker') then
     if has_table_privilege('psd2_worker', 'psd2.flows', 'insert') then
-      grant select on psd2.audit, psd2.audit_heads to psd2_worker;
+      grant select on psd2.audit, psd2.audit_heads, psd2.pseudonyms to psd2_worker;
       grant execute on function
-        psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text) to psd2_worker;
+        psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text, text) to psd2_worker;
     end if;
   end if;
 end $$;

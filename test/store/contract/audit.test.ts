@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { checkChain, parseAuditLine } from '../../../src/store/audit/chain.ts';
+import { type AuditFields, checkChain, parseAuditLine } from '../../../src/store/audit/chain.ts';
+import { withWords, wordsOf } from '../../../src/store/audit/pseudonyms.ts';
 import type { Audit, AuditLine } from '../../../src/store/ports/audit.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { transferOrder } from '../../domain/orders.ts';
@@ -16,6 +17,12 @@ async function linesOf(audit: Audit): Promise<AuditLine[]> {
   const lines: AuditLine[] = [];
   for await (const line of audit.lines()) lines.push(line);
   return lines;
+}
+
+function fieldsOf(text: string): AuditFields {
+  const fields = parseAuditLine(text);
+  if (!fields) throw new TypeError('psd2 has written this line');
+  return fields;
 }
 
 describe.each(named(BACKENDS))('the audit log in %s', (_name, { open }) => {
@@ -35,7 +42,8 @@ describe.each(named(BACKENDS))('the audit log in %s', (_name, { open }) => {
     await transfer.record({ type: 'execute-unanswered' });
     await transfer.record({ type: 'resolved', outcome: 'executed', by: 'ada@pisp-1', note: null });
     const { flow } = transfer.current;
-    const lines = (await linesOf(data.audit)).map(({ text }) => parseAuditLine(text));
+    const words = wordsOf(await data.personal.pseudonyms());
+    const lines = (await linesOf(data.audit)).map(({ text }) => withWords(fieldsOf(text), words));
     expect(lines.map((line) => [line?.action, line?.about])).toEqual([
       ['began', 'transfer'],
       ['confirmed', 'transfer'],
@@ -67,5 +75,28 @@ describe.each(named(BACKENDS))('the audit log in %s', (_name, { open }) => {
     });
     const other = (await place.worker()).open('other').audit;
     expect([await linesOf(other), await other.head()]).toEqual([[], undefined]);
+  });
+
+  it('its lines have pseudonyms, the same ones for every worker, and still verify when psd2 has forgotten whose they are', async () => {
+    const entry = { action: 'exported', customerId: '1000001', about: 'csv', account: 'ACC0000001' } as const;
+    await data.audit.append(entry);
+    const other = (await place.worker()).open('bank');
+    await other.audit.append(entry);
+    const texts = (await linesOf(data.audit)).map(({ text }) => text);
+    expect(texts.join()).not.toMatch(/1000001|ACC0000001/);
+    const [one, two] = texts.map(fieldsOf);
+    expect([one?.customerId, one?.about]).toEqual([two?.customerId, two?.about]);
+    expect(one?.about).not.toContain(one?.customerId);
+    const shown = withWords(fieldsOf(texts[0] ?? ''), wordsOf(await other.personal.pseudonyms()));
+    expect([shown.customerId, shown.about]).toEqual(['1000001', 'csv ACC0000001']);
+    await data.audit.append({ ...entry, customerId: '1000002' });
+    await other.personal.forgetPseudonyms('1000001');
+    expect((await data.personal.pseudonyms()).map(({ customerId }) => customerId)).toEqual([
+      ...['1000002', '1000002'],
+    ]);
+    expect(await checkChain(data.audit.lines(), await data.audit.head())).toMatchObject({ broken: null });
+    await data.audit.append(entry);
+    const again = (await linesOf(data.audit)).map(({ text }) => fieldsOf(text).customerId);
+    expect(again[3]).not.toBe(again[0]);
   });
 });

@@ -10,14 +10,14 @@ it('no role may change, remove or write lines of the audit log: workers may only
   await audit.append({ action: 'exported', customerId: '1000001', about: 'csv "1"' });
   await audit.append({ action: 'logged-out' });
   const may = (role: string, right: string) =>
-    ['audit', 'audit_heads'].map((table) =>
+    ['audit', 'audit_heads', 'pseudonyms'].map((table) =>
       stores.sql(`select has_table_privilege('${role}', 'psd2.${table}', '${right}')`),
     );
   for (const right of ['insert', 'update', 'delete', 'truncate']) {
-    expect(may('psd2_worker', right)).toEqual(['f', 'f']);
-    expect(may('psd2_reader', right)).toEqual(['f', 'f']);
+    expect(may('psd2_worker', right)).toEqual(['f', 'f', 'f']);
+    expect(may('psd2_reader', right)).toEqual(['f', 'f', 'f']);
   }
-  expect(may('psd2_worker', 'select')).toEqual(['t', 't']);
+  expect(may('psd2_worker', 'select')).toEqual(['t', 't', 't']);
   for (const statement of [
     "update psd2.audit set line = ''",
     'delete from psd2.audit',

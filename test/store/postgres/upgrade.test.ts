@@ -35,7 +35,7 @@ function write(reference: string, state: string, standing: string, events: objec
 }
 /** Undoes the step to version 5. */
 const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; drop function psd2.audit_flow_event,
-  psd2.audit_append, psd2.audit_keep; drop table psd2.audit, psd2.audit_heads; drop function psd2.refuse_audit_change;
+  psd2.audit_append, psd2.audit_keep, psd2.pseudonym_of; drop table psd2.audit, psd2.audit_heads, psd2.pseudonyms; drop function psd2.refuse_audit_change;
   drop table psd2.batch_events, psd2.batch_lines, psd2.batches; drop function psd2.check_batch_event;
   alter table psd2.sync_progress drop column newest;
   ${['transactions', 'pending_transactions']

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineInstead, sha256Of } from '../../audit/chain.ts';
+import { pseudonymIn } from '../../audit/pseudonyms.ts';
 import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import type { StoreFolder } from '../../machine/folder.ts';
 import type { AuditLine } from '../../ports/audit.ts';
@@ -11,6 +12,7 @@ import type {
   Holdings,
   LoginRecord,
   NoteRecord,
+  PseudonymRecord,
   StoredRecord,
 } from '../../ports/copy.ts';
 import type { Holder } from '../../ports/tokens.ts';
@@ -92,6 +94,7 @@ class FolderHoldings implements Holdings {
       const record = this.#flows.read(flow);
       if (record) yield record;
     }
+    for (const pseudonym of this.#audit.pseudonyms()) yield { kind: 'pseudonym', ...pseudonym };
     for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
     for (const batch of this.#batches.ids()) {
       const record = this.#batches.record(batch);
@@ -118,6 +121,8 @@ class FolderHoldings implements Holdings {
         return this.#customers.record(record.baseUrl, record.customer);
       case 'audit':
         return this.#lineInstead(record);
+      case 'pseudonym':
+        return this.#pseudonymInstead(record);
       case 'flow':
         return this.#flows.read(record.flow);
       case 'batch':
@@ -145,6 +150,8 @@ class FolderHoldings implements Holdings {
       case 'audit':
         (await this.#auditLines()).set(record.n, { n: record.n, text: record.text });
         return this.#audit.keep(record);
+      case 'pseudonym':
+        return this.#audit.keepPseudonym(pseudonymIn(record));
       case 'flow':
         return this.#flows.add(record);
       case 'batch':
@@ -152,6 +159,12 @@ class FolderHoldings implements Holdings {
       case 'count':
         return this.#putCount(record);
     }
+  }
+
+  #pseudonymInstead({ customerId, word }: PseudonymRecord): PseudonymRecord | undefined {
+    const all = this.#audit.pseudonyms();
+    const own = all.find((each) => each.customerId === customerId && each.word === word);
+    return own && { kind: 'pseudonym', ...own };
   }
 
   async #lineInstead(record: AuditRecord): Promise<AuditRecord | undefined> {

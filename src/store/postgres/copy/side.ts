@@ -138,6 +138,7 @@ class DatabaseHoldings implements Holdings {
     yield* await this.#notes.all();
     yield* this.#customers.all();
     yield* this.#flows.all();
+    for (const pseudonym of await this.#audit.pseudonyms()) yield { kind: 'pseudonym', ...pseudonym };
     for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
     yield* this.#batches.all();
   }
@@ -151,6 +152,10 @@ class DatabaseHoldings implements Holdings {
       case 'audit': {
         const instead = lineInstead(record, await this.#audit.line(record.n), await this.#audit.head());
         return instead && { kind: 'audit', ...instead };
+      }
+      case 'pseudonym': {
+        const own = await this.#audit.pseudonym(record);
+        return own && { kind: 'pseudonym', ...own };
       }
       case 'flow':
         return this.#flows.of(record.flow);
@@ -173,6 +178,8 @@ class DatabaseHoldings implements Holdings {
         return this.#customers.put(record);
       case 'audit':
         return this.#audit.keep(record);
+      case 'pseudonym':
+        return this.#audit.keepPseudonym(record);
       case 'flow':
         return this.#flows.put(record);
       case 'batch':

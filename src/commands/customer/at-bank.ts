@@ -1,0 +1,80 @@
+import { isOver } from '../../domain/flow-states.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Context } from '../context.ts';
+import { customerIdOf, forFlow } from '../flow/customer.ts';
+import { collect } from '../flow/list.ts';
+
+/** What the bank has ended for a customer. */
+export interface EndedAtBank {
+  tokens: ('refresh_token' | 'access_token')[];
+  /** Ids of consents. */
+  consents: string[];
+  /** What the bank refused, in words. It counts as ended there: the bank does not know it any more. */
+  refused: string[];
+}
+
+/**
+ * Ends the customer's consents at the bank, where the bank has such a call. The journal of each says so.
+ *
+ * @throws Psd2Error what the calls throw, save a refusal
+ */
+export async function endConsents(context: Context, customerId: string, ended: EndedAtBank): Promise<void> {
+  if (!(await context.bankInterface()).has.has('consent deletion')) return;
+  const { flows, customers } = await context.store();
+  const kept = new Set((await customers.read(customerId))?.consents.map(({ consentId }) => consentId));
+  for (const consent of await collect(flows.list('consent', { customer: customerId }))) {
+    const { resourceId, transactionId, flow, state } = consent;
+    const isThere = resourceId !== null && (kept.has(resourceId) || !isOver({ state }));
+    if (customerIdOf(consent) !== customerId || !isThere) continue;
+    await unlessRefused(ended, async () => {
+      const { bank } = await (await forFlow(context, consent)).bank();
+      await flows.resume('consent', flow, async (open) => {
+        await bank.consents.delete?.(resourceId, transactionId);
+        ended.consents.push(resourceId);
+        const now = open.current.state;
+        if (now === 'confirmed' || !isOver({ state: now }))
+          await open.record({ type: 'ended', state: 'cancelled', bankStatus: null });
+      });
+    });
+  }
+}
+
+/**
+ * Forgets the customer's tokens, and revokes them before.
+ *
+ * @param revokes whether to ask the bank. Tokens of another base URL are never sent to this one
+ * @throws Psd2Error what the calls throw, save a refusal: the tokens stay then
+ */
+export async function endLogin(
+  context: Context,
+  customerId: string,
+  revokes: boolean,
+  ended: EndedAtBank,
+): Promise<void> {
+  const { tokens: store } = await context.store();
+  if (!revokes || (await store.login(customerId)) === undefined) return store.forget(customerId);
+  const bank = await context.applicationBank('authorization_code');
+  await store.forget(customerId, async () => {
+    const tokens = await store.read(customerId);
+    const transactionId = context.world.newId();
+    for (const kind of ['refresh_token', 'access_token'] as const) {
+      const token = kind === 'refresh_token' ? tokens?.refreshToken : tokens?.accessToken;
+      if (!token) continue;
+      await unlessRefused(ended, async () => {
+        await bank.connect().login.revoke(bank.client(), token, kind, transactionId);
+        ended.tokens.push(kind);
+      });
+    }
+  });
+}
+
+/** The bank's refusal does not keep a customer from being forgotten. A bank that cannot be reached does. */
+async function unlessRefused({ refused }: EndedAtBank, call: () => Promise<void>): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    const codes = ['bank_refused', 'forbidden', 'not_logged_in'];
+    if (!(error instanceof Psd2Error) || !codes.includes(error.code)) throw error;
+    refused.push(error.message);
+  }
+}

@@ -1,0 +1,138 @@
+import type { Batch } from '../../domain/batch/batch.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { accountsIn, accountsInRows } from '../../domain/pseudonymised.ts';
+import { type AuditFields, parseAuditLine } from '../../store/audit/chain.ts';
+import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
+import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
+import { syncFoldersOf } from '../../store/machine/sync-folders.ts';
+import type { CollectedData, StoredRows } from '../../store/ports/personal.ts';
+import type { Context } from '../context.ts';
+
+/** All that psd2 keeps about a customer: in the store, and on this machine. */
+export interface Collected extends CollectedData {
+  customerId: string;
+  /** Their pseudonym; undefined if they have none. */
+  pseudonym: string | undefined;
+  /** The ids and IBANs of their accounts, as far as psd2 knows them. */
+  accounts: string[];
+  batches: { batch: Batch; lines: BatchLine[] }[];
+  audit: AuditFields[];
+  /** The folders of `--out`, with the rows in them. */
+  folders: { folder: string; files: StoredRows[] }[];
+  calls: LoggedCall[];
+}
+
+/**
+ * Collects what psd2 keeps about a customer of the profile.
+ *
+ * @param more folders of syncs that psd2 does not remember
+ * @throws Psd2Error `config` if something is damaged
+ */
+export async function collectFor(
+  context: Context,
+  customerId: string,
+  more: readonly string[],
+): Promise<Collected> {
+  const { name } = context.profile();
+  const data = await context.store();
+  const stored = await data.personal.collect(customerId);
+  const folders = [];
+  for (const folder of new Set([...syncFoldersOf(context.folder, name), ...more])) {
+    const files = await data.personal.syncedInto(folder).rows(customerId);
+    if (files.length > 0) folders.push({ folder, files });
+  }
+  const all = await data.personal.pseudonyms();
+  const own = all.filter((each) => each.customerId === customerId);
+  const rows = [...stored.rows, ...folders.flatMap(({ files }) => files)].flatMap((each) => each.rows);
+  const words = [
+    ...stored.flows.flatMap(({ events }) => accountsIn(events[0]?.event)),
+    ...accountsInRows(rows),
+    ...own.map(({ word }) => word).filter((word) => word !== customerId),
+  ];
+  const pseudonyms = new Set(own.map(({ pseudonym }) => pseudonym));
+  const found = {
+    ...stored,
+    customerId,
+    pseudonym: own.find(({ word }) => word === customerId)?.pseudonym,
+    accounts: [...new Set(words)].filter((word) => !pseudonyms.has(word)),
+    folders,
+  };
+  return {
+    ...found,
+    batches: await batchesOf(context, found),
+    audit: await auditOf(context, found, wordsOf(all)),
+    calls: callsOf(context, found),
+  };
+}
+
+/** Whether nothing is kept about the customer. */
+export function isUnknown(found: Collected): boolean {
+  const { logins, flows, rows, batches, audit, folders, calls, pseudonym } = found;
+  const parts = [logins, flows, rows, batches, audit, folders, calls];
+  return pseudonym === undefined && parts.every(({ length }) => length === 0);
+}
+
+type Known = Pick<Collected, 'customerId' | 'pseudonym' | 'accounts' | 'flows'>;
+
+async function batchesOf(context: Context, known: Known): Promise<Collected['batches']> {
+  const { batches } = await context.store();
+  const found: Collected['batches'] = [];
+  for await (const batch of batches.list()) {
+    const lines = (await batches.lines(batch)).filter((line) => isLineOf(known, batch, line));
+    if (lines.length > 0) found.push({ batch, lines });
+  }
+  return found;
+}
+
+/** Whether a line of a batch pays for the customer: the file says so, a transfer does, or the account is theirs. */
+function isLineOf({ customerId, pseudonym, accounts, flows }: Known, batch: Batch, line: BatchLine): boolean {
+  if (line.customer !== null) return line.customer === customerId || line.customer === pseudonym;
+  const flow = batch.flows.get(line.line);
+  if (flow !== undefined) return flows.some((each) => each.flow === flow);
+  return [line.from, line.fromIban].some((account) => account !== null && accounts.includes(account));
+}
+
+async function auditOf(
+  context: Context,
+  { customerId, pseudonym }: Known,
+  words: ReadonlyMap<string, string>,
+): Promise<AuditFields[]> {
+  if (pseudonym === undefined) return [];
+  const { audit } = await context.store();
+  const found: AuditFields[] = [];
+  for await (const { text } of audit.lines()) {
+    const fields = text.includes(pseudonym) ? parseAuditLine(text) : undefined;
+    if (fields && withWords(fields, words).customerId === customerId) found.push(withWords(fields, words));
+  }
+  return found;
+}
+
+/** The calls of the customer in this machine's log, and the other calls of the same transactions. The newest come first. */
+function callsOf(context: Context, known: Known): LoggedCall[] {
+  const isTheirs = callsFor(context, known);
+  return [...readCalls(context.folder.log)].filter(isTheirs);
+}
+
+/** Recognises the calls of a customer in this machine's log: by the ids in the path, the flow and the transaction. */
+export function callsFor(
+  { folder, profile }: Context,
+  { customerId, accounts, flows }: Known,
+): (call: LoggedCall) => boolean {
+  const { name } = profile();
+  const names = new Set([customerId, ...accounts]);
+  const ids = new Set(flows.map(({ flow }) => flow));
+  const isNamed = ({ path, flow }: LoggedCall) =>
+    (flow !== null && ids.has(flow)) || path.split('/').some((part) => names.has(decoded(part)));
+  const transactions = new Set<string>();
+  for (const call of readCalls(folder.log))
+    if (call.profile === name && isNamed(call)) transactions.add(call.transactionId);
+  return (call) => call.profile === name && transactions.has(call.transactionId);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

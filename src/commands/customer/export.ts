@@ -1,0 +1,134 @@
+import * as z from 'zod/mini';
+import type { Context } from '../context.ts';
+import { collect, examples, verb } from '../declare.ts';
+import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
+import { recordExport } from '../shared/record-in-audit.ts';
+import { requireFile, saveDocument } from '../shared/save-document.ts';
+import { type Collected, collectFor, isUnknown } from './collected.ts';
+
+/** A stored event or line, as psd2 wrote it. */
+const asStored = () => z.looseObject({});
+const rows = (what: string) => list(asStored(), what);
+
+/** The document of `psd2 customer export` (privacy page). */
+const customerDocument = () =>
+  z.object({
+    format: z.literal('psd2-customer'),
+    version: z.literal(1),
+    profile: text('profile of psd2'),
+    customerId: text('the customer'),
+    exportedAt: time('when'),
+    store: oneOf(['files', 'postgres'], 'where the data is'),
+    logins: list(
+      z.object({
+        baseUrl: text('base URL of the bank'),
+        accessTokenExpiresAt: orNull(text('ISO 8601; null if the bank did not say')),
+        refreshTokenExpiresAt: orNull(text('ISO 8601; null if the bank did not say')),
+        scope: orNull(text('scope that the bank granted')),
+      }),
+      'logins of the customer, without their tokens',
+    ),
+    accounts: list(z.string(), 'ids and IBANs of accounts that psd2 has seen'),
+    flows: list(
+      z.object({
+        flow: text('local id'),
+        kind: oneOf(['transfer', 'operation', 'consent'], 'kind of flow'),
+        events: list(
+          z.object({ at: text('when, ISO 8601'), event: asStored() }),
+          'the journal: what happened, in its order',
+        ),
+      }),
+      'payments, operations and consents',
+    ),
+    batches: list(
+      z.object({
+        batch: text('id of the batch'),
+        addedAt: text('when the batch was added, ISO 8601'),
+        lines: rows('the lines that pay for the customer'),
+      }),
+      'payments in batches',
+    ),
+    audit: rows('who did what for the customer: the fields of psd2 audit'),
+    rows: list(
+      z.object({
+        name: text('name of the table or file'),
+        rows: list(z.unknown(), 'its rows, as they are stored'),
+      }),
+      'all else that the store has: synced accounts, balances and transactions, consents, counts of reads, refusals',
+    ),
+    folders: list(
+      z.object({
+        folder: text('folder of psd2 sync --out'),
+        files: list(
+          z.object({ name: text('file'), rows: list(z.unknown(), 'its lines') }),
+          'files of the customer in it',
+        ),
+      }),
+      'files that psd2 sync has written',
+    ),
+    calls: rows("calls to the bank in this machine's log, the newest first: the fields of psd2 log"),
+  });
+
+const counts = () =>
+  z.object({
+    file: text('its path'),
+    bytes: whole('its size'),
+    flows: whole('number of flows in it'),
+    rows: whole('number of rows in it'),
+  });
+
+export const exportCustomer = verb(
+  {
+    prints: { what: 'all that psd2 has stored about a customer', shape: customerDocument },
+    printsWith: { '--file': { what: 'the file that was saved, and how much is in it', shape: counts } },
+    help: `
+psd2 prints or saves one JSON document with all that psd2 has stored about the customer: logins (never tokens), consents, payments
+with their journals, audit log, synced accounts and transactions, counts, and calls in the log of this machine.
+psd2 schema customer export prints its JSON Schema. Only you can read the file.
+
+psd2 remembers the folders of psd2 sync --out on this machine. Name others with --out. It does not know the files that psd2
+accounts export, accounts report and other commands have saved for you.
+${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
+  },
+  (command) =>
+    command
+      .argument('<customer>')
+      .option('--file <path>', 'path of a new file; without it, psd2 prints the document')
+      .option('--out <folder>', 'also look in this folder of psd2 sync --out; may be repeated', collect, []),
+  async (context, customer, { file, out }) => {
+    const path = file === undefined ? '-' : requireFile(context, file, 'text');
+    const customerId = (await context.bankInterface()).readCustomerId(customer);
+    const found = await collectFor(context, customerId, out);
+    const document = await documentOf(context, found);
+    if (isUnknown(found))
+      context.terminal.warn(`psd2 has nothing stored about customer ${customerId} of ${document.profile}.`);
+    else await recordExport(context, customerId, 'customer');
+    if (path === '-') return context.output.json(document);
+    const bytes = Buffer.from(`${JSON.stringify(document, null, 2)}\n`, 'utf8');
+    await saveDocument(context, path, bytes);
+    const rowsIn = [...found.rows, ...found.folders.flatMap(({ files }) => files)];
+    const result = {
+      file: path,
+      bytes: bytes.length,
+      flows: found.flows.length,
+      rows: rowsIn.reduce((sum, each) => sum + each.rows.length, 0),
+    };
+    if (context.output.format !== 'table') context.output.record(result, [], counts);
+  },
+);
+
+async function documentOf(context: Context, found: Collected) {
+  const { home } = await context.wholeStore();
+  const { logins, accounts, flows, batches, audit, rows: stored, folders, calls, customerId } = found;
+  return {
+    format: 'psd2-customer',
+    version: 1,
+    profile: context.profile().name,
+    customerId,
+    exportedAt: context.world.now().toISOString(),
+    store: home,
+    ...{ logins, accounts, flows },
+    batches: batches.map(({ batch, lines }) => ({ batch: batch.batch, addedAt: batch.addedAt, lines })),
+    ...{ audit, rows: stored, folders, calls },
+  };
+}

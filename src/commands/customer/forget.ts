@@ -1,0 +1,208 @@
+import * as z from 'zod/mini';
+import { type NameOf, pseudonymisedEvent, pseudonymisedLine } from '../../domain/pseudonymised.ts';
+import { removeCalls } from '../../store/machine/call-log.ts';
+import type { Removed } from '../../store/ports/personal.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import { collect, examples, verb } from '../declare.ts';
+import { confirmed } from '../shared/confirmed.ts';
+import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
+import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
+import { type Collected, callsFor, collectFor, isUnknown } from './collected.ts';
+import { refuseUnfinished } from './unfinished.ts';
+
+const proof = () =>
+  z.object({
+    profile: text('profile of psd2'),
+    customerId: text('the customer that psd2 has forgotten'),
+    pseudonym: orNull(text('what journals and audit log call the customer now; null if nothing was stored')),
+    forgottenAt: time('when'),
+    atBank: z
+      .object({
+        tokens: list(oneOf(['refresh_token', 'access_token'], 'kind'), 'tokens that the bank has revoked'),
+        consents: list(z.string(), 'ids of the consents that the bank has ended'),
+        refused: list(z.string(), 'what the bank refused to end, in words'),
+      })
+      .check(z.describe('what ended at the bank')),
+    removed: list(
+      z.object({ name: text('table, file or folder'), count: whole('number of rows, lines or files') }),
+      'what was removed',
+    ),
+    pseudonymised: z
+      .object({
+        flows: list(z.string(), 'local ids of the flows'),
+        batches: list(z.string(), 'ids of the batches'),
+        auditLines: whole('lines of the audit log, which did not change: only their pseudonym stays'),
+      })
+      .check(z.describe('records that the law wants kept, without what identifies the customer')),
+    elsewhere: list(z.string(), 'what psd2 cannot reach from here, in words'),
+  });
+type Proof = Printed<typeof proof>;
+
+const ELSEWHERE = [
+  'backups of the store and of this machine',
+  'files that other commands have saved: exports, reports, receipts, batch files and bundles of the log',
+  'the log of calls and the sync folders of other machines: run the same command there',
+];
+
+export const forget = verb(
+  {
+    prints: { what: 'the proof: what was removed, and what stays under a pseudonym', shape: proof },
+    help: `
+psd2 ends the customer's consents and tokens at the bank. Then it removes tokens, consents, synced accounts and transactions,
+counts, the calls in this machine's log, and the files in the folders of psd2 sync --out. Journals of payments stay, because
+the law wants them kept, but without the customer: a random pseudonym replaces the customer and their accounts. Amounts, dates,
+states, payees and references stay, so that nothing is paid twice. The audit log does not change, and --verify still
+succeeds: its lines had the pseudonym from the beginning, and psd2 forgets whose it was.
+
+psd2 refuses if a payment of the customer, or a batch with one, is not over. If the command is interrupted, run it again: it
+continues. With PostgreSQL it needs the rights of the owner of the tables. On stdout it prints the proof.
+${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes --json > forgotten.json')}`,
+  },
+  (command) =>
+    command
+      .argument('<customer>')
+      .option(
+        '--out <folder>',
+        'also remove files from this folder of psd2 sync --out; may be repeated',
+        collect,
+        [],
+      )
+      .option('--no-revoke', 'end nothing at the bank, for example if it cannot be reached any more'),
+  async (context, customer, { out, revoke }) => {
+    const customerId = (await context.bankInterface()).readCustomerId(customer);
+    const data = await context.store();
+    await data.personal.assertMayForget();
+    const found = await collectFor(context, customerId, out);
+    await refuseUnfinished(data, found);
+    if (!isUnknown(found)) await confirmForgetting(context, found, revoke);
+    // No payment begins from now on, and what began since the first look is found.
+    const result = await data.flows.exclusively(async () => {
+      const now = await collectFor(context, customerId, out);
+      await refuseUnfinished(data, now);
+      return isUnknown(now) ? nothing(context, customerId) : forgetNow(context, now, out, revoke);
+    });
+    printProof(context, result);
+  },
+);
+
+async function confirmForgetting(context: Context, found: Collected, revokes: boolean): Promise<void> {
+  const { customerId, flows, logins } = found;
+  const what = [
+    `${flows.length} ${flows.length === 1 ? 'flow' : 'flows'}`,
+    `${logins.length} ${logins.length === 1 ? 'login' : 'logins'}`,
+  ].join(' and ');
+  const bank = revokes ? ' Consents and tokens end at the bank.' : '';
+  await confirmed(context, {
+    text: `Forget customer ${customerId} of ${context.profile().name}, with ${what}? This cannot be undone.${bank}`,
+    unasked: 'Forgetting a customer needs a confirmation',
+    hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
+    declined: 'Nothing was forgotten',
+  });
+}
+
+/** Each step finds what an interrupted run has left. Whose the pseudonyms are is forgotten last. */
+async function forgetNow(
+  context: Context,
+  before: Collected,
+  out: readonly string[],
+  revokes: boolean,
+): Promise<Proof> {
+  const { customerId } = before;
+  const { personal, audit } = await context.store();
+  await audit.append({ action: 'forgot', customerId });
+  const ended: EndedAtBank = { tokens: [], consents: [], refused: [] };
+  if (revokes) await endConsents(context, customerId, ended);
+  await endLogin(context, customerId, revokes, ended);
+  const found = await collectFor(context, customerId, out);
+  const nameOf = await namesFor(context, found);
+  const removed: Removed[] = removeFromLog(context, found);
+  for (const { folder } of found.folders)
+    removed.push({ name: folder, count: await personal.syncedInto(folder).remove(customerId) });
+  await pseudonymise(context, found, nameOf);
+  removed.push(...(await personal.removeRows(customerId)));
+  await personal.forgetPseudonyms(customerId);
+  return {
+    profile: context.profile().name,
+    customerId,
+    pseudonym: nameOf(customerId) ?? null,
+    forgottenAt: context.world.now().toISOString(),
+    atBank: ended,
+    removed: withLogins(removed, before),
+    pseudonymised: {
+      flows: found.flows.map(({ flow }) => flow),
+      batches: found.batches.map(({ batch }) => batch.batch),
+      auditLines: found.audit.length,
+    },
+    elsewhere: ELSEWHERE,
+  };
+}
+
+/** The tokens went first, with the login at the bank. */
+function withLogins(removed: Removed[], { logins }: Collected): Removed[] {
+  const isCounted = removed.some(({ name }) => name === 'tokens');
+  return logins.length === 0 || isCounted ? removed : [{ name: 'tokens', count: logins.length }, ...removed];
+}
+
+/** Gives the customer and each account a pseudonym, durably: a later run uses the same ones. */
+async function namesFor(context: Context, { customerId, accounts }: Collected): Promise<NameOf> {
+  const { personal } = await context.store();
+  const names = new Map<string, string>();
+  for (const word of [customerId, ...accounts]) names.set(word, await personal.pseudonymOf(customerId, word));
+  return (word) => names.get(word);
+}
+
+function removeFromLog(context: Context, found: Collected): Removed[] {
+  const { folder, world } = context;
+  const count = removeCalls(folder.log, world.now().toISOString(), callsFor(context, found));
+  return count > 0 ? [{ name: 'log of calls', count }] : [];
+}
+
+/** The batches first: a line is found by its flow. */
+async function pseudonymise(context: Context, found: Collected, nameOf: NameOf): Promise<void> {
+  const { personal, batches } = await context.store();
+  for (const { batch, lines } of found.batches) {
+    const theirs = new Set(lines.map(({ line }) => line));
+    await batches.pseudonymise(batch, (line) =>
+      theirs.has(line.line) ? pseudonymisedLine(line, nameOf) : line,
+    );
+  }
+  for (const { flow } of found.flows)
+    await personal.rewriteFlow(flow, (event) => pseudonymisedEvent(event, nameOf));
+}
+
+function nothing(context: Context, customerId: string): Proof {
+  const { name } = context.profile();
+  context.terminal.say(`psd2 has nothing stored about customer ${customerId} of ${name}.`);
+  return {
+    profile: name,
+    customerId,
+    pseudonym: null,
+    forgottenAt: context.world.now().toISOString(),
+    atBank: { tokens: [], consents: [], refused: [] },
+    removed: [],
+    pseudonymised: { flows: [], batches: [], auditLines: 0 },
+    elsewhere: ELSEWHERE,
+  };
+}
+
+function printProof({ output, terminal }: Context, result: Proof): void {
+  if (result.atBank.refused.length > 0)
+    terminal.warn(`The bank refused to end something: ${result.atBank.refused.join('; ')}.`);
+  const { removed, pseudonymised, atBank } = result;
+  output.record(
+    result,
+    [
+      { title: 'Customer', value: ({ customerId }) => customerId },
+      { title: 'Pseudonym', value: ({ pseudonym }) => pseudonym, whole: true },
+      { title: 'Tokens revoked', value: () => atBank.tokens.join(', ') },
+      { title: 'Consents ended', value: () => atBank.consents.join(', ') },
+      { title: 'Removed', value: () => removed.map(({ name, count }) => `${name} (${count})`).join(', ') },
+      { title: 'Journals kept', value: () => `${pseudonymised.flows.length}` },
+      { title: 'Batches kept', value: () => `${pseudonymised.batches.length}` },
+      { title: 'Audit lines kept', value: () => `${pseudonymised.auditLines}` },
+      { title: 'Not reached', value: ({ elsewhere }) => elsewhere.join('; ') },
+    ],
+    proof,
+  );
+}

@@ -1,0 +1,148 @@
+import type { BatchLine } from './batch/line.ts';
+import { iban } from './events.ts';
+import { isAccountId } from './identifiers.ts';
+
+// Journals without what identifies a customer, for `psd2 customer forget` (privacy page). Amounts, currencies, dates, states, ids
+// of the bank, the payee's name and IBAN, and the operator's references stay: the law wants them kept, and they prevent a second
+// payment. The customer, their accounts, their own words and the bank's links go.
+
+type Fields = Record<string, unknown>;
+
+/** The pseudonym of the customer's id or of an account of theirs. Undefined for any other text. */
+export type NameOf = (word: string) => string | undefined;
+
+/** The customer of a flow, from its first event. Undefined if it is none. */
+export function customerIn(created: unknown): string | undefined {
+  if (!isFields(created)) return undefined;
+  const of = isFields(created.order) ? created.order : created;
+  return typeof of.customerId === 'string' ? of.customerId : undefined;
+}
+
+/** The ids and IBANs of the customer's accounts in the first event of a flow. */
+export function accountsIn(created: unknown): string[] {
+  if (!isFields(created)) return [];
+  const { order, categories, terms } = created;
+  const found: unknown[] = [];
+  if (isFields(order)) found.push(order.from, order.fromIban);
+  for (const category of Array.isArray(categories) ? categories : [])
+    if (isFields(category)) found.push(category.products);
+  const access = isFields(terms) ? terms.access : undefined;
+  if (isFields(access)) found.push(access.accounts, access.balances, access.transactions);
+  return [...new Set(found.flat().filter((each) => typeof each === 'string' && each !== ''))].map(String);
+}
+
+/** The ids and IBANs of accounts in rows that a sync or a consent has stored, in fields with these names. */
+export function accountsInRows(rows: readonly unknown[]): string[] {
+  const found = rows.filter(isFields).flatMap((row) => {
+    const { consents, kept } = row;
+    const inside = [consents, isFields(kept) ? kept.consents : undefined].flatMap((each) =>
+      Array.isArray(each) ? each.filter(isFields).map(({ accounts }) => accounts) : [],
+    );
+    return [row.productId, row.product_id, row.accountId, row.account_id, row.iban, ...inside];
+  });
+  return [...new Set(found.flat().filter((each) => typeof each === 'string' && each !== ''))].map(String);
+}
+
+/** Replaces what identifies the customer in an event. What it gives back is still a valid event of the same kind. */
+export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
+  if (!isFields(event)) return event;
+  const { links: _links, messages: _messages, returnState: _state, ...kept } = event;
+  if (isFields(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
+  if (isFields(kept.initiation))
+    kept.initiation = { ...kept.initiation, body: '', returnAddress: '', returnState: '' };
+  for (const name of ['furtherData', 'data'])
+    if (Array.isArray(kept[name])) kept[name] = kept[name].map((text) => factsOf(text, nameOf));
+  if (kept.type === 'resolved') kept.note = null;
+  return withNames(kept, nameOf);
+}
+
+function pseudonymisedOrder(order: Fields, nameOf: NameOf): Fields {
+  const { payeeAddress: _address, ...kept } = order;
+  if (typeof kept.data === 'string') kept.data = factsOf(kept.data, nameOf);
+  if (typeof kept.description === 'string') kept.description = '';
+  // The customer pays to an account of their own.
+  const payee = typeof kept.to === 'string' ? nameOf(kept.to) : undefined;
+  if (payee !== undefined && 'name' in kept) kept.name = payee;
+  return kept;
+}
+
+/** Replaces what identifies the customer in a line of a batch. */
+export function pseudonymisedLine(line: BatchLine, nameOf: NameOf): BatchLine {
+  const { customer, from } = line;
+  const account = from === null ? undefined : nameOf(from);
+  const own = nameOf(line.iban);
+  return {
+    ...line,
+    customer: customer && (nameOf(customer) ?? customer),
+    from: account !== undefined && isAccountId(account) ? account : from,
+    fromIban: null,
+    // The customer pays to an account of their own.
+    name: own ?? line.name,
+    iban: iban.parse(own ?? line.iban),
+    description: '',
+    address: null,
+  };
+}
+
+/** The names of fields whose values say what was paid to whom, and when. */
+const FACT =
+  /amount|currency|date|day|month|year|frequency|iban|beneficiary|creditor|payee|type|instant|urgent/i;
+
+/** Of an operation's own data (JSON), what says what was paid. Any other text goes. */
+function factsOf(text: unknown, nameOf: NameOf): string {
+  const value = typeof text === 'string' ? parsed(text) : undefined;
+  return JSON.stringify(factsIn(value ?? {}, false, nameOf));
+}
+
+function factsIn(value: unknown, isFact: boolean, nameOf: NameOf): unknown {
+  if (typeof value === 'string') return isFact ? (nameOf(value) ?? value) : '';
+  if (Array.isArray(value)) return value.map((each) => factsIn(each, isFact, nameOf));
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      KEPT.has(name) && typeof each === 'string' ? each : factsIn(each, isFact || FACT.test(name), nameOf),
+    ]),
+  );
+}
+
+/** These may look like the id of a customer, and are none. */
+const KEPT = new Set([
+  'amount',
+  'reference',
+  'cro',
+  'flow',
+  'resourceId',
+  'transactionId',
+  'endToEndId',
+  'data',
+]);
+
+/** A longer word is replaced inside other texts too, for example in the bank's messages. A short one may be a part of an amount. */
+const LONG = 10;
+
+function withNames(value: unknown, nameOf: NameOf): unknown {
+  if (typeof value === 'string') return nameOf(value) ?? withinText(value, nameOf);
+  if (Array.isArray(value)) return value.map((each) => withNames(each, nameOf));
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, KEPT.has(name) ? each : withNames(each, nameOf)]),
+  );
+}
+
+function withinText(text: string, nameOf: NameOf): string {
+  if (text.length <= LONG) return text;
+  return text.replace(/[A-Za-z0-9._-]{10,}/g, (word) => nameOf(word) ?? word);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
