@@ -21,6 +21,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_APPROVALS: 'how many other people must approve a batch: 0, 1 or 2',
   PSD2_ENVIRONMENT: 'production or sandbox; in production, psd2 marks every question',
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles and of tokens in a database',
+  PSD2_NEW_CONFIG_PASSPHRASE: 'the new one, for psd2 store rekey',
   PSD2_BROWSER: 'command that opens an address, or "none"; then BROWSER; default: the system\'s',
   PSD2_NOTIFY: 'command that gets each item of psd2 expiring as JSON on its standard input',
   PSD2_OPERATOR: 'who works, for journals and psd2 audit; default: the user of the system',

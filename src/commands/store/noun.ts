@@ -20,6 +20,10 @@ ${examples('psd2 store init --roles', 'psd2 store status', 'psd2 store copy --fr
       description: 'copy the store from files to PostgreSQL or back, and compare both sides',
       load: async () => (await import('./copy.ts')).copy,
     },
+    rekey: {
+      description: 'change the passphrase that protects secrets, while workers go on',
+      load: async () => (await import('./rekey.ts')).rekey,
+    },
     status: {
       description: 'show where the store is, how much it holds, and which workers use it',
       load: async () => (await import('./status.ts')).status,

@@ -5,3 +5,4 @@ export { databaseSide } from './copy/side.ts';
 export { Database } from './database.ts';
 export { currentVersion, initStore, sqlFor } from './init.ts';
 export { mayKeepPlainTokens, opensOne, passphraseEntry, storedKeys } from './keys.ts';
+export { addPassphrase, dropOthers } from './rekey.ts';

@@ -16,8 +16,14 @@ import {
 import { deriveKey, type KeySources } from '../secrets/vault.ts';
 import { type Database, ProfileRows } from './database.ts';
 
-const wrapped = z.object({ v: z.literal(1), id: z.string(), salt: z.string(), key: sealed });
-type Wrapped = z.infer<typeof wrapped>;
+/** The key of a profile, encrypted with a passphrase. */
+const wrap = { salt: z.string(), key: sealed };
+export const wrapped = z.object({
+  ...{ v: z.literal(1), id: z.string(), ...wrap },
+  /** The same key, encrypted with other passphrases: while a new one is introduced (`store rekey`). */
+  also: z.optional(z.array(z.object(wrap))),
+});
+export type Wrapped = z.infer<typeof wrapped>;
 const plainRow = z.object({ plain_tokens: z.boolean() });
 const keyRow = z.object({ profile: z.string(), key: wrapped });
 
@@ -164,7 +170,7 @@ export class Keys extends ProfileRows {
       {
         hint: isKept
           ? 'Set PSD2_CONFIG_PASSPHRASE to the one that the other machines have, and replace that of the keyring:'
-          : 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store.',
+          : 'Check PSD2_CONFIG_PASSPHRASE. It must be the same on all machines that share the store. If psd2 store rekey has changed it, set the new one.',
         ...(isKept && { next: [['store', 'init', '--keyring']] }),
       },
     );
@@ -198,12 +204,20 @@ export class Keys extends ProfileRows {
   }
 }
 
-/** @returns base64; undefined if the passphrase is not the right one */
-async function openKey(profile: string, key: Wrapped, passphrase: string): Promise<string | undefined> {
-  return unseal(await deriveKey(passphrase, key.salt), placeOfKey(profile, key.id), key.key);
+/** @returns base64; undefined if the passphrase is none of the right ones */
+export async function openKey(
+  profile: string,
+  { id, also = [], ...own }: Wrapped,
+  passphrase: string,
+): Promise<string | undefined> {
+  for (const { salt, key } of [own, ...also]) {
+    const opened = unseal(await deriveKey(passphrase, salt), placeOfKey(profile, id), key);
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
 }
 
-function placeOfKey(profile: string, id: string): Place {
+export function placeOfKey(profile: string, id: string): Place {
   return [profile, id, 'key'];
 }
 

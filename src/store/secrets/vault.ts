@@ -37,6 +37,8 @@ const protection = z.lazy(() =>
     ]),
     /** The key of the profile's files, encrypted with the keyring's key or the passphrase's. */
     key: sealed,
+    /** The same key, encrypted with other passphrases: while a new one is introduced (`store rekey`). */
+    also: z.optional(z.array(z.object({ salt: z.string(), key: sealed }))),
   }),
 );
 type Protection = z.infer<typeof protection>;
@@ -145,6 +147,37 @@ export class Vault {
     if (before?.wrappedBy.kind === 'keyring' && protector.kind !== 'keyring') await this.#forgetEntry(id);
   }
 
+  /**
+   * Lets a new passphrase open the profile beside the old one, if a passphrase protects it and the new one does not open it yet.
+   *
+   * @returns whether a passphrase protects the profile
+   * @throws Psd2Error `config` if the key cannot be opened or written. Nothing has changed then
+   */
+  async addPassphrase(passphrase: string): Promise<boolean> {
+    const current = this.#read();
+    if (current?.wrappedBy.kind !== 'passphrase') return false;
+    if ((await this.#openWith(current, passphrase)) !== undefined) return true;
+    const key = await this.#open(current);
+    const wrapping = await this.#newWrapping(current.id, { kind: 'passphrase', passphrase });
+    if (wrapping.by.kind !== 'passphrase') return false;
+    const { salt } = wrapping.by.scrypt;
+    const wrapped = seal(wrapping.key, this.#wrapPlace(current.id), key.toString('base64'));
+    await this.#write({ ...current, also: [...(current.also ?? []), { salt, key: wrapped }] });
+    return true;
+  }
+
+  /** Lets only this passphrase open the profile, after {@link addPassphrase}. @throws as {@link addPassphrase} */
+  async dropOthers(passphrase: string): Promise<void> {
+    const current = this.#read();
+    if (current?.wrappedBy.kind !== 'passphrase' || !current.also?.length) return;
+    const key = await this.#openWith(current, passphrase);
+    if (key === undefined) throw new TypeError('addPassphrase has let this passphrase open the profile');
+    const wrapping = await this.#newWrapping(current.id, { kind: 'passphrase', passphrase });
+    const { also: _also, ...kept } = current;
+    const wrapped = seal(wrapping.key, this.#wrapPlace(current.id), key);
+    await this.#write({ ...kept, wrappedBy: wrapping.by, key: wrapped });
+  }
+
   /** Runs `work`, which changes the protection, one process at a time. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return withLock(
@@ -185,11 +218,10 @@ export class Vault {
   }
 
   async #unwrap(current: Protection): Promise<Buffer> {
-    const wrapping =
+    const key =
       current.wrappedBy.kind === 'keyring'
-        ? await this.#keyOfKeyring(current.id)
-        : await this.#keyOfPassphrase(current.wrappedBy.scrypt.salt);
-    const key = unseal(wrapping, this.#wrapPlace(current.id), current.key);
+        ? unseal(await this.#keyOfKeyring(current.id), this.#wrapPlace(current.id), current.key)
+        : await this.#openWith(current, await this.#passphrase());
     if (key !== undefined) return Buffer.from(key, 'base64');
     throw new Psd2Error(
       'config',
@@ -200,7 +232,7 @@ export class Vault {
         hint:
           current.wrappedBy.kind === 'keyring'
             ? `Either the keyring's entry or ${this.#path} was changed: restore it.`
-            : `Check the passphrase (PSD2_CONFIG_PASSPHRASE); if it is right, ${this.#path} was changed: restore it.`,
+            : `Check the passphrase (PSD2_CONFIG_PASSPHRASE). If psd2 store rekey has changed it, use the new one. If it is right, ${this.#path} was changed: restore it.`,
       },
     );
   }
@@ -221,9 +253,22 @@ export class Vault {
     });
   }
 
-  async #keyOfPassphrase(salt: string): Promise<Buffer> {
+  /** @returns base64; undefined if the passphrase is none of the right ones */
+  async #openWith(
+    { id, wrappedBy, key, also = [] }: Protection,
+    passphrase: string,
+  ): Promise<string | undefined> {
+    if (wrappedBy.kind !== 'passphrase') return undefined;
+    for (const wrap of [{ salt: wrappedBy.scrypt.salt, key }, ...also]) {
+      const opened = unseal(await deriveKey(passphrase, wrap.salt), this.#wrapPlace(id), wrap.key);
+      if (opened !== undefined) return opened;
+    }
+    return undefined;
+  }
+
+  async #passphrase(): Promise<string> {
     const passphrase = await this.#sources.passphrase(this.#profile);
-    if (passphrase) return deriveKey(passphrase, salt);
+    if (passphrase) return passphrase;
     throw new Psd2Error('config', `The profile ${this.#profile} is protected by a passphrase`, {
       hint: 'Set PSD2_CONFIG_PASSPHRASE, or run this at a terminal to be asked.',
     });

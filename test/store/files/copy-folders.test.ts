@@ -160,6 +160,7 @@ describe('the records of a folder', () => {
       { kind: 'customer', baseUrl: BANK.href, customer: 'bob', generation: 2, kept: null },
       expect.objectContaining({ kind: 'flow', underWay: false }),
       expect.objectContaining({ kind: 'flow', underWay: true, flow: left }),
+      expect.objectContaining({ kind: 'pseudonym' }),
       expect.objectContaining({ kind: 'audit', n: 1 }),
       expect.objectContaining({ kind: 'audit', n: 2 }),
       { kind: 'count', day, read: null, count: 1 },

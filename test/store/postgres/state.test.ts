@@ -388,7 +388,7 @@ describe('the roles of psd2 store init --roles', () => {
       .split('\n');
     expect(tables('psd2_worker', 'select')).toEqual(all);
     const owners = ['store', 'tokens_of_schema_1'];
-    const grows = ['audit', 'audit_heads'];
+    const grows = ['audit', 'audit_heads', 'pseudonyms'];
     const closed = [...owners, ...grows];
     expect(tables('psd2_worker', 'insert')).toEqual(all.filter((name) => !closed.includes(name)));
     const changeable = tables('psd2_worker', 'update, delete');
