@@ -41,7 +41,7 @@ export function newBatch(batch: string, { type: _, by, ...added }: BatchAdded, a
     ...added,
     ...{ batch, addedBy: by, addedAt: at },
     ...{ approvals: [], rejection: null },
-...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
+    ...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
     pseudonymised: new Set(),
   };
 }
