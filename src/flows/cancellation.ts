@@ -1,22 +1,35 @@
+import type { Sca, ScaLinks } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
-import { authoriseByLinks, type LinkedSubject, type ReturnPorts } from './linked-sca.ts';
+import {
+  authoriseByLinks,
+  type LinkedSubject,
+  lacksReturn,
+  type ReturnPorts,
+  returnAddress,
+} from './linked-sca.ts';
 import { findOut, recordFound } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
-import { isRefusal } from './refusals.ts';
-import { resourceOf, statusOf } from './resource-status.ts';
+import { isInterruption, isRefusal } from './refusals.ts';
+import { progressOf, resourceOf, statusOf } from './resource-status.ts';
 import { askUntil } from './sca.ts';
+
+/** The SCA of a cancellation. No journal has it: a cancellation that was not authorised is asked for again. */
+interface CancellationSca {
+  links: ScaLinks | null;
+  sentCode: boolean;
+}
 
 /**
  * Cancels a payment at a bank where the customer commits (NextGenPSD2, section 2, `DELETE`). If the bank wants it, the customer
  * authorises the cancellation. Only the bank's status ends the payment: an answer to the request alone does not.
  *
  * @returns the operation, which the bank has cancelled or rejected
- * @throws Psd2Error `usage` if the bank does not cancel it, `payment_failed`… as the bank refuses; `outcome_unknown` if the bank
- *   does not say that it is cancelled
+ * @throws Psd2Error `usage` if the bank does not cancel it, `payment_failed`… as the bank refuses; `not_authorised` if the
+ *   customer does not authorise the cancellation; `outcome_unknown` if the bank does not say that it is cancelled
  */
 export async function cancelAtBank<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -27,46 +40,93 @@ export async function cancelAtBank<Order extends OrderTarget>(
   const { sca, cancellation } = calls;
   const { initiation, kind, flow, transactionId } = open.current;
   if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation for ${flow}`);
+  const { customer, world } = ports;
   const { resourceId } = resourceOf(open.current);
   const announced = announcing<Operation<Order>, OperationEvent<Order>>(open, (intent) => ({
     type: 'cancel-sent',
     ...intent,
   }));
-  const { returnAddress, returnState: state } = initiation;
-  const request = { resourceId, redirectUri: returnAddress, beforeSend: announced };
-  const links = await cancellation.request(request).catch(async (error: unknown) => {
-    // An earlier request may have done it already, and the bank may have executed it.
-    if (isRefusal(error) && (await recordEnd(open, { sca }))) return null;
-    throw error;
-  });
+  const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
+  const links = await cancellation
+    .request({ resourceId, redirectUri, beforeSend: announced })
+    .catch(async (error: unknown) => {
+      // An earlier request may have done it already, and the bank may have executed it.
+      if (isRefusal(error) && (await recordEnd(open, { sca }))) return null;
+      throw error;
+    });
+  const subject: LinkedSubject = {
+    ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
+    again: [kind, 'cancel', flow],
+    doing: 'authorise the cancellation',
+    whenLate: { hint: 'Ask for it again with:', next: [[kind, 'cancel', flow]], flow },
+  };
+  const asked: CancellationSca = { links: null, sentCode: false };
+  const hasEnded = async () => {
+    if (await recordEnd(open, { sca })) return true;
+    await assertAuthorisable(cancellation.sca, subject, asked);
+    return null;
+  };
   if (links) {
-    const subject: LinkedSubject = {
-      ...{ kind, flow, transactionId, resourceId, returnAddress, state },
-      doing: 'authorise the cancellation',
-      whenLate: { hint: 'Ask for it again with:', next: [[kind, 'cancel', flow]], flow },
-    };
     const at = { ...ports, bank: { ...ports.bank, sca: cancellation.sca } };
-    await authoriseByLinks(subject, links, at, returns, {
+    asked.sentCode = await authoriseByLinks(subject, links, at, returns, {
       approach: announced,
       code: announced,
-      started: async () => {},
+      async started(found) {
+        asked.links = found;
+      },
       returned: async () => {},
       isDecided: () => recordEnd(open, { sca }),
       refusedLogin: (error) => Promise.reject(error),
+      isDecided: () => isOver(cancellation.sca, subject, asked),
     });
   }
   // Without SCA the bank needs a moment at most.
-  const patience = links ? ports.customer.scaTimeoutMs : Math.min(ports.customer.scaTimeoutMs, 10_000);
-  const ended = askUntil(ports.world, patience, async () => ((await recordEnd(open, { sca })) ? true : null));
-  if (await ports.customer.whileWaiting('Waiting for the bank to cancel it', ended, patience))
-    return open.current;
+  const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, 10_000);
+  const ended = askUntil(world, patience, hasEnded);
+  if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
     ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
     transactionId,
   });
 }
 
-/** Records what the bank says, if it has ended the payment or accepted it for execution. @returns whether it has ended */
+/** Whether the customer has nothing more to do. An error of the bank's says nothing. */
+async function isOver(
+  sca: Sca,
+  { resourceId, transactionId }: LinkedSubject,
+  { links }: CancellationSca,
+): Promise<boolean> {
+  try {
+    const progress = await progressOf(sca, { links, transactionId });
+    if (progress) return progress.means === 'failed' || progress.means === 'done';
+    const { became } = await sca.status(resourceId, transactionId);
+    return became === 'cancelled' || became === 'failed';
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return false;
+  }
+}
+
+/** @throws Psd2Error `not_authorised` if the customer has refused the cancellation, `usage` if only their browser helps */
+async function assertAuthorisable(
+  sca: Sca,
+  subject: LinkedSubject,
+  { links, sentCode }: CancellationSca,
+): Promise<void> {
+  const progress = await progressOf(sca, { links, transactionId: subject.transactionId });
+  if (progress?.means === 'needs code' && !sentCode)
+    throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
+  if (progress?.means !== 'failed') return;
+  const { kind, flow, transactionId } = subject;
+  throw new Psd2Error('not_authorised', `The customer did not authorise the cancellation of the ${kind}`, {
+    hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
+    next: [[kind, 'cancel', flow]],
+    flow,
+    transactionId,
+  });
+}
+
+/** Records what the bank says, if it has ended the payment. @returns whether it has ended */
 async function recordEnd<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   bank: { sca: NonNullable<PaymentCalls['sca']> },

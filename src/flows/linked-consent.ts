@@ -44,13 +44,7 @@ export async function runLinkedConsent(
   if (!isUndecided(open.current)) return endOf(open.current);
   const sentCode =
     links !== 'authorised' &&
-    (await authoriseByLinks(
-      subjectOf(open.current, ports),
-      links,
-      ports,
-      grant,
-      recordOf(open, ports, grant),
-    ));
+    (await authoriseByLinks(subjectOf(open.current), links, ports, grant, recordOf(open, ports, grant)));
   if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
   return endOf(open.current);
 }
@@ -143,7 +137,7 @@ async function awaitDecision(
     const progress = await progressOf(open.current, ports);
     if (progress?.means === 'needs code' && !sentCode)
       throw lacksReturn(
-        subjectOf(open.current, ports),
+        subjectOf(open.current),
         "The bank waits for the code that only the customer's browser brings back",
       );
     if (progress?.means !== 'failed') return null;
@@ -157,7 +151,7 @@ async function awaitDecision(
     asked,
     customer.scaTimeoutMs,
   );
-  if (!decided) throw timedOut(customer, subjectOf(open.current, ports));
+  if (!decided) throw timedOut(customer, subjectOf(open.current));
 }
 
 /** The states that the bank's words for an end mean. */
@@ -219,13 +213,13 @@ function resourceOf({ flow, resourceId }: Consent): string {
 }
 
 /** The consent, as its SCA needs to know it. */
-function subjectOf(consent: Consent, { customer }: Pick<FlowPorts, 'customer'>): LinkedSubject {
+function subjectOf(consent: Consent): LinkedSubject {
   const { flow, transactionId } = consent;
   const state = stateOf(consent);
   return {
     ...({ kind: 'consent', flow, transactionId, state } as const),
     resourceId: resourceOf(consent),
-    returnAddress: returnAddress(customer.redirectUri, state),
+    again: ['consent', 'resume', flow],
     doing: 'authorise the consent',
     whenLate: { hint: 'Continue with:', next: [['consent', 'resume', flow]], flow },
   };

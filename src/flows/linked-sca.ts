@@ -25,9 +25,10 @@ export interface ReturnPorts {
 export interface LinkedSubject extends ScaSubject {
   kind: 'consent' | 'transfer' | 'operation';
   flow: string;
-  /** Where the customer's browser returns to, with {@link state}, which ties the return to the flow. */
-  returnAddress: string;
+  /** Ties the return of the customer's browser to the flow. */
   state: string;
+  /** The command that goes on with it, without its options. */
+  again: readonly [string, string, string];
 }
 
 /** The journal's callbacks while the customer is at the bank. */
@@ -84,19 +85,19 @@ export function isLogin({ redirect, oauth }: ScaLinks): boolean {
 
 /** The error if only the return of the customer's browser helps, and psd2 has not seen it. */
 export function lacksReturn(
-  { kind, flow, transactionId }: Pick<LinkedSubject, 'kind' | 'flow' | 'transactionId'>,
+  { again, transactionId }: Pick<LinkedSubject, 'again' | 'transactionId'>,
   why: string,
 ): Psd2Error {
   return new Psd2Error('usage', why, {
     hint: 'Paste the final address of the browser:',
-    next: [[kind, 'resume', flow, '--paste']],
+    next: [[...again, '--paste']],
     transactionId,
   });
 }
 
 /** Does what the bank's links say, up to what the customer must do. */
 async function proceed(
-  { resourceId, returnAddress: redirectUri, state, transactionId }: LinkedSubject,
+  { resourceId, state, transactionId }: LinkedSubject,
   links: ScaLinks | null,
   { bank, customer }: FlowPorts,
   {
@@ -110,7 +111,8 @@ async function proceed(
   return sca.proceed({
     resourceId,
     links,
-    redirectUri,
+    // This machine may not be the one that began the flow.
+    redirectUri: returnAddress(customer.redirectUri, state),
     login: {
       // Only a bank where the customer logs in with the resource has one.
       get clientId() {
@@ -223,14 +225,14 @@ const BANKS_TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing'
 
 /** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */
 async function takeLogin(
-  { kind, flow, transactionId }: LinkedSubject,
+  { again, transactionId }: LinkedSubject,
   { bank, customer, world }: FlowPorts,
   returns: ReturnPorts,
   login: { parameters: URLSearchParams; server: string; codeVerifier: string },
 ): Promise<void> {
   const { parameters, server, codeVerifier } = login;
   await bank.login.assertIssuer?.(parameters.get('iss'), server, transactionId);
-  const code = readCode(parameters, [kind, 'resume', flow]);
+  const code = readCode(parameters, [...again]);
   const granted = async () => {
     const answer = await bank.login.tokens(
       { ...returns.client(), server },

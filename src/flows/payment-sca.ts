@@ -23,13 +23,14 @@ import type { Verifying } from './verification.ts';
 export async function authorisePayment<Order extends OrderTarget>(
   run: Verifying<Order>,
   operation: Operation<Order>,
-  { returnAddress, returnState: state }: Initiation,
+  { returnState: state }: Initiation,
   returns: ReturnPorts,
 ): Promise<boolean> {
   const { open, ports, calls } = run;
   const { kind, flow, transactionId, links } = operation;
   const subject: LinkedSubject = {
-    ...{ kind, flow, transactionId, returnAddress, state },
+    ...{ kind, flow, transactionId, state },
+    again: [kind, 'resume', flow],
     resourceId: resourceOf(operation).resourceId,
     doing: `authorise the ${calls.name}`,
     whenLate: { hint: 'Continue with:', next: [[kind, 'resume', flow]], flow },
@@ -47,6 +48,7 @@ export async function authorisePayment<Order extends OrderTarget>(
     async refusedLogin(error) {
       if (!(await askDecision(ports, operation))) throw error;
     },
+    isDecided: async () => (await askDecision(ports, open.current)) !== null,
   });
 }
 
@@ -67,7 +69,7 @@ export async function awaitPayment<Order extends OrderTarget>(
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
     if (mayNeedCode && (await progressOf(bank.sca, operation))?.means === 'needs code')
       throw lacksReturn(
-        operation,
+        { ...operation, again: [operation.kind, 'resume', operation.flow] },
         "The bank waits for the code that only the customer's browser brings back",
       );
     return null;

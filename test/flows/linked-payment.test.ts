@@ -4,7 +4,7 @@ import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { errorOf } from './doubles.ts';
+import { errorOf, fakeCustomer } from './doubles.ts';
 import { linksTo, newPayment, PAGE, paymentScriptOf } from './linked-payments.ts';
 
 // A payment at a NextGenPSD2 bank: every point at which an answer can be lost, or psd2 killed (section 4).
@@ -196,7 +196,23 @@ describe('a payment', () => {
   });
 });
 
+const CANCELLATION = '/v1/payments/sepa-credit-transfers/p1/cancellation-authorisations/c1';
+/** A customer who closes the browser at the bank. */
+const NEVER_BACK = fakeCustomer({}, null);
+
 describe('the customer', () => {
+  it('does not come back, but has authorised it: psd2 asks the bank meanwhile', async () => {
+    const { bank: opened } = open({ file: { sca: { pollSeconds: 1 } } });
+    const paying = await newPayment(temporary, opened, {}, NEVER_BACK);
+    bank.initiate();
+    for (const status of ['RCVD', 'ACSC', 'ACSC']) {
+      bank.sca(status === 'RCVD' ? 'started' : 'finalised');
+      bank.is(status);
+    }
+    expect((await paying.run()).state).toBe('executed');
+    expect(NEVER_BACK.listeners.map(({ closed }) => closed)).toEqual([true]);
+  });
+
   it('has not decided: the payment stays open, also here', async () => {
     const paying = await payment(NEVER);
     bank.initiate();
@@ -280,11 +296,15 @@ describe('the customer', () => {
 });
 
 describe('a cancellation', () => {
-  const executed = async () => {
-    const paying = await payment();
+  const executed = async (customer = fakeCustomer()) => {
+    const { bank: opened } = open({ file: { sca: { pollSeconds: 1 } } });
+    const paying = await newPayment(temporary, opened, {}, customer);
     bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSP');
+    // Once while psd2 waits for a browser that does not come back.
+    for (const _ of customer === NEVER_BACK ? [1, 2] : [1]) {
+      bank.sca('finalised');
+      bank.is('ACSP');
+    }
     await paying.run();
     return paying;
   };
@@ -315,6 +335,39 @@ describe('a cancellation', () => {
     bank.is('CANC');
     expect((await paying.cancel()).state).toBe('cancelled');
     expect(paying.customer.visited).toHaveLength(2);
+  });
+
+  it('the customer returns to the machine that asks for it, whichever began the payment', async () => {
+    const paying = await executed();
+    paying.customer.redirectUri = 'http://127.0.0.1:9999/elsewhere';
+    bank.cancel();
+    bank.sca('finalised');
+    bank.is('CANC');
+    await paying.cancel();
+    const request = recorded.received.find(({ method }) => method === 'DELETE');
+    expect(request?.headers['tpp-redirect-uri']).toBe('http://127.0.0.1:9999/elsewhere?state=s1');
+  });
+
+  it('the customer refuses to authorise it: the payment stays as it is', async () => {
+    const paying = await executed();
+    bank.cancel(json({ _links: linksTo({ scaStatus: { href: CANCELLATION } }) }, 202));
+    bank.sca('finalised');
+    bank.is('ACSP');
+    recorded.expect('GET', CANCELLATION, json({ scaStatus: 'failed' }));
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'not_authorised',
+      next: [['transfer', 'cancel', paying.flow]],
+    });
+    expect((await paying.stored()).state).toBe('executed');
+  });
+
+  it('the browser does not come back: psd2 asks the bank meanwhile', async () => {
+    const paying = await executed(NEVER_BACK);
+    bank.cancel(json({ _links: linksTo({ scaStatus: { href: CANCELLATION } }) }, 202));
+    recorded.expect('GET', CANCELLATION, json({ scaStatus: 'finalised' }));
+    bank.sca('finalised');
+    bank.is('CANC');
+    expect((await paying.cancel()).state).toBe('cancelled');
   });
 
   it('the bank refuses it', async () => {

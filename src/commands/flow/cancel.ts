@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import { writeCommands } from '../../advice.ts';
 import { isOpen, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -6,6 +7,7 @@ import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
+import { refusePasting } from '../open/returns.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
@@ -17,6 +19,12 @@ export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
   declare: (command, run) =>
     command
       .argument('<flow>')
+      .addOption(
+        new Option(
+          '--paste',
+          "ask you for the address that the customer's browser ended at (NextGenPSD2)",
+        ).hideHelp(noun.cancelAtBank === undefined),
+      )
       .addHelpText(
         'after',
         `
@@ -25,7 +33,7 @@ can cancel it (NextGenPSD2): then the customer may have to authorise the cancell
 \`${noun.sent}\`, the command refuses with exit code 2 and says what to do instead.
 ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
       )
-      .action((flow) => run((context) => cancelFlow(context, flow, noun))),
+      .action((flow, { paste = false }) => run((context) => cancelFlow(context, flow, noun, paste))),
 });
 
 /**
@@ -41,13 +49,17 @@ async function cancelFlow<K extends Kind>(
   context: Context,
   reference: string,
   noun: FlowNoun<K>,
+  paste: boolean,
 ): Promise<void> {
   const { globals, terminal } = context;
+  if (paste) refusePasting(context);
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
-  if (noun.cancelAtBank && isBanksToCancel(current)) return cancelThere(context, current, noun);
+  if (noun.cancelAtBank && isBanksToCancel(current)) return cancelThere(context, current, noun, paste);
   refuseUnlessOpen(current, noun.sent);
+  if (paste)
+    throw new Psd2Error('usage', `The customer need not authorise this, so --paste has no meaning here`);
   refuseUnconfirmable(context, 'Cancelling');
 
   await flows.resume(noun.kind, current.flow, async (open) => {
@@ -80,6 +92,7 @@ async function cancelThere<K extends Kind>(
   context: Context,
   { flow, kind }: FlowOf<K>,
   noun: FlowNoun<K>,
+  paste: boolean,
 ): Promise<void> {
   const { globals, terminal } = context;
   refuseUnconfirmable(context, 'Cancelling');
@@ -93,7 +106,7 @@ async function cancelThere<K extends Kind>(
       throw new Psd2Error('cancelled', `The ${kind} ${flow} is unchanged`);
     const before = open.current;
     try {
-      await noun.cancelAtBank?.(context, opened, open);
+      await noun.cancelAtBank?.(context, opened, open, paste);
     } catch (error) {
       if (open.current !== before) noun.print(context, open.current);
       throw error;

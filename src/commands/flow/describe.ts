@@ -37,8 +37,12 @@ export interface FlowNoun<K extends Kind> {
   sent: 'execute' | 'confirm';
   /** The word for the outcome `executed`. */
   done: 'executed' | 'confirmed';
-  /** Cancels a flow at the bank, if only the bank can. Absent: no flow of this kind is cancelled there. */
-  cancelAtBank?(context: Context, opened: CustomerBank, open: Open<K>): Promise<void>;
+  /**
+   * Cancels a flow at the bank, if only the bank can. Absent: no flow of this kind is cancelled there.
+   *
+   * @param paste the operator pastes the address that the customer's browser ended at
+   */
+  cancelAtBank?(context: Context, opened: CustomerBank, open: Open<K>, paste: boolean): Promise<void>;
   /** What stays at the bank after the flow was cancelled here, and the command that ends it there. Absent: nothing. */
   leftAtBank?(flow: FlowOf<K>): { why: string; end: string[] } | undefined;
   /** Whether the outcome is unknown, so that a person may decide it. */

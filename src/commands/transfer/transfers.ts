@@ -85,11 +85,11 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   referenceOf: ({ order }) => order.reference,
   sent: 'execute',
   done: 'executed',
-  async cancelAtBank(context, opened, open) {
+  async cancelAtBank(context, opened, open, paste) {
     const { cancelAtBank } = await import('../../flows/cancellation.ts');
     const { flowPortsOf } = await import('../flow/ports.ts');
     const { returnPortsOf } = await import('../open/returns.ts');
-    const returns = await returnPortsOf(context, opened, false);
+    const returns = await returnPortsOf(context, opened, paste);
     const calls = opened.bank.payments.transfer(open.current);
     await cancelAtBank(open, calls, flowPortsOf(context, opened), {
       ...returns,

@@ -58,6 +58,15 @@ describe.each([
     expect(listed.map(({ state }) => state)).toEqual(['settled', 'executed']);
   });
 
+  it('a transfer for a later day is cancelled at the bank, and its reference is free again', async () => {
+    const date = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+    const order = ['--amount', '3.00', '--reference', 'LATER-1', '--date', date];
+    const { flow } = await pay(...order);
+    const cancelled = await operator.json(transfer, ['transfer', 'cancel', flow, '--yes']);
+    expect(cancelled).toMatchObject({ flow, state: 'cancelled', transactionStatus: 'CANC' });
+    expect(await pay(...order)).toMatchObject({ state: 'executed', reference: 'LATER-1' });
+  });
+
   it('a standing order is taken, and funds are confirmed', async () => {
     const start = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const ordered = ['--frequency', 'Monthly', '--start', start, '--amount', '5.00', '--yes'];
