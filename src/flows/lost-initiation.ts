@@ -18,9 +18,17 @@ export async function wayOn(
   const { initiation, executeRequestId, verification, transactionId } = operation;
   if (!initiation || executeRequestId === null || verification) return null;
   if (isRepeatable(operation, world.now())) return 'repeat';
-  if (!initiation.needsLink || initiation.executesWithoutSca !== 'never') return null;
+  if (mayRunUnseen(operation)) return null;
   // If there was an answer, the journal is older than it, and the customer may hold the link.
   return (await initiated?.(transactionId)) === 'answered' ? null : 'begin again';
+}
+
+/**
+ * Whether a payment whose initiation had no usable answer may run all the same: the bank executes it without SCA, or asks the
+ * customer in its app. Elsewhere only a link starts SCA, and nobody has it.
+ */
+export function mayRunUnseen({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
+  return initiation !== null && (!initiation.needsLink || initiation.executesWithoutSca !== 'never');
 }
 
 /** Whether the bank still gives the same answer. A clock that was set back does not extend the time. */

@@ -176,9 +176,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   async awaitAuthorization(operation: Operation<Order>): Promise<void> {
     if (this.#customerSent && operation.initiation) {
-      await this.open.record(
-        await awaitPayment(this.ports, operation, this.#subjectOf(operation), this.#sentCode),
-      );
+      await awaitPayment(this, operation, this.#subjectOf(operation), this.#sentCode);
     } else if (this.#customerSent) {
       await this.open.record(await awaitAuthorization(this.ports, this.#subjectOf(operation)));
     } else {
@@ -258,7 +256,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   /** An operation that a refusal alone has ended may have been executed all the same. Ask again if it is resumed. */
   async askAfterRefusal(operation: Operation<Order>): Promise<void> {
-    if (operation.refusalAlone && nextOperationStep(operation, false) === 'done')
+    if (operation.refusalAlone && operation.verification && nextOperationStep(operation, false) === 'done')
       await this.#recordsOutcome(operation);
   }
 
@@ -283,9 +281,12 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
         return;
       }
       if (state === 'created' && !(await recordFound(this.open, { type: 'execute-unanswered' }))) return;
+      const isAnswered = (await this.ports.initiated?.(operation.transactionId)) === 'answered';
       throw outcomeUnknown(
         operation,
-        `The journal of ${flow} does not say which resource of the bank it has, so psd2 cannot ask whether the ${name} was executed`,
+        isAnswered
+          ? `The bank has answered the initiation, but the journal of ${flow} does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing`
+          : `The journal of ${flow} does not say which resource of the bank it has, so psd2 cannot ask whether the ${name} was executed`,
       );
     }
     const outcome = await this.#whatBecame(operation);

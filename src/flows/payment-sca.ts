@@ -1,15 +1,8 @@
-import {
-  type Initiation,
-  isPending,
-  type Operation,
-  type OrderTarget,
-  type StepEvent,
-} from '../domain/operation.ts';
+import { type Initiation, isPending, type Operation, type OrderTarget } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn, type ReturnPorts } from './linked-sca.ts';
-import { askDecision } from './outcome.ts';
-import type { FlowPorts } from './ports.ts';
-import { progressOf, resourceOf, statusOf } from './resource-status.ts';
+import { askDecision, outcomeUnknown, recordOutcome } from './outcome.ts';
+import { lookAt, progressOf, resourceOf } from './resource-status.ts';
 import { askUntil, type ScaSubject, timedOut } from './sca.ts';
 import type { Verifying } from './verification.ts';
 
@@ -53,18 +46,21 @@ export async function authorisePayment<Order extends OrderTarget>(
 }
 
 /**
- * Asks the bank until the customer has decided.
+ * Asks the bank until the customer has decided, and records what it says.
  *
- * @throws Psd2Error `authorisation_timeout` if their time is over, `usage` if only the return of their browser helps
+ * @throws Psd2Error `authorisation_timeout` if their time is over, `outcome_unknown` if they have authorised it, and the bank does
+ *   not say what becomes of it; `usage` if only the return of their browser helps
  */
 export async function awaitPayment<Order extends OrderTarget>(
-  { bank, customer, world }: FlowPorts,
+  { open, ports: { bank, customer, world }, calls }: Verifying<Order>,
   operation: Operation<Order>,
   subject: ScaSubject,
   sentCode: boolean,
-): Promise<StepEvent> {
+): Promise<void> {
+  let last: Awaited<ReturnType<typeof lookAt>> | undefined;
   const ask = async () => {
-    const found = await statusOf({ bank }, operation);
+    last = await lookAt({ bank }, operation);
+    const { found } = last;
     if (!isPending(found)) return found;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;
     if (mayNeedCode && (await progressOf(bank.sca, operation))?.means === 'needs code')
@@ -81,8 +77,12 @@ export async function awaitPayment<Order extends OrderTarget>(
     asked,
     customer.scaTimeoutMs,
   );
-  if (!decided) throw timedOut(customer, subject);
-  return decided;
+  const words = decided ?? last?.found;
+  if (words) await open.record(words);
+  if (decided) return;
+  if (last?.awaitsCustomer ?? true) throw timedOut(customer, subject);
+  await recordOutcome(open, { type: 'execute-unanswered' });
+  throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
 }
 
 /** The operator does not want the fees, but the bank may execute the payment all the same. */

@@ -14,24 +14,37 @@ import { isRefusal } from './refusals.ts';
  * @param decides whether it decides about a call that was sent
  */
 export function statusOf(
-  { bank: { sca } }: { bank: Pick<FlowPorts['bank'], 'sca'> },
+  ports: { bank: Pick<FlowPorts['bank'], 'sca'> },
   operation: Operation<OrderTarget>,
   decides?: boolean,
 ): Promise<StepEvent> {
-  const { resourceId } = resourceOf(operation);
-  return statusAt(sca, operation, resourceId, decides);
+  // Callers take a refusal by the bank for no answer. A damaged journal is none.
+  resourceOf(operation);
+  return lookAt(ports, operation, decides).then(({ found }) => found);
 }
 
-async function statusAt(
-  sca: Sca,
+/** As {@link statusOf}. @returns also whether nothing but the customer's authorisation seems to be missing */
+export async function lookAt(
+  { bank: { sca } }: { bank: Pick<FlowPorts['bank'], 'sca'> },
   operation: Operation<OrderTarget>,
-  resourceId: string,
-  decides: boolean | undefined,
-): Promise<StepEvent> {
-  const { transactionId, initiation, authorisations } = operation;
-  if (!initiation) return whatHappened(await sca.status(resourceId, transactionId, decides));
-  const progress = await progressOf(sca, operation);
+  decides?: boolean,
+): Promise<{ found: StepEvent; awaitsCustomer: boolean }> {
+  const { resourceId } = resourceOf(operation);
+  const { transactionId, initiation } = operation;
+  const progress = initiation && (await progressOf(sca, operation));
   const status = await sca.status(resourceId, transactionId, decides);
+  if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
+  const found = await linkedStatus(sca, operation, resourceId, { status, progress });
+  const isGoingOn = progress !== null && progress.means !== 'done';
+  return { found, awaitsCustomer: progress ? isGoingOn : status.awaitsSca === true };
+}
+
+async function linkedStatus(
+  sca: Sca,
+  { transactionId, authorisations }: Operation<OrderTarget>,
+  resourceId: string,
+  { status, progress }: { status: ResourceStatus; progress: ScaProgress | null },
+): Promise<StepEvent> {
   const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
   const happened = { ...whatHappened(status), bank: words };
   if (happened.type !== 'authorization') return happened;

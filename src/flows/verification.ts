@@ -11,10 +11,10 @@ import {
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
-import { assertRepeatable } from './lost-initiation.ts';
-import { outcomeUnknown, recordOutcome } from './outcome.ts';
+import { assertRepeatable, mayRunUnseen } from './lost-initiation.ts';
+import { outcomeUnknown, recordOutcome, refusedAlone } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
-import { isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
+import { isAboutContent, isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
 import { resourceOf } from './resource-status.ts';
 
 /** The run of an operation, as its verification needs it. */
@@ -120,6 +120,10 @@ async function recordInitiated<Order extends OrderTarget>(
       return;
     } catch (error) {
       if (error === overtaken) throw error;
+      if (isOthers(error)) {
+        await recordOutcome(open, { type: 'execute-unanswered' });
+        throw outcomeUnknown(open.current, error.message);
+      }
       if (!isOvertaken(error))
         throw outcomeUnknown(
           open.current,
@@ -133,6 +137,11 @@ async function recordInitiated<Order extends OrderTarget>(
       if (!isAwaited || executeRequestId !== sent) throw error;
     }
   }
+}
+
+/** Whether the bank gave a payment the id of another one. The store refuses it, so the payment has no id. */
+function isOthers(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.code === 'bank_answer';
 }
 
 /**
@@ -150,6 +159,29 @@ async function lostInitiation<Order extends OrderTarget>(
   throw outcomeUnknown(
     run.open.current,
     `The bank may have the ${run.calls.name}, but gave no usable answer to it`,
+    error,
+  );
+}
+
+/**
+ * The bank refused an initiation. As with `execute`, the refusal is about one delivery only: the bank may have carried out
+ * another one (command contract, "Money moves at most once").
+ *
+ * @throws Psd2Error `error`, which says that the reference stays taken; `outcome_unknown` if it may mean "already done"
+ */
+async function refusedInitiation<Order extends OrderTarget>(
+  { open, calls }: Verifying<Order>,
+  error: Psd2Error,
+): Promise<never> {
+  const description = error.message;
+  if (isAboutContent(error)) {
+    await recordOutcome(open, { type: 'execute-refused', description });
+    throw refusedAlone(open.current, error);
+  }
+  await recordOutcome(open, { type: 'execute-unanswered', description });
+  throw outcomeUnknown(
+    open.current,
+    `The bank refused the initiation, but this does not show whether it had taken the ${calls.name} before`,
     error,
   );
 }
@@ -226,6 +258,7 @@ async function orRefused<Order extends OrderTarget>(
   } catch (error) {
     if (!isBanksRefusal(error)) throw error;
     if (await isPast()) return;
+    if (mayRunUnseen(run.open.current)) await refusedInitiation(run, error);
     await run.open.record({ type: 'verify-refused', description: error.message });
     throw error;
   }

@@ -62,11 +62,60 @@ describe('a payment', () => {
     expect(isPlainlyFailed(await paying.stored())).toBe(true);
   });
 
-  it('the bank refuses it with its own error: it has failed, and its reference is free', async () => {
-    const paying = await payment();
+  it('the bank refuses it with its own error, and nobody has a link: it has failed, and its reference is free', async () => {
+    const paying = await payment(NEVER);
     bank.initiate(refused('PAYMENT_FAILED'));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_refused' });
     expect(isPlainlyFailed(await paying.stored())).toBe(true);
+  });
+
+  it.each([
+    ['FORMAT_ERROR', 400],
+    ['PAYMENT_FAILED', 400],
+    ['PRODUCT_UNKNOWN', 404],
+    ['SERVICE_BLOCKED', 403],
+  ])(
+    'the bank refuses it (%s, %i), but may execute without SCA: its reference stays taken',
+    async (code, status) => {
+      const paying = await payment();
+      bank.initiate(refused(code, status));
+      for (const _ of ['at once', 'resumed'])
+        expect(await errorOf(paying.run())).toMatchObject({
+          code: expect.stringMatching(/^(bank_refused|forbidden)$/),
+          next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
+        });
+      const kept = await paying.stored();
+      expect(kept).toMatchObject({ state: 'failed', refusalAlone: true });
+      expect(isPlainlyFailed(kept)).toBe(false);
+      expect(posts()).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['STATUS_INVALID', 409],
+    ['FORMAT_ERROR', 412],
+    ['RESOURCE_UNKNOWN', 403],
+  ])('a refusal that may mean "already done" (%s, %i) decides nothing', async (code, status) => {
+    const paying = await payment();
+    bank.initiate(refused(code, status));
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(await paying.stored()).toMatchObject({ state: 'unknown', mayRun: true });
+  });
+
+  it('the bank does not read it, for its signature or too many calls: it can be sent again', async () => {
+    const paying = await payment();
+    for (const [code, status, ours] of [
+      ['SIGNATURE_INVALID', 401, 'config'],
+      ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
+    ] as const) {
+      bank.initiate(refused(code, status));
+      expect(await errorOf(paying.run())).toMatchObject({ code: ours });
+      expect(await paying.stored()).toMatchObject({ state: 'created', mayRun: false });
+    }
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
   });
 
   it.each([
@@ -75,6 +124,7 @@ describe('a payment', () => {
     ['an answer that is cut', 'cut within the answer'],
     ['no answer', 'cut before the answer'],
     ['a success without an id', json({ transactionStatus: 'RCVD' }, 201)],
+    ['an error in the form of OAuth, which gateways use', json({ error: 'invalid_request' }, 400)],
   ] as const)('%s decides nothing: it is unknown, and is never sent again', async (_name, answer) => {
     const paying = await payment();
     bank.initiate(answer);
@@ -224,6 +274,30 @@ describe('the customer', () => {
     expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
     expect(standingOf(await paying.stored())).toBe('sent');
   });
+
+  it.each([
+    ['PATC', 'finalised'],
+    ['WXYZ', 'finalised'],
+  ])(
+    'has authorised it, and the bank says %s: its outcome is unknown, with the bank’s words',
+    async (status, sca) => {
+      const paying = await payment(NEVER);
+      bank.initiate();
+      paying.customer.scaTimeoutMs = 100;
+      bank.sca(sca);
+      bank.is(status);
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+      expect(await paying.stored()).toMatchObject({
+        state: 'unknown',
+        transactionStatus: status,
+        scaStatus: sca,
+      });
+      bank.sca(sca);
+      bank.is('ACSC');
+      expect((await paying.run()).state).toBe('executed');
+      expect(paying.customer.visited).toHaveLength(1);
+    },
+  );
 
   it.each(['RJCT', 'CANC'])('the bank says %s: it has ended unpaid', async (status) => {
     const paying = await payment();

@@ -4,7 +4,14 @@ import { type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
-import { type Meaning, meaningOf, meaningOfStatus, TOKEN_CODES } from './refusals.ts';
+import {
+  isAboutSender,
+  MAY_BE_DONE,
+  type Meaning,
+  meaningOf,
+  meaningOfStatus,
+  TOKEN_CODES,
+} from './refusals.ts';
 import { type BankMessage, messagesIn } from './wire/messages.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
@@ -14,6 +21,8 @@ export interface NextGenSaid extends Said {
   meaning: Meaning | null;
   /** The message that decided. */
   decided: BankMessage | undefined;
+  /** Only the bank itself can have refused it so. */
+  isBanks: boolean;
 }
 
 export type NextGenAnswer = Answer<NextGenSaid>;
@@ -36,24 +45,40 @@ export async function understand(
   const messages = messagesIn(json);
   const isRefused = status < 200 || status > 299;
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
-  const meaning = isRefused
-    ? ((decided?.code ? meaningOf(decided.code, bank) : undefined) ??
-      meaningOfStatus(status, call.facts.login))
-    : null;
-  const isBanks = decided?.code != null;
-  const isAboutToken = isBanks && TOKEN_CODES.includes(decided?.code ?? '');
+  const meaning = isRefused ? meaningIn(decided, status, call, bank) : null;
+  const code = decided?.code ?? null;
+  const hasTokenCode = code !== null && TOKEN_CODES.includes(code);
+  // A gateway may write as OAuth does, too. The form belongs to the token endpoint, and to refused tokens.
+  const isBanks =
+    code !== null && (!decided?.isOAuth || call.facts.login || (status === 401 && hasTokenCode));
+  const isAboutToken = isBanks && hasTokenCode;
   return {
     json,
     messages,
     meaning,
     decided,
+    isBanks,
     requestId: idOf(headers['x-request-id']),
     asksForSca: meaning?.code === 'sca_required',
-    turnedAway: isBanks && ((status === 401 && isAboutToken) || status === 429),
+    turnedAway:
+      isBanks &&
+      ((status === 401 && isAboutToken) || status === 429 || (code !== null && isAboutSender(code))),
     // Without a code, a 401 may be about the token.
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.code === 'reads_used_up',
   };
+}
+
+/** What a refusal means: by its code, else by its HTTP status. Only readings are used up for a day. */
+function meaningIn(
+  decided: BankMessage | undefined,
+  status: number,
+  { facts }: BankCall,
+  bank: BankDescription,
+): Meaning {
+  const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
+  if (known?.code === 'reads_used_up' && facts.reads === null) return meaningOfStatus(429, false);
+  return known ?? meaningOfStatus(status, facts.login);
 }
 
 function idOf(header: string | undefined): string | null {
@@ -162,13 +187,19 @@ function refusalIn(
   { status, said }: NextGenAnswer,
   code: Psd2Error['code'],
 ): Pick<ErrorContext, 'refusal' | 'isBanks'> {
-  const own = said.decided?.code != null ? ({ isBanks: true } as const) : {};
+  const own = said.isBanks ? ({ isBanks: true } as const) : {};
   if (said.turnedAway || code === 'too_many_calls')
     return said.turnedAway ? { refusal: 'unread', ...own } : own;
   // A gateway's timeout, and whatever happened at the bank, are no refusal.
   if (status === 408 || status >= 500 || status < 400 || UNDECIDED.includes(code)) return own;
-  if (status === 401 && said.decided?.code == null) return own;
-  return { refusal: REFUSED_CONTENT.includes(status) ? 'content' : 'other', ...own };
+  if (status === 401 && !said.isBanks) return own;
+  return { refusal: isAboutContent(status, said) ? 'content' : 'other', ...own };
+}
+
+/** Whether the bank refuses what the request contains. Any other refusal may mean that it has done this already. */
+function isAboutContent(status: number, { decided, isBanks }: NextGenSaid): boolean {
+  if (!isBanks) return REFUSED_CONTENT.includes(status);
+  return ![409, 412].includes(status) && !MAY_BE_DONE.includes(decided?.code ?? '');
 }
 
 function idsOf(answer: NextGenAnswer): ErrorContext {

@@ -108,6 +108,14 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 const SIGNATURE_CODES = ['SIGNATURE_INVALID', 'SIGNATURE_MISSING', 'KID_MISSING'];
 
+/** Codes with which a bank may answer a request that it has carried out before. */
+export const MAY_BE_DONE: readonly string[] = ['STATUS_INVALID', 'RESOURCE_UNKNOWN', 'RESOURCE_EXPIRED'];
+
+/** Whether the bank refuses whoever sends it, so that it has not read the request. */
+export function isAboutSender(bankCode: string): boolean {
+  return SIGNATURE_CODES.includes(bankCode) || bankCode.startsWith('CERTIFICATE_');
+}
+
 /** Codes about the token. Only after them a new token helps. */
 export const TOKEN_CODES = ['TOKEN_UNKNOWN', 'TOKEN_INVALID', 'TOKEN_EXPIRED', 'invalid_token'];
 

@@ -140,7 +140,10 @@ describe('how definitely the bank refused', () => {
   it.each([
     ['the content', refusal(400, 'FORMAT_ERROR'), 'content', true],
     ['for another reason', refusal(409, 'STATUS_INVALID'), 'other', true],
-    ['the consent', refusal(401, 'CONSENT_INVALID'), 'other', true],
+    ['the consent', refusal(401, 'CONSENT_INVALID'), 'content', true],
+    ['what it may have done already', refusal(403, 'RESOURCE_UNKNOWN'), 'other', true],
+    ['the signature, unread', refusal(401, 'SIGNATURE_INVALID'), 'unread', true],
+    ['an error in the form of OAuth', json({ error: 'invalid_request' }, 400), 'content', undefined],
     ['the token, unread', refusal(401, 'TOKEN_INVALID'), 'unread', true],
     ['more calls, unread', refusal(429, 'ACCESS_EXCEEDED'), 'unread', true],
     ['a gateway’s page', { status: 400, body: '<html>No</html>' }, 'content', undefined],

@@ -8,6 +8,8 @@ export interface BankMessage {
   text: string | null;
   path: string | null;
   isError: boolean;
+  /** In the form of OAuth. Gateways use it too. */
+  isOAuth?: true;
 }
 
 const tppMessage = z.pipe(
@@ -39,6 +41,7 @@ const oauthError = z.pipe(
       text,
       path: null,
       isError: true,
+      isOAuth: true,
     }),
   ),
 );
