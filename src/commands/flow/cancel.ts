@@ -7,7 +7,6 @@ import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { refusePasting } from '../open/returns.ts';
 import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
@@ -52,7 +51,6 @@ async function cancelFlow<K extends Kind>(
   paste: boolean,
 ): Promise<void> {
   const { globals, terminal } = context;
-  if (paste) refusePasting(context);
   const { flows } = await context.store(reference);
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);

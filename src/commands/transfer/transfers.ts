@@ -88,7 +88,8 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   async cancelAtBank(context, opened, open, paste) {
     const { cancelAtBank } = await import('../../flows/cancellation.ts');
     const { flowPortsOf } = await import('../flow/ports.ts');
-    const { returnPortsOf } = await import('../open/returns.ts');
+    const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
+    if (paste) refusePasting(context);
     const returns = await returnPortsOf(context, opened, paste);
     const calls = opened.bank.payments.transfer(open.current);
     await cancelAtBank(open, calls, flowPortsOf(context, opened), {
