@@ -75,7 +75,6 @@ export async function cancelAtBank<Order extends OrderTarget>(
         asked.links = found;
       },
       returned: async () => {},
-      isDecided: () => recordEnd(open, { sca }),
       refusedLogin: (error) => Promise.reject(error),
       isDecided: () => isOver(cancellation.sca, subject, asked),
     });

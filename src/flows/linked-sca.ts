@@ -180,13 +180,16 @@ function received(
   { bank }: FlowPorts,
   { isDecided }: LinkedRecord,
 ): (signal: AbortSignal) => Promise<URLSearchParams | null> {
-  if (bringsCode(turn)) return (signal) => listener.received(signal);
+  // A code is worth waiting for until the time is over.
+  if (bringsCode(turn)) return (signal) => returnOrDecision(listener, isDecided, FOREVER_MS, signal);
   const looksEveryMs = PAUSES_BETWEEN_LOOKS * (bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000;
   return (signal) => returnOrDecision(listener, isDecided, looksEveryMs, signal);
 }
 
 /** While psd2 waits for the browser, it asks the bank less often than where only the bank knows the decision. */
 const PAUSES_BETWEEN_LOOKS = 3;
+/** The longest pause that a timer has. */
+const FOREVER_MS = 2 ** 31 - 1;
 /** For a bank that does not say how often it may be asked. */
 const POLL_SECONDS = 3;
 
@@ -208,11 +211,14 @@ async function returnOrDecision(
     try {
       return await listener.received(pause.signal);
     } catch (error) {
-      if (!pause.isOver()) throw error;
+      const isTimeOver = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!pause.isOver() && !isTimeOver) throw error;
+      // Also when the customer's time is over: whoever believes that they did not authorise it pays again.
+      if (await isDecided().catch(notNow)) return null;
+      if (signal.aborted) throw error;
     } finally {
       pause.clear();
     }
-    if (await isDecided().catch(notNow)) return null;
   }
 }
 

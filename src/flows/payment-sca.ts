@@ -37,11 +37,13 @@ export async function authorisePayment<Order extends OrderTarget>(
     async returned() {
       await open.record({ type: 'sca-returned' });
     },
-    isDecided: async () => !isPending(await statusOf(ports, operation)),
+    async isDecided() {
+      const { found, awaitsCustomer } = await lookAt(ports, open.current);
+      return !isPending(found) || !awaitsCustomer;
+    },
     async refusedLogin(error) {
       if (!(await askDecision(ports, operation))) throw error;
     },
-    isDecided: async () => (await askDecision(ports, open.current)) !== null,
   });
 }
 

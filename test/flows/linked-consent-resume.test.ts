@@ -35,6 +35,7 @@ async function wholeJournal(): Promise<string[]> {
 async function undecided(links: object = linksTo('a1', PAGE)): Promise<string[]> {
   const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
   script.request(links);
+  script.is('received');
   await errorOf(consent.run(open().bank));
   return consent.lines();
 }
@@ -107,6 +108,7 @@ it('a login that was cut off is made up for, although the bank calls the consent
   const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
   script.request(OAUTH);
   script.metadata();
+  script.is('received');
   await errorOf(consent.run(oauthBank()));
   const resumed = cutAfter(temporary, consent.lines(), fakeCustomer({}, { code: 'c/2' }));
   script.is('valid');

@@ -86,6 +86,7 @@ describe('the customer authorises on a page', () => {
   it('if the customer does not come back in time, psd2 says how to continue', async () => {
     const consent = await newLinkedConsent(temporary, fakeCustomer({ scaTimeoutMs: 1 }, null));
     script.request();
+    script.is('received');
     const { flow } = await consent.stored();
     expect(await errorOf(consent.run(open().bank))).toMatchObject({
       code: 'authorisation_timeout',

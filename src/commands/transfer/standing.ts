@@ -6,7 +6,7 @@ import { examples, type Verb } from '../declare.ts';
 import { makeTransfer } from './create.ts';
 import { TRANSFERS } from './transfers.ts';
 
-/** `psd2 transfer standing`: a periodic payment (NextGenPSD2, section 3). */
+/** `psd2 transfer standing`: a periodic payment (NextGenPSD2, section 3). `MonthlyVariable` needs its months, which psd2 does not send. */
 export const standing: Verb = {
   prints: TRANSFERS.prints,
   declare: (command, run) =>
@@ -17,7 +17,7 @@ export const standing: Verb = {
       .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
       .addOption(
         new Option('--frequency <how-often>', 'how often the bank pays')
-          .choices(FREQUENCIES)
+          .choices(FREQUENCIES.filter((frequency) => frequency !== 'MonthlyVariable'))
           .makeOptionMandatory(),
       )
       .requiredOption('--start <date>', 'first day, YYYY-MM-DD')

@@ -119,11 +119,13 @@ interface AuthorizationRequest {
 
 /** The address where the customer logs in (RFC 6749, section 4.1.1; RFC 7636, section 4.3). @throws Psd2Error `config` */
 export function authorizationUrl(
-  { authorization }: OAuthServer,
+  { authorization, token }: OAuthServer,
   { clientId, redirectUri, state, codeVerifier, scope }: AuthorizationRequest,
   { oauth }: BankDescription,
 ): string {
   if (authorization === null) throw unnamed('authorizationEndpoint');
+  // Without it the customer would log in, and perhaps authorise a payment, and psd2 could not take the code.
+  if (token === null) throw unnamed('tokenEndpoint');
   const url = new URL(authorization);
   const parameters = { response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope, state };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
