@@ -75,6 +75,10 @@ export interface ErrorContext extends Advice {
   refusal?: 'content' | 'unread' | 'other';
   /** The refusal is certainly the bank's own, and not that of a gateway. */
   isBanks?: true;
+  /** With `too_many_calls`: the day's readings are used up, so to wait and try again is useless today. */
+  lasts?: true;
+  /** The bank says that the consent of a reading has ended, or that it does not know it. */
+  endsConsent?: true;
   /** `result.requestId` of the bank's answer, every digit. */
   requestId?: string;
   /** Our `TPP-Request-ID`. */

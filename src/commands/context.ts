@@ -125,6 +125,8 @@ export interface Context extends ProfileContext {
   unattendedBank(): Promise<CustomerBank>;
   /** A context for another customer of the profile. It shares the profile's open resources. */
   forCustomer(customerId: string): Context;
+  /** The same, for calls whose answers `--raw` does not print. */
+  forLookups(): Context;
   /** A context for another profile, by its name or its settings. */
   forProfile(profile: string | Profile): Context;
 }

@@ -1,3 +1,4 @@
+import type { Bank } from '../bank/ports/bank.ts';
 import type { ConsentDetails, ScaLinks, ScaProgress } from '../bank/ports/customer.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { ErrorContext } from '../errors.ts';
@@ -172,7 +173,7 @@ const ENDS = {
  */
 export async function recordStatus(
   open: Open<'consent'>,
-  { bank }: Pick<FlowPorts, 'bank'>,
+  { bank }: { bank: Pick<Bank, 'consents'> },
   grant: Pick<GrantPorts, 'keepConsent' | 'dropConsent'>,
 ): Promise<ConsentDetails> {
   if (!bank.consents.details) throw new TypeError('This interface has no status of consents');

@@ -86,7 +86,7 @@ export async function syncCustomer(
       synced.pending += pending;
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      if (error.code === 'reads_used_up') synced.skipped.push(productId);
+      if (error.lasts) synced.skipped.push(productId);
       else if (isOfOneProduct(error)) synced.failures.push({ productId, error });
       else throw error;
     }

@@ -38,7 +38,8 @@ describe('the products of a customer', () => {
 
   it('a product whose reads the bank says are used up is skipped, and keeps what was stored of it', async () => {
     const onCall = (path: string) => {
-      if (path.includes(PRODUCT)) throw new Psd2Error('reads_used_up', 'The bank allows no more');
+      if (path.includes(PRODUCT))
+        throw new Psd2Error('too_many_calls', 'The bank allows no more', { lasts: true });
     };
     const { bank } = syncBank({ products: [PRODUCT, OTHER], onCall });
     const { target, stored } = syncTarget();

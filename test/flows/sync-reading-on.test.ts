@@ -150,7 +150,7 @@ describe('a sync at a bank that gives what comes after a row', () => {
     expect(howAsked()[0]).toBe('after E3');
   });
 
-  it.each<ErrorCode>(['not_logged_in', 'reads_used_up', 'bank_failing'])(
+  it.each<ErrorCode>(['not_logged_in', 'too_many_calls', 'bank_failing'])(
     'asks for no days if the bank refuses for another reason: %s',
     async (code) => {
       readOn = () => fail(code);

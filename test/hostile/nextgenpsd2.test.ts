@@ -400,7 +400,12 @@ it('a resource that the bank does not know: psd2 names the accounts only if it r
 describe('the readings of a day', () => {
   it.each([{}, { 'Retry-After': '3600' }])('are used up: %j', async (headers) => {
     const error = await errorOf(BALANCE, odd('/balances', refusal(429, 'ACCESS_EXCEEDED', headers)));
-    expect(error).toMatchObject({ code: 'reads_used_up', bankCode: 'ACCESS_EXCEEDED', httpStatus: 429 });
+    expect(error).toMatchObject({
+      code: 'too_many_calls',
+      exitCode: 10,
+      bankCode: 'ACCESS_EXCEEDED',
+      httpStatus: 429,
+    });
     expect(error.hint).toContain('tomorrow');
     expect(bank.heard.filter(({ target }) => target.endsWith('/balances'))).toHaveLength(1);
   });

@@ -204,6 +204,8 @@ export interface Accounts {
   earliestDay?(): IsoDate;
   /** Transactions have the fields from {@link Transaction.transactionId} on. */
   identifiesRows?: true;
+  /** The bank has no list of pending transactions. */
+  lacksPending?: true;
   /** The bank knows {@link TransactionQuery.after}. */
   readsOn?: true;
   list(customerId: string, transactionId: string): Promise<Account[]>;

@@ -51,6 +51,9 @@ export interface TokenSource {
   renewed(refused: string): Promise<string>;
 }
 
+/** A reading: the list of accounts, or something of one account. */
+export type Read = 'list' | { account: string; of?: 'balances' | 'transactions' };
+
 /** Where the consent of a call comes from, at a bank whose readings name their consent. */
 export interface ConsentSource {
   /**
@@ -58,7 +61,7 @@ export interface ConsentSource {
    *
    * @throws Psd2Error `not_logged_in` if there is none, with the command that requests one
    */
-  for(what: 'list' | { account: string }): Promise<{ consentId: string }>;
+  for(what: Read): Promise<{ consentId: string }>;
 }
 
 /** Who the customer is in the bank's own words, as far as the operator has said. */

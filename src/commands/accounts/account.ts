@@ -21,9 +21,14 @@ export async function readAccount(context: Context, text: string): Promise<Accou
   const mayCover = ({ accounts }: KeptConsent) =>
     accounts === null || accounts.some((each) => compact(each) === compact(named));
   if (consents.length === 0 || consents.some(mayCover)) return named;
-  throw new Psd2Error('not_logged_in', `No consent of the customer ${customer} covers the account ${named}`, {
-    hint: 'Ask the customer for one:',
-    next: [['consent', 'request', '--customer', customer, '--account', compact(named)]],
+  const covered = new Set(consents.flatMap(({ accounts }) => accounts ?? []));
+  throw notCovered(customer, named, `It covers ${[...covered].join(', ')}. `);
+}
+
+function notCovered(customer: string, iban: string, covered: string): Psd2Error {
+  return new Psd2Error('not_logged_in', `No consent of the customer ${customer} covers the account ${iban}`, {
+    hint: `${covered}Ask the customer for one:`,
+    next: [['consent', 'request', '--customer', customer, '--account', compact(iban)]],
   });
 }
 
@@ -35,29 +40,32 @@ export async function readAccount(context: Context, text: string): Promise<Accou
 export async function openAccount(context: Context, text: string): Promise<AccountId> {
   const named = await readAccount(context, text);
   if (!isIban(named)) return named;
-  const { bank, customerId } = await context.bank();
+  const { bank, customerId } = await context.forLookups().bank();
   const accounts = await bank.accounts.list(customerId, context.world.newId());
-  const { productId } = findAccount(accounts, named);
+  const { productId } = findAccount(accounts, named, customerId);
   return isAccountId(productId) ? productId : named;
 }
 
 /**
  * Finds an account by its id or its IBAN.
  *
- * @throws Psd2Error `usage` if there is none, or more than one with this IBAN
+ * @throws Psd2Error `usage` if there is none, or more than one with this IBAN; `not_logged_in` for an IBAN that is not in the list:
+ *   the customer may not have chosen it when they consented
  */
-export function findAccount(accounts: readonly Account[], named: AccountId): Account {
+export function findAccount(accounts: readonly Account[], named: AccountId, customer: string): Account {
   const byId = accounts.find(({ productId }) => productId === named);
   if (byId) return byId;
   const [account, ...others] = accounts.filter(
     ({ iban }) => iban !== null && compact(iban) === compact(named),
   );
   if (account && others.length === 0) return account;
+  const all = accounts.map(describe).join(', ');
+  if (!account && isIban(named)) throw notCovered(customer, named, all && `It covers ${all}. `);
   const found = account
     ? `More than one account of the customer has the IBAN ${named}`
-    : `The customer has no ${isIban(named) ? 'account with the IBAN' : 'product'} ${named}`;
+    : `The customer has no product ${named}`;
   throw new Psd2Error('usage', found, {
-    hint: `${accounts.length === 0 ? '' : `The customer has ${accounts.map(describe).join(', ')}. `}See the products with:`,
+    hint: `${all && `The customer has ${all}. `}See the products with:`,
     next: [['accounts', 'list']],
   });
 }

@@ -33,7 +33,7 @@ export async function fetchStatement(
   const { bank, customerId } = await context.bank();
   const transactionId = context.world.newId();
   const range = withinHistory(context, bank.accounts, asked);
-  const account = findAccount(await bank.accounts.list(customerId, transactionId), named);
+  const account = findAccount(await bank.accounts.list(customerId, transactionId), named, customerId);
   const { productId } = account;
   const now = context.world.now();
   const today = bankDay(now);

@@ -129,6 +129,8 @@ async function listTransactions(
     return saveResult(context, file, await bank.accounts.document(query, options.export));
   }
   const status = options.booked ? 'booked' : options.pending ? 'pending' : undefined;
+  if (options.pending && bank.accounts.lacksPending)
+    context.terminal.warn('This bank gives booked transactions only, so psd2 knows of no pending ones.');
   keepHeapSmall();
   const pages = context.output.collectsPages
     ? inOnePage(bank.accounts, { ...query, status }, limit)

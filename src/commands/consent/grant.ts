@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
@@ -45,7 +46,7 @@ async function keepConsent(
   const kept: KeptConsent = {
     flow,
     consentId: resourceId,
-    ...coverageOf(consent),
+    ...coverageOf(consent, details),
     validUntil: details.validUntil ?? terms?.validUntil ?? null,
     recurring,
     frequencyPerDay: details.frequencyPerDay ?? terms?.frequencyPerDay ?? 1,
@@ -63,7 +64,31 @@ async function keepConsent(
   });
 }
 
-function coverageOf({ terms }: Consent): Pick<KeptConsent, 'accounts' | 'reads'> {
+type Coverage = Pick<KeptConsent, 'accounts' | 'reads'>;
+
+/** What the customer has granted, as the bank says it; else what was asked for. */
+function coverageOf(consent: Consent, { access }: ConsentDetails): Coverage {
+  const asked = askedCoverage(consent);
+  const { data: granted } = accessShape.safeParse(access);
+  if (!granted) return asked;
+  const { accounts = [], balances = [], transactions = [] } = granted;
+  const all = [...accounts, ...balances, ...transactions];
+  const names = all.flatMap(({ iban, maskedPan, bban }) => iban ?? maskedPan ?? bban ?? []);
+  // At a bank with other names, an IBAN tells nothing.
+  if (!all.some(({ iban }) => iban !== undefined)) return asked;
+  const says = balances.length + transactions.length > 0;
+  const isGranted = (each: KeptConsent['reads'][number]) =>
+    each === 'accounts' || !says || (each === 'balances' ? balances : transactions).length > 0;
+  return { accounts: [...new Set(names)], reads: asked.reads.filter(isGranted) };
+}
+
+const name = z.optional(z.string());
+const references = z.optional(z.array(z.looseObject({ iban: name, maskedPan: name, bban: name })));
+const accessShape = z.looseObject({
+  ...{ accounts: references, balances: references, transactions: references },
+});
+
+function askedCoverage({ terms }: Consent): Coverage {
   const access = terms?.access;
   const all: KeptConsent['reads'] = ['accounts', 'balances', 'transactions'];
   switch (access?.type) {

@@ -33,6 +33,7 @@ import { customerPortsOf } from '../flow/ports.ts';
 import { isOwnSandbox } from '../sandbox/profile.ts';
 import { CallTally, callRecorder, countingReads, notingCalls, notingRefreshes } from './call-records.ts';
 import { countingByConsent } from './consent-reads.ts';
+import { noticingEnds } from './ended-consent.ts';
 import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
 import { describeOtherLogins } from './other-logins.ts';
@@ -110,8 +111,14 @@ async function openBankFor(
   const accessTokens = logsIn === 'with a consent' ? askingForConsent(noting, customerId) : noting;
   const counted = await context.reads();
   const reads = kept ? countingByConsent(counted, kept.consents) : counted;
+  const askAgain = () => application.connect(accessTokens);
+  // With --raw, nothing but the answer that was asked for is printed.
+  const ends = context.globals.raw ? null : { flows, customers, customerId, bank: askAgain };
   const bank = application.connectWith(accessTokens, {
-    own: (calls) => countingReads(notingCalls(calls, context, holder), reads, customerId),
+    own: (calls) => {
+      const noting = notingCalls(calls, context, holder);
+      return countingReads(kept ? noticingEnds(noting, ends) : noting, reads, customerId);
+    },
     ...(isPresent && {
       around: (plain) => scaForInquiries(inquiryPorts(context, application.profile, plain)),
     }),

@@ -163,12 +163,14 @@ interface OwnRead {
 /** The failures after which psd2 pauses. After 420 all calls wait already. */
 const PAUSED_AFTER: readonly ErrorCode[] = [
   ...(['not_logged_in', 'forbidden', 'sca_required', 'bank_refused'] as const),
-  ...(['bank_answer', 'list_changed', 'bank_unreachable', 'bank_failing', 'reads_used_up'] as const),
+  ...(['bank_answer', 'list_changed', 'bank_unreachable', 'bank_failing'] as const),
 ];
 
 /** Whether it was useless to ask the bank, and would be again. Without a login, psd2 asks it only for a new token. */
 function pausesAfter(error: unknown): boolean {
-  if (!(error instanceof Psd2Error) || !PAUSED_AFTER.includes(error.code)) return false;
+  if (!(error instanceof Psd2Error)) return false;
+  if (error.lasts) return true;
+  if (!PAUSED_AFTER.includes(error.code)) return false;
   return error.code !== 'not_logged_in' || error.httpStatus !== undefined;
 }
 

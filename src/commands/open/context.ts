@@ -95,6 +95,10 @@ function withBank(profile: ProfileContext, find: FindInterface): Context {
     bank: once(async () => (await openBank()).openCustomerBank(context, find)),
     unattendedBank: once(async () => (await openBank()).openUnattendedBank(context, find)),
     forCustomer: (customer) => withBank({ ...profile, globals: { ...profile.globals, customer } }, find),
+    forLookups: () =>
+      profile.globals.raw
+        ? withBank({ ...profile, globals: { ...profile.globals, raw: false } }, find)
+        : context,
     forProfile: (other) =>
       withBank(
         typeof other === 'string'

@@ -1,4 +1,4 @@
-import type { ConsentSource, PsuIdentification } from '../../bank/ports/call.ts';
+import type { ConsentSource, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
@@ -6,7 +6,7 @@ import type { ProfileContext } from '../context.ts';
 
 /** The consents of a customer, with how often each allows a reading while the customer is absent. */
 export interface KeptConsents extends ConsentSource {
-  for(what: 'list' | { account: string }): Promise<{ consentId: string; frequencyPerDay: number }>;
+  for(what: Read): Promise<{ consentId: string; frequencyPerDay: number }>;
 }
 
 /**
@@ -33,30 +33,43 @@ export async function readKept(
         const valid = consents.filter(({ validUntil }) => validUntil === null || validUntil >= today);
         const consent = bestOf(valid, what);
         if (consent) return consent;
-        const had = consents.length > 0 ? 'has no valid consent any more' : 'has given no consent';
-        throw new Psd2Error(
-          'not_logged_in',
-          `The customer ${customer} ${had}, so psd2 cannot read accounts`,
-          {
-            hint: 'Ask the customer for one:',
-            next: [['consent', 'request', '--customer', customer]],
-          },
-        );
+        throw lackingConsent(customer, consents.length > 0, valid.length > 0 ? what : undefined);
       },
     },
   };
+}
+
+/** @param unread what no valid consent covers; undefined if none is valid */
+function lackingConsent(customer: string, had: boolean, unread: Read | undefined): Psd2Error {
+  const advice = {
+    hint: 'Ask the customer for one:',
+    next: [['consent', 'request', '--customer', customer]],
+  };
+  if (typeof unread === 'object') {
+    const text = `The consent of the customer ${customer} does not cover ${unread.of ?? 'what is to be read'}`;
+    // psd2 says what the bank would: the other accounts can have another consent.
+    return new Psd2Error('not_logged_in', text, { ...advice, refusal: 'other' });
+  }
+  const lacks = had ? 'has no valid consent any more' : 'has given no consent';
+  return new Psd2Error(
+    'not_logged_in',
+    `The customer ${customer} ${lacks}, so psd2 cannot read accounts`,
+    advice,
+  );
 }
 
 /**
  * The consent for a reading, of those that are valid, the newest first: one that names the account, else one for all accounts,
  * else any, because only the bank knows. The list of accounts has the most with a consent for all of them.
  */
-function bestOf(valid: readonly KeptConsent[], what: 'list' | { account: string }): KeptConsent | undefined {
-  const reading = what === 'list' ? valid : valid.filter(({ reads }) => reads.length > 1);
+function bestOf(valid: readonly KeptConsent[], what: Read): KeptConsent | undefined {
+  if (what === 'list') return valid.find(({ accounts }) => accounts === null) ?? valid[0];
+  const { account, of } = what;
+  const reading = valid.filter(({ reads }) => (of ? reads.includes(of) : reads.length > 1));
   return (
-    reading.find(({ accounts }) => what !== 'list' && accounts?.includes(what.account)) ??
+    reading.find(({ accounts }) => accounts?.includes(account)) ??
     reading.find(({ accounts }) => accounts === null) ??
     reading[0] ??
-    valid[0]
+    (of ? undefined : valid[0])
   );
 }

@@ -41,8 +41,13 @@ export type Item = Printed<typeof item>;
 export async function itemsOf(context: Context): Promise<Item[]> {
   const flows: Item[] = [];
   for (const kind of FLOW_KINDS) flows.push(...(await flowItems(context, kind)));
-  const batches = await waitingBatches(context);
-  return [...flows, ...batches, ...(await refusedLogins(context)), ...(await endedItems(context))];
+  return [
+    ...flows,
+    ...(await waitingBatches(context)),
+    ...(await refusedLogins(context)),
+    ...(await withdrawnConsents(context)),
+    ...(await endedItems(context)),
+  ];
 }
 
 async function flowItems<K extends Kind>(context: Context, kind: K): Promise<Item[]> {
@@ -102,6 +107,29 @@ async function refusedLogins(context: Context): Promise<Item[]> {
       ...{ amount: null, currency: null, message: refused.message },
       // Another customer may have logged in last.
       next: commandOf(['--customer', customerId, ...(refresh ? ['auth', 'login'] : ['doctor'])], {
+        profile: context.repeated.profile,
+      }),
+    });
+  }
+  return items;
+}
+
+/** The newest consents of customers that no consent lets psd2 read any more, because it was withdrawn or ended early. */
+async function withdrawnConsents(context: Context): Promise<Item[]> {
+  const { flows, customers } = await context.store();
+  const named = new Set(await customers.list());
+  const items: Item[] = [];
+  if (named.size === 0) return items;
+  for await (const consent of flows.list('consent')) {
+    const { flow, state, updatedAt: since, customerId, grantedAt } = consent;
+    // The newest comes first.
+    if (!named.delete(customerId) || grantedAt === null) continue;
+    if (state !== 'revoked' && state !== 'expired') continue;
+    if (((await customers.read(customerId))?.consents ?? []).length > 0) continue;
+    items.push({
+      ...{ kind: 'consent', id: flow, state, since, customerId, amount: null, currency: null },
+      message: state === 'revoked' ? 'the customer has withdrawn the consent' : 'the consent has ended',
+      next: commandOf(['consent', 'request', '--customer', customerId], {
         profile: context.repeated.profile,
       }),
     });

@@ -135,7 +135,9 @@ function customerSync(
   const turnedAway = new Map<string, number>();
   const finish = async (dealt: Dealt, report: CustomerReport, failure?: Psd2Error) => {
     const [first] = report.errors;
-    onReport(report, failure);
+    const { customers } = await context.bankInterface();
+    const isNamed = customers === 'named by the operator';
+    onReport(report, isNamed && failure ? naming(failure, dealt.customerId) : failure);
     await dealt.finish({
       status: report.status,
       code: first?.code ?? null,
@@ -171,6 +173,14 @@ function customerSync(
   };
 }
 
+/** The same error, whose commands are for this customer: another one may be the current one. */
+function naming(failure: Psd2Error, customerId: string): Psd2Error {
+  const { next } = failure;
+  const forCustomer = (words: string[]) =>
+    words.includes('--customer') ? words : [...words, '--customer', customerId];
+  return next ? failure.with({ next: next.map(forCustomer) }) : failure;
+}
+
 /** @throws Psd2Error if the customer cannot be synced at all */
 async function syncWhole(
   context: Context,
@@ -191,7 +201,7 @@ async function syncWhole(
     return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
   } catch (error) {
     // The bank has counted more reads than psd2 knows of.
-    if (!(error instanceof Psd2Error) || error.code !== 'reads_used_up') throw error;
+    if (!(error instanceof Psd2Error) || !error.lasts) throw error;
     return { report: { customerId, status: 'waiting', ...NOTHING, errors: [] }, failure: undefined };
   } finally {
     // If it failed before the first call, nothing was read.

@@ -56,6 +56,6 @@ async function knowsAccounts(context: Context, customerId: string): Promise<bool
 
 /** Without a reading, the bank alone checks the account. */
 function cannotRead(error: unknown): boolean {
-  const codes = ['not_logged_in', 'reads_used_up', 'too_many_calls', 'forbidden'];
+  const codes = ['not_logged_in', 'too_many_calls', 'forbidden'];
   return isRefusal(error) || (error instanceof Psd2Error && codes.includes(error.code));
 }

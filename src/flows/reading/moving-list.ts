@@ -19,6 +19,34 @@ export function isSameRow(a: Transaction, b: Transaction): boolean {
   );
 }
 
+/** What banks write where there is no reference (ISO 20022). */
+const NO_REFERENCE = 'NOTPROVIDED';
+
+/** Recognises rows that came before by the ids of the bank, for a bank that has some. */
+export class KnownRows {
+  readonly #rows = new Map<string, Transaction>();
+  readonly #most: number;
+
+  /** @param most the number of rows to remember */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The rows that did not come before. The same id with other content is another row. */
+  fresh(rows: readonly Transaction[]): Transaction[] {
+    return rows.filter((row) => {
+      const given = [row.transactionId, row.entryReference].filter((id) => id && id !== NO_REFERENCE);
+      if (given.length === 0) return true;
+      const ids = JSON.stringify([row.status, ...given]);
+      const known = this.#rows.get(ids);
+      this.#rows.set(ids, row);
+      const [oldest] = this.#rows.size > this.#most ? this.#rows.keys() : [];
+      if (oldest !== undefined) this.#rows.delete(oldest);
+      return known === undefined || !isSameRow(known, row);
+    });
+  }
+}
+
 /** The last rows that were read from a list, in constant memory. */
 export class RecentRows {
   #rows: Transaction[] = [];

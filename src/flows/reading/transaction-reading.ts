@@ -9,7 +9,7 @@ import type {
   TransactionQuery,
 } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
-import { continuesWith, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
+import { continuesWith, KnownRows, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
 
 /** The maximum number of readings of a list that changes while psd2 reads it. */
 export const MAX_READINGS = 3;
@@ -117,7 +117,7 @@ export class WholeReadings {
     const isInDoubt =
       both.some((list) => list.isInDoubt) ||
       (isEnded && doTotalsTell && both.some(({ isComplete }) => !isComplete));
-    return isInDoubt && !wasSeen() ? undefined : rows;
+    return isInDoubt && !wasSeen() ? undefined : new KnownRows(rows.length).fresh(rows);
   }
 }
 
@@ -250,6 +250,7 @@ class StreamedList {
   readonly #query: TransactionQuery;
   readonly #status: Transaction['status'];
   readonly #recent = new RecentRows();
+  readonly #known = new KnownRows(REMEMBERED_ROWS);
   #first: Pick<ListPage, 'rows' | 'total'> | undefined;
   #total: number | null = null;
   #doTotalsTell = true;
@@ -322,11 +323,12 @@ class StreamedList {
     const fresh = page.rows.slice(repeated);
     this.#repeated += repeated;
     this.#remember(page, fresh);
+    const printed = this.#known.fresh(fresh);
     const doesTotalTell = this.#doTotalsTell && !this.#isFirstPageAll;
     if (!page.hasMore && doesTotalTell && page.total !== null && page.total !== this.#received) {
       this.oddity = `The bank announced ${count(page.total, `${this.#status} transaction`)} but sent ${this.#received}.`;
     }
-    return fresh;
+    return printed;
   }
 
   /** Counts the rows that were added after the list had ended. Without a total before, only an empty list is known. */

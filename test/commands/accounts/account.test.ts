@@ -15,28 +15,38 @@ const IBAN = 'DE89370400440532013000';
 describe('an account that the operator names', () => {
   it('is found by its id, also if the id is an IBAN, before any IBAN', () => {
     const accounts = [account('other', IBAN), account(IBAN, IBAN), account('card', null)];
-    expect(findAccount(accounts, named(IBAN))).toBe(accounts[1]);
-    expect(findAccount(accounts, named('card'))).toBe(accounts[2]);
+    expect(findAccount(accounts, named(IBAN), 'ada')).toBe(accounts[1]);
+    expect(findAccount(accounts, named('card'), 'ada')).toBe(accounts[2]);
   });
 
   it('is found by its IBAN, however the bank and the operator write it', () => {
     const accounts = [account('card', null), account('a1', 'DE89 3704 0044 0532 0130 00')];
     for (const text of [IBAN, IBAN.toLowerCase()])
-      expect(findAccount(accounts, named(text))).toBe(accounts[1]);
+      expect(findAccount(accounts, named(text), 'ada')).toBe(accounts[1]);
   });
 
   it('is refused if two have the IBAN, or none', () => {
     const accounts = [account('a1', IBAN), account('a2', IBAN)];
-    expect(() => findAccount(accounts, named(IBAN))).toThrow(
+    expect(() => findAccount(accounts, named(IBAN), 'ada')).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining('More than one account') }),
     );
-    expect(() => findAccount(accounts, named('b'))).toThrow(
+    expect(() => findAccount(accounts, named('b'), 'ada')).toThrow(
       expect.objectContaining({
         code: 'usage',
         hint: expect.stringContaining(`a1 (${IBAN}), a2 (${IBAN}).`),
       }),
     );
-    expect(() => findAccount([], named('b'))).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => findAccount([], named('b'), 'ada')).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+
+  it('by an IBAN that the list lacks needs another consent: the customer may not have chosen it', () => {
+    expect(() => findAccount([account('a1', null)], named(IBAN), 'ada')).toThrow(
+      expect.objectContaining({
+        code: 'not_logged_in',
+        hint: 'It covers a1. Ask the customer for one:',
+        next: [['consent', 'request', '--customer', 'ada', '--account', IBAN]],
+      }),
+    );
   });
 });
 

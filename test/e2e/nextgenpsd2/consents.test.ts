@@ -81,6 +81,27 @@ describe('at a bank of the standard', () => {
     expect(await errorOf('consent', 'resume', flow)).toMatchObject({ code: 'not_authorised', exitCode: 6 });
   });
 
+  it('a reading that the bank refuses for the consent finds out how it is, and psd2 status names it', async () => {
+    const { flow, resourceId } = await request('--customer', 'fred');
+    await operator.revoke(resourceId);
+    expect(await errorOf('accounts', 'list', '--customer', 'fred')).toMatchObject({
+      ...{ exitCode: 4, bankCode: expect.stringContaining('CONSENT') },
+    });
+    expect(await stateOf(flow)).toBe('revoked');
+    const items = z.object({ attention: z.array(z.looseObject({ id: z.string() })) });
+    const status = await psd2(['status', '--json']);
+    expect(status.code).toBe(12);
+    expect(readDocument(items, status.stdout).attention).toContainEqual(
+      expect.objectContaining({
+        ...{ kind: 'consent', id: flow, state: 'revoked', customerId: 'fred' },
+        next: ['psd2', 'consent', 'request', '--customer', 'fred'],
+      }),
+    );
+    await request('--customer', 'fred');
+    const after = readDocument(items, (await psd2(['status', '--json'])).stdout);
+    expect(after.attention.filter(({ id }) => id === flow)).toEqual([]);
+  });
+
   it('a consent is deleted at the bank, twice without harm', async () => {
     const { flow } = await request('--customer', 'carl');
     for (const _ of ['once', 'twice'])

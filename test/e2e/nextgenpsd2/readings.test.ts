@@ -51,13 +51,16 @@ describe('an account', () => {
     },
   );
 
-  it('that the customer does not have ends with exit code 2, and with the accounts that they have', async () => {
+  it('that no consent covers ends with exit code 4, and with the accounts that are covered', async () => {
     for (const args of [['balance'], ['export', '--format', 'csv', '--file', '-']]) {
       const [verb = '', ...options] = args;
       const error = readError(await read(verb, 'DE89370400440532013000', ...options, '--json'));
-      expect(error).toMatchObject({ code: 'usage', exitCode: 2 });
+      expect(error).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
+      expect(error.next).toEqual([
+        ['psd2', 'consent', 'request', '--customer', 'default', '--account', 'DE89370400440532013000'],
+      ]);
       expect(error.message).toContain('DE89370400440532013000');
-      expect(error.hint).toContain(`${ACCOUNT} (${IBAN}), ${SAVINGS} (${SAVINGS_IBAN}), ${CARD}.`);
+      expect(error.hint).toContain(`It covers ${IBAN}, ${SAVINGS_IBAN}, `);
     }
   });
 });
@@ -127,6 +130,17 @@ describe('what the bank says of an account', () => {
     expect(pages.flatMap(({ transactions }) => transactions.booked)).toHaveLength(booked.length);
   });
 
+  it('with --raw, an IBAN prints what its id prints: the look-up is not the operator’s', async () => {
+    for (const verb of ['balance', 'transactions']) {
+      const [byIban, byId] = [
+        await succeeded(verb, IBAN, '--raw'),
+        await succeeded(verb, ACCOUNT, '--raw'),
+      ].map((text) => text.split('{"account"').length);
+      expect(byIban).toBe(byId);
+      expect(await succeeded(verb, IBAN, '--raw')).toMatch(/^\{"account":/);
+    }
+  });
+
   it('the log has the readings', async () => {
     await succeeded('balance', SAVINGS);
     const log = await operator.psd2(['log', '--json']);
@@ -190,8 +204,14 @@ describe('a customer', () => {
     await consent(operator, 'less', '--account', IBAN, '--balances');
     await succeeded('balance', ACCOUNT, '--customer', 'less');
     const error = readError(await read('transactions', ACCOUNT, '--customer', 'less', '--json'));
-    expect(error).toMatchObject({ code: 'not_logged_in', exitCode: 4, bankCode: 'CONSENT_INVALID' });
-    expect(error.next).toEqual([['psd2', '--customer', 'less', 'consent', 'request']]);
+    expect(error).toMatchObject({ code: 'not_logged_in', exitCode: 4, httpStatus: null });
+    expect(error.message).toContain('does not cover transactions');
+    expect(error.next).toEqual([['psd2', 'consent', 'request', '--customer', 'less']]);
+    await consent(operator, 'list', '--list-only');
+    for (const verb of ['balance', 'transactions']) {
+      const refused = readError(await read(verb, ACCOUNT, '--customer', 'list', '--json'));
+      expect(refused).toMatchObject({ code: 'not_logged_in', exitCode: 4, httpStatus: null });
+    }
   });
 
   it('without a consent is not read', async () => {

@@ -79,6 +79,8 @@ describe('all customers', () => {
     expect(deleted, deleted.stderr).toMatchObject({ code: 0 });
     const done = await sync('--all-customers', ...PRESENT);
     expect(readError(done)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
+    // Not the current customer, whose consent it would replace.
+    expect(readError(done).next).toEqual([['psd2', 'consent', 'request', '--customer', 'ended']]);
     expect(report(done).customers).toMatchObject([
       { customerId: 'anna', status: 'synced', accounts: 3 },
       { customerId: 'bert', status: 'synced', accounts: 1 },

@@ -20,6 +20,9 @@ export function accountsOf(calls: Calls): Accounts {
   return {
     isId: isAccountId,
     identifiesRows: true,
+    ...(calls.description.accounts.bookingStatuses.every((each) => each === 'booked') && {
+      lacksPending: true,
+    }),
     ...(calls.description.accounts.delta === 'entryReferenceFrom' && { readsOn: true }),
     earliestDay: () => addDays(bankDay(calls.settings.now()), -calls.description.accounts.historyDays),
     list: (_customerId, transactionId) => fetchAccounts(calls, transactionId),
@@ -85,7 +88,7 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
     const operation = kind === 'card' ? 'getCardAccountBalances' : 'getBalances';
     return ask(
       calls.bank,
-      await reading(calls, operation, { account: accountId }, transactionId),
+      await reading(calls, operation, { account: accountId, of: 'balances' }, transactionId),
       balancesAnswer,
     );
   });

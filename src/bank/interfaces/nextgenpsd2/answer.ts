@@ -65,7 +65,7 @@ export async function understand(
       ((status === 401 && isAboutToken) || status === 429 || (code !== null && isAboutSender(code))),
     // Without a code, a 401 may be about the token.
     keepsToken: isBanks && !isAboutToken,
-    lasts: meaning?.code === 'reads_used_up',
+    lasts: meaning?.lasts === true,
   };
 }
 
@@ -77,7 +77,7 @@ function meaningIn(
   bank: BankDescription,
 ): Meaning {
   const known = decided?.code ? meaningOf(decided.code, bank) : undefined;
-  if (known?.code === 'reads_used_up' && facts.reads === null) return meaningOfStatus(429, false);
+  if (known?.lasts && facts.reads === null) return meaningOfStatus(429, false);
   return known ?? meaningOfStatus(status, facts.login);
 }
 
@@ -166,12 +166,15 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
   const words = decided?.text ?? decided?.code;
   const detail = words ? `: ${words}${where}` : kindOf(answer);
   const after = answer.headers['retry-after']?.slice(0, 40);
-  const advice = code === 'too_many_calls' && after ? `The bank says: retry after ${after}.` : hint;
+  const advice =
+    code === 'too_many_calls' && after && !meaning.lasts ? `The bank says: retry after ${after}.` : hint;
   return new Psd2Error(code, `${says.replace('{call}', nameOf(answer))} (HTTP ${status})${detail}`, {
     ...idsOf(answer),
     ...(advice !== undefined && { hint: advice }),
     ...(next && { next }),
     ...(decided?.code && { bankCode: decided.code }),
+    ...(meaning.lasts && { lasts: true }),
+    ...(meaning.endsConsent && call.facts.reads !== null && { endsConsent: true }),
     ...refusalIn(answer, code),
   });
 }

@@ -2,6 +2,7 @@ import type { OperationId } from '../../../bank-file/operations.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, WireSettings } from '../../call/call.ts';
+import type { Read } from '../../ports/call.ts';
 import type { NextGenCaller } from './answer.ts';
 import type { Base } from './links.ts';
 import { callOf, type Paths } from './paths.ts';
@@ -26,7 +27,7 @@ export function lacking(what: string): Psd2Error {
 export async function reading(
   { settings, paths }: Pick<Calls, 'settings' | 'paths'>,
   operation: OperationId,
-  of: { account: string } | 'list',
+  of: Read,
   transactionId: string,
   query = '',
 ): Promise<BankCall> {

@@ -8,6 +8,10 @@ export interface Meaning extends Pick<ErrorContext, 'hint' | 'next'> {
   says: string;
   /** The advice holds only for the reading of an account. */
   isForReadings?: true;
+  /** The consent of a reading may have ended. */
+  endsConsent?: true;
+  /** To wait and try again is useless today. */
+  lasts?: true;
 }
 
 const ASK_FOR_CONSENT = { hint: 'Ask the customer for a consent:', next: [['consent', 'request']] };
@@ -28,16 +32,18 @@ const content = (says: string): Meaning => ({ code: 'bank_refused', says, ...BAN
 const failing = (says: string): Meaning => ({ code: 'bank_failing', says, hint: 'Try again later.' });
 
 const READS_USED_UP: Meaning = {
-  code: 'reads_used_up',
+  code: 'too_many_calls',
+  lasts: true,
   says: 'The bank allows no more readings of this consent today',
   hint: 'Read again tomorrow. While the customer is present, --psu-ip says so, and readings do not count.',
 };
 
 /** What the codes of the standard mean (NextGenPSD2 1.3, message codes). The same code comes with several HTTP statuses. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
-  CONSENT_UNKNOWN: consent('The bank does not know the consent of {call}'),
-  CONSENT_INVALID: consent('The consent does not cover {call}'),
-  CONSENT_EXPIRED: consent('The consent for {call} has ended'),
+  CONSENT_UNKNOWN: { ...consent('The bank does not know the consent of {call}'), endsConsent: true },
+  // Some banks say so of a consent that the customer has withdrawn.
+  CONSENT_INVALID: { ...consent('The consent does not cover {call}'), endsConsent: true },
+  CONSENT_EXPIRED: { ...consent('The consent for {call} has ended'), endsConsent: true },
   TOKEN_UNKNOWN: token('The bank does not know the token of {call}'),
   TOKEN_INVALID: token('The bank does not accept the token of {call}'),
   TOKEN_EXPIRED: token('The token of {call} has expired'),

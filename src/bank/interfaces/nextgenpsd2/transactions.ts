@@ -82,7 +82,7 @@ async function* pagesOfRun(
   range: Record<string, string>,
 ): AsyncGenerator<TransactionPage> {
   const parameters = new URLSearchParams({ bookingStatus, ...range });
-  const account = { account: query.productId };
+  const account = { account: query.productId, of: 'transactions' } as const;
   const first = await atAccountOrCard(calls, query.productId, async (kind) => {
     const operation = kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
     const asked = `${new URLSearchParams([...parameters, ...firstPage(calls.description)])}`;
@@ -166,24 +166,28 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
     }
     if (paging === 'page-index') {
       // A bank can have smaller pages than it was asked for, so only a page that is shorter than the first is the last.
-      const rows = (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
+      const rows = rowsOf(report);
       if (pages === 1) firstRows = rows;
       return rows === 0 || rows < firstRows ? null : numbered(pageNumbered(pages));
     }
-    const total = totalPages(headers[paging.totalPagesHeader.toLowerCase()], query);
+    const total = totalPages(headers, paging.totalPagesHeader, query, rowsOf(report));
     return pages < total ? numbered([[paging.pageParameter, String(pages + 1)]]) : null;
   };
   return {
     after(answer, report, call) {
       pages += 1;
-      const isEmpty = !report.booked?.length && !report.pending?.length;
+      const isEmpty = rowsOf(report) === 0;
       emptyPages = isEmpty ? emptyPages + 1 : 0;
-      const next = nextOf(answer, report, call);
-      if (next === null) return null;
       // A list that moved can repeat a page. It does not repeat many.
       const content = printOf(JSON.stringify([report.booked, report.pending]));
       repeatedPages = !isEmpty && contents.has(content) ? repeatedPages + 1 : 0;
       contents.add(content);
+      const next = nextOf(answer, report, call);
+      if (next === null) {
+        // The bank has not looked at the number of the page.
+        if (repeatedPages > 0 && contents.size === 1 && typeof paging === 'object') throw stuck(query);
+        return null;
+      }
       const print = fingerprint(next);
       if (
         seen.has(print) ||
@@ -242,13 +246,25 @@ function refuseCountedPages(headers: Readonly<Record<string, string>>, query: Tr
   );
 }
 
-/** The number of pages in a header. Without the header there is one. @throws Psd2Error `bank_answer` */
-function totalPages(header: string | undefined, query: TransactionQuery): number {
-  if (header === undefined) return 1;
-  if (/^\s*\d{1,6}\s*$/.test(header)) return Number(header);
-  throw new Psd2Error('bank_answer', `The bank's number of pages of ${query.productId} is not a number`, {
-    transactionId: query.transactionId,
+/** The number of pages in a header. An account without rows needs none. @throws Psd2Error `bank_answer` */
+function totalPages(
+  headers: Readonly<Record<string, string>>,
+  name: string,
+  { productId, transactionId }: TransactionQuery,
+  rows: number,
+): number {
+  const header = headers[name.toLowerCase()];
+  if (header === undefined && rows === 0) return 0;
+  if (header !== undefined && /^\s*\d{1,6}\s*$/.test(header)) return Number(header);
+  const what = header === undefined ? `has no header ${name}` : `has a header ${name} that is not a number`;
+  throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${productId} ${what}`, {
+    hint: 'accounts.paging of the bank file says that this header counts the pages.',
+    transactionId,
   });
+}
+
+function rowsOf(report: Report): number {
+  return (report.booked?.length ?? 0) + (report.pending?.length ?? 0);
 }
 
 function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {

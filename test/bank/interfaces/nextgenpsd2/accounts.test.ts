@@ -66,7 +66,7 @@ describe('the list of accounts', () => {
   it('another failure of the cards is an error: the list would not be whole', async () => {
     expectLists(refusal(429, 'ACCESS_EXCEEDED'));
     await expect(open().bank.accounts.list('shop', TRANSACTION_ID)).rejects.toMatchObject({
-      code: 'reads_used_up',
+      code: 'too_many_calls',
     });
   });
 
@@ -123,7 +123,7 @@ describe('balances', () => {
         { type: 'closingBooked', amount: '500.00', currency: 'EUR', date: '2026-11-19', at: null },
       ],
     });
-    expect(consentsFor).toEqual([{ account: 'a1' }]);
+    expect(consentsFor).toEqual([{ account: 'a1', of: 'balances' }]);
   });
 
   it('a bare number keeps all its digits', async () => {

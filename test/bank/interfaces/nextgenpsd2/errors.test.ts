@@ -30,7 +30,7 @@ describe('the code of the bank decides, then the HTTP status', () => {
     ['TOKEN_EXPIRED', 401, 'not_logged_in', ['auth', 'login']],
     ['TOKEN_INVALID', 401, 'not_logged_in', ['auth', 'login']],
     ['TOKEN_UNKNOWN', 401, 'not_logged_in', ['auth', 'login']],
-    ['ACCESS_EXCEEDED', 429, 'reads_used_up', undefined],
+    ['ACCESS_EXCEEDED', 429, 'too_many_calls', undefined],
     ['SIGNATURE_INVALID', 401, 'config', undefined],
     ['SIGNATURE_MISSING', 401, 'config', undefined],
     ['KID_MISSING', 401, 'config', undefined],
@@ -161,7 +161,8 @@ describe('how definitely the bank refused', () => {
     bank.expect('GET', '/v1/accounts/a1/balances', refusal(429, 'ACCESS_EXCEEDED'));
     const { bank: opened, sleeps } = open();
     await expect(opened.accounts.balance('shop', 'a1', TRANSACTION_ID)).rejects.toMatchObject({
-      code: 'reads_used_up',
+      ...{ code: 'too_many_calls', lasts: true },
+      hint: expect.stringContaining('tomorrow'),
     });
     expect(sleeps).toEqual([]);
   });

@@ -420,9 +420,27 @@ describe('pages by a header', () => {
     bank.expect('GET', `${FIRST}&page=2`, counted('2', '3'));
     bank.expect('GET', `${FIRST}&page=3`, counted('3', '3'));
     expect(ids((await read({}, { file })).booked)).toEqual(['1', '2', '3']);
-    bank.expect('GET', FIRST, counted('1', undefined));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1']);
   });
+
+  it('without the header nobody knows how many, unless there is no row', async () => {
+    bank.expect('GET', FIRST, counted('1', undefined));
+    await expect(read({}, { file })).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('Total-Pages'),
+    });
+    bank.expect('GET', FIRST, json({ transactions: { booked: [] } }));
+    expect((await read({}, { file })).booked).toEqual([]);
+  });
+
+  it.each([2, 3])(
+    'a bank that gives the same page for each of %i numbers does not advance',
+    async (total) => {
+      bank.expect('GET', FIRST, counted('1', `${total}`));
+      for (let page = 2; page <= total; page += 1)
+        bank.expect('GET', `${FIRST}&page=${page}`, counted('1', `${total}`));
+      await expect(read({}, { file })).rejects.toMatchObject({ code: 'bank_answer' });
+    },
+  );
 
   it.each(['Total-Pages', 'X-Total-Pages', 'totalPages'])(
     'are not taken for all of a bank that links to them: %s tells that there are more',

@@ -1,0 +1,60 @@
+import type { Caller, Said } from '../../bank/call/call.ts';
+import type { Bank } from '../../bank/ports/bank.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Customers } from '../../store/ports/customers.ts';
+import type { Flows } from '../../store/ports/flows.ts';
+
+interface Ends {
+  flows: Flows;
+  customers: Customers;
+  customerId: string;
+  /** The bank, for calls that nobody has asked for. */
+  bank(): Pick<Bank, 'consents'>;
+}
+
+/**
+ * Calls that notice the end of a consent: if the bank refuses a reading for it, psd2 asks how the consent is, and records that.
+ * So the lists, `psd2 status` and the next reading know it.
+ *
+ * @param ends null: nothing is noticed
+ */
+export function noticingEnds<What extends Said>(calls: Caller<What>, ends: Ends | null): Caller<What> {
+  if (!ends) return calls;
+  return {
+    send: calls.send,
+    ask: async (call, read) => {
+      try {
+        return await calls.ask(call, read);
+      } catch (error) {
+        const consentId = call.headers?.['consent-id'];
+        if (consentId !== undefined && error instanceof Psd2Error && error.endsConsent)
+          await recordEnd(ends, consentId);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Whatever fails here, the reading has failed already, and its error counts. */
+async function recordEnd({ flows, customers, customerId, bank }: Ends, consentId: string): Promise<void> {
+  try {
+    const { consents = [] } = (await customers.read(customerId)) ?? {};
+    const known = consents.find((each) => each.consentId === consentId);
+    if (!known) return;
+    // Other readings need none of this.
+    const { recordStatus } = await import('../../flows/linked-consent.ts');
+    const { dropConsent } = await import('../consent/grant.ts');
+    await flows.resume('consent', known.flow, async (open) => {
+      await recordStatus(
+        open,
+        { bank: bank() },
+        {
+          keepConsent: async () => {},
+          dropConsent: (consent) => dropConsent(customers, consent),
+        },
+      );
+    });
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
+}
