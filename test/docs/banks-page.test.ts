@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { readBankFile } from '../../src/bank-file/bank-file.ts';
 import { allFields, fieldsAt } from '../../src/bank-file/fields.ts';
+import { OPERATIONS } from '../../src/bank-file/operations.ts';
 import { bankFile } from '../../src/bank-file/schema.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { FILES } from '../../src/commands/schema/files.ts';
@@ -53,5 +55,52 @@ it('the page names every word that a field takes', () => {
     for (const step of name.split('.')) part = schema.safeParse(part).data?.properties[step];
     if (name === 'payments.final') continue;
     for (const word of words(part)) expect(values, name).toContain(`\`${word}\``);
+  }
+});
+
+/** The rows of the tables that say how psd2 covers the standard: what, command, rule of the sandbox, test. */
+const covered = readPage('docs/banks.md')
+  .split('\n')
+  .filter((line) => /^\| (`(GET|POST|PUT|DELETE) |header [A-Z]|field `)/.test(line))
+  .map((line) => line.slice(2, -2).split(' | '));
+const named = (pattern: RegExp) => covered.flatMap(([what = '']) => pattern.exec(what)?.[1] ?? []);
+
+it('the page has a row for every operation of the standard, with its path', () => {
+  expect(named(/\(`(\w+)`\)$/).toSorted()).toEqual(Object.keys(OPERATIONS).toSorted());
+  for (const [what = ''] of covered.filter(([first = '']) => first.startsWith('`'))) {
+    const [, method, path, id = ''] = /^`(\w+) (\S+)` \(`(\w+)`\)$/.exec(what) ?? [];
+    expect(Object.entries(OPERATIONS).find(([known]) => known === id)?.[1]).toEqual({ method, path });
+  }
+});
+
+it('the page says of every field what does it, and which test shows it', () => {
+  expect(named(/^field `([\w.-]+)`$/)).toEqual(fields.map(([name]) => name));
+});
+
+/** The headers of requests and answers of the standard that concern psd2. */
+const HEADERS = [
+  ...['X-Request-ID', 'Digest', 'Signature', 'TPP-Signature-Certificate', 'Consent-ID', 'Authorization'],
+  ...['PSU-IP-Address', 'PSU-ID', 'PSU-ID-Type', 'PSU-Corporate-ID', 'PSU-Corporate-ID-Type'],
+  ...['TPP-Redirect-URI', 'TPP-Nok-Redirect-URI', 'TPP-Redirect-Preferred', 'TPP-Decoupled-Preferred'],
+  ...['TPP-Explicit-Authorisation-Preferred', 'TPP-Brand-Logging-Information', 'TPP-Notification-URI'],
+  ...['PSU-IP-Port', 'PSU-Accept-Language', 'PSU-User-Agent', 'PSU-Device-ID', 'PSU-Geo-Location'],
+  ...['Accept', 'Content-Type', 'Date', 'ASPSP-SCA-Approach', 'ASPSP-Multiple-Consent-Support'],
+];
+
+it('the page has every header', () => {
+  const rows = named(/^header (.*)$/).flatMap((names) => names.split(/, | and /));
+  for (const header of HEADERS) expect(rows).toContain(header);
+});
+
+it('every row has a command, a rule and a test that exists', () => {
+  for (const row of covered) {
+    expect(row, row.join(' | ')).toHaveLength(4);
+    const [what = '', , , tests = ''] = row;
+    const references = [...tests.matchAll(/`(test\/[\w/.-]+)`(?: › ([^|]+?))?(?=, `|$)/g)];
+    expect(references.length, what).toBeGreaterThan(0);
+    for (const [, file = '', title = ''] of references) {
+      expect(existsSync(file), `${what}: ${file}`).toBe(true);
+      expect(readFileSync(file, 'utf8'), `${what}: ${file}`).toContain(title);
+    }
   }
 });

@@ -3,8 +3,8 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { dropConsent } from '../open/kept-customer.ts';
 import { CONSENTS } from './consents.ts';
-import { dropConsent } from './grant.ts';
 
 /** `psd2 consent delete <flow>` */
 export const deleteConsent: Verb = {

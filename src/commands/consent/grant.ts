@@ -5,6 +5,7 @@ import type { Consent } from '../../domain/consent.ts';
 import type { GrantPorts } from '../../flows/linked-consent.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
 import type { Context, CustomerBank } from '../context.ts';
+import { dropConsent } from '../open/kept-customer.ts';
 import { returnPortsOf } from '../open/returns.ts';
 
 /**
@@ -113,14 +114,4 @@ function askedCoverage({ terms }: Consent): Coverage {
     default:
       return { accounts: null, reads: all };
   }
-}
-
-/** Forgets a consent that has ended, so that no reading uses it. */
-export async function dropConsent(customers: Customers, { customerId, resourceId }: Consent): Promise<void> {
-  const kept = await customers.read(customerId);
-  if (!kept?.consents.some(({ consentId }) => consentId === resourceId)) return;
-  await customers.change(customerId, (before) => ({
-    ...before,
-    consents: before.consents.filter(({ consentId }) => consentId !== resourceId),
-  }));
 }

@@ -3,6 +3,7 @@ import type { Bank } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers } from '../../store/ports/customers.ts';
 import type { Flows } from '../../store/ports/flows.ts';
+import { dropConsent } from './kept-customer.ts';
 
 interface Ends {
   flows: Flows;
@@ -43,7 +44,6 @@ async function recordEnd({ flows, customers, customerId, bank }: Ends, consentId
     if (!known) return;
     // Other readings need none of this.
     const { recordStatus } = await import('../../flows/linked-consent.ts');
-    const { dropConsent } = await import('../consent/grant.ts');
     await flows.resume('consent', known.flow, async (open) => {
       await recordStatus(
         open,

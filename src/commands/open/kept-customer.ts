@@ -1,5 +1,6 @@
 import type { ConsentSource, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
+import type { Consent } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
 import type { ProfileContext } from '../context.ts';
@@ -72,4 +73,14 @@ function bestOf(valid: readonly KeptConsent[], what: Read): KeptConsent | undefi
     reading[0] ??
     (of ? undefined : valid[0])
   );
+}
+
+/** Forgets a consent that has ended, so that no reading uses it. */
+export async function dropConsent(customers: Customers, { customerId, resourceId }: Consent): Promise<void> {
+  const kept = await customers.read(customerId);
+  if (!kept?.consents.some(({ consentId }) => consentId === resourceId)) return;
+  await customers.change(customerId, (before) => ({
+    ...before,
+    consents: before.consents.filter(({ consentId }) => consentId !== resourceId),
+  }));
 }

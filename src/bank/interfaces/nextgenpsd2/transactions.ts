@@ -23,7 +23,7 @@ const MAX_EMPTY_PAGES = 100;
 /** After as many pages in a row that were there before, the list goes in a circle. */
 const MAX_REPEATED_PAGES = 3;
 /** A list with more pages is not one. */
-const MAX_PAGES = 100_000;
+const MAX_PAGES = 10_000;
 /** What psd2 asks for, where the bank pages by number. */
 const ITEMS_PER_PAGE = 100;
 

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { askConsent, authorisationOf, CURRENT, giveConsent, useDoor } from './door-client.ts';
+import { approve, initiate, linkOf, pay, START } from './payment-client.ts';
+
+// The operations and headers of the standard that psd2 itself does not use.
+
+const door = await useDoor({ payments: { futureDays: 30 } }, ['confirmation-codes']);
+const authorisationsAt = async (path: string): Promise<unknown> =>
+  Object(await door.client.get(path).then(({ json }) => json)).authorisationIds;
+
+test('a transaction of the list has details', async () => {
+  const at = await useConsent();
+  const path = `/v1/accounts/${CURRENT}/transactions`;
+  const list = await door.client.get(`${path}?bookingStatus=booked&dateFrom=2026-11-01`, at);
+  const [first] = Object(list.json).transactions.booked;
+  const details = await door.client.get(`${path}/${first.transactionId}`, at);
+  expect([details.status, Object(details.json).transactionsDetails]).toEqual([200, first]);
+});
+
+/** A consent that the customer gave, with its confirmation code. */
+async function useConsent(): Promise<string> {
+  const reply = await askConsent(door);
+  const back = door.sandbox.access.approve(authorisationOf(reply), '1048262').returnTo;
+  const body = { confirmationCode: back?.searchParams.get('confirmationCode') };
+  const confirmed = await door.client.send({ method: 'PUT', path: linkOf(reply, 'confirmation'), body });
+  expect(confirmed.json.scaStatus).toBe('finalised');
+  return String(reply.json.consentId);
+}
+
+test('a consent names its authorisations', async () => {
+  const reply = await askConsent(door);
+  expect(await authorisationsAt(`/v1/consents/${reply.json.consentId}/authorisations`)).toEqual([
+    authorisationOf(reply),
+  ]);
+  expect(await giveConsent(door)).not.toBe('');
+});
+
+test('a cancellation takes the code that the browser brings back', async () => {
+  const reply = await initiate(door, { requestedExecutionDate: '2026-11-27' });
+  const code = approve(door, reply)?.searchParams.get('confirmationCode');
+  const path = linkOf(reply, 'confirmation');
+  await door.client.send({ method: 'PUT', path, body: { confirmationCode: code } });
+  const asked = await door.client.send({ method: 'DELETE', path: linkOf(reply, 'self') });
+  expect(asked.status).toBe(202);
+  const started = await door.client.send({
+    ...{ method: 'POST', path: linkOf(asked, 'startAuthorisation'), body: {} },
+    headers: { 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' },
+  });
+  const other = approve(door, started)?.searchParams.get('confirmationCode');
+  const put = {
+    method: 'PUT',
+    path: linkOf(started, 'confirmation'),
+    body: { confirmationCode: other },
+  } as const;
+  expect((await door.client.send(put)).json.scaStatus).toBe('finalised');
+  expect((await door.client.get(linkOf(reply, 'status'))).json.transactionStatus).toBe('CANC');
+});
+
+test('a basket has payments, a status and authorisations', async () => {
+  const one = await initiate(
+    door,
+    { endToEndIdentification: 'B-1' },
+    {
+      headers: { 'tpp-explicit-authorisation-preferred': 'true' },
+    },
+  );
+  const basket = await door.client.send({
+    ...{ method: 'POST', path: '/v1/signing-baskets', body: { paymentIds: [one.json.paymentId] } },
+    headers: { ...START, 'tpp-explicit-authorisation-preferred': 'true' },
+  });
+  const self = linkOf(basket, 'self');
+  expect((await door.client.get(self)).json).toMatchObject({ transactionStatus: 'RCVD' });
+  expect((await door.client.get(`${self}/status`)).json).toEqual({ transactionStatus: 'RCVD' });
+  const started = await door.client.send({
+    ...{ method: 'POST', path: linkOf(basket, 'startAuthorisation'), body: {} },
+    headers: { 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' },
+  });
+  expect(await authorisationsAt(`${self}/authorisations`)).toEqual([authorisationOf(started)]);
+  expect((await door.client.get(linkOf(started, 'scaStatus'))).json.scaStatus).toBe('received');
+  const code = approve(door, started)?.searchParams.get('confirmationCode');
+  const path = linkOf(started, 'confirmation');
+  const put = await door.client.send({ method: 'PUT', path, body: { confirmationCode: code } });
+  expect(put.json.scaStatus).toBe('finalised');
+  expect((await door.client.get(`${self}/status`)).json.transactionStatus).toBe('ACTC');
+});
+
+test('headers about the customer and their browser are taken', async () => {
+  const reply = await askConsent(
+    door,
+    {},
+    {
+      ...{
+        'psu-accept-language': 'de',
+        'psu-ip-port': '1234',
+        'psu-user-agent': 'x',
+        'psu-corporate-id-type': 'C',
+      },
+      ...{ 'tpp-brand-logging-information': 'b', 'tpp-notification-uri': 'https://tpp.example/n' },
+    },
+  );
+  expect(reply.status).toBe(201);
+  expect(await pay(door)).toBeDefined();
+});
