@@ -38,7 +38,7 @@ const PARTS = [
   {
     tests: [
       ...['stalled', 'moving', 'not-the-banks'],
-      ...['delivered-twice', 'anothers-answer', 'restored-journal', 'missing-file', 'nextgenpsd2'],
+      ...['delivered-twice', 'anothers-answer', 'restored-journal', 'missing-file', 'nextgenpsd2', 'batch'],
     ],
     sideBySide: 2 * processors,
   },
@@ -48,7 +48,14 @@ const PARTS = [
 /** The kinds of test/crash/tried.ts, in the order of the page. */
 const KINDS = [
   ...['stalled', 'told to stop', 'moving lists', 'not the bank’s'],
-  ...['delivered twice', 'another’s answer', 'restored journal', 'missing file', 'NextGenPSD2'],
+  ...[
+    'delivered twice',
+    'another’s answer',
+    'restored journal',
+    'missing file',
+    'NextGenPSD2',
+    'batch of five',
+  ],
 ];
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|---|

@@ -199,8 +199,9 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'bank/interfaces/nextgenpsd2': [
     'bank-file',
-    // A bulk payment may be a pain.001.
+    // A bulk payment may be a pain.001, and its status a pain.002.
     'batch-file/pain001/write.ts',
+    'batch-file/pain002',
     'bank/call',
     'bank/ports',
     'bank/transport/line.ts',
@@ -274,7 +275,7 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
   'pg-connection-string': 'store/postgres',
-  saxes: 'batch-file/pain001',
+  saxes: ['batch-file/pain001', 'batch-file/pain002'],
   undici: 'bank/transport',
 };
 

@@ -102,7 +102,11 @@ export interface Place {
   /** Like `psd2`, but watched, and stopped at the named point. @param env is added to what each process has */
   watched(args: string[], stop?: Stop, env?: Record<string, string>): Promise<Watched>;
   /** Starts psd2, and waits until it stalls at the named point or has ended. */
-  stalled(args: string[], stop: { at: string; how: 'SIGSTOP' | 'block' }): Promise<Stalled>;
+  stalled(
+    args: string[],
+    stop: { at: string; how: 'SIGSTOP' | 'block' },
+    env?: Record<string, string>,
+  ): Promise<Stalled>;
   /** Removes the locks that a killed process left behind, as if they had expired. */
   passTime(): void;
   /** Files under the configuration folder that only a process that was killed leaves behind. */
@@ -211,8 +215,8 @@ export function useCrashBank(rules: string[] = []): CrashBank {
       config,
       psd2: async (args) => (await start([], args)).ended,
       watched: async (args, stop, env) => (await startWatched(args, stop, env)).watched,
-      stalled: async (args, stop) => {
-        const { running, watched, file } = await startWatched(args, stop);
+      stalled: async (args, stop, env) => {
+        const { running, watched, file } = await startWatched(args, stop, env);
         let over = false;
         void watched.finally(() => {
           over = true;

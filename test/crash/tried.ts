@@ -15,6 +15,7 @@ export const KINDS = [
   'restored journal',
   'missing file',
   'NextGenPSD2',
+  'batch of five',
 ] as const;
 
 /** The result of one such try. */

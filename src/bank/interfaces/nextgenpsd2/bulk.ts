@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { writePain001 } from '../../../batch-file/pain001/write.ts';
+import { readPain002 } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { isIban } from '../../../domain/order/iban.ts';
@@ -165,14 +166,27 @@ function initiatorOf(subject: string): string {
   );
 }
 
+/** What a pain.002 says of each transfer. */
+function reportIn(body: Buffer): ReadonlyMap<string, string> | null {
+  return readPain002(body.toString('utf8'));
+}
+
 /** What the bank says of each transfer of a bulk, by its end-to-end id. What it does not say is missing. */
 async function askEntries(
   { bank, paths }: Calls,
-  { service, product }: Initiation,
+  { service, product, body }: Initiation,
   paymentId: string,
   transactionId: string,
 ): Promise<ReadonlyMap<string, EntryState>> {
   const values = { 'payment-service': service, 'payment-product': product, paymentId };
+  if (body.startsWith('<')) {
+    const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
+    const { statuses } = await bank.ask(
+      { ...call, headers: { accept: 'application/xml' }, decides: true },
+      (answer) => ({ statuses: answer.status === 200 ? reportIn(answer.body) : null, notices: [] }),
+    );
+    return new Map([...(statuses ?? [])].map(([id, status]) => [id, entryState(status)]));
+  }
   const call = callOf(paths, 'getPaymentInformation', values, transactionId);
   const { data } = await ask(bank, { ...call, decides: true }, bulkAnswer);
   const found = new Map<string, EntryState>();

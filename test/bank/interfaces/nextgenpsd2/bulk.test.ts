@@ -35,6 +35,20 @@ const XML_BULK = (format: 'pain.001.001.03' | 'pain.001.001.09') => ({
   products: { 'bulk-payments': [PAIN, 'sepa-credit-transfers'] },
 });
 
+/** A pain.002 of three payments. */
+const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr>
+<OrgnlGrpInfAndSts><GrpSts>PART</GrpSts></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts>${[
+  ['INV-1', 'ACSC'],
+  ['INV-2', 'RJCT'],
+  ['INV-3', 'PDNG'],
+]
+  .map(
+    ([id, status]) =>
+      `<TxInfAndSts><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>${status}</TxSts></TxInfAndSts>`,
+  )
+  .join('')}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`;
+
 describe('a bulk payment', () => {
   it('is absent at a bank whose file has no product of it, or none in the form that it says', () => {
     expect(open().bank.payments.bulk).toBeUndefined();
@@ -138,6 +152,25 @@ describe('a bulk payment', () => {
       ['INV-2', { transactionStatus: 'RJCT', means: 'refused' }],
       ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
     ]);
+  });
+
+  it.each([
+    ['a pain.002', REPORT, ['INV-1 paid', 'INV-2 refused', 'INV-3 open']],
+    ['a pain.002 with a DOCTYPE', REPORT.replace('<Document', '<!DOCTYPE x><Document'), []],
+    ['another document', REPORT.replace('pain.002', 'camt.054'), []],
+    ['half of one', REPORT.slice(0, 200), []],
+    ['JSON', '{"transactionStatus":"PART"}', []],
+  ])('in XML is asked for its pain.002, and %s says what it says', async (_what, body, expected) => {
+    const bulk = bulkOf(XML_BULK('pain.001.001.09'));
+    const initiation = await bulk.initiation([order('INV-1', '1.10')], BACK, () => TRANSACTION_ID);
+    recorded.expect('GET', `/v1/bulk-payments/${PAIN}/b1/status`, {
+      status: 200,
+      headers: { 'content-type': 'application/xml' },
+      body,
+    });
+    const entries = await bulk.entries(initiation, 'b1', TRANSACTION_ID);
+    expect([...entries].map(([id, { means }]) => `${id} ${means}`)).toEqual(expected);
+    expect(recorded.received[0]?.headers.accept).toBe('application/xml');
   });
 
   it.each([

@@ -1,0 +1,43 @@
+import { SaxesParser } from 'saxes';
+
+/** More than any bank says of a bulk payment. */
+const LONGEST = 50_000_000;
+
+/**
+ * Reads what a bank says of each payment in a pain.002 of any version (ISO 20022, CustomerPaymentStatusReport). The parser knows no
+ * entities besides those of XML itself.
+ *
+ * @returns the statuses (`TxSts`) by end-to-end id (`OrgnlEndToEndId`). Null: it is no pain.002
+ */
+export function readPain002(text: string): ReadonlyMap<string, string> | null {
+  if (text.length > LONGEST) return null;
+  const parser = new SaxesParser({ xmlns: true });
+  const found = new Map<string, string>();
+  let isReport = false;
+  let isBroken = false;
+  let entry: { id?: string; status?: string } | undefined;
+  let words = '';
+  parser.on('error', () => {
+    isBroken = true;
+  });
+  parser.on('doctype', () => {
+    isBroken = true;
+  });
+  parser.on('opentag', ({ local, uri }) => {
+    words = '';
+    if (local === 'Document') isReport = uri.startsWith('urn:iso:std:iso:20022:tech:xsd:pain.002.001.');
+    if (local === 'TxInfAndSts') entry = {};
+  });
+  parser.on('text', (piece) => {
+    words += piece;
+  });
+  parser.on('closetag', ({ local }) => {
+    if (entry && local === 'OrgnlEndToEndId') entry.id = words.trim();
+    if (entry && local === 'TxSts') entry.status = words.trim();
+    if (local !== 'TxInfAndSts') return;
+    if (entry?.id !== undefined && entry.status !== undefined) found.set(entry.id, entry.status);
+    entry = undefined;
+  });
+  parser.write(text).close();
+  return isReport && !isBroken ? found : null;
+}
