@@ -64,6 +64,7 @@ function block() {
 function normalised(text) {
   return text
     .replace(/(?<=^|\/|\.)(?:tr|co|op)-[0-9a-z]{14}/g, '<flow>')
+    .replace(/[0-9a-f]{64}(?:-\d+)?/g, '<batch>')
     .replace(/(?<=\/references\/)[0-9a-f]{32}\.\d+/g, '<reference>')
     .replace(/(?<=^tokens\/.*\/)\d+(?=\.json)/g, '<n>')
     .replace(/(?<=\/sync-)\d+(?=\.ndjson)|(?<=\.ndjson\.new-)\d+/g, '<n>')

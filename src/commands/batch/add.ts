@@ -1,4 +1,4 @@
-import type { Batch, Person } from '../../domain/batch/batch.ts';
+import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { type Iban, isIban } from '../../domain/order/iban.ts';
@@ -8,10 +8,10 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
-import { operatorOf } from '../shared/operator.ts';
 import { BATCH, batchData, printBatch } from './batches.ts';
 import { examineFile } from './examine.ts';
 import { describeCounts } from './payees.ts';
+import { auditBatch, personOf } from './person.ts';
 import { readLines } from './rows.ts';
 
 interface AddOptions {
@@ -69,15 +69,17 @@ async function addFile(context: Context, file: string, options: AddOptions): Pro
   const command = profile.settings.payeeCheck;
   const payees = command === undefined ? [] : await checkAll(context, command, lines);
 
-  const { batches, flows } = await context.store();
+  const { batches, flows, audit } = await context.store();
+  const person = personOf(context, undefined);
   const batch = await batches.add({
     added: {
       ...{ format: source.format, messageId: source.messageId, note, retryOf: null, payees },
-      ...personOf(undefined),
+      ...person,
     },
     lines,
     again: options.again ?? false,
   });
+  await auditBatch({ audit }, 'added', batch, person);
   await printAdded(context, { batch, lines }, async () => readLines(flows, batch, lines));
 }
 
@@ -94,15 +96,6 @@ export async function printAdded(
       ? `Before it can be paid, other people must approve it: ${data.approvalsNeeded}.`
       : 'It can be paid now.';
   context.terminal.say(`Stored. ${next}`);
-}
-
-/** Who runs this command. @param by the name that the person gave */
-export function personOf(by: string | undefined): Person {
-  const { user, machine } = operatorOf();
-  const name = by === undefined ? user : cleanText(by).trim();
-  if (name === '' || name.length > 100)
-    throw new Psd2Error('invalid_text', '--by must be a name of 1 to 100 characters');
-  return { by: name, user, machine };
 }
 
 /** Adds to a line what its file does not say. @throws Psd2Error for wrong options */

@@ -15,6 +15,6 @@ ${examples('psd2 batch approve 3f2a9c', 'psd2 batch approve 3f2a9c --by "Ada Lov
   (command) =>
     command
       .argument('<batch>', 'id of the batch, or the beginning of it')
-      .option('--by <name>', 'who approves it (default: the system user)'),
+      .option('--by <name>', 'who approves it (default: PSD2_OPERATOR, else the system user)'),
   (context, batch, { by }) => decide(context, batch, { by, note: null }),
 );

@@ -1,8 +1,8 @@
 import { Psd2Error } from '../../errors.ts';
 import { examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { personOf } from './add.ts';
 import { BATCH, batchData, printBatch, readBatch } from './batches.ts';
+import { auditBatch, personOf } from './person.ts';
 import { isBeforeAll } from './rows.ts';
 
 /** `psd2 batch cancel <batch>` */
@@ -24,20 +24,21 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
       hint: 'Add --yes to confirm in advance. psd2 has cancelled nothing.',
       declined: 'psd2 has cancelled nothing',
     });
-    const person = personOf(undefined);
+    const person = personOf(context, undefined);
     // Transfers that ended before anything of them was sent, by their lines.
     const begunInVain = new Map(
       known.known.flatMap(({ line, transfer }) =>
         transfer && isBeforeAll(transfer) ? [[line.line, transfer.flow] as const] : [],
       ),
     );
-    const { batch } = await data.batches.change(known.batch.batch, (now) => {
+    const { batch, recorded } = await data.batches.change(known.batch.batch, (now) => {
       const lines = known.lines
         .map(({ line }) => line)
         .filter((line) => !now.refused.has(line) && !now.cancelled.has(line))
         .filter((line) => now.flows.get(line) === begunInVain.get(line));
       return lines.length === 0 ? null : { type: 'lines-cancelled', lines, ...person };
     });
+    if (recorded) await auditBatch(data, 'cancelled', batch, person);
     const after = await readBatch(data, batch.batch);
     printBatch(context, batchData(context.profile(), after));
     const others = after.known.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'not paid');

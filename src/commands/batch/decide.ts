@@ -8,9 +8,9 @@ import {
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { personOf } from './add.ts';
 import { neededApprovals, refuseRejected } from './approval.ts';
 import { batchData, printBatch, readBatch } from './batches.ts';
+import { auditBatch, personOf } from './person.ts';
 
 /** Shows a batch to a second person, and records their yes or no over the hash of its content. */
 export async function decide(
@@ -19,7 +19,7 @@ export async function decide(
   { by, note }: { by?: string | undefined; note: string | null },
 ): Promise<void> {
   const profile = context.profile();
-  const person = personOf(by);
+  const person = personOf(context, by);
   const data = await context.store();
   const known = await readBatch(data, reference);
   refuseDecision(known.batch, person, note === null);
@@ -38,6 +38,7 @@ export async function decide(
       note === null ? { type: 'approved', sha256, ...person } : { type: 'rejected', sha256, note, ...person };
     return event;
   });
+  await auditBatch(data, note === null ? 'approved' : 'rejected', batch, person);
   printBatch(context, batchData(profile, { ...known, batch }));
   if (note !== null) return;
   const missing = neededApprovals(profile, known.lines) - countedApprovals(batch).length;

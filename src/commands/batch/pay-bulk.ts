@@ -52,23 +52,34 @@ interface Taken extends Prepared {
  * @throws Psd2Error what stopped it
  */
 export async function payBulk(payment: LinePayment, share: Share): Promise<void> {
+  await goOnWithBegun(payment, share);
   const { batches, flows } = payment;
   const batch = await batches.find(payment.batch);
   const free: { line: BatchLine; before: string | undefined }[] = [];
+  for (const line of share) {
+    const before = batch.flows.get(line.line);
+    const transfer = before === undefined ? undefined : await flows.find('transfer', before);
+    const isFree = !transfer || isBeforeAll(transfer);
+    if (isFree && !batch.refused.has(line.line) && !batch.cancelled.has(line.line))
+      free.push({ line, before });
+  }
+  if (free.length > 0) await beginBulk(payment, free);
+}
+
+/** Goes on with the bulk payments that earlier runs have begun for some lines, and ends what they have only prepared. */
+async function goOnWithBegun(payment: LinePayment, share: Share): Promise<void> {
+  const { batches, flows } = payment;
+  const batch = await batches.find(payment.batch);
   const begun = new Set<string>();
   for (const line of share) {
     const flow = batch.flows.get(line.line);
     const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
+    if (!transfer || isBeforeAll(transfer)) continue;
     const bulk = bulkOfLine(batch, line);
-    if (transfer && !isBeforeAll(transfer)) {
-      if (bulk !== undefined && (transfer.bulk ?? bulk) === bulk) begun.add(bulk);
-      else await giveUp(payment, transfer);
-    } else if (!batch.refused.has(line.line) && !batch.cancelled.has(line.line)) {
-      free.push({ line, before: flow });
-    }
+    if (bulk !== undefined && (transfer.bulk ?? bulk) === bulk) begun.add(bulk);
+    else await giveUp(payment, transfer);
   }
   for (const flow of begun) await resumeBulk(payment, flow, share);
-  if (free.length > 0) await beginBulk(payment, free);
 }
 
 /** The last bulk payment that a line was to go with. */
@@ -76,7 +87,7 @@ export function bulkOfLine({ bulks }: Batch, { line }: BatchLine): string | unde
   return [...bulks].findLast(([, lines]) => lines.includes(line))?.[0];
 }
 
-/** Ends a transfer that an earlier run began for a bulk payment and then stopped. The next run begins the line anew. */
+/** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
 async function giveUp({ flows }: LinePayment, { flow, bulk, initiation }: Transfer): Promise<void> {
   if (bulk !== null || initiation !== null) return;
   await flows.resume('transfer', flow, async (open) => {
@@ -185,22 +196,37 @@ async function takeAll(
       ...{ transactionId: context.world.newId(), commits: opened.bank.payments.commits },
       ...{ order, furtherData: [] },
     };
-    try {
-      await opened.flows.begin('transfer', begin, async (open) => {
+    const take = () =>
+      opened.flows.begin('transfer', begin, async (open) => {
         const { flow } = open.current;
         if (await takesLine(payment, line, flow, before)) taken.push({ ...each, flow });
         else await open.record({ type: 'cancelled' });
       });
+    try {
+      await take();
     } catch (error) {
-      if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
-      const { flow } = error;
-      const other = flow === undefined ? undefined : await payment.flows.find('transfer', flow);
-      // One that an earlier run has begun for this line, and that it could not note, is ended. The next run goes on.
-      if (other && isOfLine(payment, line, other)) await giveUp(payment, other);
-      else await refuseLine(payment, line, error.message);
+      if (await freesReference(payment, line, error)) await take();
     }
   }
   return taken;
+}
+
+/**
+ * A line's reference is taken. An earlier run may have begun a transfer for the line, which it could not note any more: this ends it.
+ *
+ * @returns false if another payment has the reference: then psd2 has refused the line
+ * @throws `error` if it says something else
+ */
+async function freesReference(payment: LinePayment, line: BatchLine, error: unknown): Promise<boolean> {
+  if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
+  const { flow } = error;
+  const other = flow === undefined ? undefined : await payment.flows.find('transfer', flow);
+  if (other && isOfLine(payment, line, other)) {
+    await giveUp(payment, other);
+    return true;
+  }
+  await refuseLine(payment, line, error.message);
+  return false;
 }
 
 /** Notes which lines go with the bulk payment, and then sends it. */
@@ -235,6 +261,7 @@ async function resumeBulk(payment: LinePayment, flow: string, share: Share): Pro
   const { bulk } = payer.opened.bank.payments;
   if (!bulk) throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow });
   if (await awaitsCustomer(payment, payer, known, callsOf(bulk, known))) return;
+  if (known.state === 'cancelled' && !known.reached) return followAll(payment, payer, known);
   const numbers = batch.bulks.get(flow) ?? [];
   const lines: { line: number; flow: string; checked: PayeeCheck | null }[] = [];
   for (const line of numbers) {

@@ -16,7 +16,7 @@ ${examples('psd2 batch reject 3f2a9c --note "Line 7 has the old account"')}`,
     command
       .argument('<batch>', 'id of the batch, or the beginning of it')
       .requiredOption('--note <text>', 'why')
-      .option('--by <name>', 'who rejects it (default: the system user)'),
+      .option('--by <name>', 'who rejects it (default: PSD2_OPERATOR, else the system user)'),
   async (context, batch, { by, note: given }) => {
     const note = readNote(given);
     if (note === null) throw new Psd2Error('usage', '--note is missing');

@@ -1,7 +1,8 @@
 import { Psd2Error } from '../../errors.ts';
 import { examples, verb } from '../declare.ts';
-import { personOf, printAdded } from './add.ts';
+import { printAdded } from './add.ts';
 import { BATCH, readBatch } from './batches.ts';
+import { auditBatch, personOf } from './person.ts';
 import { readLines, referenceOf } from './rows.ts';
 
 /** `psd2 batch retry <batch>` */
@@ -16,7 +17,8 @@ ${examples('psd2 batch retry 3f2a9c')}`,
   },
   (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
   async (context, reference) => {
-    const { batches, flows } = await context.store();
+    const { batches, flows, audit } = await context.store();
+    const person = personOf(context, undefined);
     const { batch, known } = await readBatch({ batches, flows }, reference);
     const lines = known
       .filter(({ outcome }) => outcome === 'not paid')
@@ -35,12 +37,13 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     const added = await batches.add({
       added: {
         ...{ format, messageId: null, note: batch.note, retryOf: batch.batch, payees },
-        ...personOf(undefined),
+        ...person,
       },
       lines,
       // Lines that failed again have the content of the batch that failed.
       again: isWhole && sha256 === batch.sha256,
     });
+    await auditBatch({ audit }, 'added', added, person);
     await printAdded(context, { batch: added, lines }, () => readLines(flows, added, lines));
   },
 );

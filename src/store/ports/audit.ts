@@ -1,6 +1,6 @@
-/** What people do that an audit asks for. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
+/** What people do that an audit asks for. `added` and `rejected`: a batch. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
 export const AUDIT_ACTIONS = [
-  ...(['began', 'approved', 'confirmed', 'executed', 'cancelled', 'resolved'] as const),
+  ...(['added', 'rejected', 'began', 'approved', 'confirmed', 'executed', 'cancelled', 'resolved'] as const),
   ...(['logged-in', 'logged-out', 'exported', 'forgot', 'profile-changed'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -22,7 +22,7 @@ export interface AuditEntry {
   action: AuditAction;
   customerId?: string | null;
   flow?: string | null;
-  /** What it is about: the kind of a flow, the outcome, the format of an export, the changed settings. */
+  /** What it is about: the kind of a flow, a batch and the person's name, the outcome, the format of an export, the changed settings. */
   about?: string | null;
   /** The customer's account that it is about. It follows `about` in the line. */
   account?: string;

@@ -77,6 +77,25 @@ it('a batch is paid only after another person has approved its content', async (
     approvals: [{ by: 'Second Person' }],
   });
   expect((await operator.psd2(['batch', 'run', batch, '--yes', '--json'], { env })).code).toBe(0);
+  const lines = (await operator.psd2(['audit', '-o', 'ndjson'])).stdout.trim().split('\n');
+  const audited: unknown[] = lines
+    .map((text) => JSON.parse(text))
+    .filter(({ about }) => about?.includes(batch));
+  expect(audited).toEqual([
+    expect.objectContaining({ action: 'added' }),
+    expect.objectContaining({ action: 'approved', about: `batch ${batch}, by Second Person` }),
+  ]);
+});
+
+it('PSD2_OPERATOR says who adds a batch, and another operator approves it', async () => {
+  const path = file('operators.csv', line('Ada Lovelace', '6.01'));
+  const env = (name: string) => ({ env: { PSD2_OPERATOR: name, PSD2_APPROVALS: '1' } });
+  const added = ['batch', 'add', path, '--from', ACCOUNT, '--json'];
+  const { batch, addedBy } = await operator.json(shapes.batch, added, env('anna'));
+  expect(addedBy).toBe('anna');
+  const approve = ['batch', 'approve', batch, '--yes', '--json'];
+  expect(readError(await operator.psd2(approve, env('anna'))).exitCode).toBe(2);
+  expect((await operator.psd2(approve, env('zoe'))).code).toBe(0);
 });
 
 it('two runs at once share the payments of a batch, and pay none twice', async () => {
