@@ -105,6 +105,8 @@ function changes(
       return { state: 'authorizing', ...(event.links && { links: event.links }) };
     case 'granted':
       return afterGrant(consent, event, at);
+    case 'noted':
+      return { bankStatus: event.bankStatus };
     case 'ended':
       return { state: event.state, bankStatus: event.bankStatus };
     case 'authorization':

@@ -276,6 +276,8 @@ const granted = z.object({
   frequencyPerDay: z.nullable(z.number()),
   recurring: z.nullable(z.boolean()),
 });
+/** The bank has another word for it, and the customer has not decided: another person must authorise it, too. */
+const noted = z.object({ type: z.literal('noted'), bankStatus: z.string() });
 /** The bank has ended it, or the customer has refused it or taken it back. */
 const ended = z.object({
   type: z.literal('ended'),
@@ -316,6 +318,7 @@ export const consentEvent = z.lazy(() =>
     }),
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
     granted,
+    noted,
     ended,
     z.object({
       type: z.enum([

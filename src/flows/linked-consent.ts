@@ -152,7 +152,10 @@ async function awaitDecision(
     asked,
     customer.scaTimeoutMs,
   );
-  if (!decided) throw timedOut(customer, subjectOf(open.current));
+  if (decided) return;
+  const { bankStatus } = open.current;
+  const late = timedOut(customer, subjectOf(open.current));
+  throw bankStatus === null ? late : late.with({ hint: `The bank calls it ${bankStatus}. ${late.hint}` });
 }
 
 /** The states that the bank's words for an end mean. */
@@ -180,7 +183,11 @@ export async function recordStatus(
   const consent = open.current;
   const details = await bank.consents.details(resourceOf(consent), consent.transactionId);
   const { consentStatus: bankStatus, means } = details;
-  if (means === 'open') return details;
+  if (means === 'open') {
+    const isNew = isUndecided(consent) && bankStatus !== consent.bankStatus;
+    if (isNew) await open.record({ type: 'noted', bankStatus });
+    return details;
+  }
   const isOurs = isUndecided(consent) || consent.state === 'confirmed';
   if (means !== 'valid') {
     await grant.dropConsent(consent);

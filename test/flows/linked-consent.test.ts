@@ -74,6 +74,18 @@ describe('the customer authorises on a page', () => {
     expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
   });
 
+  it('the word of the bank is kept while the customer decides', async () => {
+    const consent = await newLinkedConsent(temporary, customerElsewhere({ scaTimeoutMs: 100 }));
+    script.request();
+    script.is('partiallyAuthorised');
+    script.sca('finalised');
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({
+      code: 'authorisation_timeout',
+      hint: 'The bank calls it partiallyAuthorised. Continue with:',
+    });
+    expect(await consent.stored()).toMatchObject({ bankStatus: 'partiallyAuthorised' });
+  });
+
   it('if the authorisation has failed, so has the consent, whatever its own status still says', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();
