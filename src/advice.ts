@@ -24,6 +24,7 @@ const FOR_A_CUSTOMER: Readonly<Record<string, 'all' | readonly string[]>> = {
   doctor: 'all',
   products: 'all',
   auth: ['logout', 'refresh', 'status', 'token'],
+  batch: ['list'],
   consent: ['list', 'request'],
   operation: ['list', 'prepare', 'run', 'status', 'verify'],
   sync: ['', 'run'],

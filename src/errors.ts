@@ -124,3 +124,10 @@ export function adviceIn({ hint, next }: Psd2Error): Advice | null {
   if (hint === undefined && next === undefined) return null;
   return { ...(hint !== undefined && { hint }), ...(next && { next }) };
 }
+
+const ENDS = ['.', '!', '?', ':'];
+
+/** Adds a full stop to a message, unless it has an end, for example from the bank's own words. */
+export function endSentence(message: string): string {
+  return ENDS.some((end) => message.endsWith(end)) ? message : `${message}.`;
+}

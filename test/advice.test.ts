@@ -6,7 +6,15 @@ import { leaves } from './cli/leaves.ts';
 /** Every command that acts for a customer or shows what belongs to one, if it is not about a flow that the operator names. */
 const FOR_A_CUSTOMER = [
   ...['accounts balance', 'accounts export', 'accounts list', 'accounts report', 'accounts show'],
-  ...['accounts transactions', 'api', 'auth logout', 'auth refresh', 'auth status', 'auth token'],
+  ...[
+    'accounts transactions',
+    'api',
+    'auth logout',
+    'auth refresh',
+    'auth status',
+    'auth token',
+    'batch list',
+  ],
   ...['consent list', 'consent request', 'customer id', 'customer show', 'doctor', 'operation list'],
   ...['operation prepare', 'operation run', 'operation status', 'operation verify', 'products list'],
   ...['sync run', 'transfer create', 'transfer list', 'transfer prepare'],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { adviceOf, commandOf, type Repeated } from '../advice.ts';
-import { type ErrorContext, Psd2Error } from '../errors.ts';
+import { type ErrorContext, endSentence, Psd2Error } from '../errors.ts';
 import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -91,13 +91,6 @@ type ErrorFields = { code: string; message: string; exitCode: ExitCode } & {
 
 /** What every error in JSON says of its circumstances; null if it is not known. */
 const CONTEXT = ['flow', 'httpStatus', 'bankCode', 'requestId', 'tppRequestId', 'transactionId'] as const;
-
-/** Adds a full stop, unless the message has an end, for example from the bank's own words. */
-function endSentence(message: string): string {
-  return ENDS.some((end) => message.endsWith(end)) ? message : `${message}.`;
-}
-
-const ENDS = ['.', '!', '?', ':'];
 
 /** The folder of the built program. */
 const PROGRAM = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -156,6 +156,10 @@ export interface Tally {
   readonly renewals: number;
   /** The total time that calls have waited for their turn, in seconds. */
   readonly secondsWaited: number;
+  /** The calls by result: `2xx`, `3xx`, `4xx`, `5xx`, or `none` without an answer. */
+  readonly byResult: ReadonlyMap<string, number>;
+  /** Counts a call. @param outcome the HTTP status, or why there is none */
+  count(outcome: number | string): void;
   /** Wraps a slot: counts the renewed tokens that it stores. */
   countingRenewals(slot: TokenSlot): TokenSlot;
 }

@@ -1,6 +1,7 @@
 import type { Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
 import { withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
+import type { Money } from '../domain/decimal.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
 import {
@@ -81,7 +82,12 @@ export async function syncCustomer(
       const balance = await calls.balance(customerId, productId, transactionId);
       balances.push(balance);
       const currency = currencyOf(account, balance.accountBalance);
-      const { added, pending } = await syncTransactions(calls, to, { ...query, productId, currency }, clock);
+      const { added, pending } = await syncTransactions(
+        calls,
+        to,
+        { ...query, productId, currency, balance: balance.accountBalance },
+        clock,
+      );
       synced.newTransactions += added;
       synced.pending += pending;
     } catch (error) {
@@ -144,7 +150,7 @@ function clockOf({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate):
 async function syncTransactions(
   calls: Accounts,
   to: SyncTarget,
-  query: Omit<RowsQuery, 'today'> & { since: IsoDate | undefined },
+  query: Omit<RowsQuery, 'today'> & { since: IsoDate | undefined; balance: Money | null },
   clock: BankClock,
 ): Promise<{ added: number; pending: number }> {
   const { productId } = query;
@@ -163,10 +169,11 @@ async function syncTransactions(
   const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, { today, oldest }) : since;
   const first = query.since === undefined ? again : earlier(again, since);
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
-  const remember = (through: IsoDate, newest: string | undefined) => {
+  const remember = (through: IsoDate, newest: string | undefined, isLast = true) => {
     const from = before && !furtherBack ? before.from : since;
     const reached = calls.readsOn && newest !== undefined ? { newest } : {};
-    const progress: Progress = { from, through, checked: true, ...reached };
+    const balance = isLast && query.balance ? { balance: query.balance } : {};
+    const progress: Progress = { from, through, checked: true, ...reached, ...balance };
     to.remember(productId, progress, addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS));
   };
 
@@ -188,7 +195,7 @@ async function syncTransactions(
     const last = end >= today;
     // The bank may have booked a row of the days that are still to be read before the newest one of these.
     if (last || !readsKnownDays)
-      remember(earlier(last ? today : end, clock.today), last ? newest : before?.newest);
+      remember(earlier(last ? today : end, clock.today), last ? newest : before?.newest, last);
     if (last) {
       const open = from === first ? pending : await fetchPending(calls, { ...query, from: first });
       to.replace(`pending/${productId}`, open);

@@ -4,7 +4,8 @@ import type { Column } from '../../terminal/output/output.ts';
 import { verb } from '../declare.ts';
 import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
-import { openAccount } from './account.ts';
+import { openAccount, readAccount } from './account.ts';
+import { openSynced, storedBalance, withStore } from './stored.ts';
 
 /** The balance at a bank that does not name its balances. */
 const oneBalance = () =>
@@ -46,11 +47,21 @@ const FIELDS: Column<Balance>[] = [
 export const balance = verb(
   {
     prints: { what: 'balances', shape },
-    help: '\nExample:\n  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount',
+    help: `
+With --from-store, psd2 shows the balance that psd2 sync has stored, and asks no bank.
+
+Examples:
+  $ psd2 accounts balance 0012345678 --json | jq -r .availableBalance.amount
+  $ psd2 accounts balance 0012345678 --from-store`,
     kind: 'inquiry',
   },
-  (command) => command.argument('<productId>'),
-  async (context, product) => {
+  (command) => withStore(command.argument('<productId>')),
+  async (context, product, options) => {
+    const stored = await openSynced(context, options);
+    if (stored) {
+      const found = await storedBalance(context, stored, await readAccount(context, product));
+      return context.output.record({ accountId: found.productId, ...found }, FIELDS, oneBalance);
+    }
     const productId = await openAccount(context, product);
     const { bank, customerId } = await context.bank();
     const read = await bank.accounts.balance(customerId, productId, context.world.newId());

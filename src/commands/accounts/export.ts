@@ -1,41 +1,70 @@
-import { Option } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { parseRange } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Statement } from '../../statements/statement.ts';
-import { verb } from '../declare.ts';
+import type { Context } from '../context.ts';
+import { type OptionsOf, verb } from '../declare.ts';
+import { customerOf } from '../open/bank.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { readAccount } from './account.ts';
+import { manifest } from './export-all.ts';
 import { fetchStatement } from './statement.ts';
+import { openSynced, storedStatement, withStore } from './stored.ts';
+import { FORMATS, writeExport } from './write-export.ts';
 
-const FORMATS = ['csv', 'ofx', 'camt053'] as const;
-type ExportFormat = (typeof FORMATS)[number];
+function withOptions(command: Command) {
+  return withStore(
+    command
+      .argument('[productId]')
+      .addOption(new Option('--format <format>', 'format of the file').choices(FORMATS).makeOptionMandatory())
+      .option('--file <path>', 'file to write; - for standard output')
+      .option('--from <date>', 'first day, YYYY-MM-DD')
+      .option('--to <date>', 'last day, YYYY-MM-DD')
+      .option(
+        '--all-customers',
+        'write a month of all accounts of all customers from the store, with a manifest',
+      )
+      .option('--month <month>', 'with --all-customers: YYYY-MM')
+      .option('--out <folder>', 'with --all-customers: folder for the files'),
+  );
+}
+
+type ExportOptions = OptionsOf<typeof withOptions>;
 
 /** `psd2 accounts export <productId>`: booked transactions for spreadsheets and accounting programs, without pending ones. */
 export const exportBookings = verb(
   {
     prints: SAVED,
+    printsWith: { '--all-customers': { what: 'the files of a month, and what is missing', shape: manifest } },
     help: `
 A transaction has the same id in every export, so importing it twice makes no duplicate. Pending transactions are left out.
 
+With --from-store, psd2 writes what psd2 sync has stored. It asks no bank, so it costs none of the day's reads.
+
+--all-customers writes a month of every account that the store has: <out>/<customerId>/<productId>-<month>.<ext>, and
+<out>/manifest.json with the rows, days, gaps and SHA-256 of each file. The exit code is 12 if days are missing. A day counts
+only if a sync has read it on a later day.
+
 Examples:
   $ psd2 accounts export 0012345678 --format camt053 --from 2026-10-01 --to 2026-10-31 --file october.xml
-  $ psd2 accounts export 0012345678 --format csv --file - | head`,
+  $ psd2 accounts export 0012345678 --format csv --from-store --file - | head
+  $ psd2 accounts export --all-customers --month 2026-10 --format camt053 --out october`,
   },
-  (command) =>
-    command
-      .argument('<productId>')
-      .addOption(new Option('--format <format>', 'format of the file').choices(FORMATS).makeOptionMandatory())
-      .requiredOption('--file <path>', 'file to write; - for standard output')
-      .option('--from <date>', 'first day, YYYY-MM-DD')
-      .option('--to <date>', 'last day, YYYY-MM-DD'),
+  withOptions,
   async (context, product, options) => {
+    if (options.allCustomers) return exportEach(context, product, options);
+    refuseOptionsOfAll(options);
+    if (product === undefined)
+      throw new Psd2Error('usage', 'The account is missing', { next: [['accounts', 'list']] });
     const named = await readAccount(context, product);
     const range = parseRange(options);
     const file = requireFile(context, options.file, 'text');
-    const statement = await fetchStatement(context, named, range);
-    const text = await writeStatement(statement, options.format);
-    const { customerId } = await context.bank();
+    const stored = await openSynced(context, options);
+    const statement = stored
+      ? await storedStatement(context, stored, named, range)
+      : await fetchStatement(context, named, range);
+    const text = await writeExport(statement, options.format);
+    const customerId = stored ? await customerOf(context) : (await context.bank()).customerId;
     await recordExport(context, customerId, options.format, statement.productId);
     await saveResult(context, file, Buffer.from(text, 'utf8'));
     context.terminal.say(
@@ -44,21 +73,34 @@ Examples:
   },
 );
 
-async function writeStatement(statement: Statement, format: ExportFormat): Promise<string> {
-  if (format === 'csv') return (await import('../../statements/csv.ts')).writeCsvStatement(statement);
-  const { productId, currency, history } = statement;
-  const { opening, closing } = history;
-  if (opening === null || closing === null) {
-    throw new Psd2Error('usage', `The bank gives no balance for ${productId}, but ${format} needs one`, {
-      hint: 'Use --format csv.',
+/** @throws Psd2Error `usage` if options do not belong together, and what `exportAll` throws */
+async function exportEach(
+  context: Context,
+  product: string | undefined,
+  options: ExportOptions,
+): Promise<void> {
+  const { month, out, format, syncFolder } = options;
+  const ofOne =
+    (product !== undefined && 'the account') ||
+    (['file', 'from', 'to'] as const)
+      .filter((name) => options[name] !== undefined)
+      .map((name) => `--${name}`)[0];
+  if (ofOne) throw new Psd2Error('usage', `--all-customers and ${ofOne} cannot be used together`);
+  if (context.globals.customer !== undefined)
+    throw new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
+      hint: 'Leave one of them out.',
     });
-  }
-  if (!/^[A-Z]{3}$/.test(currency)) {
-    throw new Psd2Error('usage', `${format} does not support the currency ${JSON.stringify(currency)}`, {
-      hint: 'Use --format csv.',
-    });
-  }
-  return format === 'ofx'
-    ? (await import('../../statements/ofx.ts')).writeOfxStatement(statement, closing)
-    : (await import('../../statements/camt053.ts')).writeCamt053Statement(statement, { opening, closing });
+  if (month === undefined)
+    throw new Psd2Error('usage', '--all-customers needs --month', { hint: 'For example 2026-10.' });
+  if (!out)
+    throw new Psd2Error('usage', '--all-customers needs --out', { hint: 'It is the folder for the files.' });
+  const stored = await openSynced(context, { fromStore: true, syncFolder });
+  const { exportAll } = await import('./export-all.ts');
+  if (stored) await exportAll(context, stored, { month, format, out });
+}
+
+/** @throws Psd2Error `usage` */
+function refuseOptionsOfAll({ month, out }: ExportOptions): void {
+  const given = month !== undefined ? '--month' : out !== undefined && '--out';
+  if (given) throw new Psd2Error('usage', `${given} needs --all-customers`);
 }

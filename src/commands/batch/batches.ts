@@ -39,6 +39,7 @@ const shape = () =>
     retryOf: orNull(text('the batch whose unpaid lines these are')),
     state: oneOf(BATCH_STATES, 'state of the batch'),
     lines: whole('number of payments'),
+    customers: list(z.string(), 'customers that the file names'),
     totals: list(
       z.object({
         from: orNull(text('id or IBAN of the debited account; null if the file does not say')),
@@ -133,6 +134,7 @@ export function batchData(profile: Profile, { batch, lines, known }: KnownBatch)
     approvalsNeeded: neededApprovals(profile, lines),
     rejection: batch.rejection && withoutHash(batch.rejection),
     ...{ retryOf: batch.retryOf, state: stateOf(profile, { batch, lines, known }), lines: lines.length },
+    customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],
     totals: totalsOf(lines),
     counts,
   };
@@ -188,6 +190,7 @@ export const BATCH_COLUMNS: Column<BatchData>[] = [
   { title: 'LINES', value: ({ counts }) => writeCounts(counts) },
   { title: 'ADDED', value: ({ addedAt }) => addedAt, kind: 'time', dispensable: 2 },
   { title: 'BY', value: ({ addedBy }) => addedBy, dispensable: 1 },
+  { title: 'CUSTOMER', value: ({ customers }) => customers.join(' '), dispensable: 2 },
   { title: 'NOTE', value: ({ note }) => note, dispensable: 3 },
 ];
 

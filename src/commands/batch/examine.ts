@@ -9,7 +9,7 @@ import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts';
@@ -111,7 +111,7 @@ function profileIn(context: Context): Profile | undefined {
 async function earlierPayments(context: Context): Promise<EarlierPayments> {
   const { flows } = await context.store();
   return readEarlierPayments(flows, bankDay(context.world.now()), ({ message }) =>
-    context.terminal.warn(`${message}. psd2 cannot compare its payment with the file`),
+    context.terminal.warn(`${endSentence(message)} psd2 cannot compare its payment with the file`),
   );
 }
 

@@ -1,15 +1,70 @@
-import { bareVerb, examples } from '../declare.ts';
-import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows } from './batches.ts';
-import { readLines } from './rows.ts';
+import type { Command } from '@commander-js/extra-typings';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { hasOrder } from '../../store/flow/order-filter.ts';
+import type { OrderFilter } from '../../store/ports/flows.ts';
+import type { Context } from '../context.ts';
+import { examples, type OptionsOf, verb } from '../declare.ts';
+import { chosenCustomer } from '../flow/customer.ts';
+import { readDays, readOrder, SINCE, UNTIL } from '../flow/list.ts';
+import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows, type KnownBatch } from './batches.ts';
+import { readLines, referenceOf } from './rows.ts';
+
+const HELP = `
+With --customer, --payee, --amount and --reference, the list has the batches with such a payment.
+
+--attention shows what a person must look at: batches that wait for an approval, and batches with a payment that is unfinished, or
+whose outcome is not known.
+${examples('psd2 batch list', 'psd2 batch list --attention', 'psd2 batch list --payee "Ada Lovelace" --since 2026-11-01')}`;
+
+function withFilters(command: Command) {
+  return command
+    .option('--attention', 'show only what a person must look at')
+    .option('--since <date>', SINCE)
+    .option('--until <date>', UNTIL)
+    .option('--payee <text>', 'show only batches with a payment to this payee: a part of the name or IBAN')
+    .option('--amount <decimal>', 'show only batches with a payment of this amount')
+    .option('--reference <text>', 'show only the batch with the payment that has this reference');
+}
 
 /** `psd2 batch list`: newest first. */
-export const list = bareVerb(BATCH_LIST, examples('psd2 batch list'), async (context) => {
+export const list = verb({ prints: BATCH_LIST, help: HELP }, withFilters, listBatches);
+
+/** @throws Psd2Error `usage`, `invalid_amount`, `invalid_date`, `config` */
+async function listBatches(context: Context, options: OptionsOf<typeof withFilters>): Promise<void> {
+  const { since, until } = readDays(options);
+  const order = readOrder(options);
+  const customer = await chosenCustomer(context);
   const profile = context.profile();
   const { batches, flows } = await context.store();
   const rows: ReturnType<typeof batchData>[] = [];
   for await (const batch of batches.list()) {
+    const addedAt = Date.parse(batch.addedAt);
+    if ((since && addedAt < since.getTime()) || (until && addedAt >= until.getTime())) continue;
     const lines = await batches.lines(batch);
-    rows.push(batchData(profile, { batch, lines, known: await readLines(flows, batch, lines) }));
+    const isMeant = (line: BatchLine) =>
+      (customer === undefined || line.customer === customer) &&
+      (!order || hasLine({ ...line, reference: referenceOf(batch, line) }, order));
+    if ((customer !== undefined || order) && !lines.some(isMeant)) continue;
+    const known = { batch, lines, known: await readLines(flows, batch, lines) };
+    const row = batchData(profile, known);
+    if (!options.attention || needsPerson(row, known)) rows.push(row);
   }
-  await context.output.table(rows, BATCH_COLUMNS, 'This profile has no batches.', batchRows);
-});
+  const isFiltered = Object.keys(options).length > 0 || customer !== undefined;
+  const none = isFiltered ? 'No batch matches.' : 'This profile has no batches.';
+  await context.output.table(rows, BATCH_COLUMNS, none, batchRows);
+}
+
+function hasLine({ name, iban, amount, reference }: BatchLine, order: OrderFilter): boolean {
+  return hasOrder({ name, to: iban, amount, reference }, order);
+}
+
+/** A batch that needs no more approvals and is not begun waits for its run, not for a person. */
+function needsPerson(
+  { state, approvals, approvalsNeeded }: ReturnType<typeof batchData>,
+  { known }: KnownBatch,
+): boolean {
+  if (state === 'added') return approvals.length < approvalsNeeded;
+  return (
+    state === 'running' && known.some(({ outcome }) => outcome === 'unknown' || outcome === 'unfinished')
+  );
+}

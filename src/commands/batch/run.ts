@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import Big from 'big.js';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
@@ -135,7 +135,9 @@ async function payLines(
           const { outcome } = await finish(line);
           if (problem && outcome === 'unfinished')
             context.terminal.warn(
-              cleanText(`Payment ${line.line}: ${problem.message}. ${problem.hint ?? ''}`.trimEnd()),
+              cleanText(
+                `Payment ${line.line}: ${endSentence(problem.message)} ${problem.hint ?? ''}`.trimEnd(),
+              ),
             );
           if (outcome === 'unknown' || outcome === 'not paid') failures += 1;
         }

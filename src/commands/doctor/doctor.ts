@@ -11,6 +11,7 @@ import {
   redirectUriOf,
   requireSetting,
   requireSource,
+  staleAfterOf,
 } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
@@ -124,6 +125,7 @@ function checkSettings(profile: Profile): Finding {
   redirectUriOf(profile);
   dailyLimitOf(profile);
   maxAmountOf(profile);
+  staleAfterOf(profile);
   return finding('ok', 'everything that a login needs is set');
 }
 

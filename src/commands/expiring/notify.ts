@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import { makePrivateFolder, readJsonFile, writeJsonFile } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
@@ -35,7 +35,7 @@ export async function notify(
       await runOutsideCommand(context, 'notify', command, `${JSON.stringify({ profile, ...ending })}\n`);
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      terminal.warn([error.message, error.hint].filter(Boolean).join('. '));
+      terminal.warn([endSentence(error.message), error.hint].filter(Boolean).join(' '));
       continue;
     }
     known.set(keyOf(ending), ending.endsAt);

@@ -1,8 +1,9 @@
 import { adviceOf } from '../../advice.ts';
 import { addDays, bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { needsAttention } from '../../domain/flow-states.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Filter, FlowOf, Flows, Kind, OrderFilter } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
@@ -57,6 +58,21 @@ export function readDays({
     throw new Psd2Error('invalid_date', `--until ${last} is before --since ${first}`);
   const begins = (day: IsoDate) => new Date(bankLocalTime(day, '00:00'));
   return { since: first && begins(first), until: last && begins(addDays(last, 1)) };
+}
+
+interface OrderOptions {
+  payee?: string | undefined;
+  amount?: string | undefined;
+  reference?: string | undefined;
+}
+
+/** The order that a list asks for. @returns undefined without a filter @throws Psd2Error `usage`, `invalid_amount` */
+export function readOrder({ payee, amount, reference }: OrderOptions): OrderFilter | undefined {
+  // An unset variable in a script would match every transfer.
+  for (const [option, text] of Object.entries({ payee, amount, reference }))
+    if (text?.trim() === '') throw new Psd2Error('usage', `The value of --${option} is empty`);
+  if (payee === undefined && amount === undefined && reference === undefined) return undefined;
+  return { payee, amount: amount === undefined ? undefined : parsePaymentAmount(amount), reference };
 }
 
 async function listFlows<K extends Kind>(
@@ -162,7 +178,9 @@ function isForAttention(flow: FlowOf<Kind>): boolean {
 function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']> {
   return (damage, flow) => {
     const advice = adviceOf(damage, context.repeated) ?? '';
-    context.terminal.warn(cleanText(`psd2 cannot show ${flow}. ${damage.message}. ${advice}`.trimEnd()));
+    context.terminal.warn(
+      cleanText(`psd2 cannot show ${flow}. ${endSentence(damage.message)} ${advice}`.trimEnd()),
+    );
   };
 }
 

@@ -63,15 +63,23 @@ The log has one entry for each attempt, also for retries and for calls that got 
 or bodies. With --profile, psd2 shows only the calls of that profile. With --customer, it shows the calls whose path names that
 customer, and the other calls of the same transactions. With --transaction, the table becomes a timeline from the beginning,
 with the events of the flow between its calls.
+
+--follow shows the last 10 calls (--limit), the newest last, and then each new one, until Ctrl-C. Programs read it with -o ndjson.
 ${examples(
   'psd2 log --failed --since 1d',
   'psd2 log --transaction 6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44',
+  'psd2 log --follow --failed',
   "psd2 log --json | jq -r '.[] | select(.milliseconds > 2000) | .path'",
 )}`,
   },
-  withSelection,
+  (command) =>
+    withSelection(command).option('--follow', 'keep running, and show each call once it has ended'),
   async (context, options) => {
     const { output, stdoutIsTerminal } = context;
+    if (options.follow) {
+      const { follow } = await import('./follow.ts');
+      return follow(context, options, (pages) => output.pages(pages, COLUMNS, '', loggedCalls));
+    }
     if (options.transaction !== undefined && output.format === 'table') {
       return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
     }

@@ -32,7 +32,7 @@ const SLACK_MS = 60_000;
  *
  * @throws Psd2Error `usage`; `config` if psd2 cannot read the log. Most only when the caller reads
  */
-export async function selectCalls(context: Context, options: LogOptions): Promise<Iterable<LoggedCall>> {
+export async function selectCalls(context: Context, options: LogOptions): Promise<Iterable<ShownCall>> {
   return callsFor(await chosenCustomer(context), context, options);
 }
 
@@ -40,39 +40,76 @@ function* callsFor(
   customer: string | undefined,
   context: Context,
   options: LogOptions,
-): Generator<LoggedCall> {
-  const { folder, globals, world } = context;
+): Generator<ShownCall> {
+  const { folder, world } = context;
   const { transaction, request, failed = false } = options;
   const since = options.since === undefined ? null : readSince(options.since, world.now());
   const filtered = [transaction, request, options.since].some((filter) => filter !== undefined) || failed;
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
-  refuseEmpty('--transaction', transaction);
-  refuseEmpty('--request', request);
-  const isOfCustomer = customer === undefined ? () => true : callsOf(customer, folder.log);
-  const begins = (id: string | null, prefix: string) => id?.startsWith(prefix) === true;
+  const isMeant = matcherOf(customer, context, options);
 
   let found = 0;
   for (const call of readCalls(folder.log, transaction ?? request)) {
     const at = Date.parse(call.at);
     if (since !== null && at + call.milliseconds < since - SLACK_MS) return;
     if (since !== null && at < since) continue;
-    if (globals.profile !== undefined && call.profile !== globals.profile) continue;
-    if (!isOfCustomer(call)) continue;
-    if (failed && call.status !== null && call.status < 400) continue;
-    if (
-      transaction !== undefined &&
-      !begins(call.transactionId, transaction) &&
-      !begins(call.flow, transaction)
-    )
-      continue;
-    if (request !== undefined && !begins(call.tppRequestId, request) && !begins(call.requestId, request))
-      continue;
-    // Only `resume` needs these (commands/flow/ports.ts).
-    const { neverLeft: _neverLeft, irrevocable: _irrevocable, ...shown } = call;
-    yield shown;
+    if (!isMeant(call)) continue;
+    yield shownOf(call);
     found += 1;
     if (found === limit) return;
   }
+}
+
+/** A call as psd2 prints it. */
+export type ShownCall = Omit<LoggedCall, 'neverLeft' | 'irrevocable'>;
+
+/** Only `resume` needs the other fields (commands/flow/ports.ts). */
+function shownOf({ neverLeft: _neverLeft, irrevocable: _irrevocable, ...shown }: LoggedCall): ShownCall {
+  return shown;
+}
+
+/** Recognises the calls that match the options, whatever their time. @throws Psd2Error `usage` */
+function matcherOf(
+  customer: string | undefined,
+  { folder, globals }: Context,
+  { transaction, request, failed }: LogOptions,
+): (call: LoggedCall) => boolean {
+  refuseEmpty('--transaction', transaction);
+  refuseEmpty('--request', request);
+  const isOfCustomer = customer === undefined ? () => true : callsOf(customer, folder.log);
+  const begins = (prefix: string | undefined, ...ids: (string | null)[]) =>
+    prefix === undefined || ids.some((id) => id?.startsWith(prefix) === true);
+  return (call) =>
+    (globals.profile === undefined || call.profile === globals.profile) &&
+    (!failed || call.status === null || call.status >= 400) &&
+    begins(transaction, call.transactionId, call.flow) &&
+    begins(request, call.tppRequestId, call.requestId) &&
+    isOfCustomer(call);
+}
+
+/**
+ * Looks for calls that match the options and were logged since the last look.
+ *
+ * @returns the function that looks. It gives the calls in the order in which they were logged
+ * @throws Psd2Error `usage`; `config` if psd2 cannot read the log
+ */
+export async function watchCalls(context: Context, options: LogOptions): Promise<() => ShownCall[]> {
+  const { log } = context.folder;
+  const customer = await chosenCustomer(context);
+  matcherOf(customer, context, options);
+  const keyOf = (call: LoggedCall | undefined) => call && JSON.stringify(call);
+  const [newest] = readCalls(log);
+  let last = keyOf(newest);
+  return () => {
+    const added: LoggedCall[] = [];
+    for (const call of readCalls(log)) {
+      if (keyOf(call) === last) break;
+      added.unshift(call);
+    }
+    if (added.length === 0) return [];
+    last = keyOf(added.at(-1));
+    return added.filter(matcherOf(customer, context, options)).map(shownOf);
+  };
 }
 
 /**

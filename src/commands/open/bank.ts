@@ -268,9 +268,13 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
   const keys = await context.keys();
   const qwac = await keys.pair('QWAC');
   const signing = await openSigner(context, profile, keys, qwac);
-  const observe = await callRecorder(context, grant, baseUrl.host);
+  const record = await callRecorder(context, grant, baseUrl.host);
   const ownPace = openPace(context);
   const tally = new CallTally(context.tally);
+  const observe: typeof record = (call) => {
+    tally.count(call.outcome);
+    return record(call);
+  };
   const { turns } = await context.store();
   const connection = connectToBank(baseUrl, qwac, readPem(profile, 'ca'));
   context.onEnd(() => connection.close());

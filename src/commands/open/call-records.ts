@@ -101,7 +101,7 @@ export class CallTally {
   readonly state: SharedArrayBuffer;
   readonly #counts: BigInt64Array<SharedArrayBuffer>;
 
-  constructor(state = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT)) {
+  constructor(state = new SharedArrayBuffer((2 + RESULTS.length) * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.state = state;
     this.#counts = new BigInt64Array(state);
   }
@@ -114,6 +114,15 @@ export class CallTally {
   /** The total time that calls have waited for their turn, in seconds. */
   get secondsWaited(): number {
     return Number(Atomics.load(this.#counts, WAITED)) / 1e6;
+  }
+
+  get byResult(): ReadonlyMap<string, number> {
+    return new Map(RESULTS.map((name, index) => [name, Number(Atomics.load(this.#counts, 2 + index))]));
+  }
+
+  count(outcome: number | string): void {
+    const index = typeof outcome === 'number' ? RESULTS.indexOf(`${Math.floor(outcome / 100)}xx`) : -1;
+    Atomics.add(this.#counts, 2 + (index === -1 ? RESULTS.indexOf('none') : index), 1n);
   }
 
   /** Wraps a slot: counts the renewed tokens that it stores. */
@@ -150,6 +159,8 @@ export class CallTally {
   }
 }
 
+/** The results of calls. Their counters come after the others. */
+const RESULTS: readonly string[] = ['2xx', '3xx', '4xx', '5xx', 'none'];
 /** The indexes of the counters. `WAITED` is in microseconds. */
 const [RENEWALS, WAITED] = [0, 1];
 

@@ -22,6 +22,7 @@ import {
   type Profile,
   readSource,
   redirectUriOf,
+  staleAfterOf,
 } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
@@ -121,6 +122,7 @@ export function checkTexts(profile: Profile): void {
   redirectUriOf(profile);
   dailyLimitOf(profile);
   maxAmountOf(profile);
+  staleAfterOf(profile);
 }
 
 /** Opens certificates and keys as a call to the bank would. @throws Psd2Error `usage`, `config`, `certificate` */

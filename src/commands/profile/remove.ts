@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isOpen } from '../../domain/flow-states.ts';
 import { isOutcomeOpen } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
@@ -71,7 +71,9 @@ async function forgetKey({ profiles, terminal }: Context, name: string): Promise
     await profiles.vault(name).forget();
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'config') throw error;
-    terminal.warn(`psd2 could not remove the profile's key, which is useless now: ${error.message}.`);
+    terminal.warn(
+      `psd2 could not remove the profile's key, which is useless now: ${endSentence(error.message)}`,
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { isPkcs12, type PairName } from '../../certificates/key-pair.ts';
 import { isLoopback } from '../../domain/loopback.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { BankEnvironment, PemSource, ProfileSettings } from '../../store/machine/profiles.ts';
 import {
   isPemSetting,
@@ -289,7 +289,7 @@ async function isAccepted(
     return showChecks(context, checks) || (await terminal.confirm('Use it anyway?'));
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    terminal.warn([error.message, adviceOf(error)].filter(Boolean).join('. '));
+    terminal.warn([endSentence(error.message), adviceOf(error)].filter(Boolean).join(' '));
     return false;
   }
 }

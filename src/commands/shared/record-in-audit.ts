@@ -1,4 +1,4 @@
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function recordProfileChange(context: Context, profile: string, abo
     await store.open(profile).audit.append({ action: 'profile-changed', about });
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    context.terminal.warn(`The change is not in the audit log: ${error.message}.`);
+    context.terminal.warn(`The change is not in the audit log: ${endSentence(error.message)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { isIsoDate } from '../../domain/calendar.ts';
+import { UNITS } from '../../domain/duration.ts';
 import { Psd2Error } from '../../errors.ts';
-import { UNITS } from './duration.ts';
 
 /**
  * Reads a time, a day (from local midnight), or an age: `2h`, `30m`, `1d`.

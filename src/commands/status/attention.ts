@@ -1,7 +1,5 @@
-import * as z from 'zod/mini';
 import { commandOf } from '../../advice.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
-import type { Printed } from '../../terminal/output/shape.ts';
 import { unapproved } from '../batch/approval.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore } from '../expiring/endings.ts';
@@ -10,28 +8,8 @@ import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
-import { decimal, list, oneOf, orNull, text, time } from '../shared/fields.ts';
-
-/** The kinds of flow, in the order of the list. */
-const FLOW_KINDS = ['transfer', 'operation', 'consent'] as const satisfies readonly Kind[];
-
-/** Something that needs a person, and the command that helps. */
-export const item = () =>
-  z.object({
-    kind: oneOf([...FLOW_KINDS, 'batch', 'login', 'certificate'], 'what it is'),
-    id: text(
-      'local id of a flow or batch; customer of a login; QWAC, QSealC, ...; or the category of a consent',
-    ),
-    state: text('state of a flow; ended or ends; refused'),
-    since: time('when its state last changed, or its end: in the future if it only ends soon'),
-    customerId: orNull(text('its customer; null for a certificate')),
-    amount: orNull(decimal('amount of a transfer, or of a batch in one currency')),
-    currency: orNull(text('ISO 4217 code; of a transfer or batch')),
-    message: text('what it is about, in words'),
-    next: list(z.string(), 'words of the command that helps'),
-  });
-
-export type Item = Printed<typeof item>;
+import { FLOW_KINDS, type Item } from './item.ts';
+import { staleData } from './stale.ts';
 
 /**
  * Everything of the profile that needs a person. Payments first, the oldest of each kind first.
@@ -47,6 +25,7 @@ export async function itemsOf(context: Context): Promise<Item[]> {
     ...(await refusedLogins(context)),
     ...(await withdrawnConsents(context)),
     ...(await endedItems(context)),
+    ...(await staleData(context)),
   ];
 }
 

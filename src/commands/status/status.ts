@@ -7,7 +7,8 @@ import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
-import { type Item, item, itemsOf } from './attention.ts';
+import { itemsOf } from './attention.ts';
+import { type Item, item } from './item.ts';
 
 const shape = () =>
   z.object({
@@ -29,8 +30,10 @@ export const status = bareVerb(
   { what: 'what needs a person', shape },
   `
 It shows the profile, and what needs a person, each with the command that helps: payments and consents that are unfinished,
-that are unknown, or that are executed and not settled; logins and consents that have ended, or that the bank refuses; and
-certificates that end within 14 days. Flows that a running psd2 works on are left out. It makes no call to the bank.
+that are unknown, or that are executed and not settled; batches that wait for an approval; logins and consents that have
+ended, or that the bank refuses; certificates that end within 14 days; and customers whose synced data is older than the
+profile allows (psd2 profile set --stale-after, default 2d). Flows that a running psd2 works on are left out. It makes no
+call to the bank.
 
 The exit code is 0 if nothing needs a person, and 12 if something does. So one line in cron or in a monitor is enough.
 ${examples('psd2 status', "psd2 status --json | jq -r '.attention[] | [.kind, .id, .state] | @tsv'")}`,

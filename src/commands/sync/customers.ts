@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import * as z from 'zod/mini';
 import type { PaceState } from '../../bank/ports/call.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
-import { type ErrorCode, type ErrorContext, Psd2Error } from '../../errors.ts';
+import { type ErrorCode, type ErrorContext, endSentence, Psd2Error } from '../../errors.ts';
 import { syncCustomer } from '../../flows/sync.ts';
 import type { Dealt, Round, RoundShare, SyncRun } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -215,7 +215,7 @@ function outageOf({ terminal }: Context) {
   return {
     tell(error: unknown) {
       if (!isAway && error instanceof Psd2Error)
-        terminal.warn(`${error.message}. The sync continues when the store is back.`);
+        terminal.warn(`${endSentence(error.message)} The sync continues when the store is back.`);
       isAway = true;
     },
     isOver() {

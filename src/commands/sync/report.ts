@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { nextTurn } from '../../domain/read-turns.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
+import type { ReadResult } from '../../store/ports/read-results.ts';
 import type { CustomerEnd } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';
@@ -139,7 +140,7 @@ export function incomplete(tally: SyncTally): Psd2Error | undefined {
 
 /** The error for a sync that the operator has stopped. @param all number of customers to sync */
 export function stopped({ totals, firstFailure }: SyncTally, all: number): Psd2Error {
-  const failed = firstFailure ? ` First failure: ${firstFailure.message}.` : '';
+  const failed = firstFailure ? ` First failure: ${endSentence(firstFailure.message)}` : '';
   return new Psd2Error('interrupted', `Interrupted: ${totals.customers} of ${all} customers were done`, {
     hint: `What was read is stored. Run the same psd2 sync again to continue.${failed}`,
   });
@@ -165,6 +166,10 @@ function writeDuration(seconds: number): string {
 /** The maximum number of incomplete customers to report, if psd2 does not report all customers. */
 const MAX_INCOMPLETE = 1_000;
 
+/** While the store is away, psd2 keeps the results of this many customers. */
+const MAX_UNSTORED = 100_000;
+const USED_UP = { code: 'reads_used_up', message: "today's reads without the customer are used up" };
+
 const NO_TOTALS = { customers: 0, synced: 0, accounts: 0, newTransactions: 0, pending: 0 };
 
 /** The result of a round, over all threads. The counts by status and by code are of all rounds. */
@@ -186,10 +191,16 @@ export class SyncTally {
   #hasRead = false;
   readonly #keepsAll: boolean;
   #ends: (CustomerEnd & { customerId: string })[] = [];
+  #results: Omit<ReadResult, 'at'>[] = [];
+  readonly #isSpread: boolean;
 
-  /** @param keepsAll whether to keep the reports of all customers, which takes memory */
-  constructor(keepsAll: boolean) {
+  /**
+   * @param keepsAll whether to keep the reports of all customers, which takes memory
+   * @param isSpread whether reads are spread over the day, so that an account which waits for its turn is not late
+   */
+  constructor(keepsAll: boolean, isSpread = false) {
     this.#keepsAll = keepsAll;
+    this.#isSpread = isSpread;
   }
 
   add(report: CustomerReport, failure: Psd2Error | undefined): void {
@@ -210,6 +221,16 @@ export class SyncTally {
     if (this.#keepsAll || (status !== 'synced' && this.reports.length < MAX_INCOMPLETE))
       this.reports.push(report);
     this.#ends.push({ customerId, status, code: first?.code ?? null, message: first?.message ?? null });
+    this.#addResult(report);
+  }
+
+  #addResult({ customerId, status, errors, skipped }: CustomerReport): void {
+    const late = status === 'waiting' ? [null] : skipped;
+    if (this.#isSpread && status === 'waiting') return;
+    const failures = this.#isSpread
+      ? errors
+      : [...errors, ...late.map((productId) => ({ productId, ...USED_UP }))];
+    this.#results.push({ customerId, failures, skipped });
   }
 
   /** Whether the round had customers, and psd2 could read no account because it may not read them now. */
@@ -226,6 +247,18 @@ export class SyncTally {
     this.firstFailure = undefined;
     this.isTold = false;
     this.#hasRead = false;
+  }
+
+  /** What was read, and what was not, since the last call. */
+  takeResults(): Omit<ReadResult, 'at'>[] {
+    const results = this.#results;
+    this.#results = [];
+    return results;
+  }
+
+  /** Brings back results that could not be stored. */
+  bringBack(results: readonly Omit<ReadResult, 'at'>[]): void {
+    this.#results = [...results, ...this.#results].slice(-MAX_UNSTORED);
   }
 
   /** The results of customers since the last call. */

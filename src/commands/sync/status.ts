@@ -5,8 +5,9 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
-import { bareVerb } from '../declare.ts';
+import { examples, verb } from '../declare.ts';
 import { list, number, orNull, text, time, whole } from '../shared/fields.ts';
+import { failedReads, KEPT_FOR, showFailed } from './failed.ts';
 
 /** The progress of the round over all customers. */
 const shape = () =>
@@ -49,17 +50,35 @@ type SyncStatus = Printed<typeof shape>;
 
 const count = (of: (status: SyncStatus) => number) => (status: SyncStatus) => String(of(status));
 
-/** `psd2 sync status`: shows the progress of the round over all customers (store page, "Commands"). */
-export const status = bareVerb(
-  { what: 'progress of a round over all customers', shape },
-  `
+/** `psd2 sync status`: shows the progress of the round over all customers, or what failed (store and operations pages). */
+export const status = verb(
+  {
+    prints: { what: 'progress of a round over all customers', shape },
+    printsWith: { '--failed': { what: 'what syncs could not read', shape: failedReads } },
+    help: `
 With PostgreSQL it shows all workers, on any machine. With files it shows the last sync of this configuration folder.
 It makes no call to the bank.
 
-Examples:
-  $ psd2 sync status
-  $ psd2 sync status --json --query doneAt -r`,
-  showStatus,
+With --failed it lists each customer and account that a sync could not read: why, since when and how often in a row, the
+last success, and the command that helps. The store keeps failures for 30 days. Of these, --since shows the latest. What a
+sync has read again since is marked, and comes last.
+${examples('psd2 sync status', 'psd2 sync status --json --query doneAt -r', 'psd2 sync status --failed --since 12h')}`,
+  },
+  (command) =>
+    command
+      .option('--failed', 'list what syncs could not read')
+      .option(
+        '--since <time>',
+        `with --failed: only failures since a time, a day or an age (12h); default: ${KEPT_FOR}`,
+      ),
+  async (context, { failed = false, since }) => {
+    if (failed) return showFailed(context, since ?? KEPT_FOR);
+    if (since !== undefined)
+      throw new Psd2Error('usage', '--since needs --failed', {
+        next: [['sync', 'status', '--failed', '--since', since]],
+      });
+    await showStatus(context);
+  },
 );
 
 async function showStatus(context: Context): Promise<void> {

@@ -1,8 +1,10 @@
 import type { OwnPace } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { ReadResults } from '../../store/ports/read-results.ts';
 import type { Round } from '../../store/ports/sync.ts';
 import type { Tally } from '../context.ts';
 import { replaceMetricsFile, writeMetrics } from './metrics.ts';
+import type { ProfileState } from './profile-state.ts';
 import type { SyncTally } from './report.ts';
 
 /** How often psd2 writes the metrics and notes the progress. */
@@ -15,11 +17,14 @@ interface Watched {
   profile(): { name: string };
   terminal: { warn(text: string): void };
   world: { now(): Date };
+  store(): Promise<{ results: Pick<ReadResults, 'add'> }>;
 }
 
 interface Calls {
   pace: Pick<OwnPace, 'turns'>;
-  tally: Pick<Tally, 'secondsWaited' | 'renewals'>;
+  tally: Pick<Tally, 'secondsWaited' | 'renewals' | 'byResult'>;
+  /** The state of the profile, if the operator wants metrics. */
+  state?: () => Promise<ProfileState | undefined>;
 }
 
 /** Keeps the metrics file and the data of `psd2 sync status` up to date while a sync runs. */
@@ -37,6 +42,7 @@ export class SyncWatch {
   #timer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
   #hasWarned = false;
+  #state: ProfileState | undefined;
 
   constructor(context: Watched, tally: SyncTally, calls: Calls, metricsFile: string | undefined) {
     this.#context = context;
@@ -74,17 +80,28 @@ export class SyncWatch {
 
   /** Writes the current metrics. @throws Psd2Error `config` if they cannot be written */
   write(): void {
-    if (this.#metricsFile === undefined) return;
+    if (this.#metricsFile !== undefined) replaceMetricsFile(this.#metricsFile, this.#text());
+  }
+
+  /** The current metrics, in the format of Prometheus. */
+  async metrics(): Promise<string> {
+    await this.#readState();
+    return this.#text();
+  }
+
+  #text(): string {
     const { byCode: errors, byStatus: done } = this.#tally;
     const { pace, tally } = this.#calls;
-    replaceMetricsFile(
-      this.#metricsFile,
-      writeMetrics({
-        profile: this.#context.profile().name,
-        ...{ calls: pace.turns, secondsWaited: tally.secondsWaited, renewals: tally.renewals },
-        ...{ errors, done, due: this.#due, startedAt: this.#startedAt, roundEndedAt: this.#roundEndedAt },
-      }),
-    );
+    return writeMetrics({
+      profile: this.#context.profile().name,
+      ...{ calls: pace.turns, secondsWaited: tally.secondsWaited, renewals: tally.renewals },
+      ...{ errors, done, due: this.#due, startedAt: this.#startedAt, roundEndedAt: this.#roundEndedAt },
+      ...{ callsByResult: tally.byResult, state: this.#state, now: this.#context.world.now() },
+    });
+  }
+
+  async #readState(): Promise<void> {
+    this.#state = await this.#calls.state?.();
   }
 
   async #tick(round: Round, hasEnded: boolean): Promise<void> {
@@ -104,10 +121,26 @@ export class SyncWatch {
     } catch {
       // The progress is only for information. Commands that need the store report its failure.
     }
+    await this.#storeResults();
+    if (this.#metricsFile !== undefined) await this.#readState();
     try {
       this.write();
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
+      if (!this.#hasWarned) this.#context.terminal.warn(error.message);
+      this.#hasWarned = true;
+    }
+  }
+
+  /** Stores what was read and what was not. If the store is away, tries again at the next tick. */
+  async #storeResults(): Promise<void> {
+    const results = this.#tally.takeResults();
+    const at = this.#context.world.now().toISOString();
+    try {
+      await (await this.#context.store()).results.add(results.map((each) => ({ at, ...each })));
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      this.#tally.bringBack(results);
       if (!this.#hasWarned) this.#context.terminal.warn(error.message);
       this.#hasWarned = true;
     }

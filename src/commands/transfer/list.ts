@@ -1,12 +1,10 @@
 import { OPERATION_STATES, type OperationState } from '../../domain/operation.ts';
-import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { hasOrder } from '../../store/flow/order-filter.ts';
-import type { OrderFilter } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
-import { ATTENTION_NOTE, listedFlows, readDays, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
+import { ATTENTION_NOTE, listedFlows, readDays, readOrder, SINCE, UNTIL, whenEmpty } from '../flow/list.ts';
 import { readLimit } from '../shared/whole-number.ts';
 import { TRANSFERS } from './transfers.ts';
 
@@ -114,13 +112,4 @@ function parseState(text: string): OperationState {
   throw new Psd2Error('usage', `Unknown state ${JSON.stringify(text)}`, {
     hint: `Use one of ${OPERATION_STATES.join(', ')}.`,
   });
-}
-
-/** @returns undefined without a filter @throws Psd2Error `usage`, `invalid_amount` */
-function readOrder({ payee, amount, reference }: TransferListOptions): OrderFilter | undefined {
-  // An unset variable in a script would match every transfer.
-  for (const [option, text] of Object.entries({ payee, amount, reference }))
-    if (text?.trim() === '') throw new Psd2Error('usage', `The value of --${option} is empty`);
-  if (payee === undefined && amount === undefined && reference === undefined) return undefined;
-  return { payee, amount: amount === undefined ? undefined : parsePaymentAmount(amount), reference };
 }

@@ -1,5 +1,6 @@
 import { isOpen, maySend } from '../../domain/flow-states.ts';
 import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
@@ -14,10 +15,18 @@ import { TRANSFERS } from './transfers.ts';
 /** `psd2 transfer resume [flow]`: continues from the journal; never pays twice. */
 export const resume: Verb = {
   prints: TRANSFERS.prints,
+  printsWith: { '--all': { what: 'the transfers that were continued', shape: TRANSFERS.rows } },
   declare: (command, run) =>
     command
       .argument('[flow]', 'default: the only unfinished transfer, or the one you choose')
-      .addHelpText('after', examples('psd2 transfer resume tr-0mwq9zj41'))
+      .option('--all', 'continue all unfinished transfers, one after the other')
+      .addHelpText(
+        'after',
+        `
+--all continues what psd2 transfer list --attention shows, the oldest first; with --customer only that customer's transfers. A
+failure of one does not stop the others. The exit code is that of the first failure.
+${examples('psd2 transfer resume tr-0mwq9zj41', 'psd2 transfer resume --all --sca-timeout 60')}`,
+      )
       .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
       .option(
         '--verify-data <json>',
@@ -26,15 +35,46 @@ export const resume: Verb = {
         [],
       )
       .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
-      .action((flow, { payeeVerified = false, paste = false, verifyData }) =>
-        run((context) => resumeTransfer(context, flow, { payeeVerified, paste, verifyData })),
+      .action((flow, { all = false, payeeVerified = false, paste = false, verifyData }) =>
+        run((context) => {
+          const options = { payeeVerified, paste, verifyData };
+          return all ? resumeEach(context, flow, options) : resumeTransfer(context, flow, options);
+        }),
       ),
 };
+
+interface ResumeOptions {
+  payeeVerified: boolean;
+  paste: boolean;
+  verifyData: string[];
+}
+
+/** @throws Psd2Error `usage` if an option is for one transfer */
+async function resumeEach(
+  context: Context,
+  named: string | undefined,
+  options: ResumeOptions,
+): Promise<void> {
+  if (named !== undefined)
+    throw new Psd2Error('usage', '--all and the name of a transfer cannot be used together');
+  const { payeeVerified, paste, verifyData } = options;
+  const ofOne = payeeVerified
+    ? '--payee-verified'
+    : paste
+      ? '--paste'
+      : verifyData.length > 0 && '--verify-data';
+  if (ofOne)
+    throw new Psd2Error('usage', `${ofOne} is for one transfer, so it cannot be used with --all`, {
+      hint: 'Continue that transfer by its name.',
+    });
+  const { resumeAll } = await import('./resume-all.ts');
+  await resumeAll(context, (own, flow) => resumeTransfer(own, flow, options));
+}
 
 function resumeTransfer(
   context: Context,
   named: string | undefined,
-  { payeeVerified, paste, verifyData }: { payeeVerified: boolean; paste: boolean; verifyData: string[] },
+  { payeeVerified, paste, verifyData }: ResumeOptions,
 ): Promise<void> {
   if (paste) refusePasting(context);
   const check = (current: Transfer) => {

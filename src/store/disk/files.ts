@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
-import { type ErrorCode, Psd2Error } from '../../errors.ts';
+import { type ErrorCode, endSentence, Psd2Error } from '../../errors.ts';
 import { faultOf } from './permissions.ts';
 
 /**
@@ -332,7 +332,7 @@ export function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object | n
         cause,
       });
     }
-    notice(`${damage.message}. psd2 keeps it as ${kept} and writes a new one.`);
+    notice(`${endSentence(damage.message)} psd2 keeps it as ${kept} and writes a new one.`);
   }
 }
 

@@ -1,5 +1,7 @@
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import * as z from 'zod/mini';
 import { adviceIn, Psd2Error } from '../../errors.ts';
+import { makePrivateFolder, readJsonFile, writeJsonFile } from '../disk/files.ts';
 import { actorOf } from '../machine/actor.ts';
 import { type ChosenStore, describeChoice, type StoreSettings } from '../machine/store-choice.ts';
 import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
@@ -11,6 +13,7 @@ import { FileCustomers } from './customers.ts';
 import { refuseMovedFolder } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
 import { FilePersonalData } from './personal.ts';
+import { FileReadResults } from './read-results.ts';
 import { FileTokens } from './tokens.ts';
 
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
@@ -30,6 +33,7 @@ export function openFiles(
     const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
     const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
     const customers = new FileCustomers(folder, profile, bank, notice, assertHere);
+    const noteOfFolder = join(folder.tokens(profile), 'synced-into.json');
     return {
       tokens,
       customers,
@@ -40,9 +44,16 @@ export function openFiles(
       calls: new FileCallCount(folder.tokens(profile)),
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),
+      results: new FileReadResults(join(folder.tokens(profile), 'read-results.ndjson')),
       // Each process keeps its own pace.
       turns: (own) => own,
-      sync: (out = join(root, 'sync')) => syncInto(out, assertHere),
+      sync: (out = join(root, 'sync')) =>
+        syncInto(out, assertHere, (path) => rememberFolder(noteOfFolder, path)),
+      lastSyncFolder: () => readJsonFile(noteOfFolder, syncedInto)?.folder,
+      synced: async (out = join(root, 'sync')) => {
+        const { SyncedFolder } = await import('./sync/synced.ts');
+        return new SyncedFolder(out);
+      },
       rounds: async () => {
         const { FileRounds } = await import('./sync/rounds.ts');
         return new FileRounds(folder.tokens(profile), () => readableCustomers(open(profile, bank)), now);
@@ -97,9 +108,20 @@ function checkPlace(root: string, profile: string | undefined, chosen: ChosenSto
   return { name: 'store', status: 'ok', detail: `files in ${root} (${how})`, fix: null };
 }
 
-function syncInto(out: string, assertHere: () => void): Sync {
+const syncedInto = z.object({ folder: z.string() });
+
+/** Remembers where a sync writes, for the commands that read what it has stored. */
+async function rememberFolder(path: string, out: string): Promise<void> {
+  const folder = resolve(out);
+  if (readJsonFile(path, syncedInto)?.folder === folder) return;
+  makePrivateFolder(dirname(path));
+  await writeJsonFile(path, { folder }, syncedInto);
+}
+
+function syncInto(out: string, assertHere: () => void, remember: (out: string) => Promise<void>): Sync {
   return {
     run: async (signal, work) => {
+      await remember(out);
       const { syncIntoFolder } = await import('./sync/folder.ts');
       return syncIntoFolder(out).run(signal, (run) =>
         work({

@@ -1,6 +1,8 @@
 // Everything that psd2 knows of each setting. This module imports nothing, because the help of a command needs it too.
 
 export const DEFAULT_REDIRECT_URI = 'http://127.0.0.1:8910/callback';
+/** The age from which the data of a customer is stale. */
+export const DEFAULT_STALE_AFTER = '2d';
 /** How the `TPP-Certificate` header carries the certificate by default. */
 export const DEFAULT_TPP_CERTIFICATE = 'der-base64';
 
@@ -113,6 +115,9 @@ const TABLE = {
   approvals: { kind: 'choice', choices: ['0', '1', '2'], group: 'limit', option: 'approvals', value: 'n',
     variable: 'PSD2_APPROVALS', label: 'approvals of a batch',
     help: 'how many other people must approve a batch; default: 1 in production, else 0', default: '1 in production, else 0' },
+  staleAfter: { kind: 'text', group: 'limit', option: 'stale-after', value: 'duration',
+    variable: 'PSD2_STALE_AFTER', label: 'age from which data is stale',
+    help: `age from which psd2 status shows the data of a customer as stale; default: ${DEFAULT_STALE_AFTER}`, default: DEFAULT_STALE_AFTER },
   // Not encrypted, as the payee check.
   notifyLink: { kind: 'program', group: 'payee', option: 'notify-link', value: 'command',
     variable: 'PSD2_NOTIFY_LINK', label: 'link notification',

@@ -1,6 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
+import { parseDuration } from '../../domain/duration.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing } from '../disk/files.ts';
 import { readKeyFile } from './key-file.ts';
@@ -13,6 +14,7 @@ import {
 } from './profiles.ts';
 import {
   DEFAULT_REDIRECT_URI,
+  DEFAULT_STALE_AFTER,
   type PemSetting,
   SETTINGS,
   type SettingRow,
@@ -132,6 +134,20 @@ export function dailyLimitOf({ settings }: Profile): number | null {
   throw new Psd2Error('config', `The daily limit ${JSON.stringify(text)} is not a whole number from 1`, {
     hint: 'Check PSD2_CC_DAILY_LIMIT.',
   });
+}
+
+/** The age from which the data of a customer is stale, in milliseconds. @throws Psd2Error `config` */
+export function staleAfterOf({ settings }: Profile): number {
+  const text = settings.staleAfter ?? DEFAULT_STALE_AFTER;
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined) return milliseconds;
+  throw new Psd2Error(
+    'config',
+    `The age ${JSON.stringify(text)} from which data is stale is not a duration`,
+    {
+      hint: 'Give PSD2_STALE_AFTER or --stale-after as a whole number with its unit: 36h or 2d.',
+    },
+  );
 }
 
 /** The PEM text of a setting; undefined if the profile does not have it. @throws Psd2Error `certificate` */

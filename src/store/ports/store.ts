@@ -5,7 +5,9 @@ import type { Batches } from './batches.ts';
 import type { Customers } from './customers.ts';
 import type { Flows, Kind } from './flows.ts';
 import type { PersonalData } from './personal.ts';
+import type { ReadResults } from './read-results.ts';
 import type { Rounds, Sync } from './sync.ts';
+import type { SyncedData } from './synced.ts';
 import type { Tokens } from './tokens.ts';
 
 // What the rest of the program knows about a store: types only. A backend (files on a disk, a database) keeps these promises,
@@ -52,6 +54,7 @@ export interface ProfileData {
   readonly calls: CallCount;
   readonly notes: AccessNotes;
   readonly reads: UnattendedReads;
+  readonly results: ReadResults;
   /**
    * The pace that all workers of the store share.
    *
@@ -60,6 +63,14 @@ export interface ProfileData {
   turns(own: Turns): Turns;
   /** @param out the folder of `--out`. A backend that does not need it may get none, or also writes there */
   sync(out: string | undefined): Sync;
+  /** The folder of the last sync, absolute, if syncs of this store need one. @throws Psd2Error `config` */
+  lastSyncFolder(): string | undefined;
+  /**
+   * What syncs have stored.
+   *
+   * @param out the folder of `--out`, if syncs of this store need one
+   */
+  synced(out: string | undefined): Promise<SyncedData>;
   rounds(): Promise<Rounds>;
 }
 

@@ -1,4 +1,5 @@
 import type { IsoDate } from '../../domain/calendar.ts';
+import type { Money } from '../../domain/decimal.ts';
 
 /** Where `psd2 sync` stores what it has read. */
 export interface Sync {
@@ -21,6 +22,8 @@ export interface Progress {
   /** The first and the last day whose booked transactions are stored. */
   from: IsoDate;
   through: IsoDate;
+  /** The booked balance that the stored rows lead to. Absent: the bank gave none, or a sync has not come to the last day yet. */
+  balance?: Money | undefined;
   /** True if `through` was compared with the bank's own day. */
   checked?: true | undefined;
   /** The bank's reference of the newest stored row, at a bank that gives what comes after it. */

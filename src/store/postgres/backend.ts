@@ -30,6 +30,7 @@ import type { FlowWorld } from './flows/journal.ts';
 import { currentVersion } from './init.ts';
 import { Keys, mayKeepPlainTokens } from './keys.ts';
 import { PostgresPersonalData } from './personal.ts';
+import { PostgresReadResults } from './read-results.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { PostgresSync } from './sync/rows.ts';
 import { customersOf, PostgresTokens } from './tokens.ts';
@@ -103,10 +104,16 @@ export class PostgresStore implements Store {
       calls: new PostgresCallCount(this.#database, profile),
       notes: new PostgresAccessNotes(this.#database, profile),
       reads: new PostgresUnattendedReads(this.#database, profile),
+      results: new PostgresReadResults(this.#database, profile),
       turns: (own) => new PostgresTurns(this.#database, profile, this.#world, own),
       sync: (out) => {
         const inDatabase = new PostgresSync(this.#database, profile, claims);
         return out === undefined ? inDatabase : alsoInFiles(inDatabase, out);
+      },
+      lastSyncFolder: () => undefined,
+      synced: async () => {
+        const { PostgresSynced } = await import('./sync/synced.ts');
+        return new PostgresSynced(this.#database, profile);
       },
       rounds: async () =>
         new (await import('./sync/rounds.ts')).PostgresRounds(this.#database, profile, bank),

@@ -4,6 +4,7 @@ import {
   CUSTOMERS_VERSION_4,
   FLOWS_VERSION_2,
   IDS_VERSION_3,
+  READ_RESULTS_VERSION_5,
   TOKENS_VERSION_2,
   TRANSACTIONS_VERSION_5,
 } from './upgrades.ts';
@@ -295,7 +296,7 @@ create table psd2.sync_minutes (
   [FLOWS_VERSION_2, TOKENS_VERSION_2].join('\n'),
   IDS_VERSION_3,
   CUSTOMERS_VERSION_4,
-  [AUDIT_VERSION_5, BATCHES_VERSION_5, TRANSACTIONS_VERSION_5].join('\n'),
+  [AUDIT_VERSION_5, BATCHES_VERSION_5, READ_RESULTS_VERSION_5, TRANSACTIONS_VERSION_5].join('\n'),
 ];
 
 /** The SQL that `psd2 store init --roles` adds. */

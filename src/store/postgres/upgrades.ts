@@ -325,4 +325,27 @@ ${['transactions', 'pending_transactions']
   .join('\n')}
 -- The bank's reference of the newest row, at a bank that gives what comes after it.
 alter table psd2.sync_progress add column newest text;
+-- The booked balance that the rows up to synced_at lead to.
+alter table psd2.sync_progress add column balance numeric, add column balance_currency text;
+`;
+
+/** The part of the step to schema 5 that keeps what syncs could not read. */
+export const READ_RESULTS_VERSION_5 = `
+-- When a sync last read a customer, and what it could not read. failed: a JSON array.
+create table psd2.read_results (
+  profile text not null,
+  customer_id text not null,
+  read_at timestamptz,
+  failed json not null,
+  primary key (profile, customer_id)
+);
+create index read_results_failed on psd2.read_results (profile) where json_array_length(failed) > 0;
+create index read_results_read_at on psd2.read_results (profile, read_at);
+do $$ begin
+  if exists (select from pg_roles where rolname = 'psd2_worker') then
+    if has_table_privilege('psd2_worker', 'psd2.flows', 'insert') then
+      grant select, insert, update, delete on psd2.read_results to psd2_worker;
+    end if;
+  end if;
+end $$;
 `;

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import { item } from '../../../src/commands/status/attention.ts';
+import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
+import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -92,4 +95,79 @@ it('a person reads one line for each item, with its amount, customer and command
   await expect(runIn(context, 'status')).rejects.toMatchObject({ message: '1 thing needs a person' });
   expect(printed()).toContain('login 1000001 ended since');
   expect(printed()).toContain('the login, customer 1000001: psd2 --customer 1000001 auth login');
+});
+
+const LINE: BatchLine = {
+  ...{ line: 1, place: 'line 2', customer: null, from: parseProductId('0010482620') },
+  ...{ fromIban: null, name: 'Ada Lovelace', iban: parseSepaIban('DE89370400440532013000') },
+  ...{ amount: parsePaymentAmount('12.50'), currency: 'EUR', description: '', reference: null },
+  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
+  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
+};
+
+it('a batch needs a person until enough people have approved it, or one has rejected it', async () => {
+  const folder = newConfigFolder(temporary);
+  const ada = { by: 'ada', user: 'ada', machine: 'm' };
+  const added = {
+    format: 'csv' as const,
+    messageId: null,
+    note: 'Salaries',
+    retryOf: null,
+    payees: [],
+    ...ada,
+  };
+  const { context: before } = openCommand(folder, MARCH);
+  const { batches } = await before.store();
+  const { batch, sha256 } = await batches.add({
+    ...{ added, lines: [LINE, { ...LINE, line: 2, from: null }], again: false },
+  });
+  const { batch: rejected } = await batches.add({ added, lines: [{ ...LINE, name: 'Bob' }], again: false });
+  await batches.change(rejected, (now) => ({ type: 'rejected', ...ada, sha256: now.sha256, note: 'no' }));
+  const env = { PSD2_APPROVALS: '1' };
+  const waiting = openCommand(folder, MAY, { env });
+  await expect(runIn(waiting.context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
+  const { attention } = JSON.parse(waiting.printed());
+  expect(attention).toEqual([
+    {
+      ...{ kind: 'batch', id: batch, state: 'added', customerId: null, amount: '25.00', currency: 'EUR' },
+      ...{ since: expect.any(String), message: '2 payments, 0 of 1 approvals' },
+      next: ['psd2', 'batch', 'approve', batch],
+    },
+  ]);
+  await batches.change(batch, () => ({ type: 'approved', ...ada, by: 'bob', user: 'bob', sha256 }));
+  const approved = openCommand(folder, MAY, { env });
+  await runIn(approved.context, 'status');
+  expect(JSON.parse(approved.printed()).attention).toEqual([]);
+});
+
+it('data that is older than the profile allows needs a person, of customers that psd2 can still read', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  for (const customer of ['1000001', '1000002', '1000003'])
+    await storeLogin(before, customer, { refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
+  const { results } = await before.store();
+  const at = (day: number) => `2026-09-${day}T00:00:00.000Z`;
+  const whole = (customerId: string, day: number) => ({ customerId, at: at(day), failures: [], skipped: [] });
+  const failures = [{ productId: 'A1', code: 'sca_required', message: 'The bank wants SCA' }];
+  await results.add([whole('1000001', 28), whole('1000002', 27), whole('1000003', 30), whole('9', 10)]);
+  await results.add([{ ...whole('1000002', 30), failures }]);
+  const { context, printed } = openCommand(folder, OCTOBER);
+  await expect(runIn(context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
+  const data = (customerId: string, since: string) => ({
+    ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, amount: null, currency: null },
+  });
+  expect(JSON.parse(printed()).attention).toEqual([
+    {
+      ...data('1000002', at(27)),
+      message: 'not read since: The bank wants SCA',
+      next: ['psd2', '--customer', '1000002', 'accounts', 'transactions', 'A1'],
+    },
+    {
+      ...data('1000001', at(28)),
+      ...{ message: 'not read since', next: ['psd2', '--customer', '1000001', 'sync'] },
+    },
+  ]);
+  const patient = openCommand(folder, OCTOBER, { env: { PSD2_STALE_AFTER: '30d' } });
+  await runIn(patient.context, 'status');
+  expect(JSON.parse(patient.printed()).attention).toEqual([]);
 });

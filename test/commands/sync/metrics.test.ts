@@ -28,6 +28,16 @@ const METRICS = {
   renewals: 3,
   startedAt: new Date('2026-11-22T10:00:00.000Z'),
   roundEndedAt: null,
+  callsByResult: new Map([
+    ['2xx', 118],
+    ['none', 2],
+  ]),
+  state: {
+    payments: new Map([['unknown', 1]]),
+    oldestReadAt: new Date('2026-11-22T09:00:00.000Z'),
+    endings: new Map([['login', 4]]),
+  },
+  now: new Date('2026-11-22T10:00:00.000Z'),
 };
 
 it('a Prometheus parser reads the metrics, each with its help and type', () => {
@@ -43,6 +53,13 @@ it('a Prometheus parser reads the metrics, each with its help and type', () => {
   expect(valuesOf('psd2_sync_customers_due')).toEqual([[{ profile: 'bank' }, 7]]);
   expect(valuesOf('psd2_sync_pace_wait_seconds_total')).toEqual([[{ profile: 'bank' }, 1.5]]);
   expect(valuesOf('psd2_sync_token_renewals_total')).toEqual([[{ profile: 'bank' }, 3]]);
+  expect(valuesOf('psd2_sync_calls_by_result_total')).toEqual([
+    [{ profile: 'bank', result: '2xx' }, 118],
+    [{ profile: 'bank', result: 'none' }, 2],
+  ]);
+  expect(valuesOf('psd2_payments')).toEqual([[{ profile: 'bank', state: 'unknown' }, 1]]);
+  expect(valuesOf('psd2_oldest_sync_age_seconds')).toEqual([[{ profile: 'bank' }, 3600]]);
+  expect(valuesOf('psd2_ending')).toEqual([[{ profile: 'bank', kind: 'login' }, 4]]);
   for (const { name, type } of found.values())
     expect(type, name).toBe(name.endsWith('_total') ? 'COUNTER' : 'GAUGE');
 });

@@ -7,6 +7,7 @@ import { doneAt } from '../../../src/commands/sync/status.ts';
 import { SyncWatch } from '../../../src/commands/sync/watch.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { ListedRound } from '../../../src/store/listed-round.ts';
+import type { ReadResult } from '../../../src/store/ports/read-results.ts';
 import type { RoundNote } from '../../../src/store/ports/sync.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 
@@ -105,14 +106,15 @@ describe('the watch over a sync', () => {
     new RegExp(`^psd2_sync_${name}\\{profile="bank"${labels}\\} (.+)$`, 'm').exec(
       readFileSync(path, 'utf8'),
     )?.[1];
-  const watched = (file = path) => {
+  const watched = (file = path, store: (results: readonly ReadResult[]) => void = () => {}) => {
     const warnings: string[] = [];
-    const calls = { pace: { turns: 0 }, tally: { secondsWaited: 0, renewals: 0 } };
+    const calls = { pace: { turns: 0 }, tally: { secondsWaited: 0, renewals: 0, byResult: new Map() } };
     const tally = new SyncTally(false);
     const context = {
       profile: () => ({ name: 'bank' }),
       terminal: { warn: (text: string) => void warnings.push(text) },
       world: { now: () => NOW },
+      store: async () => ({ results: { add: async (some: readonly ReadResult[]) => store(some) } }),
     };
     return { watch: new SyncWatch(context, tally, calls, file), tally, calls, warnings };
   };
@@ -125,6 +127,43 @@ describe('the watch over a sync', () => {
     const next = await round.next();
     if (next !== 'over') await next.finish(SYNCED);
   };
+
+  it('results that could not be stored are stored later, and once', async () => {
+    const stored: ReadResult[] = [];
+    let isAway = true;
+    const { watch, tally, warnings } = watched(path, (some) => {
+      if (isAway && some.length > 0) throw new Psd2Error('config', 'the store is away');
+      stored.push(...some);
+    });
+    const { round } = roundOf(['1', '2']);
+    await watch.during(round, true, async () => {
+      tally.add(report('1', 'sca_required'), undefined);
+      await finishNext(round);
+    });
+    isAway = false;
+    await watch.during(round, true, async () => tally.add(report('2'), undefined));
+    expect(warnings).toEqual(['the store is away']);
+    expect(stored).toMatchObject([
+      { customerId: '1', failures: [{ code: 'sca_required' }] },
+      { customerId: '2', failures: [] },
+    ]);
+  });
+
+  it('a customer who waits for the next turn of the day has not failed, and one whose reads are used up has', async () => {
+    const waiting: CustomerReport = { ...report('1'), status: 'waiting' };
+    const partly: CustomerReport = { ...report('2'), status: 'partly', skipped: ['A'] };
+    const results = (isSpread: boolean) => {
+      const tally = new SyncTally(false, isSpread);
+      tally.add(waiting, undefined);
+      tally.add(partly, undefined);
+      return tally.takeResults();
+    };
+    expect(results(true)).toEqual([{ customerId: '2', failures: [], skipped: ['A'] }]);
+    expect(results(false)).toMatchObject([
+      { customerId: '1', failures: [{ productId: null, code: 'reads_used_up' }] },
+      { customerId: '2', failures: [{ productId: 'A', code: 'reads_used_up' }] },
+    ]);
+  });
 
   it('the metrics say how many customers are not processed yet, including those in progress, and when the round has ended', async () => {
     const { watch, tally, calls } = watched();

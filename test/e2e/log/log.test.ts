@@ -42,6 +42,22 @@ describe('psd2 log', () => {
     expect((accounts?.at ?? '') < (balance?.at ?? '')).toBe(true);
   });
 
+  it('psd2 log --follow shows the last calls, and each new one once it has ended, until it is told to stop', async () => {
+    const last = await newest(1);
+    const following = await operator.start(['log', '--follow', '--limit', '1', '-o', 'ndjson']);
+    await following.prints(new RegExp(last[0]?.tppRequestId ?? 'no call'));
+    const refused = readError(await operator.psd2(['api', 'GET', '/followed', '--json']));
+    await following.prints(new RegExp(refused.tppRequestId ?? 'no call'));
+    following.kill('SIGTERM');
+    const { code, stdout } = await following.ended;
+    const paths = stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).path);
+    expect([code, paths]).toEqual([0, [last[0]?.path, '/followed']]);
+    expect(readError(await operator.psd2(['log', '--follow', '--json']))).toMatchObject({ exitCode: 2 });
+  });
+
   it("psd2 log has the bank's request id with every digit, also for a refusal", async () => {
     const refused = readError(await operator.psd2(['api', 'GET', '/nowhere', '--json']));
     expect(refused.requestId).toMatch(/^\d{24}$/);

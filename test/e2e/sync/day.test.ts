@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failedReads } from '../../../src/commands/sync/failed.ts';
 import { addDays, bankDay, bankLocalTime } from '../../../src/domain/calendar.ts';
 import { readError } from '../support/errors.ts';
 import { type Ended, giveRegistration, logIn, useOperator } from '../support/psd2.ts';
@@ -177,5 +178,38 @@ describe('psd2 sync --every', () => {
       for (const _try of [1, 2]) expect((await sync()).code).toBe(7);
     });
     expect(report(await sync()).totals).toMatchObject({ synced: 1 });
+  });
+});
+
+describe('psd2 sync status --failed', () => {
+  it('what a sync could not read is listed with why, how often and the last success, also after it was read again', async () => {
+    setClock(9, '08:00');
+    const failed = async (...more: string[]) => {
+      const ended = await operator.psd2(['sync', 'status', '--failed', '--json', ...more]);
+      expect(ended, ended.stderr).toMatchObject({ code: 0 });
+      return failedReads().parse(JSON.parse(ended.stdout));
+    };
+    const ofProduct = async () => (await failed('--since', '1h')).filter((row) => row.productId === PRODUCT);
+    expect(report(await sync()).totals).toMatchObject({ synced: 1 });
+    const balance = `GET /private/customers/*/products/${PRODUCT}/balance/*`;
+    for (const _time of [1, 2])
+      await during(['status=412', '--on', balance], async () => expect((await sync()).code).toBe(7));
+    const [row] = await ofProduct();
+    expect(row).toMatchObject({ customerId: '1048262', code: 'bank_refused', failures: 2, readAgain: false });
+    expect(row?.next).toEqual([
+      'psd2',
+      '--customer',
+      '1048262',
+      'sync',
+      '--out',
+      join(operator.folder, 'out'),
+    ]);
+    expect(row?.lastSuccess).not.toBeNull();
+    expect((row?.lastSuccess ?? '') < (row?.since ?? '')).toBe(true);
+    expect(report(await sync()).totals).toMatchObject({ synced: 1 });
+    expect(await ofProduct()).toMatchObject([{ failures: 2, readAgain: true }]);
+    setClock(9, '10:00');
+    expect(await ofProduct()).toEqual([]);
+    expect((await failed()).filter(({ productId }) => productId === PRODUCT)).toHaveLength(1);
   });
 });

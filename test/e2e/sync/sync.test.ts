@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { manifest } from '../../../src/commands/accounts/export-all.ts';
+import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { readError } from '../support/errors.ts';
 import { type Ended, keepRunning, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
+
+const exportManifest = manifest();
 
 const operator = keepRunning(useSandbox(['--customers', '3', '--transactions', '60']));
 const CUSTOMERS = ['customer-000001', 'customer-000002', 'customer-000003'];
@@ -372,5 +377,104 @@ describe('psd2 sync', () => {
     expect(error.exitCode).toBe(code);
     expect(error.message).toMatch(message);
     expect(existsSync(join(operator.folder, 'x'))).toBe(false);
+  });
+});
+
+it('psd2 sync serves its metrics and a health check, to this machine alone by default', async () => {
+  const worker = await operator.start([
+    ...['sync', '--unattended-reads', '9999', '--out', out('served'), '--all-customers', '--json'],
+    ...['--every', '1h', '--metrics-port', '0'],
+  ]);
+  const [, address = ''] = await worker.prints(
+    /Metrics: (http:\/\/127\.0\.0\.1:\d+)\/metrics[\s\S]*A round has ended/,
+  );
+  const get = async (path: string) => {
+    const answer = await fetch(`${address}${path}`);
+    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
+  };
+  expect(await get('/healthz')).toMatchObject({ status: 200, text: 'ok\n' });
+  const metrics = await get('/metrics');
+  expect(metrics).toMatchObject({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8' });
+  for (const line of [
+    'psd2_sync_customers_done_total{profile="sandbox",status="synced"} 3',
+    'psd2_sync_calls_by_result_total{profile="sandbox",result="5xx"} 0',
+    'psd2_payments{profile="sandbox",state="unknown"} 0',
+    'psd2_ending{profile="sandbox",kind="login"} 0',
+  ])
+    expect(metrics.text).toContain(line);
+  expect(metrics.text).toMatch(/psd2_oldest_sync_age_seconds\{profile="sandbox"\} \d/);
+  expect((await get('/other')).status).toBe(404);
+  const port = address.split(':').at(-1) ?? '';
+  const taken = await sync(out('served'), '--metrics-port', port);
+  expect(readError(taken)).toMatchObject({ code: 'config', exitCode: 3 });
+  worker.kill('SIGTERM');
+  expect((await worker.ended).code).toBe(0);
+});
+
+describe('reading from the store', () => {
+  const [ID = '', PRODUCT = ''] = ['5000001', PRODUCTS[0]];
+  const file = (name: string) => join(operator.folder, name);
+  const exported = (...more: string[]) =>
+    operator.psd2(['accounts', 'export', '--all-customers', '--format', 'camt053', '--json', ...more]);
+  const day = (ago: number) => addDays(bankDay(new Date()), -ago);
+  const calls = async () => (await operator.json(shapes.log, ['log', '--limit', '100000'])).length;
+
+  it('a balance, an export and a report from the store are those of the bank, and cost no call', async () => {
+    expect((await sync(out('stored'), '--all-customers')).code).toBe(0);
+    const own = ['--customer', ID];
+    const days = ['--from', day(60), '--to', day(10)];
+    const ofBank = ['accounts', 'export', PRODUCT, '--format', 'csv', ...days, ...own];
+    expect((await operator.psd2([...ofBank, '--file', file('bank.csv')])).code).toBe(0);
+    const balance = ['accounts', 'balance', PRODUCT, '--json', ...own];
+    const online: unknown = JSON.parse((await operator.psd2(balance)).stdout);
+    const before = await calls();
+    const stored = await operator.psd2([...ofBank, '--from-store', '--file', file('stored.csv')]);
+    expect(stored, stored.stderr).toMatchObject({ code: 0 });
+    expect(readFileSync(file('stored.csv'), 'utf8')).toBe(readFileSync(file('bank.csv'), 'utf8'));
+    expect(JSON.parse((await operator.psd2([...balance, '--from-store'])).stdout)).toMatchObject(
+      z
+        .looseObject({ asOf: z.unknown() })
+        .transform(({ asOf: _, ...rest }) => rest)
+        .parse(online),
+    );
+    const report = ['accounts', 'report', PRODUCT, '--from-store', '--file', file('report.html'), ...own];
+    expect((await operator.psd2(report)).code).toBe(0);
+    expect(await calls()).toBe(before);
+  });
+
+  it('a month of all customers has a file for each account, with its hash, and is complete if it has ended', async () => {
+    expect((await sync(out('stored'), '--all-customers')).code).toBe(0);
+    // The month before is whole, and within the days that a first sync reads.
+    const month = addDays(day(0), -Number(day(0).slice(8))).slice(0, 7);
+    const folder = file('october');
+    const ended = await exported('--month', month, '--out', folder);
+    const { accounts } = exportManifest.parse(JSON.parse(ended.stdout));
+    expect(accounts.map(({ customerId }) => customerId)).toEqual(IDS.flatMap((id) => [id, id, id]));
+    for (const account of accounts.filter(({ file: path }) => path !== null)) {
+      const content = readFileSync(join(folder, account.file ?? ''), 'utf8');
+      expect(createHash('sha256').update(content).digest('hex')).toBe(account.sha256);
+      expect(content.split('<Ntry>')).toHaveLength(account.rows + 1);
+      expect(account.gaps).toEqual([]);
+    }
+    const complete = accounts.every(({ problem }) => problem === null);
+    expect(ended.code, ended.stderr).toBe(complete ? 0 : 12);
+    expect(accounts.filter(({ rows }) => rows > 0).length).toBeGreaterThan(3);
+    expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(JSON.parse(ended.stdout));
+  });
+
+  it('a month with missing days ends with exit code 12, and says which days are missing', async () => {
+    expect((await sync(out('stored'), '--all-customers')).code).toBe(0);
+    const month = day(0).slice(0, 7);
+    const ended = await exported('--month', month, '--out', file('now'));
+    expect(readError(ended)).toMatchObject({ code: 'needs_attention', exitCode: 12 });
+    const { accounts } = exportManifest.parse(JSON.parse(ended.stdout));
+    // Today may still get rows.
+    for (const { gaps } of accounts) expect(gaps.at(-1)?.from).toBe(day(0));
+    for (const wrong of [
+      ['--month', '2026-13'],
+      ['--month', month],
+      ['--out', file('x')],
+    ])
+      expect(readError(await exported(...wrong))).toMatchObject({ exitCode: 2 });
   });
 });

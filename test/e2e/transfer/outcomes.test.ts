@@ -99,6 +99,32 @@ describe('an execute without a clear answer', () => {
     expect(await timesPaid('3.01')).toBe(0);
   });
 
+  it('psd2 transfer resume --all asks about each unfinished transfer, and does not pay again', async () => {
+    const create = async (name: string, amount: string) =>
+      readDocument(shapes.transfer, (await operator.psd2(order(name, amount))).stdout).flow;
+    const unknown = await create('EXECUTE 500 ONCE', '3.51');
+    const limited = await create('EXECUTE 420', '3.52');
+    const ended = await operator.psd2([
+      'transfer',
+      'resume',
+      '--all',
+      '--yes',
+      '--json',
+      '--sca-timeout',
+      '1',
+    ]);
+    const all = readDocument(shapes.transfers, ended.stdout);
+    const stateOf = (flow: string) => all.find((each) => each.flow === flow)?.state;
+    expect([stateOf(unknown), stateOf(limited)]).toEqual(['unknown', 'authorized']);
+    expect(all.map(({ createdAt }) => createdAt)).toEqual(all.map(({ createdAt }) => createdAt).toSorted());
+    expect(readError(ended).message).toMatch(/ transfers could not be continued\. First failure: /);
+    expect(readError(ended).next).toEqual([['psd2', 'transfer', 'list', '--attention']]);
+    expect(ended.stderr).toContain(`Transfer ${unknown}: `);
+    expect([await timesPaid('3.51'), await timesPaid('3.52')]).toEqual([0, 0]);
+    const named = await operator.psd2(['transfer', 'resume', unknown, '--all', '--json']);
+    expect(readError(named)).toMatchObject({ exitCode: 2 });
+  });
+
   it('psd2 repeats a rate-limited GET when the bank says', async () => {
     const ended = await operator.psd2(order('STATUS 420 ONCE', '3.02'));
     expect(ended.code, ended.stderr).toBe(0);

@@ -6,6 +6,7 @@ import {
   maxAmountOf,
   parseBaseUrl,
   redirectUriOf,
+  staleAfterOf,
 } from '../../../src/store/machine/settings.ts';
 
 describe('the base URL', () => {
@@ -65,6 +66,19 @@ describe('the daily limit', () => {
       );
     },
   );
+});
+
+describe('the age from which data is stale', () => {
+  const of = (staleAfter?: string) =>
+    staleAfterOf({ name: 'bank', settings: staleAfter === undefined ? {} : { staleAfter } });
+
+  it('data is stale after two days, or after what the operator says', () => {
+    expect([of(), of('36h'), of('1d')]).toEqual([172_800_000, 129_600_000, 86_400_000]);
+  });
+
+  it.each(['0d', '2', 'two days', '-1d'])('the age %j is refused', (text) => {
+    expect(() => of(text)).toThrow(expect.objectContaining({ code: 'config' }));
+  });
 });
 
 describe('the redirect URI', () => {

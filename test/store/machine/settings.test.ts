@@ -138,6 +138,7 @@ it('every setting has an environment variable', () => {
       PSD2_SIGNER: 'p',
       PSD2_PAYEE_CHECK: 'q',
       PSD2_MAX_AMOUNT: 'r',
+      PSD2_STALE_AFTER: 's',
       PSD2_ENVIRONMENT: 'production',
       PATH: '/bin',
     }),
@@ -160,6 +161,7 @@ it('every setting has an environment variable', () => {
     signer: 'p',
     payeeCheck: 'q',
     maxAmount: 'r',
+    staleAfter: 's',
     environment: 'production',
   });
 });

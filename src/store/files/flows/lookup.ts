@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
 import { isOpen, isPlainlyFailed, type Progress } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
-import { Psd2Error } from '../../../errors.ts';
+import { endSentence, Psd2Error } from '../../../errors.ts';
 import { appendDurably, cannotWrite, listFolder, readOwnFile, readPlainFile } from '../../disk/files.ts';
 import { refuseUnsafe, UnsafeFile } from '../../disk/permissions.ts';
 import { findFlow } from '../../flow/ids.ts';
@@ -45,7 +45,9 @@ export class FlowLookup {
     } catch (error) {
       const [first] = damaged;
       if (!first || !(error instanceof Psd2Error) || error.code !== 'flow_not_found') throw error;
-      throw error.with({ hint: `${error.hint} Not all flows could be searched: ${first.message}.` });
+      throw error.with({
+        hint: `${error.hint} Not all flows could be searched: ${endSentence(first.message)}`,
+      });
     }
   }
 

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { type Decimal, isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
 import { Psd2Error } from '../../../errors.ts';
 import {
@@ -30,12 +31,15 @@ import { holderOf } from '../../disk/lock.ts';
 
 const count = z.int().check(z.gte(0));
 
+const decimal = z.custom<Decimal>((value) => typeof value === 'string' && isDecimal(value));
 const productProgress = z.object({
   /** `from` and `through`: the first and the last day whose booked transactions are in the file. */
   from: isoDate,
   through: isoDate,
   /** Bytes at the beginning of the file whose rows cannot come again. */
   settled: count,
+  /** The booked balance that the rows lead to, up to `size`. */
+  balance: z.optional(z.object({ amount: decimal, currency: z.string() })),
   /** True if `through` was compared with the bank's own day. Earlier syncs used this machine's clock, which may be fast. */
   checked: z.optional(z.literal(true)),
   /** The bank's reference of the newest row, at a bank that gives what comes after it. */
@@ -327,6 +331,20 @@ function readOldState(folder: string): Products | undefined {
   // To look first is faster than to throw and catch an error.
   if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
   return readJsonFile(path, oldState, readPlainFile)?.products;
+}
+
+/**
+ * The progress that a customer's folder has now. A sync may write it at the same time.
+ *
+ * @returns nothing for a folder that no sync has used
+ * @throws Psd2Error `config` if it is damaged
+ */
+export function storedProgress(folder: string): Products {
+  if (!existsSync(folder)) return {};
+  for (;;) {
+    const found = lastProducts(folder, claimsIn(folder));
+    if (found) return found;
+  }
 }
 
 function inUse(folder: string, holder: string): Psd2Error {

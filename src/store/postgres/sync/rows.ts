@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isIsoDate } from '../../../domain/calendar.ts';
+import { isDecimal, type Money } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
@@ -16,6 +17,8 @@ const progressRow = z.object({
   read_through: isoDate,
   checked: z.boolean(),
   newest: z.nullable(z.string()),
+  balance: z.nullable(z.string()),
+  balance_currency: z.nullable(z.string()),
 });
 const count = z.object({ count: z.number() });
 
@@ -109,16 +112,18 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   async load(): Promise<void> {
     const rows = await this.database.look(
       progressRow,
-      `select product_id, read_from::text, read_through::text, checked, newest from psd2.sync_progress
+      `select product_id, read_from::text, read_through::text, checked, newest, balance::text, balance_currency
+       from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
       this.#address,
     );
-    for (const { product_id, read_from, read_through, checked, newest } of rows) {
+    for (const { product_id, read_from, read_through, checked, newest, ...row } of rows) {
       this.#known.set(product_id, {
         from: read_from,
         through: read_through,
         ...(checked && { checked: true as const }),
         ...(newest !== null && { newest }),
+        ...balanceIn(row),
       });
     }
   }
@@ -204,13 +209,17 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
     }
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
-    for (const [product, { from, through, checked = false, newest = null }] of this.#remembered) {
+    for (const [product, { from, through, checked = false, newest = null, balance }] of this.#remembered) {
       await statements.execute(
-        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked, newest)
-         values ($1, $2, $3, $4, $5, $6, $7) on conflict (profile, customer_id, product_id) do update set
+        `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked, newest,
+           balance, balance_currency) values ($1, $2, $3, $4, $5, $6, $7, $8::numeric, $9) on conflict (profile, customer_id, product_id) do update set
            read_from = excluded.read_from, read_through = excluded.read_through, checked = excluded.checked,
-           newest = excluded.newest, synced_at = excluded.synced_at`,
-        [profile, customerId, product, from, through, checked, newest],
+           newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
+           synced_at = excluded.synced_at`,
+        [
+          ...[profile, customerId, product, from, through, checked, newest],
+          ...[balance?.amount ?? null, balance?.currency ?? null],
+        ],
       );
     }
   }
@@ -284,6 +293,15 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
       [...this.#address, product, asColumns(rows, TRANSACTION_COLUMNS)],
     );
   }
+}
+
+/** The balance in a row of `psd2.sync_progress`. */
+export function balanceIn({
+  balance,
+  balance_currency: currency,
+}: Pick<z.infer<typeof progressRow>, 'balance' | 'balance_currency'>): { balance?: Money } {
+  if (balance === null || currency === null || !isDecimal(balance)) return {};
+  return { balance: { amount: balance, currency } };
 }
 
 /** The first day of the month that a row was booked in. */

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { addDays, type IsoDate, isIsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { makePrivateFolder } from '../../store/disk/files.ts';
+import type { SyncedAccount, SyncedData } from '../../store/ports/synced.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import { day, list, orNull, text, time, whole } from '../shared/fields.ts';
+import { recordExport } from '../shared/record-in-audit.ts';
+import { saveDocument } from '../shared/save-document.ts';
+import { gapsIn, storedPart, writeStatement } from './stored.ts';
+import { type ExportFormat, FORMATS, writeExport } from './write-export.ts';
+
+/** What was written, and what is missing. */
+export const manifest = () =>
+  z.object({
+    profile: text('profile of the accounts'),
+    month: text('YYYY-MM'),
+    format: z.enum(FORMATS).check(z.describe('format of the files')),
+    createdAt: time('when it was written'),
+    accounts: list(
+      z.object({
+        customerId: text('id of the customer'),
+        productId: orNull(text('the account; null if no sync has stored any account of the customer')),
+        iban: orNull(text('IBAN of the account')),
+        file: orNull(text('path below the folder; null if there is no file')),
+        rows: whole('booked transactions in the file'),
+        days: whole('days of the month that the store has completely'),
+        gaps: list(
+          z.object({ from: day('first day'), to: day('last day') }),
+          'days of the month that the store does not have, or not completely',
+        ),
+        sha256: orNull(text('SHA-256 of the file')),
+        problem: orNull(text('why there is no file')),
+      }),
+      'one for each account',
+    ),
+  });
+
+type Manifest = Printed<typeof manifest>;
+type Entry = Manifest['accounts'][number];
+
+const ENDS: Readonly<Record<ExportFormat, string>> = { csv: 'csv', ofx: 'ofx', camt053: 'xml' };
+/** The store knows a customer by its results for longer than any sync takes. */
+const LATER_MS = 86_400_000;
+
+/**
+ * Writes a month of all accounts that syncs have stored, with a manifest. It asks no bank, so it costs no read.
+ *
+ * @throws Psd2Error `needs_attention` if days are missing, after everything was written; `usage`, `config`
+ */
+export async function exportAll(
+  context: Context,
+  data: SyncedData,
+  { month, format, out }: { month: string; format: ExportFormat; out: string },
+): Promise<void> {
+  const range = rangeOf(month, context.world.now());
+  makePrivateFolder(out);
+  const accounts: Entry[] = [];
+  const quiet = { ...context, terminal: { ...context.terminal, say: () => {} } };
+  for (const customerId of await customersOf(context, data)) {
+    const stored = await data.accounts(customerId);
+    if (stored.length === 0) accounts.push(nothingOf(customerId, range));
+    else await recordExport(context, customerId, `${format} ${month}`);
+    for (const account of stored)
+      accounts.push(await exportOne(quiet, data, { customerId, account, format, month, out }, range));
+  }
+  const written: Manifest = {
+    profile: context.profile().name,
+    ...{ month, format, createdAt: context.world.now().toISOString(), accounts },
+  };
+  await saveDocument(quiet, join(out, 'manifest.json'), Buffer.from(`${JSON.stringify(written, null, 2)}\n`));
+  context.output.record(written, COLUMNS, manifest);
+  const missing = accounts.filter(({ gaps, problem }) => gaps.length > 0 || problem !== null).length;
+  if (missing === 0) return;
+  throw new Psd2Error(
+    'needs_attention',
+    `${missing} of ${accounts.length} accounts are not complete for ${month}`,
+    {
+      hint: `The manifest in ${out} has the missing days. See what syncs could not read with:`,
+      next: [['sync', 'status', '--failed']],
+    },
+  );
+}
+
+const COLUMNS: Column<Manifest>[] = [
+  { title: 'Month', value: ({ month }) => month },
+  { title: 'Format', value: ({ format }) => format },
+  { title: 'Accounts', value: ({ accounts }) => String(accounts.length) },
+  { title: 'Files', value: ({ accounts }) => String(accounts.filter(({ file }) => file !== null).length) },
+  { title: 'Rows', value: ({ accounts }) => String(accounts.reduce((sum, { rows }) => sum + rows, 0)) },
+  {
+    title: 'With gaps',
+    value: ({ accounts }) => String(accounts.filter(({ gaps }) => gaps.length > 0).length),
+  },
+];
+
+/** The customers of the profile: those with synced accounts, and those whom psd2 can or could read. */
+async function customersOf(context: Context, data: SyncedData): Promise<string[]> {
+  const { tokens, customers, results } = await context.store();
+  const read = await results.outdated(new Date(context.world.now().getTime() + LATER_MS));
+  const own = new Set([
+    ...(await tokens.customers()),
+    ...(await customers.list()),
+    ...read.map(({ customerId }) => customerId),
+  ]);
+  const { needsFolder } = await context.wholeStore();
+  // A folder may have customers of other profiles too. A database keeps them apart.
+  const stored = (await data.customers()).filter((customerId) => !needsFolder || own.has(customerId));
+  return [...new Set([...stored, ...own])].sort();
+}
+
+async function exportOne(
+  context: Context,
+  data: SyncedData,
+  of: { customerId: string; account: SyncedAccount; format: ExportFormat; month: string; out: string },
+  range: { from: IsoDate; to: IsoDate },
+): Promise<Entry> {
+  const { customerId, account, format, month, out } = of;
+  const { productId, iban } = account;
+  const stored = await data.days(customerId, productId);
+  const gaps = gapsIn(stored, range);
+  const days = daysIn(range) - gaps.reduce((sum, gap) => sum + daysIn(gap), 0);
+  const entry = { customerId, productId, iban, days, gaps };
+  const part = storedPart(stored, range);
+  if (!part) return { ...entry, ...NO_FILE, problem: 'no sync has stored a day of the month' };
+  try {
+    const statement = await writeStatement(context, data, { customerId, account }, part);
+    const content = Buffer.from(await writeExport(statement, format), 'utf8');
+    const folder = encodeURIComponent(customerId);
+    const file = join(folder, `${encodeURIComponent(productId)}-${month}.${ENDS[format]}`);
+    makePrivateFolder(join(out, folder));
+    await saveDocument(context, join(out, file), content);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return { ...entry, file, rows: statement.history.bookings.length, sha256, problem: null };
+  } catch (error) {
+    // An account that the format cannot carry must not stop the others.
+    if (!(error instanceof Psd2Error) || error.code !== 'usage') throw error;
+    return { ...entry, ...NO_FILE, problem: error.message };
+  }
+}
+
+const NO_FILE = { file: null, rows: 0, sha256: null };
+
+function nothingOf(customerId: string, range: { from: IsoDate; to: IsoDate }): Entry {
+  return {
+    ...{ customerId, productId: null, iban: null, days: 0, gaps: [range], ...NO_FILE },
+    problem: 'no sync has stored any account of the customer',
+  };
+}
+
+/** @throws Psd2Error `usage` */
+function rangeOf(month: string, now: Date): { from: IsoDate; to: IsoDate } {
+  const first = `${month}-01`;
+  if (!/^\d{4}-\d{2}$/.test(month) || !isIsoDate(first))
+    throw new Psd2Error('usage', `--month ${JSON.stringify(month)} is not a month`, {
+      hint: 'For example 2026-10.',
+    });
+  if (first > now.toISOString().slice(0, 10))
+    throw new Psd2Error('usage', `The month ${month} has not begun yet`);
+  let to = addDays(first, 27);
+  while (addDays(to, 1).startsWith(month)) to = addDays(to, 1);
+  return { from: first, to };
+}
+
+function daysIn({ from, to }: { from: IsoDate; to: IsoDate }): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
+}

@@ -1,0 +1,194 @@
+import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { accountHistory, type Booking } from '../../domain/account-history.ts';
+import { addDays, bankTime, type DayRange, type IsoDate } from '../../domain/calendar.ts';
+import { normalDecimal } from '../../domain/decimal.ts';
+import type { AccountId } from '../../domain/identifiers.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Statement } from '../../statements/statement.ts';
+import type {
+  SyncedAccount,
+  SyncedBalance,
+  SyncedBooking,
+  SyncedData,
+  SyncedDays,
+} from '../../store/ports/synced.ts';
+import type { Context } from '../context.ts';
+import { customerOf } from '../open/bank.ts';
+import { findAccount } from './account.ts';
+
+/** Adds the options that read from the store. */
+export function withStore<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) {
+  return command
+    .option('--from-store', 'read what psd2 sync has stored, and ask no bank')
+    .option(
+      '--sync-folder <folder>',
+      'with --from-store: folder of psd2 sync --out; default: that of the last sync',
+    );
+}
+
+/** What the options of {@link withStore} say. */
+export interface StoreOptions {
+  fromStore?: true | undefined;
+  syncFolder?: string | undefined;
+}
+
+/**
+ * Opens what syncs have stored, without a call to the bank. Undefined without `--from-store`.
+ *
+ * @throws Psd2Error `usage` if psd2 does not know the folder of the syncs, or a folder is given without `--from-store`
+ */
+export async function openSynced(context: Context, options: StoreOptions): Promise<SyncedData | undefined> {
+  const { fromStore = false, syncFolder } = options;
+  if (syncFolder === '') throw new Psd2Error('usage', 'The value of --sync-folder is empty');
+  if (!fromStore) {
+    if (syncFolder === undefined) return undefined;
+    throw new Psd2Error('usage', '--sync-folder needs --from-store');
+  }
+  const { synced, lastSyncFolder } = await context.store();
+  const { needsFolder } = await context.wholeStore();
+  const folder = syncFolder ?? lastSyncFolder();
+  if (needsFolder && folder === undefined)
+    throw new Psd2Error('usage', 'No sync has stored anything yet, or psd2 does not know its folder', {
+      hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
+      next: [['sync', '--out', 'banking']],
+    });
+  return synced(folder);
+}
+
+/** @throws Psd2Error `usage` if no sync has stored the balance, or the customer has no such account */
+export async function storedBalance(
+  context: Context,
+  data: SyncedData,
+  named: AccountId,
+): Promise<SyncedBalance> {
+  const customerId = await customerOf(context);
+  const { productId } = await storedAccount(data, customerId, named);
+  const balance = await data.balance(customerId, productId);
+  if (balance) return balance;
+  throw nothingStored(`the balance of ${productId}`);
+}
+
+/**
+ * The statement of an account from what syncs have stored. It has only days that are stored, and warns if that is less than what
+ * was asked for.
+ *
+ * @throws Psd2Error `usage` if no sync has stored the account, or none of the days; `config` for a row that no statement can have
+ */
+export async function storedStatement(
+  context: Context,
+  data: SyncedData,
+  named: AccountId,
+  asked: DayRange,
+): Promise<Statement> {
+  const customerId = await customerOf(context);
+  const account = await storedAccount(data, customerId, named);
+  const days = await data.days(customerId, account.productId);
+  if (!days) throw nothingStored(`the transactions of ${account.productId}`);
+  const { from, to } = { from: asked.from ?? days.from, to: asked.to ?? days.through };
+  const part = storedPart(days, { from, to });
+  if (!part)
+    throw new Psd2Error(
+      'usage',
+      `The store has ${account.productId} from ${days.from} to ${days.through} only`,
+      {
+        hint: 'Choose days within this range, or leave out --from-store.',
+      },
+    );
+  if (from < days.from || (asked.to !== undefined && to >= days.through))
+    context.terminal.warn(
+      `The store has ${account.productId} from ${days.from} to ${days.through}. The last sync may not have seen the whole last day.`,
+    );
+  return writeStatement(context, data, { customerId, account }, part);
+}
+
+/**
+ * Writes what is stored of an account.
+ *
+ * @param range stored days
+ * @throws Psd2Error `config` for a row that no statement can have
+ */
+export async function writeStatement(
+  { world }: Pick<Context, 'world'>,
+  data: SyncedData,
+  { customerId, account }: { customerId: string; account: SyncedAccount },
+  range: { from: IsoDate; to: IsoDate },
+): Promise<Statement> {
+  const { productId, iban, productCode } = account;
+  const stored = await data.booked(customerId, productId, range.from);
+  if (!stored) throw nothingStored(`the transactions of ${productId}`);
+  const { rows, balance } = stored;
+  const currency = account.currency || balance?.currency || 'EUR';
+  const bookings = rows.map((row) => toBooking(row, currency, productId));
+  return {
+    ...{ productId, iban, currency, productCode },
+    name: account.name ?? account.productDescription,
+    history: accountHistory(bookings, balance && normalDecimal(balance.amount), range),
+    createdAt: bankTime(world.now()),
+  };
+}
+
+/** The part of a range that is stored; undefined if none is. */
+export function storedPart(
+  stored: SyncedDays | undefined,
+  { from, to }: { from: IsoDate; to: IsoDate },
+): { from: IsoDate; to: IsoDate } | undefined {
+  if (!stored || to < stored.from || from > stored.through) return undefined;
+  return { from: later(from, stored.from), to: earlier(to, stored.through) };
+}
+
+/** The days of a range that are not stored for sure: the day that was the last one during a sync may have got more rows. */
+export function gapsIn(
+  stored: SyncedDays | undefined,
+  { from, to }: { from: IsoDate; to: IsoDate },
+): { from: IsoDate; to: IsoDate }[] {
+  if (!stored || stored.from > to || stored.through <= from) return [{ from, to }];
+  return [
+    ...(stored.from > from ? [{ from, to: addDays(stored.from, -1) }] : []),
+    ...(stored.through <= to ? [{ from: stored.through, to }] : []),
+  ];
+}
+
+async function storedAccount(data: SyncedData, customerId: string, named: AccountId): Promise<SyncedAccount> {
+  const accounts = await data.accounts(customerId);
+  if (accounts.length === 0) throw nothingStored(`the accounts of customer ${customerId}`);
+  const { productId } = findAccount(
+    accounts.map((account) => ({ ...account, accountId: account.productId })),
+    named,
+    customerId,
+  );
+  const found = accounts.find((account) => account.productId === productId);
+  if (!found) throw nothingStored(`the account ${named}`);
+  return found;
+}
+
+function nothingStored(what: string): Psd2Error {
+  return new Psd2Error('usage', `No sync has stored ${what}`, {
+    hint: 'Run a sync first, or leave out --from-store.',
+  });
+}
+
+/** @throws Psd2Error `config` for a row without a day or in another currency */
+function toBooking(
+  { bookingDate, currency: own, ...row }: SyncedBooking,
+  currency: string,
+  productId: string,
+): Booking {
+  const day = bookingDate ?? row.valueDate;
+  const refuse = (what: string) =>
+    new Psd2Error('config', `The stored transaction ${row.id} of ${productId} ${what}`, {
+      hint: 'See it in the rows of the sync.',
+    });
+  if (day === null) throw refuse('has no date');
+  if (own !== null && own !== currency) throw refuse(`is in ${own}, but the account is in ${currency}`);
+  return { ...row, day, amount: normalDecimal(row.amount) };
+}
+
+function later(a: IsoDate, b: IsoDate): IsoDate {
+  return a > b ? a : b;
+}
+
+function earlier(a: IsoDate, b: IsoDate): IsoDate {
+  return a < b ? a : b;
+}

@@ -1,0 +1,94 @@
+import * as z from 'zod/mini';
+import { commandOf } from '../../advice.ts';
+import type { FailedRead } from '../../store/ports/read-results.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import { flag, list, orNull, text, time, whole } from '../shared/fields.ts';
+import { readSince } from '../shared/since.ts';
+
+/** What a sync could not read, and the command that helps. */
+const failedRead = () =>
+  z.object({
+    customerId: text('id of the customer'),
+    productId: orNull(text('the account; null if the customer could not be read at all')),
+    code: text('error code of the last failure'),
+    message: text('error message of the last failure'),
+    since: time('the first of the failures in a row'),
+    failures: whole('how many failures there were in a row'),
+    lastFailedAt: time('the last failure'),
+    lastSuccess: orNull(time('the last read that brought data; null if psd2 knows of none')),
+    readAgain: flag('whether a sync has read it again since'),
+    next: list(z.string(), 'words of the command that helps'),
+  });
+
+export const failedReads = () => list(failedRead());
+
+type Row = Printed<typeof failedRead>;
+
+/** The store keeps failures for this long. */
+export const KEPT_FOR = '30d';
+
+/** Prints what syncs could not read since a time: first what is still failing, the latest failure first. @throws Psd2Error `usage`, `config` */
+export async function showFailed(context: Context, since: string): Promise<void> {
+  const from = new Date(readSince(since, context.world.now()));
+  const { results, lastSyncFolder } = await context.store();
+  const folder = lastSyncFolder();
+  const rows = (await results.failed(from))
+    .map((read): Row => describe(context, read, folder))
+    .sort(
+      (a, b) =>
+        Number(a.readAgain) - Number(b.readAgain) ||
+        compare(b.lastFailedAt, a.lastFailedAt) ||
+        compare(a.customerId, b.customerId) ||
+        compare(a.productId ?? '', b.productId ?? ''),
+    );
+  await context.output.table(rows, COLUMNS, `No sync has failed since ${from.toISOString()}.`, failedReads);
+}
+
+const COLUMNS: Column<Row>[] = [
+  { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
+  { title: 'PRODUCT', value: ({ productId }) => productId ?? 'all', whole: true },
+  { title: 'WHY', value: ({ code, message }) => `${code}: ${message}` },
+  { title: 'SINCE', value: ({ since }) => since, kind: 'time' },
+  { title: 'TIMES', value: ({ failures }) => String(failures), whole: true },
+  { title: 'LAST SUCCESS', value: ({ lastSuccess }) => lastSuccess, kind: 'time' },
+  { title: 'READ AGAIN', value: ({ readAgain }) => (readAgain ? 'yes' : 'no'), dispensable: 1 },
+  { title: 'NEXT', value: ({ next }) => next.join(' ') },
+];
+
+function describe(context: Context, read: FailedRead, folder: string | undefined): Row {
+  const { lastReadAt, lastFailedAt, ...rest } = read;
+  return {
+    ...{ ...rest, lastFailedAt, lastSuccess: lastReadAt },
+    readAgain: lastReadAt !== null && lastReadAt >= lastFailedAt,
+    next: commandOf(['--customer', read.customerId, ...helpOf(read, folder)], {
+      profile: context.repeated.profile,
+    }),
+  };
+}
+
+/**
+ * The command that helps with a failed read, without the customer.
+ *
+ * @param folder where syncs write, if the store needs a folder
+ */
+export function helpOf(
+  { code, productId }: Pick<FailedRead, 'code' | 'productId'>,
+  folder: string | undefined,
+): string[] {
+  switch (code) {
+    case 'not_logged_in':
+      return ['auth', 'login'];
+    case 'sca_required':
+      return productId === null ? ['accounts', 'list'] : ['accounts', 'transactions', productId];
+    case 'forbidden':
+      return ['doctor'];
+    default:
+      return ['sync', ...(folder === undefined ? [] : ['--out', folder])];
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

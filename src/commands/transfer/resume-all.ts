@@ -1,0 +1,59 @@
+import { adviceOf } from '../../advice.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import { silentOutput } from '../../terminal/output/output.ts';
+import type { Context } from '../context.ts';
+import { listedFlows } from '../flow/list.ts';
+import { TRANSFERS } from './transfers.ts';
+
+/** Continues one transfer, and prints it in the output of the context. */
+type ResumeOne = (context: Context, flow: string) => Promise<void>;
+
+/**
+ * Continues all transfers that need a person, one after the other, the oldest first, and prints them as they are then. A failure
+ * of one does not stop the others.
+ *
+ * @throws Psd2Error the first failure, after all were tried; `interrupted` at once
+ */
+export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise<void> {
+  const { output, terminal, world } = context;
+  // This command shows all unfinished flows, so it names none as interrupted.
+  const { flows } = await context.store('');
+  const unfinished: string[] = [];
+  for await (const { flow } of listedFlows(context, 'transfer', { attention: true })) unfinished.push(flow);
+  unfinished.reverse();
+
+  const failures: Psd2Error[] = [];
+  const tried: Transfer[] = [];
+  for (const flow of unfinished) {
+    const own = { ...context, output: silentOutput(output.format), repeated: { ...context.repeated } };
+    try {
+      await resumeOne(own, flow);
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+      failures.push(error);
+      const advice = adviceOf(error, own.repeated) ?? '';
+      terminal.warn(cleanText(`Transfer ${flow}: ${endSentence(error.message)} ${advice}`.trimEnd()));
+    }
+    tried.push(await flows.find('transfer', flow));
+  }
+
+  const now = world.now();
+  if (output.format === 'table')
+    await output.table(tried, TRANSFERS.columns(now), 'No transfer is unfinished.');
+  else
+    await output.table(
+      tried.map((transfer) => TRANSFERS.row(transfer, now)),
+      [],
+      '',
+      TRANSFERS.rows,
+    );
+  const [first] = failures;
+  if (!first) return;
+  throw new Psd2Error(
+    first.code,
+    `${failures.length} of ${tried.length} transfers could not be continued. First failure: ${first.message}`,
+    { hint: 'See what is left with:', next: [['transfer', 'list', '--attention']] },
+  );
+}

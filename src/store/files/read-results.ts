@@ -1,0 +1,139 @@
+import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
+import { cannotWrite, makePrivateFolder, readOwnFile, withFile } from '../disk/files.ts';
+import { withLock } from '../disk/lock.ts';
+import type { FailedRead, OutdatedCustomer, ReadResult, ReadResults } from '../ports/read-results.ts';
+import {
+  addResult,
+  type CustomerReads,
+  customerReads,
+  failedSince,
+  outdatedBefore,
+} from '../read-results.ts';
+
+/** A bit longer than it takes to see that another process is dead. */
+const PATIENCE_MS = 10_000;
+/** A file with more old lines than new ones is written again if it has more lines than this. */
+const MANY_LINES = 10_000;
+
+const line = z.object({ customerId: z.string(), reads: customerReads });
+
+/**
+ * The results of one profile's syncs, in the file `read-results.ndjson` beside its tokens. A line has all that is known of a
+ * customer, and replaces the customer's earlier lines. A line that a power cut has damaged does not count.
+ */
+export class FileReadResults implements ReadResults {
+  readonly #path: string;
+  /** What this process has read of the file: which file, how much of it, and what it said. */
+  #seen: Seen = { file: undefined, bytes: 0, lines: 0, known: new Map() };
+
+  /** @param path of the file */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async add(results: readonly ReadResult[]): Promise<void> {
+    if (results.length === 0) return;
+    await this.#change((known) => {
+      for (const result of results) {
+        const reads = addResult(known.get(result.customerId), result);
+        known.set(result.customerId, reads);
+      }
+      return new Set(results.map(({ customerId }) => customerId));
+    });
+  }
+
+  async failed(since: Date): Promise<FailedRead[]> {
+    return [...this.#read()].flatMap(([customerId, reads]) => failedSince(customerId, reads, since));
+  }
+
+  async outdated(before: Date): Promise<OutdatedCustomer[]> {
+    return [...this.#read()].flatMap(
+      ([customerId, reads]) => outdatedBefore(customerId, reads, before) ?? [],
+    );
+  }
+
+  async forget(customerId: string): Promise<void> {
+    if (!existsSync(this.#path)) return;
+    await this.#exclusively(() => {
+      const known = this.#read();
+      known.delete(customerId);
+      this.#replace(known);
+    });
+  }
+
+  /** @param change changes what is known, and gives the customers that it has changed */
+  #change(change: (known: Map<string, CustomerReads>) => Set<string>): Promise<void> {
+    return this.#exclusively(() => {
+      const known = this.#read();
+      const changed = change(known);
+      if (this.#seen.lines > MANY_LINES && this.#seen.lines > 2 * known.size) this.#replace(known);
+      else {
+        const added = [...changed].map((customerId) => writeLine(customerId, known.get(customerId)));
+        // The line break before ends a line that was cut short.
+        withFile(this.#path, 'a', (file) => writeFileSync(file, `\n${added.join('')}`));
+      }
+    });
+  }
+
+  #exclusively(work: () => void): Promise<void> {
+    makePrivateFolder(dirname(this.#path));
+    return withLock(
+      this.#path,
+      'The results of syncs',
+      async () => {
+        try {
+          work();
+        } catch (cause) {
+          throw cause instanceof Psd2Error ? cause : cannotWrite(`The file ${this.#path}`, cause);
+        }
+      },
+      PATIENCE_MS,
+    );
+  }
+
+  #replace(known: Map<string, CustomerReads>): void {
+    const beside = `${this.#path}.${process.pid}`;
+    writeFileSync(beside, [...known].map((each) => writeLine(...each)).join(''), { mode: 0o600 });
+    renameSync(beside, this.#path);
+  }
+
+  /** Reads the lines that this process has not read yet. */
+  #read(): Map<string, CustomerReads> {
+    const file = statSync(this.#path, { throwIfNoEntry: false });
+    if (file?.ino !== this.#seen.file || (file?.size ?? 0) < this.#seen.bytes)
+      this.#seen = { file: file?.ino, bytes: 0, lines: 0, known: new Map() };
+    const seen = this.#seen;
+    const added = (readOwnFile(this.#path) ?? Buffer.alloc(0)).subarray(seen.bytes).toString('utf8');
+    seen.bytes += Buffer.byteLength(added);
+    for (const text of added.split('\n')) {
+      const found = parseLine(text);
+      if (!found) continue;
+      seen.lines += 1;
+      seen.known.set(found.customerId, found.reads);
+    }
+    return seen.known;
+  }
+}
+
+interface Seen {
+  file: number | undefined;
+  bytes: number;
+  lines: number;
+  known: Map<string, CustomerReads>;
+}
+
+function writeLine(customerId: string, reads: CustomerReads | undefined): string {
+  return reads === undefined ? '' : `${JSON.stringify({ customerId, reads })}\n`;
+}
+
+function parseLine(text: string): z.infer<typeof line> | undefined {
+  if (text === '') return undefined;
+  try {
+    return line.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import * as z from 'zod/mini';
+import type { FailedRead, OutdatedCustomer, ReadResult, ReadResults } from '../ports/read-results.ts';
+import {
+  addResult,
+  type CustomerReads,
+  customerReads,
+  failedSince,
+  outdatedBefore,
+} from '../read-results.ts';
+import { ProfileRows } from './database.ts';
+
+const row = z.object({
+  customer_id: z.string(),
+  read_at: z.nullable(z.date()),
+  failed: customerReads.shape.failed,
+});
+
+/** The results of one profile's syncs, in `psd2.read_results`, with a row for each customer. */
+export class PostgresReadResults extends ProfileRows implements ReadResults {
+  async add(results: readonly ReadResult[]): Promise<void> {
+    if (results.length === 0) return;
+    const customers = [...new Set(results.map(({ customerId }) => customerId))];
+    await this.database.transactionAgain(async (statements) => {
+      // If the server crashes and loses this, the next sync adds its own results.
+      await statements.execute(`select set_config('synchronous_commit', 'off', true)`);
+      const rows = await statements.query(
+        row,
+        `select customer_id, read_at, failed from psd2.read_results
+         where profile = $1 and customer_id = any($2) order by customer_id for update`,
+        [this.profile, customers],
+      );
+      const known = new Map(rows.map((each) => [each.customer_id, readsOf(each)]));
+      for (const result of results)
+        known.set(result.customerId, addResult(known.get(result.customerId), result));
+      const changed = [...known].map(([customer_id, { readAt, failed }]) => ({
+        ...{ customer_id, read_at: readAt, failed },
+      }));
+      await statements.execute(
+        `insert into psd2.read_results (profile, customer_id, read_at, failed)
+         select $1, customer_id, read_at, failed
+           from json_to_recordset($2::json) as r (customer_id text, read_at timestamptz, failed json)
+         order by customer_id
+         on conflict (profile, customer_id) do update set read_at = excluded.read_at, failed = excluded.failed`,
+        [this.profile, JSON.stringify(changed)],
+      );
+    });
+  }
+
+  async failed(since: Date): Promise<FailedRead[]> {
+    const rows = await this.look(
+      row,
+      `select customer_id, read_at, failed from psd2.read_results
+       where profile = $1 and json_array_length(failed) > 0`,
+    );
+    return rows.flatMap((each) => failedSince(each.customer_id, readsOf(each), since));
+  }
+
+  async outdated(before: Date): Promise<OutdatedCustomer[]> {
+    const rows = await this.look(
+      row,
+      `select customer_id, read_at, failed from psd2.read_results
+       where profile = $1 and read_at < $2::timestamptz
+       union all
+       select customer_id, read_at, failed from psd2.read_results
+       where profile = $1 and json_array_length(failed) > 0 and (read_at is null or read_at >= $2::timestamptz)`,
+      [before],
+    );
+    return rows.flatMap((each) => outdatedBefore(each.customer_id, readsOf(each), before) ?? []);
+  }
+
+  async forget(customerId: string): Promise<void> {
+    await this.executeAgain('delete from psd2.read_results where profile = $1 and customer_id = $2', [
+      customerId,
+    ]);
+  }
+}
+
+function readsOf({ read_at, failed }: z.infer<typeof row>): CustomerReads {
+  return { readAt: read_at?.toISOString() ?? null, failed };
+}

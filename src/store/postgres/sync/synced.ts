@@ -1,0 +1,104 @@
+import * as z from 'zod/mini';
+import type { IsoDate } from '../../../domain/calendar.ts';
+import { isoDate } from '../../../domain/events.ts';
+import type {
+  SyncedAccount,
+  SyncedBalance,
+  SyncedBookings,
+  SyncedData,
+  SyncedDays,
+} from '../../ports/synced.ts';
+import { newestFirst, syncedAccount, syncedBalance, syncedBooking } from '../../synced-rows.ts';
+import { ProfileRows } from '../database.ts';
+import { balanceIn } from './rows.ts';
+
+const balanceRow = z.object({
+  kind: z.string(),
+  amount: z.string(),
+  currency: z.string(),
+  as_of: z.nullable(z.string()),
+});
+
+const DAYS = { from: isoDate, through: isoDate };
+const progressAndRow = z.looseObject({
+  ...DAYS,
+  ...{
+    balance: z.nullable(z.string()),
+    balance_currency: z.nullable(z.string()),
+    id: z.nullable(z.string()),
+  },
+});
+
+/** Reads what syncs have stored in the tables of `docs/store.md`. */
+export class PostgresSynced extends ProfileRows implements SyncedData {
+  async customers(): Promise<string[]> {
+    const rows = await this.look(
+      z.object({ customer_id: z.string() }),
+      'select distinct customer_id from psd2.accounts where profile = $1 order by 1',
+    );
+    return rows.map(({ customer_id }) => customer_id);
+  }
+
+  async accounts(customerId: string): Promise<SyncedAccount[]> {
+    return this.look(
+      syncedAccount,
+      `select product_id as "productId", iban, currency, name, product_code as "productCode",
+         product_description as "productDescription"
+       from psd2.accounts where profile = $1 and customer_id = $2 order by product_id`,
+      [customerId],
+    );
+  }
+
+  async balance(customerId: string, productId: string): Promise<SyncedBalance | undefined> {
+    const rows = await this.look(
+      balanceRow,
+      `select kind, amount::text, currency, as_of from psd2.balances
+       where profile = $1 and customer_id = $2 and product_id = $3`,
+      [customerId, productId],
+    );
+    if (rows.length === 0) return undefined;
+    const found = new Map(rows.map(({ kind, amount, currency }) => [kind, { amount, currency }]));
+    return z.parse(syncedBalance, {
+      productId,
+      accountBalance: found.get('account_balance'),
+      availableBalance: found.get('available_balance'),
+      accountAvailability: found.get('account_availability'),
+      accountAvailableCredit: found.get('account_available_credit'),
+      asOf: rows[0]?.as_of,
+    });
+  }
+
+  async days(customerId: string, productId: string): Promise<SyncedDays | undefined> {
+    return this.lookOne(
+      z.object(DAYS),
+      `select read_from::text as "from", read_through::text as through from psd2.sync_progress
+       where profile = $1 and customer_id = $2 and product_id = $3`,
+      [customerId, productId],
+    );
+  }
+
+  async booked(customerId: string, productId: string, from: IsoDate): Promise<SyncedBookings | undefined> {
+    // One statement, so that no sync comes in between. Rows that were stored later than the progress do not count yet.
+    const rows = await this.look(
+      progressAndRow,
+      `select p.read_from::text as "from", p.read_through::text as through, p.balance::text, p.balance_currency,
+         t.id, t.booking_date::text as "bookingDate", t.value_date::text as "valueDate", t.amount::text, t.currency,
+         coalesce(t.description, '') as description, coalesce(t.details, '') as details, t.code,
+         t.transfer_reference as "transferReference", t.fee_charge as "feeCharge"
+       from psd2.sync_progress p left join psd2.transactions t
+         on t.profile = p.profile and t.customer_id = p.customer_id and t.product_id = p.product_id
+         and (t.booking_date is null or t.booking_date >= $4::date) and t.synced_at <= p.synced_at
+       where p.profile = $1 and p.customer_id = $2 and p.product_id = $3
+       order by t.booking_date nulls first, t.synced_at, t.id`,
+      [customerId, productId, from],
+    );
+    const [progress] = rows;
+    if (!progress) return undefined;
+    return {
+      ...{ from: progress.from, through: progress.through, balance: balanceIn(progress).balance ?? null },
+      rows: newestFirst(
+        rows.flatMap(({ id, ...row }) => (id === null ? [] : z.parse(syncedBooking, { id, ...row }))),
+      ),
+    };
+  }
+}

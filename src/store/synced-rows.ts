@@ -1,0 +1,45 @@
+import * as z from 'zod/mini';
+import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced.ts';
+
+// Rows of a sync, as the backends keep them and a reader gets them back.
+
+const text = z.nullable(z.string());
+const decimal = z.custom<Decimal>((value) => typeof value === 'string' && isDecimal(value));
+const date = z.nullable(z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value)));
+const money = z.nullish(z.object({ amount: decimal, currency: z.string() }));
+
+export const syncedAccount: z.ZodMiniType<SyncedAccount> = z.object({
+  ...{ productId: z.string(), iban: text, currency: z.string() },
+  ...{ name: text, productCode: text, productDescription: text },
+});
+
+export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
+  z.object({
+    productId: z.string(),
+    ...{ accountBalance: money, availableBalance: money },
+    ...{ accountAvailability: money, accountAvailableCredit: money },
+    asOf: z.nullish(z.string()),
+  }),
+  z.transform(({ productId, accountBalance, availableBalance, asOf, ...more }) => ({
+    productId,
+    accountBalance: accountBalance ?? null,
+    availableBalance: availableBalance ?? null,
+    accountAvailability: more.accountAvailability ?? null,
+    accountAvailableCredit: more.accountAvailableCredit ?? null,
+    asOf: asOf ?? null,
+  })),
+);
+
+export const syncedBooking: z.ZodMiniType<SyncedBooking> = z.object({
+  ...{ id: z.string(), bookingDate: date, valueDate: date, amount: decimal, currency: text },
+  ...{ description: z.string(), details: z.string(), code: text, transferReference: text },
+  feeCharge: z.nullable(z.boolean()),
+});
+
+/** The newest first; rows of one day in the opposite order to that in which they were stored. */
+export function newestFirst(stored: readonly SyncedBooking[]): SyncedBooking[] {
+  const day = ({ bookingDate }: SyncedBooking) => bookingDate ?? '';
+  return stored.toReversed().sort((a, b) => (day(a) < day(b) ? 1 : day(a) > day(b) ? -1 : 0));
+}

@@ -1,0 +1,68 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const folder = newConfigFolder(temporaryFolder());
+const ADA = { by: 'ada', user: 'ada', machine: 'm' };
+const APPROVED = { env: { PSD2_APPROVALS: '1' } };
+const ids = { first: '', second: '' };
+
+const line = (number: number, name: string, amount: string, more: Partial<BatchLine> = {}): BatchLine => ({
+  ...{ line: number, place: `line ${number}`, customer: null, from: parseProductId('0010482620') },
+  ...{ fromIban: null, name, iban: parseSepaIban('DE89370400440532013000') },
+  ...{ amount: parsePaymentAmount(amount), currency: 'EUR', description: '', reference: null },
+  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
+  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
+  ...more,
+});
+
+beforeAll(async () => {
+  const { batches } = await openCommand(folder, '2026-03-01T10:00:00.000Z').context.store();
+  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const add = async (...lines: BatchLine[]) => (await batches.add({ added, lines, again: false })).batch;
+  ids.first = await add(line(1, 'Ada Lovelace', '12.50', { reference: 'INV-7', customer: '1048262' }));
+  ids.second = await add(line(1, 'Alan Turing', '1.00'), line(2, 'Grace Hopper', '2.00'));
+});
+
+async function listed(args: string[], globals: { customer?: string } = {}): Promise<string[]> {
+  const { context, printed } = openCommand(folder, '2026-03-02T10:00:00.000Z', { ...APPROVED, globals });
+  await runIn(context, 'batch', 'list', ...args);
+  const rows: { batch: string }[] = JSON.parse(printed());
+  return rows.map(({ batch }) => batch);
+}
+
+it('a list of batches has those with a payment that is asked for', async () => {
+  expect((await listed([])).toSorted()).toEqual([ids.first, ids.second].toSorted());
+  expect(await listed(['--payee', 'lovelace'])).toEqual([ids.first]);
+  expect(await listed(['--payee', 'grace', '--amount', '2'])).toEqual([ids.second]);
+  // Both must hold for the same payment.
+  expect(await listed(['--payee', 'grace', '--amount', '1'])).toEqual([]);
+  expect(await listed(['--reference', 'inv-7'])).toEqual([ids.first]);
+  expect(await listed([], { customer: '1048262' })).toEqual([ids.first]);
+});
+
+it('a list of batches has those of some days', async () => {
+  expect(await listed(['--until', '2026-02-28'])).toEqual([]);
+  expect(await listed(['--since', '2026-03-01', '--until', '2026-03-01'])).toHaveLength(2);
+  expect(await listed(['--since', '2026-03-02'])).toEqual([]);
+});
+
+it('a batch that nobody else has approved needs attention, and an approved one does not', async () => {
+  const { batches } = await openCommand(folder, '2026-03-01T10:00:00.000Z').context.store();
+  await batches.change(ids.second, ({ sha256 }) => ({
+    type: 'approved',
+    by: 'bob',
+    user: 'bob',
+    machine: 'm',
+    sha256,
+  }));
+  expect(await listed(['--attention'])).toEqual([ids.first]);
+});
+
+it('an empty filter is refused, since it would match every batch', async () => {
+  await expect(listed(['--payee', ''])).rejects.toMatchObject({ code: 'usage' });
+});

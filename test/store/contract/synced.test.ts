@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type IsoDate, isIsoDate } from '../../../src/domain/calendar.ts';
+import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
+import type { SyncTarget } from '../../../src/store/ports/sync.ts';
+import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
+import { BACKENDS, type Place } from './backends.ts';
+
+const temporary = temporaryFolder();
+const BANK = new URL('https://bank.example');
+const day = (text: string): IsoDate => (isIsoDate(text) ? text : expect.unreachable());
+const decimal = (text: string): Decimal => (isDecimal(text) ? text : expect.unreachable());
+const ACCOUNT = {
+  ...{ accountId: 'A1', productId: 'A1', iban: 'IT60X0542811101000000123456', currency: 'EUR', name: 'Mine' },
+  ...{ productCode: null, productDescription: 'Current account' },
+};
+const money = (amount: string) => ({ amount: decimal(amount), currency: 'EUR' });
+const BALANCE = {
+  ...{ accountId: 'A1', productId: 'A1', accountBalance: money('97.50'), availableBalance: money('90.00') },
+  ...{ accountAvailability: null, accountAvailableCredit: null, asOf: '2026-11-01T10:00:00+01:00' },
+};
+const row = (id: string, bookingDate: string | null, amount: string) => ({
+  ...{ id, status: 'booked', bookingDate, valueDate: day('2026-11-01'), amount, currency: 'EUR' },
+  ...{ description: 'Groceries', details: 'Market', code: null, transferReference: null, feeCharge: false },
+});
+const DAYS = { from: day('2026-10-01'), through: day('2026-11-01'), checked: true as const };
+
+describe.each(BACKENDS)('$name', ({ open }) => {
+  let place: Place;
+  let data: ProfileData;
+  beforeEach(async () => {
+    place = await open(newConfigFolder(temporary).root);
+    data = (await place.worker()).open('bank', BANK);
+  });
+  const sync = (work: (to: SyncTarget) => Promise<unknown>) =>
+    data.sync(place.out).run(new AbortController().signal, (run) => run.customer('1048262', work));
+  const whole = async (to: SyncTarget) => {
+    to.replace('accounts', [ACCOUNT]);
+    to.replace('balances', [BALANCE]);
+    const rows = await to.booked('A1', true);
+    await rows.append([
+      row('a', '2026-10-05', '-1.50'),
+      row('b', '2026-10-31', '-1.00'),
+      row('c', null, '2'),
+    ]);
+    to.remember('A1', { ...DAYS, balance: money('97.50') }, day('2026-10-01'));
+  };
+  const synced = async () => (await place.worker()).open('bank', BANK).synced(place.out);
+
+  it('what a sync has stored is read again: accounts, balances, days and rows, the newest first', async () => {
+    await sync(whole);
+    const stored = await synced();
+    const { accountId: _a, ...account } = ACCOUNT;
+    const { accountId: _b, ...balance } = BALANCE;
+    expect(await stored.customers()).toEqual(['1048262']);
+    expect(await stored.accounts('1048262')).toMatchObject([account]);
+    expect(await stored.balance('1048262', 'A1')).toEqual(balance);
+    expect(await stored.days('1048262', 'A1')).toMatchObject({ from: DAYS.from, through: DAYS.through });
+    const found = await stored.booked('1048262', 'A1', day('2026-10-31'));
+    expect(found).toMatchObject({ from: DAYS.from, through: DAYS.through, balance: money('97.50') });
+    expect(found?.rows.map(({ id, amount }) => [id, amount])).toEqual([
+      ['b', '-1.00'],
+      ['c', '2'],
+    ]);
+  });
+
+  it('nothing is stored before the first sync, and nothing of an account that no sync has read', async () => {
+    expect(await (await synced()).customers()).toEqual([]);
+    expect(await (await synced()).accounts('1048262')).toEqual([]);
+    await sync(whole);
+    expect(await (await synced()).days('1048262', 'A2')).toBeUndefined();
+    expect(await (await synced()).booked('1048262', 'A2', day('2026-10-01'))).toBeUndefined();
+    expect(await (await synced()).balance('1048262', 'A2')).toBeUndefined();
+  });
+
+  it('rows of a sync that has not come to its end do not count, since the balance does not have them', async () => {
+    await sync(whole);
+    await expect(
+      sync(async (to) => {
+        const rows = await to.booked('A1', true);
+        await rows.append([row('d', '2026-11-01', '-5.00')]);
+        throw new Error('killed');
+      }),
+    ).rejects.toThrow('killed');
+    const found = await (await synced()).booked('1048262', 'A1', day('2026-10-01'));
+    expect([found?.balance, found?.rows.map(({ id }) => id)]).toEqual([money('97.50'), ['b', 'a', 'c']]);
+  });
+
+  it('a sync that has not come to the last day has no balance', async () => {
+    await sync(whole);
+    await sync(async (to) => {
+      await to.booked('A1', true);
+      to.remember('A1', DAYS, day('2026-10-01'));
+    });
+    expect((await (await synced()).booked('1048262', 'A1', day('2026-10-01')))?.balance).toBeNull();
+  });
+});
