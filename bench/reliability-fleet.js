@@ -1,6 +1,7 @@
 // Measures what docs/reliability.md says about a fleet: npm run reliability -- fleet [minutes]
 // Four workers, each with its own machine, share one PostgreSQL and the sandbox bank for 10 minutes (default), and meet the
-// faults of test/crash/fleet.ts. TEST_SEED chooses the faults.
+// faults of test/crash/fleet.ts. TEST_SEED chooses the faults. Each part of the end has a bound, is named when it begins, and
+// names what it waits for if it is not done by then. So the run ends at most 30 minutes after the faults.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

@@ -29,7 +29,7 @@ export function useBackends(bank: CrashBank, followers: Followers): Lodge {
   let databases = 0;
   const idle: string[] = [];
   beforeAll(() => {
-    server = startServer(undefined, 200, ['fsync=off', 'full_page_writes=off']);
+    server = startServer(undefined, 200);
   });
   afterAll(() => server?.stop());
 

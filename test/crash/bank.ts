@@ -1,4 +1,15 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -273,12 +284,18 @@ function readingBankLog(log: string): () => BankLine[] {
   const lines: BankLine[] = [];
   let known = 0;
   return () => {
-    const text = readFileSync(log, 'utf8');
-    const end = text.lastIndexOf('\n') + 1;
-    for (const line of text.slice(known, end).split('\n').slice(0, -1)) {
-      lines.push(bankLine.parse(JSON.parse(line)));
+    const file = openSync(log, 'r');
+    try {
+      // A long run records hundreds of megabytes.
+      const added = Buffer.alloc(fstatSync(file).size - known);
+      readSync(file, added, 0, added.length, known);
+      const end = added.lastIndexOf('\n') + 1;
+      for (const line of added.subarray(0, end).toString('utf8').split('\n').slice(0, -1))
+        lines.push(bankLine.parse(JSON.parse(line)));
+      known += end;
+    } finally {
+      closeSync(file);
     }
-    known = end;
     return lines;
   };
 }

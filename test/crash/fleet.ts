@@ -40,6 +40,8 @@ export interface Fleet {
   logInToFiles(): Promise<void>;
   /** How many processes were started. */
   started(): number;
+  /** The commands that run now, each with its process. */
+  running(): string[];
 }
 
 export interface Order {
@@ -118,7 +120,13 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     });
     return machine;
   };
-  const psd2 = (args: string[]) => operator.psd2(args, { env: direct() });
+  /** The commands that run now. */
+  const now = new Set<string>();
+  const during = async <T>(command: string, work: Promise<T>): Promise<T> => {
+    now.add(command);
+    return work.finally(() => now.delete(command));
+  };
+  const psd2 = (args: string[]) => during(`psd2 ${args.join(' ')}`, operator.psd2(args, { env: direct() }));
 
   const someFlowUnderWay = () => {
     try {
@@ -181,7 +189,8 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
         started += 1;
         running.closeInput();
         atWork.set(running, 'free');
-        const ended = await running.ended;
+        const name = `psd2 ${args.slice(0, 3).join(' ')} (worker ${number}, process ${running.pid})`;
+        const ended = await during(name, running.ended);
         const wasKilled = atWork.get(running) === 'killed';
         atWork.delete(running);
         if (!wasKilled) judge(args, ended, problems);
@@ -235,6 +244,7 @@ export function useFleet(bank: CrashBank, customers: number): Fleet {
     work,
     logInToFiles: () => logInMany(operator.config, {}, madeUp(customers)),
     started: () => started,
+    running: () => [...now],
   };
 }
 

@@ -55,7 +55,7 @@ describe('a sync at this interface', () => {
   const bank = useCrashBank([...rulesOf(way), '--page-size', '10']);
   let server: Server;
   beforeAll(() => {
-    server = startServer(undefined, 60, ['fsync=off', 'full_page_writes=off']);
+    server = startServer();
     server.create('synced');
   });
   afterAll(() => server.stop());

@@ -1,2 +1,1 @@
 export function contentOf(file: string): string;
-export function isMeasured(file: string, results: Record<string, { content: string }>): boolean;

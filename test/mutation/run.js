@@ -1,19 +1,25 @@
 // npm run mutation                      every room
 // npm run mutation -- money journal     some rooms, or some sources (src/store/disk/lock.ts)
 // npm run mutation -- --changed         the sources that changed since they were measured
-// npm run mutation -- --minutes 10      begins no other source after that time
+// npm run mutation -- --minutes 10      ends after that time: a source that is not done by then is not measured
+// npm run mutation -- --part 1/4        a quarter of the sources, for four machines, or four nights
+// npm run mutation -- --merge <file>    adds the results.json of another machine, and measures nothing
+// npm run mutation -- --stale           measures nothing, and names what has changed or was never measured
 //
+// With --changed, what has changed since it was measured comes before what never was. A room of which some sources were never
+// measured has no score yet, so it cannot miss it.
 // Stryker changes one place of the sources at a time, and warm-worker.js runs the tests that reach it. This script prints
 // the mutants that no test notices. The results go into test/mutation/results.json, and `npm run figures` writes the table
 // of docs/reliability.md from them.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { contentOf, isMeasured } from './measured.js';
+import { contentOf } from './measured.js';
+import { inOrder, merged, mustHaveScore, partOf, standingOf } from './plan.js';
 import { ROOMS, roomOf, testsOf } from './rooms.js';
 import { judge, scoreOf } from './score.js';
 
@@ -29,6 +35,9 @@ const { values, positionals } = parseArgs({
     changed: { type: 'boolean', default: false },
     minutes: { type: 'string', default: 'Infinity' },
     concurrency: { type: 'string', default: '1' },
+    part: { type: 'string' },
+    merge: { type: 'string' },
+    stale: { type: 'boolean', default: false },
   },
 });
 const minutes = Number(values.minutes);
@@ -38,15 +47,28 @@ if (!(minutes > 0)) {
 }
 const until = Date.now() + 60_000 * minutes;
 const sources = filesIn('src').filter((file) => roomOf(file) !== undefined);
+if (values.merge !== undefined) {
+  write(merged(readResults(), JSON.parse(readFileSync(values.merge, 'utf8')), contentIfThere));
+  sayStanding(false);
+  process.exit();
+}
+if (values.stale) {
+  sayStanding(true);
+  process.exit();
+}
 const groups = groupsOf(chosenSources());
+/** The copies of the sources that Stryker changes, and all other files of this run. */
+const copies = mkdtempSync(join(tmpdir(), 'psd2-mutation-'));
+endWithThis(copies);
 const measured = new Set();
 for (const [room, files] of groups) {
-  if (Date.now() >= until) {
-    say(`Not measured, the time is up: ${files.join(' ')}`);
+  const began = Date.now();
+  const results = began < until ? await unlessLate(measure(room, files)) : 'late';
+  if (typeof results === 'string') {
+    const why = results === 'late' ? 'the time is up' : `its tests fail without a mutant (${results})`;
+    say(`Not measured, ${why}: ${files.join(' ')}`);
     continue;
   }
-  const began = Date.now();
-  const results = await measure(room, files);
   measured.add(room);
   say(`${room}, ${files.length} sources (${Math.round((Date.now() - began) / 1000)} s)`);
   for (const [file, { mutants, noticed, survivors }] of Object.entries(results)) {
@@ -57,10 +79,65 @@ for (const [room, files] of groups) {
 }
 if (groups.length === 0) say('Every source is as it was measured.');
 for (const room of measured) {
-  const score = scoreOfRoom(room);
   const { least } = ROOMS[room];
-  say(`${room}: ${score.toFixed(1)} % of the mutants noticed, ${least} % required`);
-  if (score < least) process.exitCode = 1;
+  const score = scoreOfRoom(room);
+  const text = `${room}: ${score.toFixed(1)} % of the mutants noticed`;
+  if (!mustHaveScore(standingsIn(room)))
+    say(`${text} so far. Some sources were never measured, so nothing is required yet`);
+  else {
+    say(`${text}, ${least} % required`);
+    if (score < least) process.exitCode = 1;
+  }
+}
+sayStanding(false);
+process.exit();
+
+/** However this run ends: its processes end, also those of a source that was given up, and the folder is removed. */
+function endWithThis(folder) {
+  const watcher = fileURLToPath(new URL('../support/left-behind.js', import.meta.url));
+  const stdio = ['pipe', 'ignore', 'inherit'];
+  spawn(process.execPath, [watcher, folder], { detached: true, stdio, env: {} }).unref();
+  process.env.TMPDIR = folder;
+}
+
+/**
+ * @returns what the work gives; `late` if the time of the run is up before; the message of a failure. Tests that fail without
+ *   a mutant fail in `npm test` too, or the machine is too busy to measure
+ */
+async function unlessLate(work) {
+  const failed = work.catch((error) => error.message);
+  if (minutes === Infinity) return failed;
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(() => resolve('late'), until - Date.now());
+  });
+  try {
+    return await Promise.race([failed, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function standingsIn(room) {
+  const known = readResults();
+  return sources.filter((file) => roomOf(file) === room).map((file) => standingOf(file, known, contentOf));
+}
+
+/** Says how much of each room was measured. @param isWhole also names the sources that are to be measured */
+function sayStanding(isWhole) {
+  const known = readResults();
+  for (const room of Object.keys(ROOMS)) {
+    const mine = sources.filter((file) => roomOf(file) === room);
+    const of = (standing) => mine.filter((file) => standingOf(file, known, contentOf) === standing);
+    const [asItIs, stale, never] = ['as it is', 'stale', 'never'].map(of);
+    if (asItIs.length === mine.length) continue;
+    say(
+      `${room}: ${asItIs.length} of ${mine.length} sources are as they were measured, ${stale.length} have changed, ${never.length} were never measured`,
+    );
+    if (!isWhole) continue;
+    for (const file of stale) say(`  changed: ${file}`);
+    for (const file of never) say(`  never measured: ${file}`);
+  }
 }
 
 function chosenSources() {
@@ -71,10 +148,18 @@ function chosenSources() {
     }
   }
   const known = readResults();
-  return sources.filter((file) => {
-    if (values.changed && isMeasured(file, known)) return false;
-    return positionals.length === 0 || positionals.includes(file) || positionals.includes(roomOf(file));
-  });
+  const chosen = sources
+    .map((file) => ({ file, size: statSync(file).size, standing: standingOf(file, known, contentOf) }))
+    .filter(({ file, standing }) => {
+      if (values.changed && standing === 'as it is') return false;
+      return positionals.length === 0 || positionals.includes(file) || positionals.includes(roomOf(file));
+    });
+  const mine = values.part === undefined ? chosen : partOf(chosen, values.part);
+  if (mine === undefined) {
+    say(`--part needs a part of how many, for example 1/4, not ${JSON.stringify(values.part)}.`);
+    process.exit(2);
+  }
+  return inOrder(mine).map(({ file }) => file);
 }
 
 /**
@@ -112,7 +197,7 @@ function filesIn(folder) {
 
 /** @returns Stryker's result for each mutant, by file */
 async function mutants(sources, tests) {
-  const folder = mkdtempSync(join(tmpdir(), 'psd2-mutation-'));
+  const folder = mkdtempSync(join(copies, 'room-'));
   const fileName = join(folder, 'report.json');
   process.env.MUTATION_TESTS = tests.join(',');
   process.env.MUTATION_MEASURED = join(folder, 'measured.json');
@@ -127,7 +212,7 @@ async function mutants(sources, tests) {
       timeoutMS: 20_000,
       dryRunTimeoutMinutes: 30,
       tempDirName: join(folder, 'copy'),
-      ignorePatterns: ['dist', 'bench', 'man', 'docs'],
+      ignorePatterns: ['/dist', '/bench', '/man', '/docs'],
       // TypeScript 7 has no programming interface, which Stryker would need to rewrite the file.
       tsconfigFile: 'none.json',
       reporters: ['json', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
@@ -148,6 +233,10 @@ function readResults() {
   return JSON.parse(readFileSync(RESULTS, 'utf8'));
 }
 
+function contentIfThere(file) {
+  return sources.includes(file) ? contentOf(file) : undefined;
+}
+
 /** Adds results, and drops those of sources that no longer exist. */
 function remember(results) {
   const commit = String(execFileSync('git', ['rev-parse', '--short', 'HEAD'])).trim();
@@ -155,6 +244,10 @@ function remember(results) {
   for (const [file, result] of Object.entries(results)) {
     all[file] = { commit, content: contentOf(file), ...result };
   }
+  write(all);
+}
+
+function write(all) {
   const kept = Object.entries(all).filter(([file]) => sources.includes(file));
   const sorted = Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)));
   writeFileSync(RESULTS, `${JSON.stringify(sorted, null, 2)}\n`);

@@ -46,11 +46,17 @@ function row(name, least, sources, results) {
     seen,
     sum('mutants'),
     sum('noticed'),
-    `${score.toFixed(1)} %${score < least ? ' (**missed**)' : ''}`,
+    `${score.toFixed(1)} %${writeVerdict(measured.length < sources.length, score < least)}`,
     `${least} %`,
     sum('equivalent'),
     [...new Set(measured.map(({ commit }) => commit))].join(', '),
   ];
+}
+
+/** A room has a score only when all of its sources were measured. */
+function writeVerdict(isPart, isBelow) {
+  if (isPart) return ' so far';
+  return isBelow ? ' (**missed**)' : '';
 }
 
 function unchanged(equivalent) {

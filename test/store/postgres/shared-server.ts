@@ -9,7 +9,7 @@ import { startServer } from './server.ts';
  */
 export default function setUp({ provide }: TestProject): (() => void) | undefined {
   if (process.env.MUTATION_ROOM !== 'postgres') return undefined;
-  const server = startServer(undefined, 300, ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']);
+  const server = startServer(undefined, 300, ['synchronous_commit=off']);
   provide('postgres', server.folder);
   return () => server.stop();
 }
