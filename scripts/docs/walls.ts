@@ -139,7 +139,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/cert',
     'commands/expiring',
   ],
-  'commands/expiring': [...NOUN, 'certificates', 'commands/cert', 'store/disk'],
+  'commands/expiring': [...NOUN, 'certificates', 'commands/cert', 'quote-for-shell.ts', 'store/disk'],
   'commands/log': NOUN,
   'commands/operation': NOUN,
   'commands/products': NOUN,

@@ -73,9 +73,8 @@ export async function certificateEndings(context: Context): Promise<Ending[]> {
 async function loginEndings(context: Context): Promise<Ending[]> {
   const { tokens } = await context.store();
   const endings: Ending[] = [];
-  for (const customerId of await tokens.customers()) {
-    const login = await tokens.login(customerId);
-    const endsAt = login?.refreshTokenExpiresAt ?? (await endOfAccess(tokens, customerId, login));
+  for (const { customerId, login } of await tokens.logins()) {
+    const endsAt = login.refreshTokenExpiresAt ?? (await endOfAccess(tokens, customerId, login));
     const next = [...psd2(context), '--customer', customerId, 'auth', 'login'];
     if (endsAt) endings.push({ kind: 'login', name: 'refresh token', customerId, endsAt, next });
   }

@@ -1,4 +1,5 @@
 import { Psd2Error } from '../../errors.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -14,7 +15,7 @@ const COLUMNS: Column<Ending>[] = [
   { title: 'KIND', value: ({ kind }) => kind, whole: true },
   { title: 'NAME', value: ({ name }) => name },
   { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true, dispensable: 1 },
-  { title: 'RENEW WITH', value: ({ next }) => next.join(' ') },
+  { title: 'RENEW WITH', value: ({ next }) => next.map(quoteForShell).join(' '), whole: true },
 ];
 
 /** `psd2 expiring`: certificates, logins and consents that end soon, soonest first, each with the command that renews it. */

@@ -18,7 +18,7 @@ import type {
 } from '../ports/access.ts';
 import type { NoteRecord } from '../ports/copy.ts';
 import type { StoredLogin } from '../ports/tokens.ts';
-import { accountOfName, nameOfAccount, nameOfHolder } from './file-names.ts';
+import { accountOfName, holderOfName, nameOfAccount, nameOfHolder } from './file-names.ts';
 
 const note = z.object({ at: z.string(), message: z.string() });
 const accessNotes = z.object({
@@ -54,6 +54,11 @@ export class FileAccessNotes implements AccessNotes {
 
   async hasRefusedCall(holder: string | null): Promise<boolean> {
     return readJsonFile(this.#path(holder), accessNotes)?.call !== undefined;
+  }
+
+  async holders(): Promise<(string | null)[]> {
+    const names = listFolder(this.#folder).map((name) => name.replace(/\.json$/, ''));
+    return names.flatMap((name) => (name === 'application' ? null : (holderOfName(name) ?? [])));
   }
 
   async forget(holder: string | null): Promise<void> {

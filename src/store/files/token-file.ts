@@ -11,8 +11,9 @@ import {
   systemCode,
   takeName,
 } from '../disk/files.ts';
-import type { StoredTokens } from '../ports/tokens.ts';
+import type { Holder, StoredLogin, StoredTokens } from '../ports/tokens.ts';
 import { sealed } from '../secrets/sealed.ts';
+import { holderOfName } from './file-names.ts';
 
 // The content of a token file.
 
@@ -164,4 +165,23 @@ export class Generations {
 /** The generation in a file name; 0 if the name has none. */
 function generationOf(name: string): number {
   return Number(/^([1-9]\d{0,14})\.json$/.exec(name)?.[1] ?? 0);
+}
+
+/** The logins of the customers among the holders, sorted. @param login reads one */
+export async function loginsOf(
+  holders: readonly Holder[],
+  login: (holder: Holder) => Promise<StoredLogin | undefined>,
+): Promise<{ customerId: string; login: StoredLogin }[]> {
+  const found: { customerId: string; login: StoredLogin }[] = [];
+  for (const customerId of holders.filter((holder) => holder !== null).sort()) {
+    const own = await login(customerId);
+    if (own) found.push({ customerId, login: own });
+  }
+  return found;
+}
+
+/** The holders in a folder of tokens: with a folder, or with a file whose name ends like this. @throws Psd2Error `config` */
+export function holdersIn(folder: string, ending: RegExp): Holder[] {
+  const found = listFolder(folder).map((name) => holderOfName(name.replace(ending, '')));
+  return [...new Set(found.filter((holder) => holder !== undefined))];
 }

@@ -28,8 +28,10 @@ import {
   countBanks,
   Generations,
   type GrantedTokens,
+  holdersIn,
   keyIsGone,
   LOGIN_SPACE,
+  loginsOf,
   type TokenFile,
   tokenFile,
   tokenGeneration,
@@ -79,6 +81,10 @@ export class FileTokens implements Tokens {
     const { generation, file } = this.#readNewest(customerId);
     if (!file || file.baseUrl !== this.#baseUrl) return undefined;
     return { ...(await this.#open(customerId, generation, file)), generation };
+  }
+
+  async logins(): ReturnType<Tokens['logins']> {
+    return loginsOf(holdersIn(this.#folder, /\.json$/), (holder) => this.login(holder));
   }
 
   async login(customerId: Holder): Promise<StoredLogin | undefined> {
@@ -160,7 +166,7 @@ export class FileTokens implements Tokens {
   }
 
   async forgetAll(): Promise<void> {
-    for (const customerId of this.#holders(/\.json$/)) await this.erase(customerId);
+    for (const customerId of holdersIn(this.#folder, /\.json$/)) await this.erase(customerId);
     removeStored(this.#folder);
   }
 
@@ -190,7 +196,7 @@ export class FileTokens implements Tokens {
   }
 
   async customers(): Promise<string[]> {
-    const found = this.#holders(/\.json$/).filter((holder) => holder !== null);
+    const found = holdersIn(this.#folder, /\.json$/).filter((holder) => holder !== null);
     // Damaged tokens count too. Commands that need them report the damage.
     return found.filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }
@@ -250,7 +256,7 @@ export class FileTokens implements Tokens {
 
   /** The holders with tokens, and those with a lock only: that is a login that has not created its folder yet. */
   holders(): Holder[] {
-    return this.#holders(/\.json(?:\.lock)?$/);
+    return holdersIn(this.#folder, /\.json(?:\.lock)?$/);
   }
 
   /** The processes that change tokens now. */
@@ -373,12 +379,6 @@ export class FileTokens implements Tokens {
       // A damaged file may be replaced.
       return false;
     }
-  }
-
-  /** The holders with a folder, or with a file whose name ends like this. */
-  #holders(ending: RegExp): Holder[] {
-    const found = listFolder(this.#folder).map((name) => holderOfName(name.replace(ending, '')));
-    return [...new Set(found.filter((holder) => holder !== undefined))];
   }
 
   #generations(customerId: Holder): Generations {

@@ -23,6 +23,8 @@ export interface AccessNotes {
   callRefused(holder: Holder, refused: AccessNote | undefined): Promise<void>;
   /** Whether the bank refused a call and has allowed none since. @throws Psd2Error `config` */
   hasRefusedCall(holder: Holder): Promise<boolean>;
+  /** The holders that have notes, perhaps of earlier logins. @throws Psd2Error `config` */
+  holders(): Promise<Holder[]>;
   /** Clears the notes after a new login. @throws Psd2Error `config` */
   forget(holder: Holder): Promise<void>;
 }

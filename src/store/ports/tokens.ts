@@ -37,6 +37,12 @@ export interface ReadTokens extends StoredTokens {
 export interface Tokens {
   /** Reads the login without the profile's key. @throws Psd2Error `config` if the stored data is damaged */
   login(holder: Holder): Promise<StoredLogin | undefined>;
+  /**
+   * The logins of all customers, in one pass, sorted by customer. Reads them without the profile's key.
+   *
+   * @throws Psd2Error `config` if the stored data of one is damaged
+   */
+  logins(): Promise<{ customerId: string; login: StoredLogin }[]>;
   /** @throws Psd2Error `config` if they are damaged, or the key of a protected profile is not available */
   read(holder: Holder): Promise<ReadTokens | undefined>;
   /**

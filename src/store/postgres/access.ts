@@ -72,6 +72,14 @@ export class PostgresAccessNotes extends ProfileRows implements AccessNotes {
     return found?.refused ?? false;
   }
 
+  async holders(): Promise<Holder[]> {
+    const rows = await this.look(
+      z.object({ holder: z.string() }),
+      'select holder from psd2.access_notes where profile = $1',
+    );
+    return rows.map(({ holder }) => holder || null);
+  }
+
   async forget(holder: Holder): Promise<void> {
     await this.executeAgain('delete from psd2.access_notes where profile = $1 and holder = $2', [
       nameOfHolder(holder),

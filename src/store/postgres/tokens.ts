@@ -24,6 +24,8 @@ export const tokenRow = z.object({
   /** Null after a logout. */
   secrets: z.nullable(storedSecrets),
 });
+const { origin: _origin, secrets: _secrets, ...loginColumns } = tokenRow.shape;
+const loginRow = z.object({ holder: z.string(), ...loginColumns });
 export type Row = z.infer<typeof tokenRow>;
 
 export const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
@@ -60,6 +62,16 @@ export class PostgresTokens extends ProfileRows implements Tokens {
   async login(holder: Holder): Promise<StoredLogin | undefined> {
     const stored = await this.#newest(holder);
     return stored?.secrets && stored.base_url === this.#baseUrl ? loginOf(stored) : undefined;
+  }
+
+  async logins(): Promise<{ customerId: string; login: StoredLogin }[]> {
+    const rows = await this.look(
+      loginRow,
+      `select holder, generation, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id from psd2.tokens
+       where profile = $1 and holder <> '' and secrets is not null and base_url = $2 order by holder collate "C"`,
+      [this.#baseUrl ?? null],
+    );
+    return rows.map((stored) => ({ customerId: stored.holder, login: loginOf(stored) }));
   }
 
   async read(holder: Holder): Promise<ReadTokens | undefined> {
@@ -289,7 +301,7 @@ export async function customersOf(database: Database, profile: string): Promise<
   return found.map(({ holder }) => holder);
 }
 
-export function loginOf(stored: Row): StoredLogin {
+export function loginOf(stored: Omit<Row, 'origin' | 'secrets'>): StoredLogin {
   return {
     accessTokenExpiresAt: stored.access_token_expires_at?.toISOString() ?? null,
     refreshTokenExpiresAt: stored.refresh_token_expires_at?.toISOString() ?? null,

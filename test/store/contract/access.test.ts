@@ -43,6 +43,24 @@ describe.each(named(BACKENDS))('the notes on access in %s', (_name, { open }) =>
     expect((await others.notes.read('42', next)).refresh).toBeUndefined();
   });
 
+  it('all workers see who has notes, and who logs in, in one look', async () => {
+    await data.notes.refreshRefused('42', login, refusal);
+    await data.notes.callRefused(null, refusal);
+    expect(new Set(await others.notes.holders())).toEqual(new Set(['42', null]));
+    const bank = new URL('https://bank.example');
+    const { tokens } = (await place.worker()).open('bank', bank);
+    const stored = { ...login, accessToken: 'a', refreshToken: null };
+    for (const customerId of ['43', '42']) await tokens.change(customerId, (slot) => slot.write(stored));
+    await tokens.change(null, (slot) => slot.write(stored));
+    await tokens.change('44', (slot) => slot.write(stored));
+    await tokens.forget('44');
+    const logins = await (await place.worker()).open('bank', bank).tokens.logins();
+    expect(logins).toMatchObject(['42', '43'].map((customerId) => ({ customerId, login })));
+    expect(
+      await (await place.worker()).open('bank', new URL('https://other.example')).tokens.logins(),
+    ).toEqual([]);
+  });
+
   it('a login without an end has no notes, then a refused call, then a refused renewal', async () => {
     const endless = { ...login, accessTokenExpiresAt: null };
     const noted = () => others.notes.read('42', endless);
