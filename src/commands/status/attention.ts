@@ -8,6 +8,7 @@ import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
+import { whyWithdrawn, withdrawnConsents } from '../open/withdrawn.ts';
 import { FLOW_KINDS, type Item } from './item.ts';
 import { staleData } from './stale.ts';
 
@@ -23,7 +24,7 @@ export async function itemsOf(context: Context): Promise<Item[]> {
     ...flows,
     ...(await waitingBatches(context)),
     ...(await refusedLogins(context)),
-    ...(await withdrawnConsents(context)),
+    ...(await withdrawnItems(context)),
     ...(await endedItems(context)),
     ...(await staleData(context)),
   ];
@@ -93,27 +94,14 @@ async function refusedLogins(context: Context): Promise<Item[]> {
   return items;
 }
 
-/** The newest consents of customers that no consent lets psd2 read any more, because it was withdrawn or ended early. */
-async function withdrawnConsents(context: Context): Promise<Item[]> {
-  const { flows, customers } = await context.store();
-  const named = new Set(await customers.list());
-  const items: Item[] = [];
-  if (named.size === 0) return items;
-  for await (const consent of flows.list('consent')) {
-    const { flow, state, updatedAt: since, customerId, grantedAt } = consent;
-    // The newest comes first.
-    if (!named.delete(customerId) || grantedAt === null) continue;
-    if (state !== 'revoked' && state !== 'expired') continue;
-    if (((await customers.read(customerId))?.consents ?? []).length > 0) continue;
-    items.push({
-      ...{ kind: 'consent', id: flow, state, since, customerId, amount: null, currency: null },
-      message: state === 'revoked' ? 'the customer has withdrawn the consent' : 'the consent has ended',
-      next: commandOf(['consent', 'request', '--customer', customerId], {
-        profile: context.repeated.profile,
-      }),
-    });
-  }
-  return items;
+async function withdrawnItems(context: Context): Promise<Item[]> {
+  return (await withdrawnConsents(context)).map(({ flow, state, updatedAt: since, customerId }) => ({
+    ...{ kind: 'consent', id: flow, state, since, customerId, amount: null, currency: null },
+    message: whyWithdrawn({ state }),
+    next: commandOf(['consent', 'request', '--customer', customerId], {
+      profile: context.repeated.profile,
+    }),
+  }));
 }
 
 /** Logins and consents that have ended, and certificates that end soon. */

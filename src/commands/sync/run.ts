@@ -201,7 +201,30 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
   );
   gentle.removeEventListener('abort', end);
+  if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, onReport);
 }
+
+/** No round has the customers whose only consent was withdrawn or has ended. They are told of: nothing of them is read. */
+async function reportWithdrawn(context: Context, onReport: OnReport): Promise<void> {
+  const { whyWithdrawn, withdrawnConsents } = await import('../open/withdrawn.ts');
+  const { customers } = await context.store();
+  // With more, each round would read too many journals. psd2 status names them.
+  if ((await customers.list()).length > MAX_LOOKED_AT) return;
+  for (const { customerId, state } of await withdrawnConsents(context)) {
+    const error = new Psd2Error('not_logged_in', `${customerId} was not read: ${whyWithdrawn({ state })}`, {
+      hint: 'Ask the customer for another:',
+      next: [['consent', 'request', '--customer', customerId]],
+    });
+    const { code, message } = error;
+    const nothing = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
+    onReport(
+      { customerId, status: 'failed', ...nothing, errors: [{ productId: null, code, message }] },
+      error,
+    );
+  }
+}
+
+const MAX_LOOKED_AT = 1_000;
 
 /** Splits a number into `count` parts that differ by at most one. */
 function shares(whole: number, count: number): number[] {

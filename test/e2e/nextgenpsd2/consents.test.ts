@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
 import { ADDRESS, REFUSING_CUSTOMER, readDocument } from '../support/psd2.ts';
+import { syncReport } from '../support/shapes.ts';
 import { accounts, consent, login, useSecondDoor } from './second-door-customer.ts';
 
 const ALL = ['0010482620', '0010482638', '0000093017'];
@@ -97,6 +99,15 @@ describe('at a bank of the standard', () => {
         next: ['psd2', 'consent', 'request', '--customer', 'fred'],
       }),
     );
+    const out = join(operator.folder, 'synced');
+    const sync = ['sync', '--all-customers', '--out', out, '--psu-ip', '192.0.2.1', '--json'];
+    const rounds = [await psd2(sync), await psd2(sync)];
+    for (const ended of rounds) {
+      expect(readError(ended)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
+      expect(syncReport.parse(JSON.parse(ended.stdout)).customers).toContainEqual(
+        expect.objectContaining({ customerId: 'fred', status: 'failed' }),
+      );
+    }
     await request('--customer', 'fred');
     const after = readDocument(items, (await psd2(['status', '--json'])).stdout);
     expect(after.attention.filter(({ id }) => id === flow)).toEqual([]);
