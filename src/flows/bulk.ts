@@ -24,7 +24,7 @@ export function followBulk(
   bulk: Operation<OrderTarget>,
   entry: EntryState | undefined,
 ): StepEvent[] {
-  if (transfer.bulk !== bulk.flow || isOver(transfer)) return [];
+  if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusalAlone)) return [];
   if (transfer.state === 'executed' && (!needsSettlement(transfer.order) || bulk.state === 'executed'))
     return [];
   const words = {
@@ -53,6 +53,11 @@ export function followBulk(
     }
     case 'failed': {
       const description = bulk.executionStatusDescription;
+      // Nothing but a refusal says that nobody was paid: the references stay taken.
+      if (bulk.refusalAlone)
+        return transfer.refusalAlone
+          ? []
+          : [{ type: 'execute-refused', description: description ?? 'The bank refused it' }];
       if (bulk.executionStatus === 'KO')
         return [
           { type: 'settlement', status: 'KO', description: description ?? bulk.transactionStatus, ...words },

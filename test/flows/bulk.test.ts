@@ -84,6 +84,16 @@ it.each([
   expect(followBulk(after, bulk(state), entry)).toEqual([]);
 });
 
+it('after a refusal alone the references stay taken, until the bank or a person says what became of it', () => {
+  const transfer = joined();
+  const refused = bulk({ state: 'failed', refusalAlone: true, executionStatusDescription: 'no' });
+  const after = fold(transfer, followBulk(transfer, refused, undefined));
+  expect([after.state, standingOf(after)]).toEqual(['failed', 'sent']);
+  expect(followBulk(after, refused, undefined)).toEqual([]);
+  const paid = fold(after, followBulk(after, bulk({ state: 'executed' }), undefined));
+  expect([paid.state, standingOf(paid)]).toEqual(['executed', 'done']);
+});
+
 it('only a bulk payment that never reached the bank frees its transfers for another one', () => {
   const transfer = joined();
   const left = fold(transfer, followBulk(transfer, bulk({ state: 'cancelled', reached: false }), undefined));

@@ -1,6 +1,7 @@
 import Big from 'big.js';
+import type { Transaction } from '../../bank/ports/bank.ts';
 import type { EntryState } from '../../bank/ports/bulk.ts';
-import { bankDay } from '../../domain/calendar.ts';
+import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -69,20 +70,29 @@ async function bookedIn(
   );
   if (!account) return new Set();
   const booked = new Set<string>();
+  const day = bankDay(new Date(since));
   const pages = opened.bank.accounts.pages({
     ...{ customerId: first.order.customerId, productId: account.productId },
-    ...{ from: bankDay(new Date(since)), to: undefined, status: 'booked' },
+    ...{ from: day, to: undefined, status: 'booked' },
     transactionId: first.transactionId,
   });
   for await (const { booked: page } of pages)
     for (const row of page?.rows ?? []) {
       const { endToEndId } = row;
-      const isOne = wanted.some(
-        (order) => order.reference === endToEndId && new Big(row.amount).eq(new Big(order.amount).neg()),
-      );
+      const isOne = wanted.some((order) => order.reference === endToEndId && isBookingOf(row, order, day));
       if (endToEndId && isOne) booked.add(endToEndId);
     }
   return booked;
+}
+
+/** Whether a row is the booking of an order: what it says of payee, currency and day must fit. */
+function isBookingOf(row: Transaction, order: Transfer['order'], since: IsoDate): boolean {
+  const { amount, currency, bookingDate, counterpartyIban } = row;
+  const isOfPayee = (counterpartyIban ?? order.to).replaceAll(' ', '').toUpperCase() === order.to;
+  const isSince = bookingDate !== null && bookingDate >= since;
+  return (
+    isOfPayee && isSince && currency === order.currency && new Big(amount).eq(new Big(order.amount).neg())
+  );
 }
 
 /** What the bank does not say decides nothing. */

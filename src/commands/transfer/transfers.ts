@@ -99,7 +99,9 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   },
   // The bank has no status for one transfer of a bulk payment alone.
   isUnknown: (flow) =>
-    flow.bulk === null ? isOutcomeOpen(flow, needsSettlement(flow.order)) : flow.state === 'unknown',
+    flow.bulk === null
+      ? isOutcomeOpen(flow, needsSettlement(flow.order))
+      : flow.state === 'unknown' || flow.refusalAlone,
   isEnded: (flow) => nextOperationStep(flow, needsSettlement(flow.order)) === 'done',
   askBank: (bank, flow) => askOfOperation(bank, flow, (opened) => opened.payments.transfer(flow)),
   help: {
