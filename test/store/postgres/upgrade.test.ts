@@ -37,7 +37,8 @@ function write(reference: string, state: string, standing: string, events: objec
 const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; drop function psd2.audit_flow_event,
   psd2.audit_append, psd2.audit_keep, psd2.pseudonym_of; drop table psd2.audit, psd2.audit_heads, psd2.pseudonyms; drop function psd2.refuse_audit_change;
   drop table psd2.batch_events, psd2.batch_lines, psd2.batches; drop function psd2.check_batch_event;
-  alter table psd2.sync_progress drop column newest;
+  drop table psd2.read_results;
+  alter table psd2.sync_progress drop column newest, drop column balance, drop column balance_currency;
   ${['transactions', 'pending_transactions']
     .map(
       (table) => `alter table psd2.${table} drop column transaction_id,
