@@ -150,6 +150,7 @@ export const batch = z.strictObject({
   retryOf: z.string().nullable(),
   state: z.string(),
   lines: z.int(),
+  customers: z.array(z.string()),
   totals: z.array(
     z.strictObject({ from: z.string(), currency: z.string(), count: z.int(), amount: decimal }),
   ),
