@@ -14,7 +14,14 @@ import { NeverLeft, type Revoking } from './announce.ts';
 import { assertRepeatable, mayRunUnseen } from './lost-initiation.ts';
 import { outcomeUnknown, recordOutcome, refusedAlone } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
-import { isAboutContent, isBanksRefusal, isInterruption, isOvertaken, isRefusal } from './refusals.ts';
+import {
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  isTurningAway,
+} from './refusals.ts';
 import { resourceOf } from './resource-status.ts';
 
 /** The run of an operation, as its verification needs it. */
@@ -33,11 +40,9 @@ export interface Verifying<Order extends OrderTarget> {
 /** Why the outcome of an operation is unknown although its journal has no `execute`. */
 const SENT_BEFORE = 'The journal is older than what the bank or the log of calls knows';
 
-/** Nothing has moved, so a refused verification may be sent again. */
-const VERIFY_NOT_BEGUN = {
-  notBegun: { type: 'verify-not-begun' },
-  turnedAway: { type: 'verify-not-begun' },
-} as const;
+/** If no byte left, or nothing can have moved, the verification may be sent again. */
+const NOT_BEGUN = { notBegun: { type: 'verify-not-begun' } } as const;
+const NOTHING_MOVED = { ...NOT_BEGUN, turnedAway: { type: 'verify-not-begun' } } as const;
 
 /** Verifies the order, as a new resource at the bank. If the customer commits, this initiates the payment. */
 export async function verify<Order extends OrderTarget>(
@@ -49,8 +54,17 @@ export async function verify<Order extends OrderTarget>(
     return;
   }
   await orRefused(run, async () => {
-    const verifying = run.calls.verify(run.announcing('verify-sent', VERIFY_NOT_BEGUN));
-    const verification = await verifying.catch((error: unknown) => lostInitiation(run, error));
+    // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
+    const revoking = mayRunUnseen(operation) ? NOT_BEGUN : NOTHING_MOVED;
+    const send = () => run.calls.verify(run.announcing('verify-sent', revoking));
+    const verification = await send()
+      .catch((error: unknown) => {
+        const isTokens = isTurningAway(error) && error.code === 'not_logged_in';
+        if (!isTokens || !operation.initiation || mayRunUnseen(operation)) throw error;
+        // With a new token.
+        return send();
+      })
+      .catch((error: unknown) => lostInitiation(run, error));
     const verified = { type: 'verified', ...verification } as const;
     if (operation.commits === 'on execute') await run.open.record(verified);
     else await recordInitiated(run, verified);
@@ -147,7 +161,7 @@ function isOthers(error: unknown): error is Psd2Error {
 /**
  * The initiation failed. If the customer commits and the bank may have the payment, psd2 does not send it again.
  *
- * @throws Psd2Error `outcome_unknown` then, otherwise `error`
+ * @throws Psd2Error `outcome_unknown` then, but `error` if the bank turned the initiation away
  */
 async function lostInitiation<Order extends OrderTarget>(
   run: Verifying<Order>,
@@ -155,6 +169,10 @@ async function lostInitiation<Order extends OrderTarget>(
 ): Promise<never> {
   const isOpen = run.open.current.mayRun && !isBanksRefusal(error);
   if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
+  if (isTurningAway(error)) {
+    await recordOutcome(run.open, { type: 'execute-unanswered', description: error.message });
+    throw refusedAlone(run.open.current, error);
+  }
   await recordOutcome(run.open, { type: 'execute-unanswered' });
   throw outcomeUnknown(
     run.open.current,

@@ -25,6 +25,11 @@ const REPEATS = { repeat: 'same-answer', repeatMinutes: 60 } as const;
 const NEVER = { executesWithoutSca: 'never' } as const;
 const refused = (code: string, status = 400) =>
   json({ tppMessages: [{ category: 'ERROR', code, text: 'no' }] }, status);
+/** Refusals of what the bank has not read, with psd2's code for them. */
+const UNREAD = [
+  ['SIGNATURE_INVALID', 401, 'config'],
+  ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
+] as const;
 const posts = () => recorded.received.filter(({ method }) => method === 'POST');
 
 describe('a payment', () => {
@@ -102,12 +107,9 @@ describe('a payment', () => {
     expect(await paying.stored()).toMatchObject({ state: 'unknown', mayRun: true });
   });
 
-  it('the bank does not read it, for its signature or too many calls: it can be sent again', async () => {
-    const paying = await payment();
-    for (const [code, status, ours] of [
-      ['SIGNATURE_INVALID', 401, 'config'],
-      ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
-    ] as const) {
+  it('the bank does not read it, and nobody has a link: it can be sent again', async () => {
+    const paying = await payment(NEVER);
+    for (const [code, status, ours] of UNREAD) {
       bank.initiate(refused(code, status));
       expect(await errorOf(paying.run())).toMatchObject({ code: ours });
       expect(await paying.stored()).toMatchObject({ state: 'created', mayRun: false });
@@ -116,6 +118,34 @@ describe('a payment', () => {
     bank.sca('finalised');
     bank.is('ACSC');
     expect((await paying.run()).state).toBe('executed');
+  });
+
+  it.each(UNREAD)(
+    'the bank does not read it (%s, %i), but may have executed another delivery: it is never sent again',
+    async (code, status, ours) => {
+      const paying = await payment();
+      bank.initiate(refused(code, status));
+      expect(await errorOf(paying.run())).toMatchObject({
+        code: ours,
+        next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
+      });
+      expect(await paying.stored()).toMatchObject({ state: 'unknown', mayRun: true });
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+      expect(posts()).toHaveLength(1);
+    },
+  );
+
+  it('the bank does not read it, but repeats its answers: resume sends the same bytes with the same id', async () => {
+    const paying = await payment(REPEATS);
+    bank.initiate(refused('ACCESS_EXCEEDED', 429));
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'too_many_calls' });
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    const [first, second] = posts();
+    expect(second?.body).toEqual(first?.body);
+    expect(second?.headers['x-request-id']).toBe(first?.headers['x-request-id']);
   });
 
   it.each([
