@@ -29,7 +29,7 @@ interface CancellationSca {
  *
  * @returns the operation, which the bank has cancelled or rejected
  * @throws Psd2Error `usage` if the bank does not cancel it, `payment_failed`… as the bank refuses; `not_authorised` if the
- *   customer does not authorise the cancellation; `outcome_unknown` if the bank does not say that it is cancelled
+ *   customer does not authorise the cancellation; `bank_refused` if the bank has executed it; `outcome_unknown` if the bank does not say that it is cancelled
  */
 export async function cancelAtBank<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
@@ -83,6 +83,13 @@ export async function cancelAtBank<Order extends OrderTarget>(
   const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, 10_000);
   const ended = askUntil(world, patience, hasEnded);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
+  if (open.current.state !== 'executed' && (await recordExecuted(open, { sca })))
+    throw new Psd2Error('bank_refused', `It is too late: the bank has executed the ${calls.name}`, {
+      hint: 'See it with:',
+      next: [[kind, 'show', flow]],
+      flow,
+      transactionId,
+    });
   throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
     ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
     transactionId,
@@ -133,4 +140,13 @@ async function recordEnd<Order extends OrderTarget>(
   const found: StepEvent = await statusOf({ bank }, open.current);
   const hasEnded = found.type === 'cancelled' || (found.type === 'settlement' && found.status === 'KO');
   return hasEnded && recordFound(open, found);
+}
+
+/** Records that the bank has executed the payment. @returns whether it has */
+async function recordExecuted<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  bank: { sca: NonNullable<PaymentCalls['sca']> },
+): Promise<boolean> {
+  const found: StepEvent = await statusOf({ bank }, open.current);
+  return found.type === 'executed' && recordFound(open, found);
 }

@@ -120,6 +120,17 @@ describe('a payment', () => {
     expect((await paying.run()).state).toBe('executed');
   });
 
+  it('the bank refuses the token, and nobody has a link: psd2 sends it once more with a new one', async () => {
+    const tokens = { current: async () => 'old', renewed: async () => 'new' };
+    const paying = await newPayment(temporary, open({ file: { payments: NEVER }, tokens }).bank);
+    bank.initiate(refused('TOKEN_EXPIRED', 401));
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+  });
+
   it.each(UNREAD)(
     'the bank does not read it (%s, %i), but may have executed another delivery: it is never sent again',
     async (code, status, ours) => {
@@ -429,6 +440,22 @@ describe('a cancellation', () => {
     bank.is('ACSP');
     expect(await errorOf(paying.cancel())).toMatchObject({ code: 'outcome_unknown' });
     expect((await paying.stored()).state).toBe('executed');
+  });
+
+  it('it is too late, because the bank has executed it meanwhile: the journal has that', async () => {
+    const paying = await payment();
+    paying.customer.scaTimeoutMs = 100;
+    bank.initiate();
+    bank.sca('started');
+    bank.is('RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+    bank.cancel();
+    for (const _ of ['while psd2 waits', 'at the end']) {
+      bank.sca('finalised');
+      bank.is('ACSC');
+    }
+    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'bank_refused' });
+    expect(await paying.stored()).toMatchObject({ state: 'executed', transactionStatus: 'ACSC' });
   });
 
   it('the customer authorises it', async () => {
