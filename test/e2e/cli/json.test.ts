@@ -129,6 +129,8 @@ const ELSEWHERE = [
   'store copy', // store.test.ts
   'store init', // store.test.ts
   'store status', // store.test.ts
+  ...['customer export', 'customer forget'], // customer/forget.test.ts
+  'store rekey', // crash/rekey.test.ts
   ...['add', 'list', 'clear'].map((step) => `sandbox fault ${step}`),
   'sandbox reset',
   'sandbox env',
