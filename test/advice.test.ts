@@ -15,7 +15,16 @@ const FOR_A_CUSTOMER = [
     'auth token',
     'batch list',
   ],
-  ...['consent list', 'consent request', 'customer id', 'customer show', 'doctor', 'operation list'],
+  ...[
+    'consent list',
+    'consent request',
+    'customer export',
+    'customer forget',
+    'customer id',
+    'customer show',
+    'doctor',
+    'operation list',
+  ],
   ...['operation prepare', 'operation run', 'operation status', 'operation verify', 'products list'],
   ...['sync run', 'transfer create', 'transfer list', 'transfer prepare'],
 ];

@@ -79,6 +79,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
     executeRequestId: null,
     ...{ initiation: null, initiatedAt: null, isBegunAgain: false, isRepeated: false, links: null },
     ...{ authorisations: 0, feesAccepted: false, transactionStatus: null, scaStatus: null },
+    bulk: null,
     refusalAlone: false,
     resolution: null,
     createdAt: '2026-11-21T10:00:00.000Z',

@@ -110,8 +110,9 @@ describe('the status of a store on disk', () => {
           { kind: 'transfer', state: 'damaged', count: 2 },
           { kind: 'consent', state: 'created', count: 1 },
         ],
+        batches: 0,
       },
-      { profile: 'other', customers: 1, flows: [] },
+      { profile: 'other', customers: 1, flows: [], batches: 0 },
     ]);
     expect(claims).toEqual([]);
   });

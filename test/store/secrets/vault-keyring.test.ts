@@ -208,7 +208,7 @@ describe('a key that is not available', () => {
     expect(await error(withPassphrase('wrong horse'))).toMatchObject({
       code: 'config',
       message: 'The passphrase does not open the profile bank',
-      hint: `Check the passphrase (PSD2_CONFIG_PASSPHRASE); if it is right, ${file()} was changed: restore it.`,
+      hint: `Check the passphrase (PSD2_CONFIG_PASSPHRASE). If psd2 store rekey has changed it, use the new one. If it is right, ${file()} was changed: restore it.`,
     });
   });
 
