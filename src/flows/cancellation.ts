@@ -83,13 +83,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
   const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, 10_000);
   const ended = askUntil(world, patience, hasEnded);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
-  if (open.current.state !== 'executed' && (await recordExecuted(open, { sca })))
-    throw new Psd2Error('bank_refused', `It is too late: the bank has executed the ${calls.name}`, {
-      hint: 'See it with:',
-      next: [[kind, 'show', flow]],
-      flow,
-      transactionId,
-    });
+  await refuseExecuted(open, { sca }, calls.name);
   throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
     ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
     transactionId,
@@ -142,11 +136,20 @@ async function recordEnd<Order extends OrderTarget>(
   return hasEnded && recordFound(open, found);
 }
 
-/** Records that the bank has executed the payment. @returns whether it has */
-async function recordExecuted<Order extends OrderTarget>(
+/** Records that the bank has executed a payment meanwhile. @throws Psd2Error `bank_refused` if it has */
+async function refuseExecuted<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
-): Promise<boolean> {
+  name: string,
+): Promise<void> {
+  const { state, kind, flow, transactionId } = open.current;
+  if (state === 'executed') return;
   const found: StepEvent = await statusOf({ bank }, open.current);
-  return found.type === 'executed' && recordFound(open, found);
+  if (found.type !== 'executed' || !(await recordFound(open, found))) return;
+  throw new Psd2Error('bank_refused', `It is too late: the bank has executed the ${name}`, {
+    hint: 'See it with:',
+    next: [[kind, 'show', flow]],
+    flow,
+    transactionId,
+  });
 }

@@ -4,6 +4,7 @@
 // Run as a program, it waits for the run that started it: `node left-behind.js <folder>`. If its standard input ends, the run is
 // over, however it ended. It then removes the folder. Unless the run has written that it ended well, it first ends what is left,
 // with the workers of the test runner.
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -113,8 +114,7 @@ if (process.argv[1] === import.meta.filename) {
   process.stdin.on('data', (text) => {
     said += text;
   });
-  process.stdin.once('close', async () => {
-    if (said !== WELL) await endAll(folder, true);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
+  await once(process.stdin, 'close');
+  if (said !== WELL) await endAll(folder, true);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

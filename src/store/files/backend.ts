@@ -14,6 +14,7 @@ import { refuseMovedFolder } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
 import { FilePersonalData } from './personal.ts';
 import { FileReadResults } from './read-results.ts';
+import type { SyncedFolder } from './sync/synced.ts';
 import { FileTokens } from './tokens.ts';
 
 /** The backend on disk: the configuration folder of one machine. It reads only on demand. */
@@ -23,7 +24,7 @@ export function openFiles(
 ): Store {
   const { root, interrupted } = folder;
   const actor = actorOf(env);
-  const journals = { now, random, interrupted };
+  const journals = { now, random, interrupted, actor, onFlow };
   const open = (profile: string, bank?: URL): ProfileData => {
     const assertHere = () => {
       refuseMovedFolder(root);
@@ -38,9 +39,9 @@ export function openFiles(
       tokens,
       customers,
       personal: new FilePersonalData(folder, profile, { tokens, customers, audit, assertHere }),
-      flows: new FileFlows(folder.flows(profile), { ...journals, actor, audit, onFlow, assertHere }),
+      flows: new FileFlows(folder.flows(profile), { ...journals, audit, assertHere }),
       audit,
-      batches: new FileBatches(folder.flows(profile), { now, interrupted: folder.interrupted, assertHere }),
+      batches: new FileBatches(folder.flows(profile), { now, interrupted, assertHere }),
       calls: new FileCallCount(folder.tokens(profile)),
       notes: new FileAccessNotes(folder, profile),
       reads: new FileUnattendedReads(folder, profile),
@@ -50,10 +51,7 @@ export function openFiles(
       sync: (out = join(root, 'sync')) =>
         syncInto(out, assertHere, (path) => rememberFolder(noteOfFolder, path)),
       lastSyncFolder: () => readJsonFile(noteOfFolder, syncedInto)?.folder,
-      synced: async (out = join(root, 'sync')) => {
-        const { SyncedFolder } = await import('./sync/synced.ts');
-        return new SyncedFolder(out);
-      },
+      synced: (out = join(root, 'sync')) => syncedIn(out),
       rounds: async () => {
         const { FileRounds } = await import('./sync/rounds.ts');
         return new FileRounds(folder.tokens(profile), () => readableCustomers(open(profile, bank)), now);
@@ -77,6 +75,11 @@ export function openFiles(
     status: async () => (await import('./data.ts')).statusOfFolder(folder, open),
     async close() {},
   };
+}
+
+async function syncedIn(out: string): Promise<SyncedFolder> {
+  const { SyncedFolder } = await import('./sync/synced.ts');
+  return new SyncedFolder(out);
 }
 
 /** Who has tokens, or at least a consent: some banks want nothing else. A damaged record counts, so that somebody learns of it. */
