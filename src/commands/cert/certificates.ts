@@ -82,11 +82,7 @@ export async function certificatesOfFile(
   keyFile: string | undefined,
 ): Promise<Found[]> {
   const { env } = context;
-  const bytes = readBytes(file);
-  const { certificates, key } = await openKeyRing(context, { name: '', settings: {} }).opening(
-    `the PKCS#12 file ${file}`,
-    (passphrase) => readCertificateFile(bytes, passphrase, file),
-  );
+  const { certificates, key } = await openCertificateFile(context, file);
   const given = keyFile === undefined ? key : readBytes(keyFile).toString('utf8');
   const known = given === undefined ? await keysOfProfile(context) : [given];
   return certificates.map((certificate) => {
@@ -96,6 +92,14 @@ export async function certificatesOfFile(
     const fits = matches.includes(true) || (expected && matches.includes(false) ? false : null);
     return { certificate, keyMatches: fits };
   });
+}
+
+/** The contents of a certificate file. It asks for the passphrase of a PKCS#12 file. @throws Psd2Error `certificate` */
+export function openCertificateFile(context: Context, file: string): ReturnType<typeof readCertificateFile> {
+  const bytes = readBytes(file);
+  return openKeyRing(context, { name: '', settings: {} }).opening(`the PKCS#12 file ${file}`, (passphrase) =>
+    readCertificateFile(bytes, passphrase, file),
+  );
 }
 
 /** The keys of the profile, if there is one. It skips unreadable keys, because the check is about another file. */

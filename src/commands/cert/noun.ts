@@ -13,6 +13,10 @@ export const cert: Noun = {
       description: "check that the profile's certificates are valid and suit their use; exit code 3 if not",
       load: async () => (await import('./check.ts')).check,
     },
+    request: {
+      description: 'make a new key, and a certificate request with the fields of the old certificate',
+      load: async () => (await import('./request.ts')).request,
+    },
     generate: {
       description: 'make a QWAC and a QSealC for tests, and the authority that issues them',
       load: async () => (await import('./generate.ts')).generate,

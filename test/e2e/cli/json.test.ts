@@ -101,6 +101,7 @@ const COMMANDS: [args: string[], shape: z.ZodType][] = [
   [['cert', 'inspect'], z.array(shapes.certificate).length(2)],
   [['cert', 'check'], shapes.certificateChecks],
   [['cert', 'generate', '--out', 'made'], shapes.generated],
+  [['cert', 'request', '--out', 'requested'], shapes.requested],
   [['doctor'], shapes.checks],
 ];
 /** Commands whose document other tests read: below, or in the named file. */

@@ -210,7 +210,9 @@ describe('with a bank', () => {
   });
 
   it('certificates are inspected, checked, replaced and made as their page says', async () => {
-    // The page makes keys, in the folder that it names.
+    // The page makes keys, in the folders that it names.
+    for (const folder of ['new-qwac', 'new-qseal'])
+      operator.called(['cert', 'request', '--out', join(operator.folder, folder)]);
     operator.called(['cert', 'generate', '--out', join(operator.folder, 'test-certificates')]);
     const { stdout } = await runBlocks(operator, shellOf('docs/certificates.md'), given);
     expect(stdout).toContain('PSP_AI');

@@ -49,7 +49,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
   chmodSync(record, 0o666);
   const given: Secret[] = [];
   const secretFiles = new Set<string>();
-  /** The folders into which `cert generate` put keys, by option or by default. */
+  /** The folders into which `cert generate` and `cert request` put keys, by option or by default. */
   const madeFolders = new Set<string>();
   const configFolders = new Set([config, join(folder, 'home', '.config', 'psd2')]);
 
@@ -79,7 +79,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
         const value = args[index + 1];
         if (/^--.*(-key|-secret-file)$/.test(word) && value) secretFiles.add(resolve(folder, value));
         if (/\.(pem|p12|pfx|der)$/.test(word)) secretFiles.add(resolve(folder, word));
-        if (word === '--out' && value && args.includes('generate'))
+        if (word === '--out' && value && (args.includes('generate') || args.includes('request')))
           madeFolders.add(resolve(folder, value, '_').slice(0, -1));
       });
       if (args.includes('generate')) madeFolders.add(join(folder, 'test-certificates', sep));

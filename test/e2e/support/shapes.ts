@@ -224,6 +224,19 @@ export const certificateChecks = z.strictObject({
     check.extend({ subject: z.string(), sha256: z.string(), notAfter: time, daysLeft: z.int() }),
   ),
 });
+export const requested = z.strictObject({
+  subject: z.string(),
+  organizationIdentifier: z.string().nullable(),
+  qcType: z.enum(['web', 'eseal', 'esign']).nullable(),
+  roles: z.array(z.string()),
+  ncaName: z.string().nullable(),
+  ncaId: z.string().nullable(),
+  keyType: z.enum(['RSA', 'EC']),
+  keyBits: z.int(),
+  keyEncrypted: z.boolean(),
+  keyFile: z.string(),
+  requestFile: z.string(),
+});
 export const generated = z.strictObject({
   organizationIdentifier: z.string(),
   roles: z.array(z.string()),

@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import { readCertificateFile } from '../../certificates/certificate-file.ts';
+import { readEidasCertificate } from '../../certificates/eidas.ts';
+import type { PairName } from '../../certificates/key-pair.ts';
+import { requestSuccessor } from '../../certificates/request.ts';
+import { Psd2Error } from '../../errors.ts';
+import { appendDurably, reasonOf, syncFolder, systemCode } from '../../store/disk/files.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Printed } from '../../terminal/output/shape.ts';
+import type { Context } from '../context.ts';
+import { examples, type OptionsOf, verb } from '../declare.ts';
+import { flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { openCertificateFile } from './certificates.ts';
+
+const requested = () =>
+  z.object({
+    subject: text('distinguished name'),
+    organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
+    qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
+    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
+    ncaName: orNull(text('name of the competent authority')),
+    ncaId: orNull(text('id of the competent authority')),
+    keyType: oneOf(['RSA', 'EC'], 'type of the new key'),
+    keyBits: whole('size of the new key'),
+    keyEncrypted: flag('true if PSD2_KEY_PASSPHRASE encrypts the new key'),
+    keyFile: text('the new private key, PEM'),
+    requestFile: text('the certificate request, PKCS#10 in PEM'),
+  });
+
+const FIELDS: Column<Printed<typeof requested>>[] = [
+  { title: 'Subject', value: ({ subject }) => subject },
+  { title: 'Organization', value: ({ organizationIdentifier }) => organizationIdentifier },
+  { title: 'QcType', value: ({ qcType }) => qcType },
+  { title: 'Roles', value: ({ roles }) => roles.join(' ') },
+  {
+    title: 'Authority',
+    value: ({ ncaName, ncaId }) => (ncaName === null ? null : `${ncaName} (${ncaId})`),
+  },
+  {
+    title: 'Key type',
+    value: ({ keyType, keyBits, keyEncrypted }) =>
+      `${keyType} ${keyBits}, ${keyEncrypted ? 'encrypted' : 'not encrypted'}`,
+  },
+  { title: 'Key', value: ({ keyFile }) => keyFile },
+  { title: 'Request', value: ({ requestFile }) => requestFile },
+];
+
+const FILE_NAMES = { web: 'qwac', eseal: 'qseal', esign: 'certificate' } as const;
+
+function withOptions(command: Command) {
+  return command
+    .argument('[file]', 'the old certificate: PEM, DER or PKCS#12')
+    .requiredOption('--out <folder>', 'folder for the key and the request; psd2 overwrites none')
+    .option('--qwac', "use the profile's QWAC (the default without a file)")
+    .option('--qseal', "use the profile's QSealC");
+}
+
+/** `psd2 cert request [file]`: makes a new key, and a request with the eIDAS fields of the old certificate. */
+export const request = verb(
+  {
+    prints: { what: 'the request that was made', shape: requested },
+    help: examples(
+      'psd2 cert request --out new-qwac',
+      'psd2 --profile mybank cert request --qseal --out new-qseal',
+      'psd2 cert request old-qwac.pem --out new-qwac --json',
+    ),
+  },
+  withOptions,
+  async (context, file, options) => {
+    const old = await oldCertificate(context, file, options);
+    const eidas = readEidasCertificate(old);
+    const name = FILE_NAMES[eidas.qcType ?? 'esign'];
+    const files = {
+      keyFile: join(options.out, `${name}-key.pem`),
+      requestFile: join(options.out, `${name}.csr`),
+    };
+    refuseExisting(Object.values(files));
+    const passphrase = context.env.PSD2_KEY_PASSPHRASE || undefined;
+    const { key, request: csr, keyType, keyBits } = await requestSuccessor(old, passphrase);
+    writeBoth(options.out, [files.keyFile, key], [files.requestFile, csr]);
+    context.output.record(
+      {
+        subject: eidas.subject,
+        organizationIdentifier: eidas.organizationIdentifier ?? null,
+        qcType: eidas.qcType ?? null,
+        roles: eidas.roles,
+        ncaName: eidas.ncaName ?? null,
+        ncaId: eidas.ncaId ?? null,
+        ...{ keyType, keyBits, keyEncrypted: passphrase !== undefined },
+        ...files,
+      },
+      FIELDS,
+      requested,
+    );
+    context.terminal.say(
+      'Send the request to your certificate authority. Keep the key: it belongs to the new certificate.',
+    );
+  },
+);
+
+/** The old certificate in DER. @throws Psd2Error `usage`, `config` or `certificate` */
+async function oldCertificate(
+  context: Context,
+  file: string | undefined,
+  { qwac, qseal }: OptionsOf<typeof withOptions>,
+): Promise<Uint8Array> {
+  const isFromProfile = qwac === true || qseal === true;
+  if ((qwac && qseal) || (file !== undefined && isFromProfile)) {
+    throw new Psd2Error('usage', 'Give one of these: a file, --qwac or --qseal', {
+      hint: 'Each request is for one certificate.',
+    });
+  }
+  const pair: PairName = qseal ? 'QSealC' : 'QWAC';
+  const { certificates } =
+    file === undefined ? await certificateOfProfile(context, pair) : await openCertificateFile(context, file);
+  const own = certificates.find(({ ca }) => !ca);
+  if (own) return own.raw;
+  throw new Psd2Error(
+    'certificate',
+    `${file ?? `The ${pair} certificate`} has only certificates of authorities, and none of a TPP`,
+    { hint: 'Give the file with your old certificate.' },
+  );
+}
+
+async function certificateOfProfile(context: Context, pair: PairName) {
+  const { certificate } = await (await context.keys()).read(pair);
+  return readCertificateFile(Buffer.from(certificate), undefined, `The ${pair} certificate`);
+}
+
+/** @throws Psd2Error `usage` */
+function refuseExisting(files: readonly string[]): void {
+  const existing = files.find((file) => existsSync(file));
+  if (existing === undefined) return;
+  throw new Psd2Error('usage', `${existing} already exists, and psd2 does not overwrite it`, {
+    hint: 'Choose another folder with --out.',
+  });
+}
+
+/** Writes the key and then the request, or neither. @throws Psd2Error `config` */
+function writeBoth(out: string, key: [file: string, pem: string], csr: [file: string, pem: string]): void {
+  const begun: string[] = [];
+  try {
+    mkdirSync(out, { recursive: true, mode: 0o700 });
+    for (const [file, pem] of [key, csr]) {
+      begun.push(file);
+      appendDurably(file, 'wx', pem);
+    }
+    syncFolder(out);
+  } catch (cause) {
+    // A file that appeared meanwhile is not ours.
+    const own = systemCode(cause) === 'EEXIST' ? begun.slice(0, -1) : begun;
+    for (const file of own) rmSync(file, { force: true });
+    throw new Psd2Error('config', `psd2 cannot write the key and the request to ${out}: ${reasonOf(cause)}`, {
+      hint: 'Check the folder and the free space.',
+      cause,
+    });
+  }
+}
