@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { sample } from '../../support/sample.ts';
+import { readError } from '../support/errors.ts';
+import { keepRunning, readDocument, useSandbox } from '../support/psd2.ts';
+import { IBAN, PLATFORMS } from './forms.ts';
+
+// Money at each platform that comes with psd2: by the built program, at the door that plays it.
+
+const environment = z.record(z.string(), z.string());
+const described = z.looseObject({
+  payments: z.looseObject({
+    products: z.looseObject({ payments: z.array(z.string()) }),
+    cancel: z.string(),
+    address: z.string(),
+  }),
+});
+const transfer = z.looseObject({
+  flow: z.string(),
+  state: z.string(),
+  transactionStatus: z.string().nullable(),
+});
+
+describe.each(sample(Object.entries(PLATFORMS), 3, ([name]) => name))('at %s', (name, platform) => {
+  const operator = keepRunning(useSandbox(['--bank', name]));
+  let bank: z.infer<typeof described>['payments'];
+  const order = (amount: string, ...more: string[]) => [
+    ...['transfer', 'create', '--from', IBAN, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+    ...['--amount', amount, '--yes', ...more],
+    ...(bank.address === 'required' ? ['--payee-town', 'Berlin', '--payee-country', 'DE'] : []),
+  ];
+
+  beforeAll(async () => {
+    const door = await operator.json(environment, ['sandbox', 'env', '--interface', 'nextgenpsd2']);
+    Object.assign(operator.env, door, platform.env, { PSD2_PROFILE: 'env' });
+    if (platform.request?.includes('--psu-ip')) operator.env.PSD2_PSU_IP = '203.0.113.9';
+    const shown = await operator.psd2(['bank', 'show', name, '--json']);
+    bank = readDocument(described, shown.stdout).payments;
+    const type = platform.request?.indexOf('--psu-id-type') ?? -1;
+    const psu = type < 0 ? [] : (platform.request?.slice(type, type + 2) ?? []);
+    const login = await operator.psd2(['auth', 'login', ...psu]);
+    expect(login, login.stderr).toMatchObject({ code: 0 });
+  });
+
+  it('a transfer is paid', async () => {
+    expect(await operator.json(transfer, order('1.01', '--reference', 'P-1'))).toMatchObject({
+      state: 'executed',
+    });
+  });
+
+  it('an instant transfer is settled, or refused before psd2 sends anything', async () => {
+    const instant = [...order('1.02'), '--instant', '--payee-verified', '--json'];
+    const { code, stdout, stderr } = await operator.psd2(instant);
+    if (bank.products.payments.some((product) => product.includes('inst')))
+      expect(readDocument(transfer, stdout), stderr).toMatchObject({ state: 'settled' });
+    else
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('instant product') });
+  });
+
+  it('a transfer that nobody has authorised is cancelled, if the bank cancels', async () => {
+    const waits = await operator.psd2([...order('1.03'), '--json'], {
+      env: { PSD2_BROWSER: 'none', PSD2_SCA_TIMEOUT: '1' },
+    });
+    expect(readError(waits)).toMatchObject({ code: 'authorisation_timeout' });
+    const { flow } = readDocument(transfer, waits.stdout);
+    const cancelled = await operator.psd2(['transfer', 'cancel', flow, '--yes', '--json']);
+    if (bank.cancel === 'none') expect(readError(cancelled)).toMatchObject({ exitCode: 2 });
+    else
+      expect(readDocument(transfer, cancelled.stdout), cancelled.stderr).toMatchObject({
+        state: 'cancelled',
+        transactionStatus: 'CANC',
+      });
+  });
+});
