@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ClientCredentials, Login } from '../bank/ports/customer.ts';
+import type { ClientCredentials, GrantedTokens, Login } from '../bank/ports/customer.ts';
 import { Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/ports/tokens.ts';
 import type { CustomerPorts, WorldPorts } from './ports.ts';
@@ -21,6 +21,8 @@ export interface LoginPorts {
   askForReturnAddress: ((check: (pasted: string) => void) => Promise<string>) | undefined;
   /** The customer, at a bank that tells nobody whose a token is. Undefined: the bank is asked. */
   customerId?: string;
+  /** The customer who has to log in, if the operator has named one. */
+  expected?: string;
   /** Stores the tokens of a login. */
   keep(customerId: string, tokens: StoredTokens): Promise<void>;
 }
@@ -29,7 +31,8 @@ export interface LoginPorts {
  * Logs a customer in (interface specification, "OAuth" and "Authentication" 2): authorize, browser, callback with the right
  * `state`, code for tokens, customer id, store. After the code was sent, Ctrl-C does not stop the login.
  *
- * @throws Psd2Error `login_refused`, `authorisation_timeout`, or what the calls throw
+ * @throws Psd2Error `login_refused`, also if another customer than the expected one has logged in; `authorisation_timeout`, or what
+ * the calls throw
  */
 export async function logIn(ports: LoginPorts): Promise<{ customerId: string; tokens: StoredTokens }> {
   const { login, client, customer, world } = ports;
@@ -83,8 +86,40 @@ export async function logIn(ports: LoginPorts): Promise<{ customerId: string; to
     // Only this call says whose tokens these are.
     const customerId =
       ports.customerId ?? (await askWhose(ports.loginWith(granted.accessToken), transactionId, world));
+    if (ports.expected !== undefined && customerId !== ports.expected)
+      throw await refusedOther(ports, granted, customerId, transactionId);
     await ports.keep(customerId, tokens);
     return { customerId, tokens };
+  });
+}
+
+/**
+ * Revokes the tokens of another customer than the expected one. Nothing is stored of them.
+ *
+ * @returns the error for the login
+ */
+async function refusedOther(
+  { login, client, expected }: LoginPorts,
+  granted: GrantedTokens,
+  customerId: string,
+  transactionId: string,
+): Promise<Psd2Error> {
+  const kinds = [
+    ['refresh_token', granted.refreshToken],
+    ['access_token', granted.accessToken],
+  ] as const;
+  let left = '';
+  for (const [kind, token] of kinds) {
+    try {
+      if (token !== null) await login.revoke(client, token, kind, transactionId);
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      left = ` The bank did not revoke the ${kind.replace('_', ' ')}: ${error.message}.`;
+    }
+  }
+  return new Psd2Error('login_refused', `Customer ${customerId} has logged in, not customer ${expected}`, {
+    hint: `psd2 has stored nothing${left === '' ? ', and has revoked the tokens' : ''}.${left} Let the other customer log out at the bank, then try again:`,
+    next: [['auth', 'login', '--customer', expected ?? '']],
   });
 }
 

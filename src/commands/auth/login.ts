@@ -22,6 +22,9 @@ export const login = verb(
     help: `
 psd2 opens the system's browser, or runs the command in PSD2_BROWSER ("none" opens nothing, like --no-browser).
 
+With --customer, only that customer's login counts. If another customer logs in, psd2 revokes the tokens, stores nothing and
+ends with exit code 6.
+
 Examples:
   $ psd2 auth login
   $ PSD2_BROWSER=firefox psd2 --profile mybank auth login
@@ -115,6 +118,13 @@ async function logApplicationIn(context: Context): Promise<LoginStatus> {
   return describeLogin(context, 'client_credentials', customerId, tokens);
 }
 
+/** The customer of `--customer`. PSD2_CUSTOMER is only a default for commands. @throws Psd2Error `usage` */
+async function expectedCustomer(context: Context): Promise<string | undefined> {
+  const { customer } = context.globals;
+  if (customer === undefined || context.sourceOf('customer') !== 'option') return undefined;
+  return (await context.bankInterface()).readCustomerId(customer);
+}
+
 /**
  * @param paste whether the operator pastes the address that the browser ended at
  * @param named the customer, at a bank that tells nobody whose a token is
@@ -132,6 +142,7 @@ async function logCustomerIn(
     });
   }
   const bank = await context.applicationBank('authorization_code');
+  const expected = named === undefined ? await expectedCustomer(context) : undefined;
   // Check this first, so that no customer logs in for nothing.
   const giveBack = await store.ready();
   const { customerId, tokens } = await logIn({
@@ -140,6 +151,7 @@ async function logCustomerIn(
       bank.connect({ current: async () => accessToken, renewed: async () => accessToken }).login,
     client: bank.client(),
     ...(named !== undefined && { customerId: named }),
+    ...(expected !== undefined && { expected }),
     customer: customerPortsOf(context, context.profile()),
     world,
     // The address carries the code, so psd2 does not show it.
