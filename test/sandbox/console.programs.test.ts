@@ -287,8 +287,9 @@ describe('the console in Chromium', () => {
     ]) {
       await page.goto(`${consoleUrl()}#${view}`);
       await page
-        .getByLabel(shown ?? '')
-        .or(page.getByRole('button', { name: shown ?? '' }))
+        // The label of a call has ids of chance, in which such a word may be.
+        .getByLabel(shown ?? '', { exact: true })
+        .or(page.getByRole('button', { name: shown ?? '', exact: true }))
         .first()
         .waitFor();
       expect(await widest()).toBe(390);
