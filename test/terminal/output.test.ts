@@ -122,6 +122,49 @@ describe('pages', () => {
   });
 });
 
+describe('documents that come one after another', () => {
+  const documents = async function* () {
+    yield { page: 1 };
+    yield [2, '\u202e'];
+  };
+
+  it.each<[OutputFormat, string]>([
+    ['table', '{"page":1}\n[2,"\\u202e"]\n'],
+    ['ndjson', '{"page":1}\n[2,"\\u202e"]\n'],
+    ['json', '[{"page":1},[2,"\\u202e"]]\n'],
+  ])('documents as %s in a pipeline are written as they arrive', async (format, all) => {
+    const { output, written } = open(format);
+    const seen: string[] = [];
+    await output.documents(
+      (async function* () {
+        for await (const document of documents()) {
+          yield document;
+          seen.push(written());
+        }
+      })(),
+    );
+    expect(written()).toBe(all);
+    expect(seen).toHaveLength(2);
+    expect(all.startsWith(seen[0] ?? 'nothing')).toBe(true);
+  });
+
+  it('if they end with an error, the array has what came before', async () => {
+    const { output, written } = open('json');
+    const failing = (async function* () {
+      yield 1;
+      throw new TypeError('no more');
+    })();
+    await expect(output.documents(failing)).rejects.toThrow('no more');
+    expect(written()).toBe('[1]\n');
+  });
+
+  it('no documents are an empty array', async () => {
+    const { output, written } = open('json');
+    await output.documents((async function* () {})());
+    expect(written()).toBe('[]\n');
+  });
+});
+
 describe('one object', () => {
   const row: Row = { name: 'Rent', amount: null };
 

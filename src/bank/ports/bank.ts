@@ -37,6 +37,14 @@ export interface Bank {
   sca: Sca;
   /** Sends a call that no other port has (`psd2 api`), and returns the answer, whatever its status. */
   send(call: FreeCall): Promise<FreeAnswer>;
+  /**
+   * Reads a list: sends such a call with `GET`, and then those of the next pages, as the answers say. It ends with the last
+   * page, or with the first answer that is not a success.
+   *
+   * @throws Psd2Error `bank_answer` if the pages do not advance or lead away from the bank; `usage` if the answers do not say
+   *   what the next page is
+   */
+  pages(call: FreeCall): AsyncIterable<FreeAnswer>;
   /** The earliest time of an answer so far, by the bank's own clock (`Date`; RFC 9110, section 6.6.1). */
   earliestAnswer(): Date | undefined;
 }

@@ -19,6 +19,8 @@ export interface ApiOptions {
   consent?: string | undefined;
   dryRun: boolean;
   curl: boolean;
+  /** Read all pages of a list. */
+  paginate: boolean;
 }
 
 /** psd2 prints this in place of the token. */
@@ -28,6 +30,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 
 /** The bank's JSON, of any shape. */
 const bankAnswer = () => z.unknown().check(z.describe("the body of the bank's answer, unchanged"));
+
+const bankAnswers = () => z.array(bankAnswer());
 
 /** A request that psd2 did not send, without secrets. */
 const composedRequest = () =>
@@ -42,15 +46,22 @@ const composedRequest = () =>
 export const api = verb(
   {
     prints: { what: "the bank's answer", shape: bankAnswer },
-    printsWith: { '--dry-run': { what: 'a request that was not sent', shape: composedRequest } },
+    printsWith: {
+      '--dry-run': { what: 'a request that was not sent', shape: composedRequest },
+      '--paginate': { what: "the bank's answers, one for each page", shape: bankAnswers },
+    },
     help: `
 psd2 replaces {customerId} in the path with the id of the customer who is logged in.
+
+With --paginate, psd2 prints each page when it arrives: -o ndjson one page per line, --json an array of pages,
+--raw the bank's own bytes one after another. If the bank says no, its answer is the last page.
 
 Examples:
   $ psd2 api GET /private/customers/customerid-info
   $ psd2 api GET "/private/customers/{customerId}/accounts" --raw
   $ psd2 api POST /private/customers/{customerId}/consent/request --data @consent.json --dry-run
-  $ psd2 api GET /v1/accounts --consent co-0mwq9zif7`,
+  $ psd2 api GET /v1/accounts --consent co-0mwq9zif7
+  $ psd2 api GET "/v1/accounts/3dc3d5b3/transactions?bookingStatus=both" --consent co-0mwq9zif7 --paginate -o ndjson`,
     kind: 'inquiry',
   },
   (command) =>
@@ -62,10 +73,11 @@ Examples:
       .option('--no-token', 'call without the access token')
       .option('--transaction <uuid>', 'TPP-Transaction-ID; default: a new one')
       .option('--consent <flow>', 'add the Consent-ID of this consent, at a bank that has one')
+      .option('--paginate', 'with GET: also make the calls of the next pages, until the last one')
       .option('--dry-run', 'print the request and its signing string instead of sending it')
       .option('--curl', 'print a curl command for the call instead of sending it'),
-  (context, method, path, { dryRun = false, curl = false, ...options }) =>
-    makeCall(context, method, path, { ...options, dryRun, curl }),
+  (context, method, path, { dryRun = false, curl = false, paginate = false, ...options }) =>
+    makeCall(context, method, path, { ...options, dryRun, curl, paginate }),
 );
 
 /**
@@ -84,6 +96,7 @@ export async function makeCall(
       'usage',
       `The method ${JSON.stringify(methodName)} is not one of ${METHODS.join(', ')}`,
     );
+  if (options.paginate) refusePages(method, options);
   const isSent = !options.dryRun && !options.curl;
   const known = await given.bankInterface();
   const refuse = (asked: string) => {
@@ -117,6 +130,7 @@ export async function makeCall(
   }
 
   const bank = options.token ? (await context.bank()).bank : (await context.applicationBank()).connect();
+  if (options.paginate) return printPages(context, bank.pages(call));
   const answer = await bank.send(call);
   if (context.globals.raw) context.printBytes(answer.body);
   else printAnswer(context, answer);
@@ -146,6 +160,32 @@ function printAnswer({ output }: Context, { json, body }: FreeAnswer): void {
   if (json !== undefined) output.json(json);
   else if (output.format !== 'table') output.json(text);
   else if (text !== '') output.lines([text]);
+}
+
+/** Only a list has pages, and psd2 knows the next page only from an answer. @throws Psd2Error `usage` */
+function refusePages(method: string, { dryRun, curl }: ApiOptions): void {
+  if (method !== 'GET') throw new Psd2Error('usage', `--paginate is for GET, not for ${method}`);
+  const other = dryRun ? '--dry-run' : curl ? '--curl' : undefined;
+  if (other === undefined) return;
+  throw new Psd2Error('usage', `--paginate and ${other} cannot be used together`, {
+    hint: 'psd2 knows the next page only when the bank has answered.',
+  });
+}
+
+/** Prints each page when it arrives. @throws Psd2Error if a page is not a success: it is printed too, as the last one */
+async function printPages(context: Context, pages: AsyncIterable<FreeAnswer>): Promise<void> {
+  const { globals, output } = context;
+  let refusal: Psd2Error | null = null;
+  async function* answers() {
+    for await (const answer of pages) {
+      refusal = answer.refusal;
+      if (globals.raw) context.printBytes(answer.body);
+      yield answer.json ?? answer.body.toString('utf8');
+    }
+  }
+  if (globals.raw) for await (const _answer of answers());
+  else await output.documents(answers());
+  if (refusal) throw refusal;
 }
 
 /** Replaces `{customerId}` in the path; the rest stays as given. @throws Psd2Error `usage` */

@@ -61,6 +61,11 @@ export interface Output {
   writeTime(time: string): string;
   /** A document that has no table: JSON, unless the operator chose another format for data. */
   json(data: unknown): void;
+  /**
+   * Documents that come one after another: a JSON array of them, or one after the other. Each is written when it arrives,
+   * except with a query and as CSV.
+   */
+  documents(documents: AsyncIterable<unknown>): Promise<void>;
   /** Call it when the command has done its work. @throws Psd2Error `usage` if `--query` could not be applied */
   finish(): void;
 }
@@ -79,6 +84,9 @@ export function silentOutput(format: OutputFormat): Output {
     lines: () => {},
     writeTime: (time) => time,
     json: () => {},
+    async documents(documents) {
+      for await (const _document of documents);
+    },
     finish: () => {},
   };
 }
@@ -154,8 +162,35 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
     json: (data) => {
       write(programs.write(data));
     },
+    async documents(documents) {
+      if (query || format === 'csv') {
+        const all: unknown[] = [];
+        for await (const document of documents) all.push(document);
+        write(programs.write(all));
+      } else if (format === 'json') await writeArray(stdout, documents);
+      else
+        for await (const document of documents)
+          write(format === 'table' ? programs.write(document) : line(document));
+    },
     finish: programs.finish,
   };
+}
+
+/** Writes a JSON array, each element when it arrives. If they end with an error, the array has those before it. */
+async function writeArray(
+  stdout: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
+  documents: AsyncIterable<unknown>,
+): Promise<void> {
+  const indent = stdout.isTTY ? 2 : 0;
+  let between = '[';
+  try {
+    for await (const document of documents) {
+      stdout.write(`${between}${cleanJson(JSON.stringify(document, null, indent))}`);
+      between = stdout.isTTY ? ',\n' : ',';
+    }
+  } finally {
+    stdout.write(between === '[' ? '[]\n' : ']\n');
+  }
 }
 
 /** @throws Psd2Error `usage` */

@@ -87,6 +87,9 @@ export class ToyBank {
         status: async (resourceId) => this.#statusOf(resourceId),
       },
       send: lacking,
+      pages: () => {
+        throw new TypeError('The toy has no free calls');
+      },
       earliestAnswer: () => undefined,
     };
   }

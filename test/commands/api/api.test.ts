@@ -21,7 +21,14 @@ async function shown(
 ): Promise<string> {
   const folder = newConfigFolder(temporary);
   const { context, printed } = openCommand(folder, new Date().toISOString(), { env, globals });
-  await makeCall(context, method, path, { header: [], token: true, dryRun: false, curl: false, ...options });
+  await makeCall(context, method, path, {
+    header: [],
+    token: true,
+    dryRun: false,
+    curl: false,
+    paginate: false,
+    ...options,
+  });
   return printed();
 }
 
@@ -80,6 +87,8 @@ it('of a header that is given twice, psd2 api sends the last value; other header
 
 it.each([
   [{ data: '{}', dryRun: true, curl: true }, '--dry-run and --curl cannot be used together'],
+  [{ paginate: true, dryRun: true }, '--paginate and --dry-run cannot be used together'],
+  [{ paginate: true, curl: true }, '--paginate and --curl cannot be used together'],
   [{ header: ['no colon'], dryRun: true }, '--header "no colon" is not of the form name:value'],
   [{ header: ['a b: c'], dryRun: true }, '--header "a b: c" is not of the form name:value'],
   [{ header: ['x: tab\there'], dryRun: true }, '--header "x: tab\\there" is not of the form name:value'],

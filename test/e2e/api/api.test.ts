@@ -111,6 +111,19 @@ describe('psd2 api', () => {
     }
   });
 
+  it('psd2 api --paginate reads all pages, also with --raw', async () => {
+    const path = `/private/customers/{customerId}/products/${ACCOUNT}/transactions/retrieve`;
+    const page = z.object({ data: z.object({ transactionsAccounting: z.array(z.unknown()) }) });
+    const read = ['api', 'GET', path, '--paginate'];
+    const pages = await operator.json(z.array(page), read);
+    expect(pages.length).toBeGreaterThan(1);
+    const raw = await operator.psd2([...read, '--raw']);
+    expect(raw.stdout.match(/"transactionsAccounting"/g)).toHaveLength(pages.length);
+    const refused = await operator.psd2([...read, '--json', '--no-token']);
+    expect(readDocument(z.array(z.unknown()), refused.stdout)).toHaveLength(1);
+    expect(readError(refused)).toMatchObject({ code: 'not_logged_in', exitCode: 4 });
+  });
+
   it('psd2 api prints a refusal to stdout too, and exits with its exit code', async () => {
     const ended = await operator.psd2([
       'api',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { addDays, bankDay } from '../../../src/domain/calendar.ts';
 import { readError } from '../support/errors.ts';
 import { callsOf, saidBy } from '../support/verbose.ts';
 import { useDoor } from './door-operator.ts';
@@ -33,6 +34,40 @@ describe('psd2 api at a NextGenPSD2 bank', () => {
     const curl = await operator.psd2([...read, '--curl'], { env });
     expect(curl.stdout).toContain(`consent-id: ${resourceId}`);
     expect(shown.stdout + curl.stdout).not.toContain(KEY);
+  });
+
+  it('reads all pages of a list with --paginate', async () => {
+    const env = { PSD2_BANK: bankFile() };
+    const { flow } = await operator.json(consent, ['consent', 'request', '--yes'], { env });
+    const [account] = await operator.json(
+      z.array(z.looseObject({ accountId: z.string() })),
+      ['accounts', 'list'],
+      {
+        env,
+      },
+    );
+    const path = `/v1/accounts/${account?.accountId}/transactions?bookingStatus=both&dateFrom=${addDays(bankDay(new Date()), -80)}`;
+    const read = ['api', 'GET', path, '--consent', flow, '--paginate'];
+    const page = z.looseObject({
+      transactions: z.looseObject({ booked: z.array(z.looseObject({ transactionId: z.string() })) }),
+    });
+    const pages = await operator.json(z.array(page), read, { env });
+    expect(pages.length).toBeGreaterThan(1);
+    const ids = pages.flatMap(({ transactions }) => transactions.booked.map((row) => row.transactionId));
+    expect(new Set(ids).size).toBe(ids.length);
+    const lines = await operator.psd2([...read, '-o', 'ndjson'], { env });
+    expect(lines.stdout.trimEnd().split('\n')).toHaveLength(pages.length);
+    const count = await operator.psd2([...read, '--query', 'length(@)'], { env });
+    expect(count.stdout).toBe(`${pages.length}\n`);
+    for (const refused of [
+      ['api', 'DELETE', path, '--paginate'],
+      [...read, '--dry-run'],
+      [...read, '--curl'],
+    ]) {
+      const ended = await operator.psd2([...refused, '--json', '--verbose'], { env });
+      expect(readError(ended)).toMatchObject({ code: 'usage', exitCode: 2 });
+      expect(callsOf(ended)).toEqual([]);
+    }
   });
 
   it('without the consent the bank refuses, and an unknown flow is not sent', async () => {

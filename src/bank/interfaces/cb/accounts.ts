@@ -12,6 +12,7 @@ import type {
   TransactionQuery,
 } from '../../ports/bank.ts';
 import { ask, type CbCaller, readDocument } from './answer.ts';
+import { linkedPath } from './links.ts';
 import { bankDate, decimal, money, optionalText, text, wholeNumber, writeBankDate } from './wire/fields.ts';
 
 /** `data` of the accounts call (interface specification, "Account record"). */
@@ -72,6 +73,9 @@ const transaction = z.object({
 });
 export type WireTransaction = z.infer<typeof transaction>;
 
+/** The positions of the next page of the two lists. */
+export const cursors = { nextAccounting: cursor, nextNotAccounting: cursor };
+
 /** The number of rows of a list on all pages. Null if the answer does not say. */
 const total = z.catch(
   z.pipe(
@@ -91,8 +95,7 @@ export const transactionsAnswer = z
     transactionsNotAccounting: z.nullish(z.array(transaction)),
     numberTransactionsAccounting: total,
     numberTransactionsNotAccounting: total,
-    nextAccounting: cursor,
-    nextNotAccounting: cursor,
+    ...cursors,
   })
   .check(
     z.refine(
@@ -222,7 +225,9 @@ async function* fetchPages(bank: CbCaller, query: TransactionQuery): AsyncGenera
     emptyPages = isEmpty ? emptyPages + 1 : 0;
     if (emptyPages > MAX_EMPTY_PAGES) throw stuck(query);
 
-    const linked = hasLink ? linkedPath(path, link.href, query) : null;
+    const linked = hasLink
+      ? linkedPath(path, link.href, `transactions of ${query.productId}`, query.transactionId)
+      : null;
     if (linked && isLinked) {
       if (linkedPages.has(linked)) throw stuck(query);
       linkedPages.add(linked);
@@ -304,31 +309,6 @@ function rangeOf({ from, to }: Pick<TransactionQuery, 'from' | 'to'>): Record<st
 
 function withQuery(path: string, query: URLSearchParams): string {
   return query.size === 0 ? path : `${path}?${query}`;
-}
-
-/**
- * Resolves a link of an answer against the called path. The link's host is ignored, because links must never choose where a
- * token goes.
- *
- * @throws Psd2Error `bank_answer` if the link is not a valid address
- */
-function linkedPath(
-  calledPath: string,
-  href: string,
-  { productId, transactionId }: TransactionQuery,
-): string {
-  const called = new URL(calledPath, 'https://bank.invalid').href;
-  const linked = URL.canParse(href, called) ? new URL(href, called) : null;
-  if (linked?.pathname.startsWith('/')) {
-    // Remove the path prefix of the base URL, because psd2 adds it to every path.
-    const path = linked.pathname.slice(Math.max(0, linked.pathname.indexOf('/private/')));
-    return `${path}${linked.search}`;
-  }
-  throw new Psd2Error(
-    'bank_answer',
-    `The bank's link to the next page of the transactions of ${productId} is not a valid address`,
-    { transactionId },
-  );
 }
 
 function toTransaction(row: WireTransaction, status: Transaction['status']): Transaction {

@@ -2,11 +2,13 @@ import * as z from 'zod/mini';
 import { isMoneyTransfer } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, Signed } from '../../call/call.ts';
+import { followPages } from '../../call/pages.ts';
 import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
 import { pathOf } from '../../transport/line.ts';
-import { factsOf } from './accounts.ts';
-import { type CbCaller, readAnswer } from './answer.ts';
+import { cursors, factsOf } from './accounts.ts';
+import { type CbAnswer, type CbCaller, readAnswer } from './answer.ts';
 import { scaPath } from './consents.ts';
+import { linkedPath } from './links.ts';
 
 /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
 export const OWN_HEADERS = [
@@ -77,7 +79,10 @@ function toBankCall({ returnAddress: _returnAddress, ...call }: FreeCall): BankC
 /** Sends a free call. The answer is also given if it is not a success. */
 export async function sendFreely(bank: CbCaller, free: FreeCall): Promise<FreeAnswer> {
   const call = toBankCall(free);
-  const answer = await bank.send(call);
+  return toFreeAnswer(await bank.send(call), free, call);
+}
+
+function toFreeAnswer(answer: CbAnswer, free: FreeCall, call: BankCall): FreeAnswer {
   const { body, said } = answer;
   try {
     readAnswer(answer, z.unknown());
@@ -86,6 +91,41 @@ export async function sendFreely(bank: CbCaller, free: FreeCall): Promise<FreeAn
     if (!(error instanceof Psd2Error)) throw error;
     return { body, json: said.json, refusal: withWayOn(withWayToSca(error, free), call) };
   }
+}
+
+/**
+ * Reads a list page by page: by the positions in `data` (`nextAccounting`, `nextNotAccounting`), else by `_links.next`.
+ *
+ * @throws Psd2Error `bank_answer` if the pages do not advance
+ */
+export function pagesFreely(bank: CbCaller, free: FreeCall): AsyncIterable<FreeAnswer> {
+  return followPages(toBankCall(free), async (call) => {
+    const answer = await bank.send(call);
+    const { envelope } = answer.said;
+    const path = nextPathOf(answer);
+    return {
+      answer: toFreeAnswer(answer, free, call),
+      // Each answer has an id of its own beside these.
+      content: envelope ? JSON.stringify([envelope.data, envelope.next]) : answer.body,
+      next: path === null ? null : { ...call, path },
+    };
+  });
+}
+
+/** @throws Psd2Error `bank_answer` for a position or a link that psd2 cannot use */
+function nextPathOf({ call, said, status }: CbAnswer): string | null {
+  const { envelope } = said;
+  if (!envelope || status > 299) return null;
+  const positions = z.partial(z.object(cursors)).safeParse(envelope.data ?? {});
+  const [path = '', query = ''] = call.path.split('?', 2);
+  const asked = new URLSearchParams(query);
+  for (const name of ['nextAccounting', 'nextNotAccounting'] as const) asked.delete(name);
+  const given = Object.entries(positions.data ?? {}).filter(([, position]) => position !== null);
+  for (const [name, position] of given) asked.set(name, String(position));
+  if (given.length > 0) return `${path}?${asked}`;
+  const link = envelope.next;
+  if (link?.method !== 'GET' || link.href.trim() === '') return null;
+  return linkedPath(call.path, link.href, 'list', call.transactionId);
 }
 
 /** psd2 sends only this one call, so the operator starts SCA, with the resource that the bank named. */

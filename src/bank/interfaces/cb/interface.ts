@@ -9,7 +9,7 @@ import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.
 import { accountsOf } from './accounts.ts';
 import { type CbCaller, type CbSaid, understand } from './answer.ts';
 import { consentsOf, scaOf } from './consents.ts';
-import { composeFreely, OWN_HEADERS, refusalOf, sendFreely } from './free-call.ts';
+import { composeFreely, OWN_HEADERS, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { loginOf } from './login.ts';
 import { paymentsOf } from './payments.ts';
 
@@ -77,6 +77,7 @@ export function bankOver(outer: CbCaller): Bank {
     payments: paymentsOf(bank),
     sca: scaOf(bank),
     send: (call) => sendFreely(bank, call),
+    pages: (call) => pagesFreely(bank, call),
     earliestAnswer: () => earliest,
   };
 }

@@ -1,9 +1,14 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall, Signed } from '../../call/call.ts';
+import { followPages } from '../../call/pages.ts';
 import type { ComposedRequest, FreeAnswer, FreeCall } from '../../ports/bank.ts';
-import { type NextGenCaller, readNothing } from './answer.ts';
+import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
+import type { Calls } from './calls.ts';
+import { apiLink } from './links.ts';
+import { refuseCountedPages } from './paged.ts';
 import { factsOf, type Paths } from './paths.ts';
+import { nextOfPage } from './wire/accounts.ts';
 
 /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
 export function ownHeadersOf({ oauth, headers }: BankDescription): string[] {
@@ -59,7 +64,10 @@ function toBankCall(paths: Paths, { returnAddress: _returnAddress, ...call }: Fr
 
 /** Sends a free call. The answer is also given if it is not a success. */
 export async function sendFreely(bank: NextGenCaller, paths: Paths, free: FreeCall): Promise<FreeAnswer> {
-  const answer = await bank.send(toBankCall(paths, free));
+  return toFreeAnswer(await bank.send(toBankCall(paths, free)));
+}
+
+function toFreeAnswer(answer: NextGenAnswer): FreeAnswer {
   const { body, said } = answer;
   try {
     readNothing(answer);
@@ -68,6 +76,39 @@ export async function sendFreely(bank: NextGenCaller, paths: Paths, free: FreeCa
     if (!(error instanceof Psd2Error)) throw error;
     return { body, json: said.json, refusal: error };
   }
+}
+
+/**
+ * Reads a list page by page, by the bank's links. Each page is asked for with the headers of the first.
+ *
+ * @throws Psd2Error `bank_answer` if the pages do not advance, for a link to another host, and for more pages than links;
+ *   `usage` for transactions of a bank that numbers their pages
+ */
+export function pagesFreely(
+  { bank, base, description, paths }: Pick<Calls, 'bank' | 'base' | 'description' | 'paths'>,
+  free: FreeCall,
+): AsyncIterable<FreeAnswer> {
+  const first = toBankCall(paths, free);
+  refuseNumbered(description, paths.find('GET', first.path)?.operation);
+  return followPages(first, async (call, page) => {
+    const answer = await bank.send(call);
+    const href = nextOfPage(answer.said.json);
+    const isLast = href === null || answer.said.meaning !== null;
+    if (isLast && answer.said.meaning === null)
+      refuseCountedPages(answer.headers, page, 'this list', call.transactionId);
+    const { origin: _origin, ...rest } = call;
+    const next = isLast ? null : { ...rest, ...apiLink(href, base, 'next', call.path) };
+    return { answer: toFreeAnswer(answer), content: answer.body, next };
+  });
+}
+
+/** @throws Psd2Error `usage` */
+function refuseNumbered({ accounts }: BankDescription, operation: string | undefined): void {
+  const lists: unknown[] = ['getTransactionList', 'getCardAccountTransactionList'];
+  if (accounts.paging === 'link' || !lists.includes(operation)) return;
+  throw new Psd2Error('usage', 'This bank numbers the pages of transactions, and --paginate follows links', {
+    hint: 'psd2 accounts transactions reads all of them.',
+  });
 }
 
 /** Whether a call has a token at this bank. The token of a consent is for what the consent covers. */

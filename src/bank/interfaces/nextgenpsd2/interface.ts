@@ -10,7 +10,7 @@ import { bulkTermsOf } from './bulk.ts';
 import type { Calls } from './calls.ts';
 import { composer } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
-import { composeFreely, ownHeadersOf, refusalOf, sendFreely } from './free-call.ts';
+import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { type Paths, pathsOf } from './paths.ts';
 import { paymentsOf } from './payments.ts';
@@ -133,6 +133,7 @@ function openBank({ description, paths, settings, cards }: OpenSettings, outer: 
     payments: paymentsOf(calls, oauth),
     sca: scaOfConsents(calls, oauth, consentStatus),
     send: (call) => sendFreely(bank, paths, call),
+    pages: (call) => pagesFreely(calls, call),
     earliestAnswer: () => earliest,
   };
 }

@@ -7,6 +7,7 @@ import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '.
 import { ask, type NextGenReading } from './answer.ts';
 import { atAccountOrCard, type Calls, reading } from './calls.ts';
 import { apiLink, type LinkTarget } from './links.ts';
+import { refuseCountedPages } from './paged.ts';
 import { transactionsAnswer, type WireTransaction } from './wire/accounts.ts';
 
 type Status = Transaction['status'];
@@ -161,7 +162,7 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
     const href = report._links?.next ?? data._links?.next;
     if (href) return linked(calls, query, firstCall, call, href);
     if (paging === 'link') {
-      refuseCountedPages(headers, query);
+      refuseCountedPages(headers, pages, `transactions of ${query.productId}`, query.transactionId);
       return null;
     }
     if (paging === 'page-index') {
@@ -226,24 +227,6 @@ function linked(
   } catch (error) {
     throw error instanceof Psd2Error ? error.with({ transactionId: query.transactionId }) : error;
   }
-}
-
-/** The names that banks give to a header with the number of pages. */
-const COUNT_OF_PAGES = /^(x-)?total-?pages?$/;
-
-/** A bank that counts several pages, and links to none, pages otherwise than its file says: the rest would be missing. */
-function refuseCountedPages(headers: Readonly<Record<string, string>>, query: TransactionQuery): void {
-  const [name] =
-    Object.entries(headers).find(([each, value]) => COUNT_OF_PAGES.test(each) && Number(value) > 1) ?? [];
-  if (name === undefined) return;
-  throw new Psd2Error(
-    'bank_answer',
-    `The bank has several pages of transactions of ${query.productId}, and links to none of them`,
-    {
-      hint: `Its header ${name} counts them: set accounts.paging in the bank file.`,
-      transactionId: query.transactionId,
-    },
-  );
 }
 
 /** The number of pages in a header. An account without rows needs none. @throws Psd2Error `bank_answer` */

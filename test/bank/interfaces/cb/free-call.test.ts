@@ -104,6 +104,85 @@ describe('a free call', () => {
   });
 });
 
+describe('the pages of a list that a free call reads', () => {
+  const read = async (path: string) => {
+    const pages: unknown[] = [];
+    for await (const { json, refusal: no } of openClient().bank.pages(freeCall({ path })))
+      pages.push(no ?? json);
+    return pages;
+  };
+  const linked = (data: string, href: string, method = 'GET') => success(data, { next: { method, href } });
+
+  it.each([
+    ['list?page=2', '/private/list?page=2'],
+    ['/private/other?b=2', '/private/other?b=2'],
+    ['https://elsewhere.example/v1/private/other?b=2', '/private/other?b=2'],
+  ])('the link %s leads to %s at the bank, with the same transaction and headers', async (href, path) => {
+    recorded.expect('GET', '/private/list', linked('{"rows":[1]}', href));
+    recorded.expect('GET', path, success('{"rows":[2]}'));
+    const pages = openClient().bank.pages(freeCall({ path: '/private/list', headers: { 'x-own': '1' } }));
+    const found: unknown[] = [];
+    for await (const { json } of pages) found.push(json);
+    expect(found).toMatchObject([{ data: { rows: [1] } }, { data: { rows: [2] } }]);
+    for (const { headers } of recorded.received)
+      expect(headers).toMatchObject({ 'x-own': '1', 'tpp-transaction-id': transactionId });
+  });
+
+  it('the positions of the next page go before a link, and one that has ended is not asked for', async () => {
+    const path = '/private/list?dateFrom=01%2F11%2F2026';
+    const positions = '{"nextAccounting":11,"nextNotAccounting":3}';
+    recorded.expect('GET', path, linked(positions, '/private/elsewhere'));
+    recorded.expect(
+      'GET',
+      `${path}&nextAccounting=11&nextNotAccounting=3`,
+      success('{"nextAccounting":"21"}'),
+    );
+    recorded.expect('GET', `${path}&nextAccounting=21`, success('{"nextAccounting":0}'));
+    expect(await read(path)).toHaveLength(3);
+  });
+
+  it.each([
+    ['PUT', 'r1/execute'],
+    ['GET', ' '],
+  ])('a link with %s to %j is not a page', async (method, href) => {
+    recorded.expect('GET', '/private/list', linked('{}', href, method));
+    expect(await read('/private/list')).toHaveLength(1);
+  });
+
+  it('the answer that is not a success is the last page', async () => {
+    recorded.expect('GET', '/private/list', linked('{}', '?page=2'));
+    recorded.expect('GET', '/private/list?page=2', refusal(400));
+    expect(await read('/private/list')).toMatchObject([{}, { code: 'bank_refused' }]);
+  });
+
+  it.each([
+    ['back to the first page', '/private/list', 'leads back to a page'],
+    ['to itself', '?page=2', 'leads back to a page'],
+  ])('a link %s ends it', async (_, href, message) => {
+    recorded.expect('GET', '/private/list', linked('{"rows":[1]}', '?page=2'));
+    recorded.expect('GET', '/private/list?page=2', linked('{"rows":[2]}', href));
+    await expect(read('/private/list')).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(message),
+      transactionId,
+    });
+  });
+
+  it('the same page at another address ends it', async () => {
+    recorded.expect('GET', '/private/list', linked('{"rows":[1]}', '/private/list?page=2'));
+    recorded.expect('GET', '/private/list?page=2', linked('{"rows":[1]}', '/private/list?page=2'));
+    await expect(read('/private/list')).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('same page twice'),
+    });
+  });
+
+  it('a link that is no address ends it', async () => {
+    recorded.expect('GET', '/private/list', linked('{}', 'https://['));
+    await expect(read('/private/list')).rejects.toMatchObject({ code: 'bank_answer' });
+  });
+});
+
 describe('a request that is not sent', () => {
   const composed = (call: Partial<FreeCall>, bearer?: string) =>
     composeFreely(

@@ -85,6 +85,70 @@ describe('psd2 api', () => {
   });
 });
 
+describe('psd2 api --paginate', () => {
+  const LIST = '/v1/accounts/a1/transactions?bookingStatus=both';
+  const read = async (path: string, file: object = {}) => {
+    const found: unknown[] = [];
+    const headers = { 'consent-id': 'c9' };
+    for await (const page of open({ file }).bank.pages({ ...free, method: 'GET', path, headers }))
+      found.push(page.refusal ?? page.json);
+    return found;
+  };
+  const report = (entry: string, next?: unknown) => ({
+    transactions: { booked: [{ entry }], _links: next === undefined ? {} : { next } },
+  });
+
+  it('follows links in transactions and beside them, with the headers of the first call', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: '/v1/accounts/a1/transactions?page=2' })));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', json({ _links: { next: '?page=3' } }));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=3', json(report('3')));
+    expect(await read(LIST)).toMatchObject([report('1'), {}, report('3')]);
+    for (const { headers } of bank.received) expect(headers['consent-id']).toBe('c9');
+  });
+
+  it('sends nothing to another host', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: 'https://elsewhere.example/v1/x' })));
+    await expect(read(LIST)).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: "The bank's link next leads to another host: elsewhere.example",
+    });
+  });
+
+  it('ends with the bank’s refusal', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: '?page=2' })));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', refusal(401, 'CONSENT_INVALID'));
+    expect(await read(LIST)).toMatchObject([{}, { code: 'not_logged_in' }]);
+  });
+
+  it('does not go in a circle, whatever the addresses', async () => {
+    bank.expect('GET', LIST, json(report('1', { href: '?page=2' })));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', json(report('2', { href: '?page=2' })));
+    await expect(read(LIST)).rejects.toMatchObject({ message: expect.stringContaining('leads back') });
+    bank.expect('GET', LIST, json(report('1', { href: LIST.replace('both', 'x') })));
+    bank.expect('GET', LIST.replace('both', 'x'), json(report('1', { href: LIST.replace('both', 'x') })));
+    await expect(read(LIST)).rejects.toMatchObject({ message: expect.stringContaining('same page twice') });
+  });
+
+  it('says if the bank counts more pages than it links to', async () => {
+    const counted = (body: object) => json(body, 200, { 'X-Total-Pages': '2' });
+    bank.expect('GET', LIST, counted(report('1', { href: '?page=2' })));
+    bank.expect('GET', '/v1/accounts/a1/transactions?page=2', counted(report('2')));
+    expect(await read(LIST)).toHaveLength(2);
+    bank.expect('GET', LIST, counted(report('1')));
+    await expect(read(LIST)).rejects.toMatchObject({
+      code: 'bank_answer',
+      hint: expect.stringContaining('accounts.paging'),
+    });
+  });
+
+  it('sends nothing for transactions whose pages have numbers', async () => {
+    const file = { accounts: { paging: 'page-index' } };
+    await expect(read(LIST, file)).rejects.toMatchObject({ code: 'usage' });
+    bank.expect('GET', '/v1/accounts', json({ accounts: [] }));
+    expect(await read('/v1/accounts', file)).toHaveLength(1);
+  });
+});
+
 describe('the name of a customer', () => {
   it.each(['default', 'a.b_c-1', 'x'.repeat(64)])('can be %s', (text) => {
     expect(described().readCustomerId(text)).toBe(text);

@@ -457,6 +457,18 @@ describe('pages by a header', () => {
     },
   );
 
+  it('the last linked page may count all pages', async () => {
+    const counting = (body: object) => json(body, 200, { 'X-Total-Pages': '2' });
+    const first = { transactions: { booked: [row('1')], _links: { next: { href: '?page=2' } } } };
+    bank.expect('GET', FIRST, counting(first));
+    bank.expect(
+      'GET',
+      '/v1/accounts/a1/transactions?page=2',
+      counting({ transactions: { booked: [row('2')] } }),
+    );
+    expect(ids((await read()).booked)).toEqual(['1', '2']);
+  });
+
   it.each(['many', '-1', '1e9', '99999999999'])('%s is no number of pages', async (total) => {
     bank.expect('GET', FIRST, counted('1', total));
     await expect(read({}, { file })).rejects.toMatchObject({ code: 'bank_answer' });

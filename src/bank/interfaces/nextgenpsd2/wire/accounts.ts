@@ -123,3 +123,18 @@ export const transactionsAnswer = z.object({
   cardTransactions: z.nullish(report),
   _links: links,
 });
+
+const linkedPage = z.looseObject({
+  transactions: z.catch(z.nullish(z.looseObject({ _links: links })), null),
+  cardTransactions: z.catch(z.nullish(z.looseObject({ _links: links })), null),
+  _links: links,
+});
+
+/** The link to the page after any answer with a list: transactions have it one level deeper. Null after the last page. */
+export function nextOfPage(json: unknown): string | null {
+  const { data } = linkedPage.safeParse(json);
+  const [found] = [data?.transactions, data?.cardTransactions, data].flatMap(
+    (part) => part?._links?.next ?? [],
+  );
+  return found ?? null;
+}

@@ -1,0 +1,26 @@
+import { Psd2Error } from '../../../errors.ts';
+
+/**
+ * Resolves a link to a next page against the called path. The link's host is ignored, because links must never choose where a
+ * token goes (command contract, "Links from the bank").
+ *
+ * @param what what has the pages, in words
+ * @returns the path and query, relative to the base URL
+ * @throws Psd2Error `bank_answer` if the link is not a valid address
+ */
+export function linkedPath(calledPath: string, href: string, what: string, transactionId: string): string {
+  const called = new URL(calledPath, 'https://bank.invalid').href;
+  const linked = URL.canParse(href, called) ? new URL(href, called) : null;
+  if (linked?.pathname.startsWith('/')) {
+    // Remove the path prefix of the base URL, because psd2 adds it to every path.
+    const path = linked.pathname.slice(Math.max(0, linked.pathname.indexOf('/private/')));
+    return `${path}${linked.search}`;
+  }
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's link to the next page of the ${what} is not a valid address`,
+    {
+      transactionId,
+    },
+  );
+}
