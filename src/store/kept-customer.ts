@@ -21,6 +21,7 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
       recurring: z.boolean(),
       frequencyPerDay: z.int(),
       grantedAt: time,
+      listed: z.exactOptional(z.array(z.object({ accountId: z.string(), iban: z.string() }))),
     }),
   ),
 });

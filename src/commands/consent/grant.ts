@@ -61,7 +61,12 @@ async function keepConsent(
       (each) =>
         each.consentId !== resourceId && !(replaces && each.recurring) && (each.validUntil ?? today) >= today,
     );
-    return { ...before, consents: [{ ...kept, grantedAt: known?.grantedAt ?? kept.grantedAt }, ...others] };
+    const again = {
+      ...kept,
+      grantedAt: known?.grantedAt ?? kept.grantedAt,
+      ...(known?.listed && { listed: known.listed }),
+    };
+    return { ...before, consents: [again, ...others] };
   });
 }
 

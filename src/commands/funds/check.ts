@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { parseSepaIban } from '../../domain/order/iban.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Context } from '../context.ts';
+import type { Context, CustomerBank } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
+import { debitedAccount, looksLikeIban } from '../open/debited-account.ts';
 import { decimal, flag, text } from '../shared/fields.ts';
 
 const shape = () =>
@@ -19,7 +20,7 @@ export const check: Verb = {
   prints: { what: 'whether an account has an amount', shape },
   declare: (command, run) =>
     command
-      .requiredOption('--account <iban>', 'IBAN of the account')
+      .requiredOption('--account <account>', 'id or IBAN of the account')
       .requiredOption('--amount <decimal>', 'for example 12.50, in EUR')
       .addHelpText(
         'after',
@@ -30,9 +31,17 @@ export const check: Verb = {
 
 async function checkFunds(context: Context, account: string, text: string): Promise<void> {
   await context.needs('confirmation of funds');
-  const asked = { account: parseSepaIban(account), amount: parsePaymentAmount(text), currency: 'EUR' };
-  const { bank } = await context.bank();
+  const named = (await context.bankInterface()).readAccountId(account);
+  const iban = looksLikeIban(named) ? parseSepaIban(named) : null;
+  const amount = parsePaymentAmount(text);
+  const opened = await context.bank();
   const transactionId = context.world.newId();
+  const asked = {
+    account: iban ?? (await ibanOf(context, opened, named, transactionId)),
+    amount,
+    currency: 'EUR',
+  };
+  const { bank } = opened;
   const fundsAvailable = await bank.payments.funds?.(asked, transactionId);
   if (fundsAvailable === undefined) throw new TypeError('The interface says that it confirms funds');
   context.output.record(
@@ -48,4 +57,15 @@ async function checkFunds(context: Context, account: string, text: string): Prom
     throw new Psd2Error('bank_refused', `The account does not have ${asked.amount} ${asked.currency}`, {
       transactionId,
     });
+}
+
+/** The IBAN of an account that the operator named by its id. */
+async function ibanOf(
+  context: Context,
+  { bank, customerId }: CustomerBank,
+  account: string,
+  transactionId: string,
+): Promise<string> {
+  const list = () => bank.accounts.list(customerId, transactionId);
+  return (await debitedAccount(context, customerId, account, list)).iban;
 }

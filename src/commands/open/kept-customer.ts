@@ -30,14 +30,19 @@ export async function readKept(
     },
     consents: {
       async for(what) {
-        const today = bankDay(world.now());
-        const valid = consents.filter(({ validUntil }) => validUntil === null || validUntil >= today);
+        const valid = validOf(consents, world.now());
         const consent = bestOf(valid, what);
         if (consent) return consent;
         throw lackingConsent(customer, consents.length > 0, valid.length > 0 ? what : undefined);
       },
     },
   };
+}
+
+/** The consents that have not ended by themselves. */
+export function validOf(consents: readonly KeptConsent[], now: Date): KeptConsent[] {
+  const today = bankDay(now);
+  return consents.filter(({ validUntil }) => validUntil === null || validUntil >= today);
 }
 
 /** @param unread what no valid consent covers; undefined if none is valid */
@@ -63,7 +68,7 @@ function lackingConsent(customer: string, had: boolean, unread: Read | undefined
  * The consent for a reading, of those that are valid, the newest first: one that names the account, else one for all accounts,
  * else any, because only the bank knows. The list of accounts has the most with a consent for all of them.
  */
-function bestOf(valid: readonly KeptConsent[], what: Read): KeptConsent | undefined {
+export function bestOf(valid: readonly KeptConsent[], what: Read): KeptConsent | undefined {
   if (what === 'list') return valid.find(({ accounts }) => accounts === null) ?? valid[0];
   const { account, of } = what;
   const reading = valid.filter(({ reads }) => (of ? reads.includes(of) : reads.length > 1));

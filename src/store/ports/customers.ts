@@ -8,6 +8,12 @@ export interface KeptPsu {
   corporateIdType: string | null;
 }
 
+/** An account with its IBAN, which payments name. */
+export interface KeptAccount {
+  accountId: string;
+  iban: string;
+}
+
 /** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */
 export interface KeptConsent {
   /** The flow that asked for it. */
@@ -22,6 +28,8 @@ export interface KeptConsent {
   frequencyPerDay: number;
   /** ISO 8601 with zone. */
   grantedAt: string;
+  /** The accounts that the bank listed with it for a payment. So the next payment uses up no reading. */
+  listed?: readonly KeptAccount[];
 }
 
 /** What psd2 keeps of a customer. */

@@ -66,7 +66,11 @@ describe.each(named(BACKENDS))('what is kept of customers in %s', (_name, { open
   it('a consent is kept with each value that it may have', async () => {
     const consents = [
       granted('co-3', 3),
-      { ...granted('co-2', 2), accounts: null, reads: ['accounts', 'balances', 'transactions'] as const },
+      {
+        ...granted('co-2', 2),
+        ...{ accounts: null, reads: ['accounts', 'balances', 'transactions'] as const },
+        listed: [{ accountId: 'acc-1', iban: 'IT89F0999001600000010482620' }],
+      },
       {
         ...granted('co-1', 1),
         accounts: [],
