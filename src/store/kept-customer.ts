@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { Psd2Error } from '../errors.ts';
@@ -52,6 +53,9 @@ interface Versions {
   add(version: CustomerVersion): Promise<boolean>;
 }
 
+/** A change of a record. Null: psd2 forgets the customer. */
+export type Update = (before: KeptCustomer) => KeptCustomer | null;
+
 /** A worker that stands still while others make more changes than this cannot tell whether its own was made. */
 const KNOWN_CHANGES = 16;
 
@@ -66,7 +70,7 @@ const KNOWN_CHANGES = 16;
 export async function changeRecord(
   what: string,
   { newest, add }: Versions,
-  update: ((before: KeptCustomer) => KeptCustomer) | null,
+  update: Update | null,
 ): Promise<void> {
   const change = randomBytes(9).toString('base64url');
   for (let tried: number | undefined; ; ) {
@@ -74,13 +78,50 @@ export async function changeRecord(
     if (changes.includes(change)) return;
     if (tried !== undefined && tried <= generation - changes.length) throw unclear(what);
     tried = generation + 1;
+    const after = update?.(kept ?? EMPTY) ?? null;
     const next = {
       generation: tried,
       changes: [change, ...changes].slice(0, KNOWN_CHANGES),
-      kept: update && newestFirst(keptCustomer.parse(update(kept ?? EMPTY))),
+      kept: after && newestFirst(keptCustomer.parse(after)),
     };
     if (await add(next)) return;
   }
+}
+
+/** The record of a customer at one bank. */
+export interface MovableRecord {
+  /** @returns null if there is none */
+  read(): Promise<KeptCustomer | null>;
+  /** @param update null: forgets the customer */
+  change(update: (before: KeptCustomer) => KeptCustomer | null): Promise<void>;
+}
+
+/**
+ * Moves the record of a customer to another bank. Both banks have it for a moment, so a process that is killed loses nothing. If
+ * another worker changes it in the meantime, that is moved too.
+ *
+ * @returns whether there was a record
+ * @throws Psd2Error `config`
+ */
+export async function moveRecord(from: MovableRecord, to: Pick<MovableRecord, 'change'>): Promise<boolean> {
+  for (let isMoved = false; ; isMoved = true) {
+    const kept = await from.read();
+    if (kept === null) return isMoved;
+    await to.change((here) => withMoved(here, kept));
+    await from.change((before) =>
+      [kept, EMPTY].some((same) => isDeepStrictEqual(before, same)) ? null : before,
+    );
+  }
+}
+
+/** A record together with what was kept of the same customer at another base URL. */
+function withMoved(here: KeptCustomer, moved: KeptCustomer): KeptCustomer {
+  const known = new Set(here.consents.map(({ consentId }) => consentId));
+  const isKnown = Object.values(here.psu).some((value) => value !== null);
+  return {
+    psu: isKnown ? here.psu : moved.psu,
+    consents: [...here.consents, ...moved.consents.filter(({ consentId }) => !known.has(consentId))],
+  };
 }
 
 function newestFirst({ psu, consents }: KeptCustomer): KeptCustomer {

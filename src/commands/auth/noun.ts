@@ -24,6 +24,10 @@ export const auth: Noun = {
       description: 'print a valid access token; psd2 renews it first if it is about to end',
       load: async () => (await import('./token.ts')).token,
     },
+    move: {
+      description: "take logins and consents along to the bank's new base URL",
+      load: async () => (await import('./move.ts')).move,
+    },
     logout: {
       description: 'delete the stored tokens',
       load: async () => (await import('./logout.ts')).logout,

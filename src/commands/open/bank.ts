@@ -347,7 +347,8 @@ export async function notLoggedIn(context: ProfileContext, holder: Holder | unde
   const hint =
     others.length > 0
       ? `Logged in: ${writeSome(others)}. Or run:`
-      : elsewhere && `${elsewhere}. Set that base URL again, or log in at this one:`;
+      : elsewhere &&
+        `${elsewhere}. Set that base URL again, take the logins along if the same bank has a new address (psd2 auth move), or log in at this one:`;
   const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
   return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
     ...(hint !== undefined && { hint }),

@@ -1,9 +1,11 @@
+import { writeCommands } from '../../advice.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
 import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
 import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
+import { describeAtBank, recordsAt } from '../open/other-logins.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { recordProfileChange } from '../shared/record-in-audit.ts';
 import { describeSetting, profileShow } from './show.ts';
@@ -105,17 +107,19 @@ export async function confirmOtherBank(
 ): Promise<void> {
   const [present, next] = [parseBaseUrl(before).href, parseBaseUrl(after).href];
   if (present === next) return;
-  const { tokens } = (await context.forProfile(name).wholeStore()).open(name);
-  const logins = (await tokens.otherBanks()).find(({ baseUrl }) => baseUrl === present)?.logins ?? 0;
-  if (logins === 0) return;
-  const what = `${logins} ${logins === 1 ? 'login' : 'logins'} of the profile ${name}`;
-  const belong = `${what} ${logins === 1 ? 'belongs' : 'belong'} to ${present}`;
-  const them = logins === 1 ? 'it' : 'them';
-  context.terminal.say(`${belong}. psd2 keeps ${them}, but cannot use ${them} at ${next}.`);
+  const found = await recordsAt((await context.forProfile(name).wholeStore()).open(name), present);
+  if (found.logins + found.customers === 0) return;
+  const isOne = found.logins === 1 && found.customers === 0;
+  const belong = `${describeAtBank(found)} of the profile ${name} ${isOne ? 'belongs' : 'belong'} to ${present}`;
+  const them = isOne ? 'it' : 'them';
+  const moving = writeCommands([['--profile', name, 'auth', 'move', '--from', present]]);
+  context.terminal.say(
+    `${belong}. psd2 keeps ${them}, but cannot use ${them} at ${next}. If it is the same bank with a new address, take ${them} along afterwards: ${moving}`,
+  );
   await confirmed(context, {
     text: 'Change the base URL?',
     unasked: belong,
-    hint: 'A login is valid only at its own base URL. Add --yes to change it, or add a profile for the other one.',
+    hint: `A login is valid only at its own base URL. Add --yes to change it, or add a profile for the other one. If it is the same bank with a new address, then take ${them} along: ${moving}`,
     declined: 'Nothing was stored',
   });
 }

@@ -13,12 +13,18 @@ import {
 } from '../disk/files.ts';
 import { holderOf, withLock } from '../disk/lock.ts';
 import { refuseUnsafeFolder } from '../disk/permissions.ts';
-import { type CustomerVersion, changeRecord, keptCustomer } from '../kept-customer.ts';
+import {
+  type CustomerVersion,
+  changeRecord,
+  keptCustomer,
+  moveRecord,
+  type Update,
+} from '../kept-customer.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import type { CustomerRecord } from '../ports/copy.ts';
 import type { Customers, KeptCustomer } from '../ports/customers.ts';
 import { holderOfName, nameOfBank, nameOfHolder } from './file-names.ts';
-import { Generations } from './token-file.ts';
+import { countBanks, Generations } from './token-file.ts';
 
 /** How long to wait for a worker that changes the same record: much more than the 5 s after which a dead one loses the lock. */
 const PATIENCE_MS = 30_000;
@@ -83,9 +89,8 @@ export class FileCustomers implements Customers {
     return this.#newest({ bank: nameOfBank(this.#baseUrl), customer }).kept ?? undefined;
   }
 
-  async change(customer: string, update: (before: KeptCustomer) => KeptCustomer): Promise<void> {
-    const place = this.#placeOf(customer);
-    await this.#exclusively(place, () => this.#change(place, update));
+  change(customer: string, update: (before: KeptCustomer) => KeptCustomer): Promise<void> {
+    return this.#changeHere(customer, update);
   }
 
   async forget(customer: string): Promise<void> {
@@ -93,6 +98,27 @@ export class FileCustomers implements Customers {
     await this.#exclusively(place, async () => {
       if (this.#hasRecord(place)) await this.#change(place, null);
     });
+  }
+
+  async otherBanks(): Promise<{ baseUrl: string; customers: number }[]> {
+    const banks = this.#places().map((place) => this.#bankOf(place));
+    return countBanks(banks, this.#baseUrl).map(({ baseUrl, count }) => ({ baseUrl, customers: count }));
+  }
+
+  async move(from: string): Promise<number> {
+    const bank = nameOfBank(from);
+    let moved = 0;
+    for (const customer of this.#customersOf(bank)) {
+      this.#interrupted?.throwIfAborted();
+      const place = { bank, customer };
+      const old = {
+        read: async () => this.#newest(place).kept,
+        change: (update: Update) => this.#change(place, update, from),
+      };
+      const here = { change: (update: Update) => this.#changeHere(customer, update) };
+      if (this.#hasRecord(place) && (await this.#exclusively(place, () => moveRecord(old, here)))) moved += 1;
+    }
+    return moved;
   }
 
   async forgetAll(): Promise<void> {
@@ -150,6 +176,11 @@ export class FileCustomers implements Customers {
     return found.filter((worker) => worker !== undefined);
   }
 
+  async #changeHere(customer: string, update: Update): Promise<void> {
+    const place = this.#placeOf(customer);
+    await this.#exclusively(place, () => this.#change(place, update));
+  }
+
   #placeOf(customer: string): Place {
     return { bank: nameOfBank(this.#bank()), customer };
   }
@@ -168,8 +199,7 @@ export class FileCustomers implements Customers {
     return withLock(this.#folderOf(place), what, here, PATIENCE_MS, this.#interrupted);
   }
 
-  #change(place: Place, update: ((before: KeptCustomer) => KeptCustomer) | null): Promise<void> {
-    const baseUrl = this.#bank();
+  #change(place: Place, update: Update | null, baseUrl = this.#bank()): Promise<void> {
     const generations = this.#generations(place);
     const newest = async () => {
       const generation = generations.newest();
@@ -194,6 +224,17 @@ export class FileCustomers implements Customers {
       const file = readJsonFile(generations.pathOf(generation), fileIn(place.bank));
       // If the file is gone, a newer generation has replaced it in the meantime.
       if (file) return { generation, ...file };
+    }
+  }
+
+  /** The base URL of a record. Undefined if there is none, or it is damaged. */
+  #bankOf(place: Place): string | undefined {
+    try {
+      const { baseUrl, kept } = this.#newest(place);
+      return kept ? baseUrl : undefined;
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      return undefined;
     }
   }
 

@@ -60,17 +60,29 @@ export function keyIsGone(path: string): Psd2Error {
   });
 }
 
-/** Counts the logins at each base URL but one, the most first. @param banks the base URL of each login, if it is known */
+/** The damaged files that psd2 kept in a profile's folder of tokens. */
+export function damagedIn(tokens: string): string[] {
+  const logins = listFolder(tokens)
+    .filter((name) => holderOfName(name) !== undefined)
+    .map((name) => join(tokens, name));
+  return [tokens, ...logins].flatMap((folder) =>
+    listFolder(folder)
+      .filter((file) => file.includes('.json.damaged-'))
+      .map((file) => join(folder, file)),
+  );
+}
+
+/** Counts each base URL but one, the most frequent first. @param banks the base URL of each login or record, if it is known */
 export function countBanks(
   banks: readonly (string | undefined)[],
   but: string | undefined,
-): { baseUrl: string; logins: number }[] {
+): { baseUrl: string; count: number }[] {
   const counts = new Map<string, number>();
   for (const bank of banks)
     if (bank !== undefined && bank !== but) counts.set(bank, (counts.get(bank) ?? 0) + 1);
   return [...counts]
-    .map(([baseUrl, logins]) => ({ baseUrl, logins }))
-    .sort((one, other) => other.logins - one.logins || (one.baseUrl < other.baseUrl ? -1 : 1));
+    .map(([baseUrl, count]) => ({ baseUrl, count }))
+    .sort((one, other) => other.count - one.count || (one.baseUrl < other.baseUrl ? -1 : 1));
 }
 
 /**

@@ -3,7 +3,6 @@ import * as z from 'zod/mini';
 import { isCustomerId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
-  listFolder,
   makePrivateFolder,
   type Notice,
   readJsonFile,
@@ -19,24 +18,23 @@ import { reserveSpace } from '../disk/reserve-space.ts';
 import type { StoreFolder } from '../machine/folder.ts';
 import type { LoginRecord } from '../ports/copy.ts';
 import type { Holder, ReadTokens, StoredLogin, StoredTokens, TokenSlot, Tokens } from '../ports/tokens.ts';
-import { placeOfTokens } from '../secrets/sealed.ts';
-import { type ProfileKey, Vault } from '../secrets/vault.ts';
+import { Vault } from '../secrets/vault.ts';
 import { refuseMovedFolder } from './data.ts';
-import { holderOfName, nameOfHolder } from './file-names.ts';
+import { nameOfHolder } from './file-names.ts';
 import {
   copied,
   countBanks,
+  damagedIn,
   Generations,
   type GrantedTokens,
   holdersIn,
-  keyIsGone,
   LOGIN_SPACE,
   loginsOf,
   type TokenFile,
   tokenFile,
   tokenGeneration,
-  tokenSecrets,
 } from './token-file.ts';
+import { FileSeals } from './token-seals.ts';
 
 const lastLogin = z.object({ customerId: z.string().check(z.refine(isCustomerId)) });
 
@@ -50,10 +48,8 @@ export class FileTokens implements Tokens {
   readonly #interrupted: AbortSignal | undefined;
   readonly #baseUrl: string | undefined;
   readonly #notice: Notice;
-  readonly #vault: Vault;
+  readonly #seals: FileSeals;
   readonly #assertHere: () => void;
-  /** The profile's key during each {@link change}, by the path of the locked file. */
-  readonly #keys = new Map<string, ProfileKey | undefined>();
 
   /**
    * @param baseUrl the profile's current base URL; undefined for callers that write no tokens
@@ -74,7 +70,7 @@ export class FileTokens implements Tokens {
     this.#interrupted = folder.interrupted;
     this.#baseUrl = baseUrl?.href;
     this.#notice = notice;
-    this.#vault = vault;
+    this.#seals = new FileSeals(vault);
   }
 
   async read(customerId: Holder): Promise<ReadTokens | undefined> {
@@ -106,7 +102,8 @@ export class FileTokens implements Tokens {
       const content = await this.#toFile(customerId, {
         ...tokens,
         origin: undefined,
-        baseUrl: this.#bank(),
+        // If the spent tokens have been moved to another base URL, the new ones follow them.
+        baseUrl: spent && file ? file.baseUrl : this.#bank(),
       });
       if (this.#add(customerId, generation + 1, content, spent === undefined || generation === 0))
         return tokens;
@@ -146,15 +143,8 @@ export class FileTokens implements Tokens {
     work: (slot: TokenSlot) => Promise<T>,
     signal: AbortSignal | undefined = this.#interrupted,
   ): Promise<T> {
-    const path = this.#path(customerId);
-    const prepared = async (lock: HeldLock) => {
-      this.#keys.set(path, await this.#vault.key());
-      try {
-        return await work(this.#slot(customerId, lock));
-      } finally {
-        this.#keys.delete(path);
-      }
-    };
+    const prepared = (lock: HeldLock) =>
+      this.#seals.within(this.#path(customerId), () => work(this.#slot(customerId, lock)));
     return this.#exclusively(customerId, prepared, signal);
   }
 
@@ -184,14 +174,39 @@ export class FileTokens implements Tokens {
 
   /** Waits for processes that still write with the earlier protection. */
   async rewrite(): Promise<void> {
+    for (const customerId of this.holders())
+      await this.change(customerId, () => this.#writeAgain(customerId, ({ baseUrl }) => baseUrl));
+  }
+
+  async move(from: string): Promise<number> {
+    const isThere = (file: TokenFile | null | undefined | Psd2Error) =>
+      file && !(file instanceof Psd2Error) && file.baseUrl === from;
+    let moved = 0;
     for (const customerId of this.holders()) {
-      await this.change(customerId, async () => {
-        removeHalfWritten(this.#path(customerId));
-        const { generation, file } = this.#readNewest(customerId);
-        if (!file) return;
-        const tokens = await this.#open(customerId, generation, file);
-        await this.#write(customerId, { ...tokens, origin: file.origin ?? generation });
-      });
+      this.#interrupted?.throwIfAborted();
+      if (!isThere(this.#newestOrDamaged(customerId).file)) continue;
+      const to = (file: TokenFile) => (isThere(file) ? this.#bank() : undefined);
+      if (await this.change(customerId, () => this.#writeAgain(customerId, to))) moved += 1;
+    }
+    return moved;
+  }
+
+  /**
+   * Writes the newest tokens again. If a renewal that was stopped stores newer ones in the meantime, these are written.
+   *
+   * @param bankOf their base URL from now on. Undefined: they stay as they are
+   * @returns whether tokens were written
+   */
+  async #writeAgain(customerId: Holder, bankOf: (file: TokenFile) => string | undefined): Promise<boolean> {
+    removeHalfWritten(this.#path(customerId));
+    for (;;) {
+      const { generation, file } = this.#readNewest(customerId);
+      const baseUrl = file ? bankOf(file) : undefined;
+      if (!file || baseUrl === undefined) return false;
+      const tokens = await this.#open(customerId, generation, file);
+      const origin = file.origin ?? generation;
+      const content = await this.#toFile(customerId, { ...tokens, baseUrl, origin });
+      if (this.#add(customerId, generation + 1, content, true)) return true;
     }
   }
 
@@ -202,13 +217,11 @@ export class FileTokens implements Tokens {
   }
 
   async otherBanks(): Promise<{ baseUrl: string; logins: number }[]> {
-    return countBanks(
-      this.holders().map((customerId) => {
-        const { file } = this.#newestOrDamaged(customerId);
-        return file instanceof Psd2Error ? undefined : file?.baseUrl;
-      }),
-      this.#baseUrl,
-    );
+    const banks = this.holders().map((customerId) => {
+      const { file } = this.#newestOrDamaged(customerId);
+      return file instanceof Psd2Error ? undefined : file?.baseUrl;
+    });
+    return countBanks(banks, this.#baseUrl).map(({ baseUrl, count }) => ({ baseUrl, logins: count }));
   }
 
   async last(): Promise<string | undefined> {
@@ -220,14 +233,7 @@ export class FileTokens implements Tokens {
   }
 
   async damaged(): Promise<string[]> {
-    const logins = listFolder(this.#folder)
-      .filter((name) => holderOfName(name) !== undefined)
-      .map((name) => join(this.#folder, name));
-    return [this.#folder, ...logins].flatMap((folder) =>
-      listFolder(folder)
-        .filter((file) => file.includes('.json.damaged-'))
-        .map((file) => join(folder, file)),
-    );
+    return damagedIn(this.#folder);
   }
 
   /** The newest tokens of a holder, of any bank, for `store copy`. Undefined if there never were any. */
@@ -327,13 +333,8 @@ export class FileTokens implements Tokens {
     }
   }
 
-  async #open(customerId: Holder, generation: number, stored: TokenFile): Promise<GrantedTokens> {
-    if (!('sealed' in stored)) return stored;
-    const { sealed: content, ...login } = stored;
-    const path = this.#pathOf(customerId, generation);
-    const key = await this.#vault.key();
-    if (!key) throw keyIsGone(path);
-    return { ...login, ...key.open(path, placeOfTokens(customerId, login.baseUrl), content, tokenSecrets) };
+  #open(customerId: Holder, generation: number, stored: TokenFile): Promise<GrantedTokens> {
+    return this.#seals.open(customerId, this.#pathOf(customerId, generation), stored);
   }
 
   async #write(customerId: Holder, tokens: GrantedTokens): Promise<void> {
@@ -345,19 +346,8 @@ export class FileTokens implements Tokens {
     }
   }
 
-  /** The content of a token file. It is encrypted if the profile is protected. */
-  async #toFile(customerId: Holder, tokens: GrantedTokens): Promise<string> {
-    const path = this.#path(customerId);
-    const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
-    if (!key && this.#isSealed(customerId)) throw keyIsGone(path);
-    if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
-    const { accessToken, refreshToken, unproven, ...login } = tokens;
-    const content = key.seal(placeOfTokens(customerId, tokens.baseUrl), {
-      accessToken,
-      refreshToken,
-      unproven,
-    });
-    return JSON.stringify({ ...login, sealed: content }, null, '\t');
+  #toFile(customerId: Holder, tokens: GrantedTokens): Promise<string> {
+    return this.#seals.close(customerId, this.#path(customerId), tokens, () => this.#isSealed(customerId));
   }
 
   /** @param mayBegin whether to create the customer's folder if it is missing */

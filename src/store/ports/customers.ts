@@ -63,6 +63,16 @@ export interface Customers {
   change(customer: string, update: (before: KeptCustomer) => KeptCustomer): Promise<void>;
   /** Removes a record. Another worker cannot bring it back with a change that it began before. @throws as {@link change} */
   forget(customer: string): Promise<void>;
+  /** The other base URLs that have records of the profile, with the number of records, the most first. */
+  otherBanks(): Promise<{ baseUrl: string; customers: number }[]>;
+  /**
+   * Takes the records at another base URL along to the current one. If both have the same consent, the one at the current base URL
+   * stays as it is. Can be interrupted and repeated.
+   *
+   * @returns the number of records
+   * @throws as {@link change}
+   */
+  move(from: string): Promise<number>;
   /** Removes the records of all customers of the profile, at any bank. @throws Psd2Error `config` */
   forgetAll(): Promise<void>;
 }

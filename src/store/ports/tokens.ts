@@ -83,6 +83,14 @@ export interface Tokens {
   remember(customerId: string): Promise<void>;
   /** Rewrites all tokens of the profile, of any bank, encrypted or in clear as its protection now requires. */
   rewrite(): Promise<void>;
+  /**
+   * Takes the logins of another base URL along to the current one: the bank has a new address. A renewal that is under way at the
+   * old one ends first, and one that was stopped there stores its tokens at the new one. Can be interrupted and repeated.
+   *
+   * @returns the number of logins
+   * @throws as {@link change}
+   */
+  move(from: string): Promise<number>;
   /** Paths of the damaged files that psd2 kept. The operator may remove them. */
   damaged(): Promise<string[]>;
 }

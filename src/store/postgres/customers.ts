@@ -1,5 +1,11 @@
 import * as z from 'zod/mini';
-import { type CustomerVersion, changeRecord, keptCustomer } from '../kept-customer.ts';
+import {
+  type CustomerVersion,
+  changeRecord,
+  keptCustomer,
+  moveRecord,
+  type Update,
+} from '../kept-customer.ts';
 import type { Customers, KeptCustomer } from '../ports/customers.ts';
 import { type Database, LostAnswer } from './database.ts';
 
@@ -50,6 +56,34 @@ export class PostgresCustomers implements Customers {
     if ((await this.#newest(customer)).kept !== null) await this.#change(customer, null);
   }
 
+  async otherBanks(): Promise<{ baseUrl: string; customers: number }[]> {
+    return this.#database.look(
+      z.object({ baseUrl: z.string(), customers: z.number() }),
+      `select base_url as "baseUrl", count(*)::int as customers from psd2.customers
+       where profile = $1 and kept is not null and base_url is distinct from $2
+       group by base_url order by customers desc, base_url collate "C"`,
+      [this.#profile, this.#baseUrl],
+    );
+  }
+
+  async move(from: string): Promise<number> {
+    const found = await this.#database.look(
+      z.object({ customer_id: z.string() }),
+      `select customer_id from psd2.customers where profile = $1 and base_url = $2 and kept is not null
+       order by customer_id collate "C"`,
+      [this.#profile, from],
+    );
+    let moved = 0;
+    for (const { customer_id: customer } of found) {
+      const old = {
+        read: async () => (await this.#newest(customer, from)).kept,
+        change: (update: Update) => this.#change(customer, update, from),
+      };
+      if (await moveRecord(old, { change: (update) => this.#change(customer, update) })) moved += 1;
+    }
+    return moved;
+  }
+
   async forgetAll(): Promise<void> {
     await this.#database.look(
       z.unknown(),
@@ -60,10 +94,9 @@ export class PostgresCustomers implements Customers {
     );
   }
 
-  async #change(customer: string, update: ((before: KeptCustomer) => KeptCustomer) | null): Promise<void> {
-    const baseUrl = this.#bank();
+  async #change(customer: string, update: Update | null, baseUrl = this.#bank()): Promise<void> {
     await this.#database.remember(this.#profile);
-    const newest = () => this.#newest(customer);
+    const newest = () => this.#newest(customer, baseUrl);
     const add = (version: CustomerVersion) => this.#add([this.#profile, baseUrl, customer], version);
     await changeRecord(`the record of customer ${customer}`, { newest, add }, update);
   }
@@ -73,12 +106,12 @@ export class PostgresCustomers implements Customers {
     return this.#baseUrl;
   }
 
-  async #newest(customer: string): Promise<CustomerVersion> {
+  async #newest(customer: string, baseUrl = this.#baseUrl): Promise<CustomerVersion> {
     const found = await this.#database.lookOne(
       customerRow,
       `select generation, changes, kept from psd2.customers
        where profile = $1 and base_url = $2 and customer_id = $3`,
-      [this.#profile, this.#baseUrl, customer],
+      [this.#profile, baseUrl, customer],
     );
     return found ?? { generation: 0, changes: [], kept: null };
   }

@@ -147,6 +147,29 @@ export class PostgresTokens extends ProfileRows implements Tokens {
     }
   }
 
+  async move(from: string): Promise<number> {
+    const found = await this.look(
+      z.object({ holder: z.string() }),
+      'select holder from psd2.tokens where profile = $1 and base_url = $2 and secrets is not null order by holder',
+      [from],
+    );
+    let moved = 0;
+    for (const { holder: name } of found) {
+      const holder = name === '' ? null : name;
+      await this.#claimed(holder, undefined, async () => {
+        for (;;) {
+          const stored = await this.#newest(holder);
+          const tokens = stored?.base_url === from ? await this.#open(holder, stored) : undefined;
+          if (!stored || !tokens) return;
+          if (!(await this.#put(holder, stored.generation, tokens, stored.origin))) continue;
+          moved += 1;
+          return;
+        }
+      });
+    }
+    return moved;
+  }
+
   /** Always empty: a row is complete, or does not exist. */
   async damaged(): Promise<string[]> {
     return [];
@@ -171,7 +194,9 @@ export class PostgresTokens extends ProfileRows implements Tokens {
             // Do not require the claim. Without it, the tokens that the bank gave for a refresh token would be lost.
             const isSpent = before?.secrets && before.origin === (spent?.origin ?? spent?.generation);
             if (spent && !isSpent) return this.read(holder);
-            if (await this.#put(holder, before?.generation ?? 0, tokens)) return tokens;
+            // If the spent tokens have been moved to another base URL, the new ones follow them.
+            const baseUrl = spent ? before?.base_url : undefined;
+            if (await this.#put(holder, before?.generation ?? 0, tokens, undefined, baseUrl)) return tokens;
           }
         }),
       refuse: async ({ generation, origin = generation, ...tokens }) => {

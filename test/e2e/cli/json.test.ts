@@ -118,6 +118,7 @@ const ELSEWHERE = [
     (step) => `batch ${step}`, // batch/batch.test.ts
   ),
   'auth logout',
+  'auth move', // profile/other-base-url.test.ts
   'profile add',
   'profile edit', // profile-wizard.test.ts
   'profile protect', // protection.test.ts

@@ -100,4 +100,45 @@ describe.each(['files', 'postgres'])('logins at another base URL, with %s', (hom
     const amount = ['profile', 'set', 'sandbox', '--max-amount', '5.00', '--json'];
     expect(await operator.psd2(amount, { env })).toMatchObject({ code: 0 });
   });
+
+  it('psd2 auth move takes the logins along to a new address of the same bank, after a yes', async () => {
+    const env = await machine(home);
+    const moving = (...more: string[]) => ['auth', 'move', ...more, '--json'];
+    const run = (...args: string[]) => operator.psd2(args, { env });
+    const from = ['--from', present];
+    expect(readError(await run(...moving()))).toMatchObject({
+      message: '--from is missing',
+      hint: `All logins and consents of the profile belong to its base URL ${new URL(present).href}.`,
+    });
+    expect(readError(await run(...moving(...from)))).toMatchObject({ exitCode: 2 });
+    // The sandbox answers at both names.
+    const local = present.replace('127.0.0.1', 'localhost');
+    expect(await run('profile', 'set', 'sandbox', '--base-url', local, '--yes', '--json')).toMatchObject({
+      code: 0,
+    });
+    expect(readError(await run('accounts', 'list', '--json')).hint).toContain('psd2 auth move');
+    expect(readError(await run(...moving()))).toMatchObject({
+      hint: `The profile has logins or consents at: ${new URL(present).href}.`,
+    });
+    for (const wrong of ['http://127.0.0.1', OTHER, 'nonsense'])
+      expect(readError(await run(...moving('--from', wrong, '--yes')))).toMatchObject({
+        code: 'usage',
+        exitCode: 2,
+      });
+    expect(readError(await run(...moving(...from)))).toMatchObject({
+      code: 'confirmation_needed',
+      exitCode: 2,
+      message: `psd2 would move 1 login of the profile sandbox from ${new URL(present).href} to ${new URL(local).href}, and there is no terminal to ask at`,
+    });
+    expect(readError(await run('auth', 'token', '--json'))).toMatchObject({ exitCode: 4 });
+    const moved = await run(...moving(...from, '--yes'));
+    expect(moved, moved.stderr).toMatchObject({ code: 0, stderr: '' });
+    const result = { profile: 'sandbox', from: new URL(present).href, to: new URL(local).href };
+    expect(JSON.parse(moved.stdout)).toEqual({ ...result, logins: 1, customers: 0 });
+    const again = await run(...moving(...from));
+    expect(JSON.parse(again.stdout)).toEqual({ ...result, logins: 0, customers: 0 });
+    const listed = await run('accounts', 'list', '--json');
+    expect(listed, listed.stderr).toMatchObject({ code: 0 });
+    expect((await run('audit', '--json')).stdout).toContain('logins moved to the base URL');
+  });
 });

@@ -63,6 +63,56 @@ describe.each(named(BACKENDS))('what is kept of customers in %s', (_name, { open
     expect(await customers.read('ada')).toEqual({ psu: PSU, consents: [granted('co-1')] });
   });
 
+  describe('if the bank has a new address', () => {
+    const atNew = async () =>
+      (await place.worker()).open('bank', new URL('https://new.bank.example')).customers;
+
+    it('records are moved there, and what is there already stays', async () => {
+      const there = await atNew();
+      await customers.change('ada', (before) => ({ ...granting('co-1', 1)(before), psu: PSU }));
+      await customers.change('bob', granting('co-2', 2));
+      await customers.change('cy', granting('co-3'));
+      await customers.forget('cy');
+      await there.change('bob', (before) => ({ ...granting('co-4', 4)(before), psu: { ...PSU, id: 'new' } }));
+      await there.change('dot', granting('co-5'));
+      expect(await there.otherBanks()).toEqual([{ baseUrl: BANK.href, customers: 2 }]);
+      expect(await customers.otherBanks()).toEqual([{ baseUrl: 'https://new.bank.example/', customers: 2 }]);
+
+      expect(await there.move(BANK.href)).toBe(2);
+      expect(await there.list()).toEqual(['ada', 'bob', 'dot']);
+      expect(await there.read('ada')).toEqual({ psu: PSU, consents: [granted('co-1', 1)] });
+      expect(await there.read('bob')).toEqual({
+        psu: { ...PSU, id: 'new' },
+        consents: [granted('co-4', 4), granted('co-2', 2)],
+      });
+      expect(await customers.list()).toEqual([]);
+      expect([await there.otherBanks(), await there.move(BANK.href)]).toEqual([[], 0]);
+    });
+
+    it('a consent that a worker at the old address adds meanwhile is moved too', async () => {
+      const there = await atNew();
+      for (let number = 1; number <= 10; number += 1) await customers.change('ada', granting(`co-${number}`));
+      const adding = async () => {
+        for (let number = 11; number <= 30; number += 1) await others.change('ada', granting(`co-${number}`));
+      };
+      await Promise.all([adding(), there.move(BANK.href)]);
+      await there.move(BANK.href);
+      const flows = (await there.read('ada'))?.consents.map(({ flow }) => flow);
+      expect(flows?.toSorted()).toEqual(
+        Array.from({ length: 30 }, (_, index) => `co-${index + 1}`).toSorted(),
+      );
+    });
+
+    it('a move that was killed between the two addresses can be repeated', async () => {
+      const there = await atNew();
+      await customers.change('ada', granting('co-1'));
+      // A killed process leaves this.
+      await there.change('ada', granting('co-1'));
+      expect(await there.move(BANK.href)).toBe(1);
+      expect((await there.read('ada'))?.consents).toEqual([granted('co-1')]);
+    });
+  });
+
   it('a consent is kept with each value that it may have', async () => {
     const consents = [
       granted('co-3', 3),

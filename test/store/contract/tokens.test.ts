@@ -60,6 +60,66 @@ describe.each(named(BACKENDS))('the tokens in %s', (_name, { open }) => {
     expect(await at(here, 'nobody').otherBanks()).toEqual([]);
   });
 
+  describe('if the bank has a new address', () => {
+    const NEW = new URL('https://new.bank.example/psd2');
+    const atNew = async (passphrase?: string) => (await place.worker(passphrase)).open('bank', NEW).tokens;
+
+    it.each([false, true])(
+      'logins are moved there with all that belongs to them, and others stay (protected: %s)',
+      async (isProtected) => {
+        if (isProtected) await place.protect('bank', 'correct horse');
+        const pass = isProtected ? 'correct horse' : undefined;
+        const old = (await place.worker(pass)).open('bank', BANK).tokens;
+        const there = await atNew(pass);
+        await write(old, { ...login, unproven: true });
+        await old.change(null, (slot) => slot.write(login));
+        await old.change('gone', (slot) => slot.write(login));
+        await old.forget('gone');
+        await there.change('7654321', (slot) => slot.write(renewed));
+        const third = (await place.worker(pass)).open('bank', new URL('https://third.example')).tokens;
+        await third.change('third', (slot) => slot.write(login));
+
+        expect(await there.move(BANK.href)).toBe(2);
+        expect(await there.read(CUSTOMER)).toMatchObject({ ...login, unproven: true });
+        expect(await there.read(null)).toMatchObject(login);
+        expect(await there.read('7654321')).toMatchObject(renewed);
+        expect(await there.read('gone')).toBeUndefined();
+        expect(await there.otherBanks()).toEqual([{ baseUrl: 'https://third.example/', logins: 1 }]);
+        expect(await old.read(CUSTOMER)).toBeUndefined();
+        expect(await there.move(BANK.href)).toBe(0);
+      },
+    );
+
+    it('a renewal that was stopped at the old address stores its tokens at the new one', async () => {
+      await write(tokens, login);
+      const there = await atNew();
+      const spent = await read(tokens);
+      expect(await there.move(BANK.href)).toBe(1);
+      await tokens.change(CUSTOMER, async (slot) => {
+        expect(await slot.isOurs(spent)).toBe(false);
+        expect(await slot.replace(spent, renewed)).toMatchObject(renewed);
+      });
+      expect(await there.read(CUSTOMER)).toMatchObject(renewed);
+      // A refusal of the spent ones does not count for the new ones.
+      await tokens.change(CUSTOMER, (slot) => slot.refuse(spent));
+      expect(await there.read(CUSTOMER)).toMatchObject(renewed);
+    });
+
+    it('logins are moved after a renewal that is under way', async () => {
+      await write(tokens, login);
+      const there = await atNew();
+      let moving: Promise<number> | undefined;
+      await tokens.change(CUSTOMER, async (slot) => {
+        moving = there.move(BANK.href);
+        const spent = await slot.read();
+        expect(await slot.isOurs(spent)).toBe(true);
+        await slot.replace(spent, renewed);
+      });
+      expect(await moving).toBe(1);
+      expect(await there.read(CUSTOMER)).toMatchObject(renewed);
+    });
+  });
+
   it('other workers find tokens only for their holder at their bank', async () => {
     await write(tokens, login);
     expect(await others.read(CUSTOMER)).toMatchObject(login);
