@@ -16,8 +16,9 @@ const { outputFiles, metafile } = await bundle(unfinished);
 const lost = chunksForEffect(metafile);
 if (lost.length > 0)
   throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
-// One file has what the help of a command needs. Another has what a running command needs on top. The table of settings stays
-// separate, since the help of psd2 profile needs it without the rest.
+// One file has what the help of a command needs. Another has what a running command needs on top, and a third one what a call to
+// the bank needs besides, with the store in files. The table of settings stays separate, since the help of psd2 profile needs it
+// without the rest.
 const files = filesOfChunks(metafile, 'src/main.ts', {
   'tree.js': {
     sources: [
@@ -28,7 +29,18 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
     ],
   },
   'settings.js': { sources: ['src/store/machine/setting-table.ts'] },
-  'run.js': { importedBy: 'src/cli/run.ts' },
+  'run.js': { importedBy: ['src/cli/run.ts'] },
+  'call.js': {
+    importedBy: [
+      'src/commands/open/bank.ts',
+      'src/commands/open/keys.ts',
+      'src/commands/open/call-records.ts',
+      'src/commands/flow/interrupted.ts',
+      'src/bank/open.ts',
+      'src/store/open.ts',
+      'src/store/files/backend.ts',
+    ],
+  },
 });
 const names = new Map([...files].map(([chunk, file]) => [basename(chunk), basename(file)]));
 const joined = new Map();

@@ -7,8 +7,8 @@ import { build } from 'esbuild';
  *
  * @param {import('esbuild').Metafile} metafile
  * @param {string} main the source of the entry that does not change
- * @param {Record<string, { sources: string[] } | { importedBy: string }>} joined name of a file -> the sources whose chunks
- *   go into it, or the source of an entry: that one and all its imports. If two files want a chunk, the first one gets it
+ * @param {Record<string, { sources: string[] } | { importedBy: string[] }>} joined name of a file -> the sources whose chunks
+ *   go into it, or the sources of entries: these and all their imports. If two files want a chunk, the first one gets it
  * @returns {Map<string, string>} path of a chunk -> path of the file that it goes into
  * @throws Error if a source is in no chunk
  */
@@ -36,7 +36,7 @@ export function filesOfChunks({ outputs }, main, joined) {
     const chunks =
       'sources' in chosen
         ? chosen.sources.flatMap(chunksOf)
-        : chunksOf(chosen.importedBy).flatMap((chunk) => [...withImports(chunk)]);
+        : chosen.importedBy.flatMap(chunksOf).flatMap((chunk) => [...withImports(chunk)]);
     for (const chunk of chunks)
       if (!alone.has(chunk) && !files.has(chunk)) files.set(chunk, join(dirname(chunk), name));
   }

@@ -126,11 +126,20 @@ function asksFor(file: string, name: string): boolean {
   }
 }
 
-/** Handles failed writes to stdout and stderr, so that they neither stop a payment half-way nor go unnoticed. */
-export function watchOutput(): void {
-  process.stdout.on('error', endOverLostOutput);
-  // stderr has no reader any more, but the payment must continue.
-  process.stderr.on('error', () => {});
+let isStderrWatched = false;
+
+/** Lets the command go on if stderr has no reader any more: a payment must not stop half-way. Does not open the stream. */
+export function watchStderr(): void {
+  const described = Object.getOwnPropertyDescriptor(process, 'stderr');
+  const open = described?.get;
+  if (isStderrWatched || described === undefined || open === undefined) return;
+  isStderrWatched = true;
+  const get = () => {
+    Object.defineProperty(process, 'stderr', described);
+    const stream: NodeJS.WriteStream = open.call(process);
+    return stream.on('error', () => {});
+  };
+  Object.defineProperty(process, 'stderr', { ...described, get });
 }
 
 /** Ends the process, since its output is lost. A reader that stops early (`| head`) is not an error and hides none. */

@@ -13,7 +13,8 @@ import { openOutput, silentOutput } from '../terminal/output/output.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type RawGlobals, readGlobals } from './globals.ts';
 import { errorsAreJson, isForPrograms, type OutputMode, readOutputMode } from './output-mode.ts';
-import { type ErrorStyle, reportError, watchOutput } from './report-error.ts';
+import { isTerminalOnStderr, stdoutAtOnce } from './print-at-once.ts';
+import { type ErrorStyle, reportError, watchStderr } from './report-error.ts';
 import { type Interruption, watchSignals } from './signals.ts';
 import { realWorld } from './world.ts';
 
@@ -27,7 +28,7 @@ export async function runCommand(
   kind: CommandKind | undefined,
   sourceOf: Context['sourceOf'],
 ): Promise<void> {
-  watchOutput();
+  watchStderr();
   const letThreadsSleep = keepThreadsAwake();
   const repeated: Repeated = {
     profile: sourceOf('profile') === 'option' ? raw.profile : undefined,
@@ -58,7 +59,8 @@ async function openWorld(
   sourceOf: Context['sourceOf'],
   interruption: Interruption,
 ): Promise<Omit<Surroundings, 'onEnd' | 'repeated'>> {
-  const { env, stdout } = process;
+  const { env } = process;
+  const stdout = stdoutAtOnce;
   const mode = readOutputMode(raw, env, stdout.isTTY === true);
   if (!raw.color) {
     // The packages that draw prompts, spinner and tables read these.
@@ -68,7 +70,7 @@ async function openWorld(
   if (raw.raw && kind !== 'inquiry')
     throw new Psd2Error('usage', '--raw works only with the commands that read from the bank');
   const { signal } = interruption;
-  const asEvents = isForPrograms(mode.format) && process.stderr.isTTY !== true;
+  const asEvents = isForPrograms(mode.format) && !isTerminalOnStderr();
   const terminal = openTerminal(process, { ...mode, asEvents, signal });
   if (asEvents) {
     // Node's own warnings are events too, since text lines between JSON objects would break a reader.
@@ -98,7 +100,7 @@ async function openWorld(
     printBytes: (bytes) =>
       stdout.write(stdout.isTTY ? cleanLines(Buffer.from(bytes).toString('utf8')) : bytes),
     stdoutIsTerminal: stdout.isTTY === true,
-    isForPerson: stdout.isTTY === true && process.stderr.isTTY === true && mode.format === 'table',
+    isForPerson: stdout.isTTY === true && isTerminalOnStderr() && mode.format === 'table',
     stdoutColumns: stdout.columns,
     world: realWorld(signal, interruption.unfinished),
     readStdin: () => readStdin(signal),
@@ -110,12 +112,12 @@ async function openWorld(
 }
 
 async function openStdout(mode: OutputMode, { say, warn }: Terminal, interruption: Interruption) {
-  const page = await readPager(process, warn, (isPaging) => {
+  const page = await readPager(process.env, warn, (isPaging) => {
     interruption.isPaging = isPaging;
   });
   const hasStates = mode.colour && mode.format === 'table';
   const paintState = hasStates ? (await import('../terminal/output/states.ts')).paintState : undefined;
-  return openOutput(process.stdout, { ...mode, paintState, say, query: await readQuery(mode.query), page });
+  return openOutput(stdoutAtOnce, { ...mode, paintState, say, query: await readQuery(mode.query), page });
 }
 
 async function readStdin(signal: AbortSignal): Promise<string> {
@@ -137,11 +139,11 @@ async function readQuery(expression: string | undefined) {
 
 /** Opens the operator's pager, if there is one and stdout is a terminal. */
 async function readPager(
-  { stdout, env }: NodeJS.Process,
+  env: NodeJS.ProcessEnv,
   warn: (text: string) => void,
   isOpen: (open: boolean) => void,
 ) {
-  if (!stdout.isTTY || !(env.PSD2_PAGER ?? env.PAGER)) return undefined;
+  if (!stdoutAtOnce.isTTY || !(env.PSD2_PAGER ?? env.PAGER)) return undefined;
   const { pagerOf, showInPager } = await import('../terminal/pager.ts');
   const pager = pagerOf(env);
   return (
@@ -152,7 +154,7 @@ async function readPager(
       isOpen(false);
       if (isShown) return;
       warn(`The pager ${pager[0]} could not be started.`);
-      stdout.write(text);
+      stdoutAtOnce.write(text);
     })
   );
 }

@@ -84,16 +84,16 @@ const IS_LEFT_OUT: Record<TerminalEvent['event'], boolean> = {
 };
 
 function teller(
-  { stderr }: Streams,
+  streams: Streams,
   { quiet, asEvents }: TerminalOptions,
   prompts: Pick<Prompts, 'waiting'>,
 ): Terminal['tell'] {
   return (event, text) => {
     if (quiet && (asEvents || IS_LEFT_OUT[event.event])) return;
     const { waiting } = prompts;
-    if (asEvents) stderr.write(`${cleanJson(JSON.stringify(event))}\n`);
+    if (asEvents) streams.stderr.write(`${cleanJson(JSON.stringify(event))}\n`);
     // If a question waits, the text gets its own line, and the question is shown again.
-    else stderr.write(waiting === undefined ? `${text}\n` : `\n${text}\n? ${waiting} `);
+    else streams.stderr.write(waiting === undefined ? `${text}\n` : `\n${text}\n? ${waiting} `);
   };
 }
 

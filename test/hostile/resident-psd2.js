@@ -1,5 +1,6 @@
 // Runs the built psd2 again and again in one process, each time with its own arguments, environment and streams, for
 // tests that need thousands of runs. Its parent sends what to run, and gets how it ended.
+import fs from 'node:fs';
 import { Readable } from 'node:stream';
 import { main } from '../../dist/main.js';
 
@@ -16,6 +17,17 @@ for (const name of ['stdout', 'stderr']) {
     return true;
   };
 }
+// psd2 writes to the descriptor of stdout, and asks it whether it is a terminal, so as not to open the stream.
+const { fstatSync, writeSync } = fs;
+fs.writeSync = (descriptor, data, ...rest) => {
+  if (descriptor !== 1) return writeSync(descriptor, data, ...rest);
+  process.stdout.write(data);
+  return data.length;
+};
+fs.fstatSync = (descriptor, ...rest) =>
+  descriptor === 1
+    ? { isFile: () => !process.stdout.isTTY, isCharacterDevice: () => process.stdout.isTTY, rdev: -1 }
+    : fstatSync(descriptor, ...rest);
 process.exit = (code) => {
   throw new Error(`process.exit(${code}) was called`);
 };
@@ -39,7 +51,6 @@ async function run({ args, env, columns, input = '' }) {
   } catch (error) {
     crashed(error);
   }
-  process.stdout.removeAllListeners('error');
   process.send({ code: crash === undefined ? (process.exitCode ?? 0) : 1, ...printed, crash });
 }
 

@@ -77,7 +77,7 @@ describe('which chunks go into one file', () => {
   it('a joined file has the chunks of its sources or all imports of a chunk, and nothing that main imports', () => {
     const files = filesOfChunks(metafile, 'src/main.ts', {
       'A.js': { sources: ['src/tree.ts'] },
-      'B.js': { importedBy: 'src/run.ts' },
+      'B.js': { importedBy: ['src/run.ts'] },
     });
     expect(Object.fromEntries(files)).toEqual({
       'dist/tree.js': 'dist/A.js',

@@ -91,6 +91,15 @@ export function silentOutput(format: OutputFormat): Output {
   };
 }
 
+/** What the output needs of standard output. */
+export interface Stdout {
+  readonly isTTY: boolean;
+  /** The size of the terminal; 0 or undefined if it is not known. */
+  readonly columns: number | undefined;
+  readonly rows: number | undefined;
+  write(data: string | Uint8Array): void;
+}
+
 export interface OutputOptions {
   format: OutputFormat;
   colour: boolean;
@@ -106,7 +115,7 @@ export interface OutputOptions {
 }
 
 /** Writes a command's data in the format that the operator chose. */
-export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): Output {
+export function openOutput(stdout: Stdout, options: OutputOptions): Output {
   const { format, say, query, page } = options;
   const { paintState = (state: string) => state } = options;
   const write = (text: string) => {
@@ -114,7 +123,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
   };
   /** Prints a list, page by page if it is longer than the terminal. */
   const show = async (text: string) => {
-    if (page && text.split('\n').length >= stdout.rows) await page(`${text}\n`);
+    if (page && text.split('\n').length >= (stdout.rows ?? Number.POSITIVE_INFINITY)) await page(`${text}\n`);
     else write(text);
   };
   const programs = forPrograms(stdout, options);
@@ -178,7 +187,7 @@ export function openOutput(stdout: NodeJS.WriteStream, options: OutputOptions): 
 
 /** Writes a JSON array, each element when it arrives. If they end with an error, the array has those before it. */
 async function writeArray(
-  stdout: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>,
+  stdout: Pick<Stdout, 'isTTY' | 'write'>,
   documents: AsyncIterable<unknown>,
 ): Promise<void> {
   const indent = stdout.isTTY ? 2 : 0;
@@ -209,7 +218,7 @@ export function parseOutputFormat(text: string): OutputFormat {
  * @param show prints a list, page by page if it is longer than the terminal
  */
 function forPeople(
-  stdout: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+  stdout: Pick<Stdout, 'isTTY' | 'columns'>,
   {
     format,
     colour,
@@ -255,7 +264,7 @@ function forPeople(
 
 /** Writes JSON, NDJSON or CSV, after `--query`. */
 function forPrograms(
-  { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'>,
+  { isTTY }: Pick<Stdout, 'isTTY'>,
   { format, query, bareStrings }: Pick<OutputOptions, 'format' | 'query' | 'bareStrings'>,
 ) {
   let failure: unknown;
