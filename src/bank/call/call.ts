@@ -19,6 +19,8 @@ export interface CallFacts {
   needsConsent: boolean;
   /** It gets or revokes tokens. */
   login: boolean;
+  /** It is about a payment that the bank has: the one with the transaction id of the call. */
+  ofPayment?: true;
 }
 
 /** A call of a bank's interface, without headers and signature. */

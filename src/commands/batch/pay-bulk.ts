@@ -16,6 +16,7 @@ import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../flow/drive.ts';
+import { endPaymentTokens } from '../open/payment-tokens.ts';
 import { awaitsCustomer, isOfLine, payingPorts, refuseOtherOrder } from './pay-line.ts';
 import type { Payer } from './payers.ts';
 import {
@@ -337,6 +338,8 @@ async function drive(
     // What stopped it counts more than what else goes wrong now.
     if (!isInterruption(error) && !isOvertaken(error)) await followAll(payment, payer, open.current);
     throw error;
+  } finally {
+    await endPaymentTokens(payer.context, open.current, false);
   }
   await followAll(payment, payer, open.current);
 }

@@ -14,6 +14,7 @@ import { endIfUntouched } from '../flow/drive.ts';
 import { flowPortsOf } from '../flow/ports.ts';
 import { returnPortsOf } from '../open/returns.ts';
 import { initiationOf } from '../transfer/create.ts';
+import { TRANSFERS } from '../transfer/transfers.ts';
 import { byLink } from './links.ts';
 import type { Payer } from './payers.ts';
 import { checkedPayee, type LinePayment, orderOf, orRefused, refuseLine, takesLine } from './prepare-line.ts';
@@ -145,6 +146,8 @@ async function drive(
   } catch (error) {
     await endIfUntouched(open, error);
     throw error;
+  } finally {
+    await TRANSFERS.tidy?.(payer.context, open.current);
   }
 }
 
@@ -156,7 +159,7 @@ async function drive(
 export async function payingPorts(
   { links, batches, batch, whileWaiting }: LinePayment,
   { context, opened }: Payer,
-  { flow, initiation }: Pick<Operation<OrderTarget>, 'flow' | 'initiation'>,
+  { flow, initiation, transactionId }: Pick<Operation<OrderTarget>, 'flow' | 'initiation' | 'transactionId'>,
   { link, line, isNew }: { link: object; line: number; isNew: boolean },
 ) {
   const { initiated, ...ports } = flowPortsOf(context, opened);
@@ -164,11 +167,7 @@ export async function payingPorts(
   const given = async () => {
     await batches.change(batch, (now) => (now.linked.has(flow) ? null : { type: 'link-given', line, flow }));
   };
-  const returns = initiation && {
-    ...(await returnPortsOf(context, opened, false)),
-    // The token is for this payment alone. Kept, it would replace the one for readings.
-    keepTokens: async (granted: () => Promise<unknown>) => void (await granted()),
-  };
+  const returns = initiation && (await returnPortsOf(context, opened, false, transactionId));
   return {
     ...ports,
     // The log has nothing of a new flow.

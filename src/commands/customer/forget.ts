@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { paymentHolder } from '../../domain/payment-holder.ts';
 import { type NameOf, pseudonymisedEvent, pseudonymisedLine } from '../../domain/pseudonymised.ts';
 import { removeCalls } from '../../store/machine/call-log.ts';
 import type { Removed } from '../../store/ports/personal.ts';
@@ -101,6 +102,9 @@ async function confirmForgetting(context: Context, found: Collected, revokes: bo
   });
 }
 
+/** The first event of a flow. */
+const beginning = z.object({ transactionId: z.string() });
+
 /** Each step finds what an interrupted run has left. Whose the pseudonyms are is forgotten last. */
 async function forgetNow(
   context: Context,
@@ -115,6 +119,11 @@ async function forgetNow(
   if (revokes) await endConsents(context, customerId, ended);
   await endLogin(context, customerId, revokes, ended);
   const found = await collectFor(context, customerId, out);
+  const { tokens } = await context.store();
+  for (const { events } of found.flows) {
+    const { data: begun } = beginning.safeParse(events[0]?.event);
+    if (begun) await tokens.erase(paymentHolder(begun.transactionId));
+  }
   const nameOf = await namesFor(context, found);
   const removed: Removed[] = removeFromLog(context, found);
   for (const { folder } of found.folders)

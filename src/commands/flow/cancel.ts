@@ -108,6 +108,8 @@ async function cancelThere<K extends Kind>(
     } catch (error) {
       if (open.current !== before) noun.print(context, open.current);
       throw error;
+    } finally {
+      await noun.tidy?.(context, open.current);
     }
     noun.print(context, open.current);
     const freed = noun.referenceOf(open.current);

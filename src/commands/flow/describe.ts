@@ -43,6 +43,8 @@ export interface FlowNoun<K extends Kind> {
    * @param paste the operator pastes the address that the customer's browser ended at
    */
   cancelAtBank?(context: Context, opened: CustomerBank, open: Open<K>, paste: boolean): Promise<void>;
+  /** Removes what a flow needs no more, if it has ended. Absent: nothing. */
+  tidy?(context: Context, flow: FlowOf<K>): Promise<void>;
   /** What stays at the bank after the flow was cancelled here, and the command that ends it there. Absent: nothing. */
   leftAtBank?(flow: FlowOf<K>): { why: string; end: string[] } | undefined;
   /** Whether the outcome is unknown, so that a person may decide it. */

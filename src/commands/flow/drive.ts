@@ -29,10 +29,12 @@ export async function driveFlow<K extends Kind>(
     await endIfUntouched(open, error);
     const flow: FlowOf<K> = open.current;
     noun.print(context, flow);
+    await noun.tidy?.(context, flow);
     const warned = noun.payment ? withWarning(error, flow, noun.payment(flow)) : error;
     throw withNext(warned, flow, 'accepted' in flow && flow.accepted ? [] : confirmed);
   }
   noun.print(context, open.current);
+  await noun.tidy?.(context, open.current);
 }
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */

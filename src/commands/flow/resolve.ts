@@ -79,6 +79,7 @@ async function resolve<K extends Kind>(
       });
     } finally {
       if (open.current !== before) noun.print(context, open.current);
+      await noun.tidy?.(context, open.current);
     }
     const freed = noun.referenceOf(open.current);
     if (open.current.state === 'failed' && freed !== null)

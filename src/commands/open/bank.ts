@@ -14,7 +14,7 @@ import { Pace } from '../../bank/call/pace.ts';
 import type { Bank, BankInterface } from '../../bank/ports/bank.ts';
 import type { TokenSource } from '../../bank/ports/call.ts';
 import type { ClientCredentials } from '../../bank/ports/customer.ts';
-import { CallFailed, connectToBank } from '../../bank/transport/connection.ts';
+import { connectToBank } from '../../bank/transport/connection.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type InquiryPorts, withSca } from '../../flows/sca.ts';
 import { openSession } from '../../flows/session.ts';
@@ -30,13 +30,14 @@ import type { GrantType, Holder } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ApplicationBank, Context, CustomerBank, ProfileContext, Transport } from '../context.ts';
 import { customerPortsOf } from '../flow/ports.ts';
-import { isOwnSandbox } from '../sandbox/profile.ts';
 import { CallTally, callRecorder, countingReads, notingCalls, notingRefreshes } from './call-records.ts';
 import { countingByConsent } from './consent-reads.ts';
 import { noticingEnds } from './ended-consent.ts';
 import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
+import { namingSandbox } from './naming-sandbox.ts';
 import { describeOtherLogins } from './other-logins.ts';
+import { type PaymentTokens, paymentTokensOf } from './payment-tokens.ts';
 
 /** Finds the interface of a profile's bank. It opens the profile only if it needs to. */
 export type FindInterface = (profile: () => Profile) => Promise<KnownInterface>;
@@ -94,19 +95,24 @@ async function openBankFor(
     apiTrackId: login?.apiTrackId,
     ...kept,
   });
-  const session = openSession({
-    login: application.connect().login,
-    grantType: grant,
+  const sessionOf = (owner: Holder, whose: string) =>
+    openSession({
+      login: application.connect().login,
+      grantType: owner === null ? grant : 'authorization_code',
+      holder: owner,
+      client: application.client,
+      keeper: {
+        whose,
+        read: () => tokens.read(owner),
+        ready: () => tokens.ready(),
+        change: (work) => tokens.change(owner, (slot) => work(transport.tally.countingRenewals(slot))),
+      },
+      world: context.world,
+    });
+  const session = sessionOf(
     holder,
-    client: application.client,
-    keeper: {
-      whose: holder === null ? 'The login of the application' : `The login of customer ${holder}`,
-      read: () => tokens.read(holder),
-      ready: () => tokens.ready(),
-      change: (work) => tokens.change(holder, (slot) => work(transport.tally.countingRenewals(slot))),
-    },
-    world: context.world,
-  });
+    holder === null ? 'The login of the application' : `The login of customer ${holder}`,
+  );
   const noting = notingRefreshes(session, context, holder, () => tokens.login(holder));
   const accessTokens = logsIn === 'with a consent' ? askingForConsent(noting, customerId) : noting;
   const counted = await context.reads();
@@ -122,6 +128,7 @@ async function openBankFor(
     ...(isPresent && {
       around: (plain) => scaForInquiries(inquiryPorts(context, application.profile, plain)),
     }),
+    ofPayments: paymentTokensOf(tokens, (owner) => sessionOf(owner, 'The login of a payment')),
   });
   return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
 }
@@ -155,7 +162,7 @@ function inquiryPorts(context: Context, profile: Profile, bank: Bank): InquiryPo
 interface WrappableBank extends ApplicationBank {
   connectWith(
     tokens: TokenSource | undefined,
-    wrappers: { own?: Wrapper; around?: (bank: Bank) => Wrapper },
+    wrappers: { own?: Wrapper; around?: (bank: Bank) => Wrapper; ofPayments?: PaymentTokens },
   ): Bank;
 }
 
@@ -190,12 +197,13 @@ export async function openApplicationBank(
     session,
     ...world,
   });
-  const connectWith: WrappableBank['connectWith'] = (tokens, { own, around }) =>
+  const connectWith: WrappableBank['connectWith'] = (tokens, { own, around, ofPayments }) =>
     opened.connect((wire) => {
       const { connection, pace, observe } = transport;
       const timing = { timeoutMs: globals.timeoutMs, ...world };
       const exchange = openExchange({ connection, wire, session, pace, observe, ...timing });
-      return wrap(exchange, context, tokens, (call) => carriesToken(call, bank.logsIn), own);
+      const isPrivate = (call: BankCall) => carriesToken(call, bank.logsIn);
+      return wrap(exchange, context, { tokens, isPrivate, ofPayments }, own);
     }, around);
   return {
     profile,
@@ -206,6 +214,13 @@ export async function openApplicationBank(
     connectWith,
     client: () => clientOf(profile, opened) ?? transport.client(),
   };
+}
+
+/** The tokens that calls carry. */
+interface Carried {
+  tokens: TokenSource | undefined;
+  isPrivate: (call: BankCall) => boolean;
+  ofPayments: PaymentTokens | undefined;
 }
 
 /**
@@ -224,15 +239,17 @@ export async function openApplicationBank(
 function wrap<What extends Said>(
   exchange: Exchange<What>,
   context: ProfileContext,
-  tokens: TokenSource | undefined,
-  hasToken: (call: BankCall) => boolean,
+  { tokens, isPrivate, ofPayments }: Carried,
   own: Wrapper = (calls) => calls,
 ): Caller<What> {
   const { globals, printBytes, terminal } = context;
   const named = namingSandbox(context, context.profile(), exchange);
   const withToken = tokens && withTokens(named, tokens);
-  const authenticated: Exchange<What> = (call) =>
-    withToken && hasToken(call) ? withToken(call) : named(call);
+  const authenticated: Exchange<What> = async (call) => {
+    const ofPayment = await ofPayments?.(call);
+    if (ofPayment) return withTokens(named, ofPayment)(call);
+    return withToken && isPrivate(call) ? withToken(call) : named(call);
+  };
   const notice = (message: Notice) => {
     terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
   };
@@ -360,39 +377,6 @@ export async function notLoggedIn(context: ProfileContext, holder: Holder | unde
 function writeSome(names: readonly string[]): string {
   const more = names.length - 5;
   return `${names.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-/**
- * Wraps the calls of the sandbox's profile: if the sandbox is not running, the error says so. Other profiles' calls stay
- * as they are.
- */
-export function namingSandbox<What extends Said>(
-  context: Pick<ProfileContext, 'folder'>,
-  { settings }: Profile,
-  exchange: Exchange<What>,
-): Exchange<What> {
-  if (!isOwnSandbox(settings, context)) return exchange;
-  return async (call) => {
-    try {
-      return await exchange(call);
-    } catch (error) {
-      if (!isUnreachable(error) || (await isRunning(context))) throw error;
-      throw new Psd2Error(error.code, 'The sandbox is not running', {
-        ...error.context,
-        hint: 'Start it with:',
-        next: [['sandbox', 'start', '--detach']],
-      });
-    }
-  };
-}
-
-function isUnreachable(error: unknown): error is Psd2Error {
-  return error instanceof Psd2Error && error.cause instanceof CallFailed && error.cause.neverSent;
-}
-
-async function isRunning({ folder }: Pick<ProfileContext, 'folder'>): Promise<boolean> {
-  const { runningSandbox } = await import('../../sandbox/folder/running.ts');
-  return (await runningSandbox(folder.sandbox)) !== undefined;
 }
 
 /** Sends the customer to SCA if the bank asks for it, and makes the call again. A PUT is not repeated: its SCA is done. */

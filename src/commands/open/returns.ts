@@ -1,3 +1,4 @@
+import { paymentHolder } from '../../domain/payment-holder.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ReturnPorts } from '../../flows/linked-sca.ts';
 import { readReturnAddress } from '../../flows/login.ts';
@@ -13,11 +14,13 @@ const NEVER = new AbortController().signal;
  * What psd2 needs of the operator for SCA that the bank's links lead.
  *
  * @param paste the operator pastes the address that the customer's browser ended at
+ * @param payment the transaction id of the payment that the customer authorises: its tokens are for it alone
  */
 export async function returnPortsOf(
   context: Context,
   { client, customerId, profile, tokens }: CustomerBank,
   paste: boolean,
+  payment?: string,
 ): Promise<ReturnPorts> {
   const { terminal } = context;
   return {
@@ -26,8 +29,9 @@ export async function returnPortsOf(
       const giveBack = await tokens.ready();
       const kept = await granted();
       await giveBack();
-      await tokens.change(customerId, (slot) => slot.write(kept), NEVER);
-      await (await openAccessNotes(context)).forget(customerId);
+      const holder = payment === undefined ? customerId : paymentHolder(payment);
+      await tokens.change(holder, (slot) => slot.write(kept), NEVER);
+      if (payment === undefined) await (await openAccessNotes(context)).forget(customerId);
     },
     askForReturn: paste
       ? (state) =>

@@ -196,11 +196,8 @@ export async function driveTransfer(
   { payeeVerified, paste, isNew = false }: { payeeVerified: boolean; paste: boolean; isNew?: boolean },
 ): Promise<void> {
   const { terminal, globals, output } = context;
-  const returns = open.current.initiation && {
-    ...(await returnPortsOf(context, opened, paste)),
-    // The token is for this payment alone. Kept, it would replace the one for readings.
-    keepTokens: async (granted: () => Promise<unknown>) => void (await granted()),
-  };
+  const { initiation, transactionId } = open.current;
+  const returns = initiation && (await returnPortsOf(context, opened, paste, transactionId));
   await driveFlow(
     context,
     TRANSFERS,

@@ -90,12 +90,20 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     const { flowPortsOf } = await import('../flow/ports.ts');
     const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
     if (paste) refusePasting(context);
-    const returns = await returnPortsOf(context, opened, paste);
+    const returns = await returnPortsOf(context, opened, paste, open.current.transactionId);
     const calls = opened.bank.payments.transfer(open.current);
-    await cancelAtBank(open, calls, flowPortsOf(context, opened), {
-      ...returns,
-      keepTokens: async (granted) => void (await granted()),
-    });
+    await cancelAtBank(open, calls, flowPortsOf(context, opened), returns);
+  },
+  async tidy(context, flow) {
+    if (!flow.initiation) return;
+    const { endPaymentTokens } = await import('../open/payment-tokens.ts');
+    const { futureDated, standing } = flow.order;
+    // What is ordered for later can still be cancelled at the bank.
+    await endPaymentTokens(
+      context,
+      flow,
+      needsSettlement(flow.order) || futureDated || standing !== undefined,
+    );
   },
   // The bank has no status for one transfer of a bulk payment alone.
   isUnknown: (flow) =>

@@ -16,6 +16,8 @@ export const VARIATIONS = [
   'no-sca',
   /** The bank executes a payment an hour after the customer authorised it. */
   'executes-late',
+  /** Once the customer has logged in with a payment, calls about it need the token of that login. */
+  'payment-tokens',
 ] as const;
 
 export type Variation = (typeof VARIATIONS)[number];

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isPaymentHolder } from '../../domain/payment-holder.ts';
 import type { Holder } from '../ports/tokens.ts';
 
 // File names for ids. The name of a customer or an account can be turned back into its id. Some file systems ignore case, so names differ also without
@@ -40,12 +41,14 @@ export function nameOfBank(baseUrl: string): string {
 
 /** The file name for the tokens and notes of a holder. */
 export function nameOfHolder(holder: Holder): string {
-  return holder === null ? APPLICATION : `${CUSTOMER}${nameOfCustomer(holder)}`;
+  if (holder === null) return APPLICATION;
+  return isPaymentHolder(holder) ? encode(holder) : `${CUSTOMER}${nameOfCustomer(holder)}`;
 }
 
 /** The holder with this file name. Undefined if psd2 did not make the name. */
 export function holderOfName(name: string): Holder | undefined {
   if (name === APPLICATION) return null;
+  if (isPaymentHolder(decode(name))) return customerOfName(name);
   return name.startsWith(CUSTOMER) ? customerOfName(name.slice(CUSTOMER.length)) : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { isPaymentHolder } from '../../domain/payment-holder.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
   appendDurably,
@@ -185,11 +186,16 @@ export async function loginsOf(
   login: (holder: Holder) => Promise<StoredLogin | undefined>,
 ): Promise<{ customerId: string; login: StoredLogin }[]> {
   const found: { customerId: string; login: StoredLogin }[] = [];
-  for (const customerId of holders.filter((holder) => holder !== null).sort()) {
+  for (const customerId of holders.filter(isCustomers).sort()) {
     const own = await login(customerId);
     if (own) found.push({ customerId, login: own });
   }
   return found;
+}
+
+/** Whether the tokens of a holder are a customer's. */
+export function isCustomers(holder: Holder): holder is string {
+  return holder !== null && !isPaymentHolder(holder);
 }
 
 /** The holders in a folder of tokens: with a folder, or with a file whose name ends like this. @throws Psd2Error `config` */

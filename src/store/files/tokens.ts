@@ -28,6 +28,7 @@ import {
   Generations,
   type GrantedTokens,
   holdersIn,
+  isCustomers,
   LOGIN_SPACE,
   loginsOf,
   type TokenFile,
@@ -99,12 +100,9 @@ export class FileTokens implements Tokens {
       // Another process may have noted that the bank refused the spent token. The new tokens are valid all the same.
       const isSpent = file && (file.origin ?? generation) === (spent?.origin ?? spent?.generation);
       if (spent && !isSpent) return this.read(customerId);
-      const content = await this.#toFile(customerId, {
-        ...tokens,
-        origin: undefined,
-        // If the spent tokens have been moved to another base URL, the new ones follow them.
-        baseUrl: spent && file ? file.baseUrl : this.#bank(),
-      });
+      // If the spent tokens have been moved to another base URL, the new ones follow them.
+      const baseUrl = spent && file ? file.baseUrl : this.#bank();
+      const content = await this.#toFile(customerId, { ...tokens, origin: undefined, baseUrl });
       if (this.#add(customerId, generation + 1, content, spent === undefined || generation === 0))
         return tokens;
     }
@@ -160,7 +158,7 @@ export class FileTokens implements Tokens {
     removeStored(this.#folder);
   }
 
-  /** Removes the tokens of a holder and all that says there were any. A renewal that is under way ends first. */
+  /** As {@link Tokens.erase}. A renewal that is under way ends first. */
   async erase(customerId: Holder): Promise<void> {
     if (!this.holders().includes(customerId)) return;
     const paths = [this.#path(customerId), this.#folderOf(customerId)];
@@ -211,7 +209,7 @@ export class FileTokens implements Tokens {
   }
 
   async customers(): Promise<string[]> {
-    const found = holdersIn(this.#folder, /\.json$/).filter((holder) => holder !== null);
+    const found = holdersIn(this.#folder, /\.json$/).filter(isCustomers);
     // Damaged tokens count too. Commands that need them report the damage.
     return found.filter((customerId) => this.#newestOrDamaged(customerId).file).sort();
   }

@@ -1,6 +1,9 @@
 export type GrantType = 'authorization_code' | 'client_credentials';
 
-/** The owner of tokens: a customer's id, or null for the application (`client_credentials`). */
+/**
+ * The owner of tokens: a customer's id, null for the application (`client_credentials`), or `payment:<transaction id>`: the tokens
+ * that a customer's login with one payment gave, for that payment alone (NextGenPSD2, section 2, "SCA").
+ */
 export type Holder = string | null;
 
 /** A login without its tokens. Times are ISO 8601 with zone, or null if the bank gave none. */
@@ -61,6 +64,8 @@ export interface Tokens {
    * @param before runs first, for example to revoke the tokens at the bank. If it throws, the tokens stay
    */
   forget(holder: Holder, before?: () => Promise<void>): Promise<void>;
+  /** Removes the tokens of a payment that has ended, and all that says there were any. Needs no key. */
+  erase(holder: Holder): Promise<void>;
   /** Forgets the tokens of every holder at any bank. Waits for renewals that are under way. */
   forgetAll(): Promise<void>;
   /**
@@ -76,7 +81,7 @@ export interface Tokens {
    * application counts too. It may have to read every login.
    */
   otherBanks(): Promise<{ baseUrl: string; logins: number }[]>;
-  /** Customers with stored tokens, sorted, including those with damaged tokens. */
+  /** Customers with stored tokens, sorted, including those with damaged tokens. Payments are none. */
   customers(): Promise<string[]>;
   /** The customer who logged in last. */
   last(): Promise<string | undefined>;

@@ -33,7 +33,7 @@ import { PostgresPersonalData } from './personal.ts';
 import { PostgresReadResults } from './read-results.ts';
 import { SCHEMA_VERSION } from './schema.ts';
 import { PostgresSync } from './sync/rows.ts';
-import { customersOf, PostgresTokens } from './tokens.ts';
+import { customersOf, OF_CUSTOMERS, PostgresTokens } from './tokens.ts';
 
 /** What the backend needs from the machine that runs psd2. */
 interface PostgresWorld extends FlowWorld, TurnsWorld {
@@ -300,7 +300,7 @@ async function statusOfDatabase(database: Database): Promise<StoreStatus> {
   if (version !== SCHEMA_VERSION) return status;
   const customers = await database.look(
     perProfile,
-    `select profile, (count(*) filter (where holder <> '' and secrets is not null))::int as customers
+    `select profile, (count(*) filter (where ${OF_CUSTOMERS} and secrets is not null))::int as customers
      from psd2.tokens group by profile`,
   );
   const flows = await database.look(

@@ -30,6 +30,9 @@ export type Row = z.infer<typeof tokenRow>;
 
 export const TOKEN_COLUMNS = `generation, origin, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id, secrets`;
 
+/** Of the tokens of customers, not of the application or of payments. */
+export const OF_CUSTOMERS = `holder <> '' and holder not like 'payment:%'`;
+
 /** The end of an insert into `psd2.tokens`. */
 export const OR_REPLACE_TOKENS = `on conflict (profile, holder) do update set
   generation = excluded.generation, origin = excluded.origin, base_url = excluded.base_url,
@@ -68,7 +71,7 @@ export class PostgresTokens extends ProfileRows implements Tokens {
     const rows = await this.look(
       loginRow,
       `select holder, generation, base_url, access_token_expires_at, refresh_token_expires_at, scope, api_track_id from psd2.tokens
-       where profile = $1 and holder <> '' and secrets is not null and base_url = $2 order by holder collate "C"`,
+       where profile = $1 and ${OF_CUSTOMERS} and secrets is not null and base_url = $2 order by holder collate "C"`,
       [this.#baseUrl ?? null],
     );
     return rows.map((stored) => ({ customerId: stored.holder, login: loginOf(stored) }));
@@ -91,6 +94,13 @@ export class PostgresTokens extends ProfileRows implements Tokens {
       await before();
       await this.#forget(holder);
     });
+  }
+
+  async erase(holder: Holder): Promise<void> {
+    if (!(await this.#newest(holder))) return;
+    await this.#claimed(holder, undefined, () =>
+      this.executeAgain('delete from psd2.tokens where profile = $1 and holder = $2', [nameOfHolder(holder)]),
+    );
   }
 
   async forgetAll(): Promise<void> {
@@ -319,7 +329,7 @@ async function whenBack<T>(work: () => Promise<T>): Promise<T> {
 export async function customersOf(database: Database, profile: string): Promise<string[]> {
   const found = await database.look(
     z.object({ holder: z.string() }),
-    `select holder from psd2.tokens where profile = $1 and holder <> '' and secrets is not null
+    `select holder from psd2.tokens where profile = $1 and ${OF_CUSTOMERS} and secrets is not null
      order by holder collate "C"`,
     [profile],
   );

@@ -85,7 +85,7 @@ end $$;
 `;
 
 const CUSTOMER = (column: string) => `${column} collate "C" ~ '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$'`;
-const HOLDER = `holder = '' or ${CUSTOMER('holder')}`;
+const HOLDER = `holder = '' or holder collate "C" ~ '^payment:[!-~]{1,64}$' or ${CUSTOMER('holder')}`;
 const CUSTOMER_AND_ACCOUNT = `${CUSTOMER('customer_id')} and product_id collate "C" ~ '^[!-~]{1,70}$'`;
 const CHECKS: Readonly<Record<string, string>> = {
   tokens: HOLDER,

@@ -4,7 +4,7 @@ import { expect, inject, it } from 'vitest';
 import type { BankCall } from '../../../src/bank/call/call.ts';
 import type { CbAnswer } from '../../../src/bank/interfaces/cb/answer.ts';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
-import { namingSandbox } from '../../../src/commands/open/bank.ts';
+import { namingSandbox } from '../../../src/commands/open/naming-sandbox.ts';
 import {
   DOOR_PROFILE,
   isOwnSandbox,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { paymentHolder } from '../../../src/domain/payment-holder.ts';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
@@ -118,6 +119,24 @@ describe.each(named(BACKENDS))('the tokens in %s', (_name, { open }) => {
       expect(await moving).toBe(1);
       expect(await there.read(CUSTOMER)).toMatchObject(renewed);
     });
+  });
+
+  it('the tokens of a payment are no login of a customer, and leave nothing when they are erased', async () => {
+    const holder = paymentHolder('3f2b8a10-0000-4000-8000-000000000001');
+    await write(tokens, login);
+    await tokens.change(holder, (slot) => slot.write(renewed));
+    expect(await others.read(holder)).toMatchObject(renewed);
+    expect(await others.customers()).toEqual([CUSTOMER]);
+    expect((await others.logins()).map(({ customerId }) => customerId)).toEqual([CUSTOMER]);
+    await others.rewrite();
+    expect(await tokens.read(holder)).toMatchObject(renewed);
+    await others.erase(holder);
+    await others.erase(holder);
+    expect(await tokens.read(holder)).toBeUndefined();
+    await tokens.change(holder, (slot) => slot.write(login));
+    expect((await others.read(holder))?.generation).toBe(1);
+    await tokens.forgetAll();
+    expect(await others.read(holder)).toBeUndefined();
   });
 
   it('other workers find tokens only for their holder at their bank', async () => {

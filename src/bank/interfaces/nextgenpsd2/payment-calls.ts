@@ -4,7 +4,7 @@ import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ScaLinks } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
-import { ask, readAnswer, readNothing } from './answer.ts';
+import { ask, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
@@ -28,8 +28,9 @@ interface Payment extends Calls {
 }
 
 /** The calls of a payment, or of a bulk of them. */
-export function paymentCalls(payment: Payment): PaymentCalls {
-  const { order, description, isBulk = false } = payment;
+export function paymentCalls(initiated: Payment): PaymentCalls {
+  const { order, description, isBulk = false } = initiated;
+  const payment = { ...initiated, bank: aboutPayment(initiated.bank) };
   const status = (resourceId: string) => askStatus(payment, resourceId);
   const authorised: Authorised = {
     start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
@@ -39,7 +40,7 @@ export function paymentCalls(payment: Payment): PaymentCalls {
   };
   return {
     name: isBulk ? 'bulk payment' : order.standing ? 'standing order' : 'transfer',
-    verify: (beforeSend, requestId) => initiate(payment, beforeSend, requestId),
+    verify: (beforeSend, requestId) => initiate(initiated, beforeSend, requestId),
     verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
     execute: null,
     executionStatus: needsSettlement(order)
@@ -48,6 +49,12 @@ export function paymentCalls(payment: Payment): PaymentCalls {
     sca: scaOf(payment, payment.oauth, authorised),
     cancellation: cancellationOf(payment, authorised),
   };
+}
+
+/** Calls about a payment that the bank has, wherever its links lead. */
+function aboutPayment({ send, ask }: NextGenCaller): NextGenCaller {
+  const about = (call: BankCall): BankCall => ({ ...call, facts: { ...call.facts, ofPayment: true } });
+  return { send: (call) => send(about(call)), ask: (call, read) => ask(about(call), read) };
 }
 
 type PaymentOperation =

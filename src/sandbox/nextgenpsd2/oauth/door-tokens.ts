@@ -65,6 +65,11 @@ export class DoorTokens implements StatePart {
     return this.memory.tokens.get(accessToken)?.grant.customerId;
   }
 
+  /** Whether the customer has logged in with a payment. */
+  hasFor(paymentId: string): boolean {
+    return [...this.memory.tokens.values()].some(({ grant }) => grant.paymentId === paymentId);
+  }
+
   /** Makes an access token expire now. */
   expire(accessToken: string): void {
     const token = this.memory.tokens.get(accessToken);

@@ -20,6 +20,9 @@ export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
     });
   }
   checkGrant(call, payment.debtor.customer.customerId, payment.id);
+  const isTied = bank.rules.variations.includes('payment-tokens') && bank.door.tokens.hasFor(payment.id);
+  if (isTied && call.grant?.paymentId !== payment.id)
+    throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this payment');
   return payment;
 }
 

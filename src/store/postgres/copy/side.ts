@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { isCustomerId } from '../../../domain/identifiers.ts';
+import { isPaymentHolder } from '../../../domain/payment-holder.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { lineInstead } from '../../audit/chain.ts';
 import { isProfileName } from '../../machine/profiles.ts';
@@ -195,7 +196,8 @@ class DatabaseHoldings implements Holdings {
 }
 
 const customerId = z.string().check(z.refine(isCustomerId));
-const heldRow = z.extend(tokenRow, { holder: z.union([z.literal(''), customerId]) });
+const payment = z.string().check(z.refine(isPaymentHolder));
+const heldRow = z.extend(tokenRow, { holder: z.union([z.literal(''), customerId, payment]) });
 
 /** The tokens of one profile, of any bank, for `store copy`. */
 class LoginRows extends ProfileRows {

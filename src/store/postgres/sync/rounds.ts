@@ -3,6 +3,7 @@ import { ListedRound } from '../../listed-round.ts';
 import type { CustomerEnd, Round, RoundShare, RoundStatus, Rounds } from '../../ports/sync.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
 import { isAway } from '../failure.ts';
+import { OF_CUSTOMERS } from '../tokens.ts';
 import { PostgresRound, releaseOfDeadWorkers } from './round.ts';
 
 /** Workers continue an unfinished round until this long after it began. Then they begin a new one. */
@@ -94,7 +95,7 @@ export class PostgresRounds extends ProfileRows implements Rounds {
          and not exists (${WITH_CONSENT} and k.customer_id = c.customer_id)`,
       `insert into psd2.sync_customers (profile, customer_id)
        select $1, customer_id from (
-         select holder as customer_id from psd2.tokens where profile = $1 and holder <> '' and secrets is not null
+         select holder as customer_id from psd2.tokens where profile = $1 and ${OF_CUSTOMERS} and secrets is not null
          union ${WITH_CONSENT}) known
        where not exists (select from psd2.sync_customers c where c.profile = $1 and c.customer_id = known.customer_id)
        on conflict do nothing`,

@@ -1,0 +1,64 @@
+import type { BankCall } from '../../bank/call/call.ts';
+import type { TokenSource } from '../../bank/ports/call.ts';
+import { isOver, standingOf } from '../../domain/flow-states.ts';
+import { paymentHolder } from '../../domain/payment-holder.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Tokens } from '../../store/ports/tokens.ts';
+import type { Context } from '../context.ts';
+
+// The tokens of payments. Where the customer's SCA is a login (NextGenPSD2, section 2, `scaOAuth`), it gives tokens for one
+// payment alone. The bank may want them with each later call about that payment.
+
+/** Finds the tokens of the payment that a call is about. Undefined: the call goes without them. */
+export type PaymentTokens = (call: BankCall) => Promise<TokenSource | undefined>;
+
+/**
+ * @param open opens the tokens of a holder
+ * @returns finds tokens that can be used now. If they have ended and cannot be renewed, the bank may not need them
+ */
+export function paymentTokensOf(
+  tokens: Pick<Tokens, 'login'>,
+  open: (holder: string) => TokenSource,
+): PaymentTokens {
+  const known = new Map<string, TokenSource>();
+  return async ({ facts, transactionId }) => {
+    if (!facts.ofPayment) return undefined;
+    const holder = paymentHolder(transactionId);
+    if (!(await tokens.login(holder))) return undefined;
+    const source = known.get(holder) ?? open(holder);
+    known.set(holder, source);
+    try {
+      await source.current();
+      return source;
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || error.code !== 'not_logged_in') throw error;
+      return undefined;
+    }
+  };
+}
+
+/**
+ * Removes the tokens of a payment after its end: the bank is not asked about it any more.
+ *
+ * @param mayFollow a payment that is executed can still change at the bank
+ */
+export async function endPaymentTokens(
+  { store, terminal }: Pick<Context, 'store' | 'terminal'>,
+  {
+    transactionId,
+    ...flow
+  }: Pick<Transfer, 'state' | 'refusalAlone' | 'mayRun' | 'initiation' | 'transactionId'>,
+  mayFollow: boolean,
+): Promise<void> {
+  const isAtEnd = isOver(flow) || (flow.state === 'executed' && !mayFollow);
+  if (!flow.initiation || standingOf(flow) === 'sent' || !isAtEnd) return;
+  try {
+    const { tokens } = await store();
+    await tokens.erase(paymentHolder(transactionId));
+  } catch (error) {
+    // What became of the payment is recorded.
+    if (!(error instanceof Psd2Error)) throw error;
+    terminal.warn(`The tokens of the payment could not be removed: ${error.message}`);
+  }
+}

@@ -1,0 +1,56 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { useSecondDoor } from './second-door-customer.ts';
+
+// Where the customer logs in with a payment, the bank may want the token of that login with each later call about it.
+
+const PAY = [
+  ...['transfer', 'create', '--from', 'IT89F0999001600000010482620', '--to', 'DE89370400440532013000'],
+  ...['--name', 'Ada Lovelace', '--amount', '1.00', '--yes'],
+];
+const transfer = z.looseObject({
+  flow: z.string(),
+  state: z.string(),
+  transactionStatus: z.string().nullable(),
+});
+
+describe('at a bank that wants the token of a payment', () => {
+  const operator = useSecondDoor(['--variation', 'payment-tokens'], {
+    oauth: { mode: 'integrated' },
+    payments: { futureDays: 30 },
+  });
+  const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+  const kept = () =>
+    readdirSync(join(operator.config, 'tokens', 'env')).filter((name) => name.startsWith('payment'));
+
+  it('a payment is followed to its end, and then its token is gone', async () => {
+    const { state } = await operator.json(transfer, [...PAY, '--instant', '--payee-verified']);
+    expect(state).toBe('settled');
+    expect((await operator.json(transfer, PAY)).state).toBe('executed');
+    expect(kept()).toEqual([]);
+  });
+
+  it('one for a later day is asked for and cancelled later, with the token, which is no login', async () => {
+    const { flow } = await operator.json(transfer, [...PAY, '--date', day]);
+    expect(kept()).toHaveLength(1);
+    expect(await operator.json(transfer, ['transfer', 'status', flow])).toMatchObject({
+      transactionStatus: 'ACTC',
+    });
+    expect(await operator.json(z.array(z.looseObject({ customerId: z.string() })), ['auth', 'list'])).toEqual(
+      [],
+    );
+    const cancelled = await operator.json(transfer, ['transfer', 'cancel', flow, '--yes']);
+    expect(cancelled).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
+    expect(kept()).toEqual([]);
+  });
+
+  it('goes with the customer who is forgotten, if the payment can still change', async () => {
+    await operator.json(transfer, [...PAY, '--date', day, '--customer', 'edda']);
+    expect(kept()).toHaveLength(1);
+    const forgotten = await operator.psd2(['customer', 'forget', 'edda', '--yes', '--json']);
+    expect(forgotten, forgotten.stderr).toMatchObject({ code: 0 });
+    expect(kept()).toEqual([]);
+  });
+});
