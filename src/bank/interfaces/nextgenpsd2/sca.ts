@@ -104,14 +104,20 @@ export function linksOf(
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
   const hasWay = isOver || found.redirect !== undefined || found.oauth !== undefined || start;
   if (chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links))) throw embedded();
-  // An address that psd2 must not open is refused before the customer waits for it.
-  if (found.redirect !== undefined) browserLink(found.redirect, base, 'scaRedirect');
+  if (!isOver) assertFollowable(found, base);
   return {
     approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
     ...found,
     ...(isOver && { isDone: true }),
     ...(psuMessage !== null && { message: psuMessage.slice(0, LONGEST_MESSAGE) }),
   };
+}
+
+/** A link that psd2 must not follow is refused before the customer acts: afterwards it is too late to ask there. */
+function assertFollowable({ redirect, status, confirmation }: Omit<ScaLinks, 'approach'>, base: Base): void {
+  if (redirect !== undefined) browserLink(redirect, base, 'scaRedirect');
+  if (status !== undefined) apiLink(status, base, 'scaStatus');
+  if (confirmation !== undefined) apiLink(confirmation, base, 'confirmation');
 }
 
 function isEmbedded(links: WireScaLinks | undefined): boolean {

@@ -139,6 +139,18 @@ describe('links are not trusted', () => {
     expect(turn).toMatchObject({ next: 'open', url: new URL(redirect, bank.baseUrl).href });
   });
 
+  it.each(['scaStatus', 'confirmation'])(
+    'the customer gets no page if psd2 could not call %s afterwards',
+    async (name) => {
+      const links = { scaRedirect: href(SITE), [name]: href('https://evil.example/v1/x') };
+      bank.expect('POST', START, json({ _links: links }, 201));
+      await expect(proceed(null)).rejects.toMatchObject({
+        code: 'bank_answer',
+        message: `The bank's link ${name} leads to another host: evil.example`,
+      });
+    },
+  );
+
   it('calls go to the bank’s own host', async () => {
     const elsewhere = 'https://evil.example/v1/x';
     await expect(proceed({ approach: null, start: elsewhere })).rejects.toMatchObject({
