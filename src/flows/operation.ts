@@ -193,7 +193,8 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       const settled = operation.refusalAlone
         ? await askIfSettled(this.ports, this.calls, operation, this.#endOfExecute(operation), 'once')
         : null;
-      for (const found of settled ?? [await this.statusOf(operation)]) await this.open.record(found);
+      for (const found of settled ?? [await this.#statusBeforeExecute(operation)])
+        await this.open.record(found);
       this.#authorizedNow = true;
       return;
     }
@@ -215,6 +216,21 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       else await recordOutcome(this.open, { type: 'execute-unanswered' });
     }
     this.#executeEnded = world.now().getTime();
+  }
+
+  /**
+   * The status without which nothing is executed. @throws Psd2Error `outcome_unknown` if `execute` was sent before, and the bank
+   * refuses its status: the bank may have removed the resource because it has executed it
+   */
+  async #statusBeforeExecute(operation: Operation<Order>): Promise<StepEvent> {
+    try {
+      return await this.statusOf(operation);
+    } catch (error) {
+      if (!operation.refusalAlone || !isBanksRefusal(error)) throw error;
+      await recordOutcome(this.open, { type: 'execute-unanswered' });
+      const why = `The bank turned execute away, and does not say whether it had executed the ${this.calls.name} before`;
+      throw outcomeUnknown(operation, why, error);
+    }
   }
 
   /** The bank says that it refused `execute` unread. @throws Psd2Error `error`, unless `execute` may be sent again now */

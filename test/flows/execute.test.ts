@@ -598,13 +598,40 @@ describe('an execute that the bank turned away', () => {
     expect(isPlainlyFailed(await transfer.stored())).toBe(false);
   });
 
-  it('if the bank does not give the status after it turned execute away, psd2 does not send it again', async () => {
+  it('if the bank refuses the status after it turned execute away, the outcome is unknown, and psd2 sends nothing again', async () => {
     const { transfer, run } = await authorised(SCT, { tokens: renewable() });
     script.execute(refusal(401));
     script.status(refusal(412));
-    await expect(run()).rejects.toMatchObject({ code: 'bank_refused' });
-    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
+    await expect(run()).rejects.toMatchObject({
+      code: 'outcome_unknown',
+      message: expect.stringMatching(
+        /^The bank turned execute away, and does not say whether it had executed/,
+      ),
+      cause: { code: 'bank_refused', httpStatus: 412 },
+    });
+    expect(await transfer.stored()).toMatchObject({ state: 'unknown', refusalAlone: true });
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
     expect(executions(recorded)).toBe(1);
+  });
+
+  it('so it is if a resumed transfer finds that the bank refuses the status', async () => {
+    const { transfer, run } = await authorised(SCT);
+    script.execute(refusal(420));
+    script.status(AUTHORIZED);
+    await expect(run()).rejects.toMatchObject({ code: 'too_many_calls' });
+    script.status(refusal(412));
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await stateOf(transfer)).toBe('unknown');
+    expect(executions(recorded)).toBe(1);
+  });
+
+  it('if the bank fails on the status after it turned execute away, the transfer can be resumed', async () => {
+    const { transfer, run } = await authorised(SCT, { tokens: renewable() });
+    script.execute(refusal(401));
+    script.status({ status: 501 });
+    await expect(run()).rejects.not.toMatchObject({ code: 'outcome_unknown' });
+    expect(await transfer.stored()).toMatchObject({ state: 'authorized', refusalAlone: true });
   });
 
   it('if execute was carried out although it was turned away, the second one is refused and the outcome unknown', async () => {
