@@ -118,21 +118,20 @@ const KEPT = new Set([
   'data',
 ]);
 
-/** A longer word is replaced inside other texts too, for example in the bank's messages. A short one may be a part of an amount. */
-const LONG = 10;
+/**
+ * The words that are replaced inside other texts too, for example in the bank's messages: from six characters on, and parts of a
+ * path. Any other short one may be a part of an amount. The full stop of a sentence is no part of a word.
+ */
+const WORDS_WITHIN = /[A-Za-z0-9._-]{5,}[A-Za-z0-9_-]|(?<=\/)[A-Za-z0-9._-]*[A-Za-z0-9_-]/g;
 
 function withNames(value: unknown, nameOf: NameOf): unknown {
-  if (typeof value === 'string') return nameOf(value) ?? withinText(value, nameOf);
+  if (typeof value === 'string')
+    return nameOf(value) ?? value.replace(WORDS_WITHIN, (word) => nameOf(word) ?? word);
   if (Array.isArray(value)) return value.map((each) => withNames(each, nameOf));
   if (!isFields(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [name, KEPT.has(name) ? each : withNames(each, nameOf)]),
   );
-}
-
-function withinText(text: string, nameOf: NameOf): string {
-  if (text.length <= LONG) return text;
-  return text.replace(/[A-Za-z0-9._-]{10,}/g, (word) => nameOf(word) ?? word);
 }
 
 function isFields(value: unknown): value is Fields {

@@ -117,6 +117,21 @@ it("a longer id goes from the bank's texts and a person's note goes whole", () =
   expect(pseudonymisedEvent(resolved, nameOf)).toEqual({ ...resolved, note: null });
 });
 
+it.each([
+  [
+    'The bank refused PUT /private/customers/1000001/products/ACC0000001/moneyTransfer/r/execute (HTTP 412): no',
+    'The bank refused PUT /private/customers/p-customer/products/p-account/moneyTransfer/r/execute (HTTP 412): no',
+  ],
+  [
+    'Customer 1000001 is blocked: ask customer 1000001.',
+    'Customer p-customer is blocked: ask customer p-customer.',
+  ],
+  ['Limit 1000001.00 EUR', 'Limit 1000001.00 EUR'],
+])('the customer goes from a text of the bank: %s', (description, kept) => {
+  const event = { type: 'execute-unanswered', description };
+  expect(pseudonymisedEvent(event, nameOf)).toEqual({ ...event, description: kept });
+});
+
 it('accounts are found in stored rows of tables, files and consents', () => {
   expect(
     accountsInRows([
