@@ -117,7 +117,7 @@ export const stepEvent = z.lazy(() =>
         /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
         'initiate-again',
         'sca-returned',
-        /** The bulk payment of a transfer never reached the bank. */
+        /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
         'bulk-left',
         /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
         'sca-again',
@@ -130,7 +130,7 @@ export const stepEvent = z.lazy(() =>
         'execute-turned-away',
       ]),
     }),
-    /** The transfer is one of a bulk payment, which is the operation `bulk`. psd2 sends that next, and never this transfer alone. */
+    /** The transfer goes with a bulk payment or a signing basket: the operation `bulk`. psd2 sends that next. */
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
     z.object({ type: z.literal('cancelled'), bank }),
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
@@ -157,9 +157,10 @@ export const stepEvent = z.lazy(() =>
  * changes nothing of an open flow.
  */
 export const initiation = z.object({
-  service: z.enum(['payments', 'periodic-payments', 'bulk-payments']),
+  service: z.enum(['payments', 'periodic-payments', 'bulk-payments', 'signing-baskets']),
+  /** Empty for a signing basket. */
   product: z.string(),
-  /** Of a bulk payment, the id that psd2 gave it. */
+  /** Of a bulk payment or a signing basket, the id that psd2 gave it. */
   endToEndId: z.string(),
   /** The bytes of the body. */
   body: z.string(),
@@ -171,6 +172,8 @@ export const initiation = z.object({
   /** The customer can authorise only with the link in the bank's answer. */
   needsLink: z.boolean(),
   executesWithoutSca: z.enum(['possible', 'never']),
+  /** It goes into a signing basket, so psd2 asks the bank to start no authorisation with it. */
+  forBasket: z.exactOptional(z.literal(true)),
 });
 
 /** The events of an operation with orders of one kind. */

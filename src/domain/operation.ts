@@ -100,7 +100,7 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   scaStatus: string | null;
   /** As `Progress.mayRun` of the flow states. */
   mayRun: boolean;
-  /** The operation of the bulk payment that this transfer is one of. It decides what becomes of this transfer. */
+  /** The operation of the bulk payment or signing basket that this transfer goes with. The customer authorises that. */
   bulk: string | null;
 }
 
@@ -201,10 +201,13 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       // The bank may execute a payment without SCA, and nobody can find it without the answer.
       return { reached: true, ...(isCustomers && initiated(operation, event.requestId, at)) };
     case 'bulk-joined':
-      // From here on, only what becomes of the bulk payment counts.
+      // From here on, what becomes of the bulk payment or the basket counts.
       return { reached: true, mayRun: true, bulk: event.bulk };
     case 'bulk-left':
-      return { state: 'created', reached: false, mayRun: false, bulk: null };
+      // What was to go into a basket is at the bank already.
+      return operation.verification
+        ? { state: 'verified', mayRun: mayRunVerified(operation), bulk: null }
+        : { state: 'created', reached: false, mayRun: false, bulk: null };
     case 'verify-not-begun':
       // What is sent again may have left before.
       if (operation.isRepeated) return {};
@@ -222,7 +225,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         authorisations: (event.links?.redirect ?? event.links?.oauth) ? 1 : 0,
         // psd2 has the answer now, and nobody has the link yet.
         ...(isCustomers && {
-          mayRun: operation.initiation?.executesWithoutSca === 'possible',
+          mayRun: mayRunVerified(operation),
           executeRequestId: null,
           initiatedAt: null,
           isRepeated: false,
@@ -288,6 +291,11 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
         refusalAlone: false,
       };
   }
+}
+
+/** Whether a payment that the bank has, and for which nobody has a link, may run. */
+function mayRunVerified({ initiation }: Pick<Operation<OrderTarget>, 'initiation'>): boolean {
+  return initiation?.executesWithoutSca === 'possible';
 }
 
 /** An initiation was announced. With the id of the one before, it is the same. */

@@ -24,6 +24,11 @@ const STOPPING = ['certificate', 'callback_port_busy', 'no_profile'];
 /** These say that the bank or the store is away. One of them may be about one line. */
 const AWAY = ['bank_unreachable', 'bank_failing', 'too_many_calls', 'bank_answer', 'config'];
 
+/** Whether an error is about one line, so that the next ones may well be paid. */
+export function isAboutLine({ code }: Psd2Error): boolean {
+  return !STOPPING.includes(code) && !AWAY.includes(code);
+}
+
 /** The lines in the order in which a run pays them: by execution date, then as in the file. */
 export function inOrder(lines: readonly BatchLine[], today: IsoDate): BatchLine[] {
   const day = ({ executionDate }: BatchLine) => executionDate ?? today;

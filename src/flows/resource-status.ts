@@ -41,14 +41,16 @@ export async function lookAt(
 
 async function linkedStatus(
   sca: Sca,
-  { transactionId, authorisations }: Operation<OrderTarget>,
+  { transactionId, authorisations, bulk }: Operation<OrderTarget>,
   resourceId: string,
   { status, progress }: { status: ResourceStatus; progress: ScaProgress | null },
 ): Promise<StepEvent> {
   const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
   const happened = { ...whatHappened(status), bank: words };
   if (happened.type !== 'authorization') return happened;
-  if (status.awaitsSca && progress?.means === 'failed' && authorisations <= 1) {
+  // What is in a signing basket is authorised with that.
+  const isAlone = bulk === null && authorisations <= 1;
+  if (status.awaitsSca && progress?.means === 'failed' && isAlone) {
     const count = (await sca.count?.(resourceId, transactionId).catch(noneIfRefused)) ?? 1;
     return count > 1 ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
   }

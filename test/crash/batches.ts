@@ -12,10 +12,16 @@ import { judgeEnd, newTry, type Tried } from './tried.ts';
 
 /** Where a batch is paid. */
 export const DOORS = {
-  cb: { account: ACCOUNT, env: {} },
+  cb: { account: ACCOUNT, env: {}, way: [] },
   'NextGenPSD2, bulk': {
     account: 'IT89F0999001600000010482620',
     env: { PSD2_PROFILE: 'sandbox-nextgen' },
+    way: [],
+  },
+  'NextGenPSD2, basket': {
+    account: 'IT89F0999001600000010482620',
+    env: { PSD2_PROFILE: 'sandbox-nextgen' },
+    way: ['--as', 'basket'],
   },
 } as const;
 export type Door = keyof typeof DOORS;
@@ -60,14 +66,16 @@ async function addTo(place: Place, door: Door, env: Record<string, string>): Pro
   return batchShape.parse(JSON.parse(added.stdout)).batch;
 }
 
-const runOf = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
+const runOf = (batch: string, door: Door) => ['batch', 'run', batch, '--yes', '--json', ...DOORS[door].way];
+/** A run that goes on whatever an earlier one began: also with payments whose basket is lost. */
+const lastRunOf = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
 
 /** The points of a run that nothing stops. */
 export async function recordRun(door: Door, { backend, lodge }: Home): Promise<Point[]> {
   return lodge(backend, async ({ place, env }) => {
     const variables = { ...env, ...DOORS[door].env, ...EACH_CUSTOMER };
     const batch = await addTo(place, door, variables);
-    const { code, stderr, trace } = await place.watched(runOf(batch), undefined, variables);
+    const { code, stderr, trace } = await place.watched(runOf(batch, door), undefined, variables);
     if (code !== 0) throw new Error(stderr);
     return distinct(pointsOf(trace));
   });
@@ -91,18 +99,18 @@ export function tryRun(
     const words = how === 'SIGKILL' ? 'killed (`SIGKILL`)' : 'stopped (`SIGSTOP`)';
     const tried = newTry('batch of five', `${door}, ${backend}`, words, at, '');
     const batch = await addTo(place, door, variables);
-    const run = () => place.watched(runOf(batch), undefined, variables);
+    const run = () => place.watched(runOf(batch, door), undefined, variables);
     const ends: Watched[] = [];
     if (how === 'SIGKILL') {
-      const first = await place.watched(runOf(batch), { at, how }, variables);
+      const first = await place.watched(runOf(batch, door), { at, how }, variables);
       tried.reached = first.stopped;
     } else {
-      const first = await place.stalled(runOf(batch), { at, how }, variables);
+      const first = await place.stalled(runOf(batch, door), { at, how }, variables);
       tried.reached = first.reached;
       ends.push(await run());
       ends.push(await first.goOn());
     }
-    const last = await run();
+    const last = await place.watched(lastRunOf(batch), undefined, variables);
     for (const [index, ended] of [...ends, last].entries()) judgeEnd(`run ${index}`, ended, tried.problems);
     const told = await place.watched(['batch', 'report', batch, '--json'], undefined, variables);
     const rows = rowsShape.parse(JSON.parse(told.stdout));

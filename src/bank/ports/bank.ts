@@ -8,6 +8,7 @@ import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domai
 import type { TransferOrder } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
+import type { Baskets } from './basket.ts';
 import type { BulkPayments, BulkTerms } from './bulk.ts';
 import type { Consents, Login, Sca } from './customer.ts';
 import type { PaymentCalls } from './payment-calls.ts';
@@ -16,6 +17,7 @@ import type { PaymentCalls } from './payment-calls.ts';
 export type Capability =
   | 'payments'
   | 'standing orders'
+  | 'signing baskets'
   | 'confirmation of funds'
   | 'products'
   | 'data of the customer'
@@ -268,6 +270,8 @@ export interface Payments {
   ): Initiation;
   /** Absent: the bank has none. */
   bulk?: BulkPayments;
+  /** Has the capability `signing baskets`. */
+  baskets?: Baskets;
   /** Whether the account has the amount. Has the capability `confirmation of funds`. */
   funds?(of: { account: string; amount: Decimal; currency: string }, transactionId: string): Promise<boolean>;
   transfer(payment: {

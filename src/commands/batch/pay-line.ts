@@ -1,6 +1,7 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { isOver, standingOf } from '../../domain/flow-states.ts';
+import { nextOperationStep } from '../../domain/next-step.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
@@ -26,18 +27,32 @@ import { isBeforeAll } from './rows.ts';
  *
  * @throws Psd2Error what stopped it. `confirmation_needed` if a person must decide first
  */
-export async function payLine(payment: LinePayment, line: BatchLine): Promise<void> {
+export function payLine(payment: LinePayment, line: BatchLine): Promise<void> {
+  return workOn(payment, line, 'to the end');
+}
+
+/**
+ * Initiates the payment of a line, at a bank where the customer commits, and asks no customer: a signing basket does. As
+ * {@link payLine} otherwise.
+ */
+export function initiateLine(payment: LinePayment, line: BatchLine): Promise<void> {
+  return workOn(payment, line, 'for a basket');
+}
+
+/** How far a transfer goes. */
+type Extent = 'to the end' | 'for a basket';
+
+async function workOn(payment: LinePayment, line: BatchLine, extent: Extent): Promise<void> {
   const { batches, flows } = payment;
   const batch = await batches.find(payment.batch);
   const flow = batch.flows.get(line.line);
   const known = flow === undefined ? undefined : await flows.find('transfer', flow);
-  if (known && !isBeforeAll(known)) return resumeLine(payment, line, known);
+  if (known && !isBeforeAll(known)) return resumeLine(payment, line, known, extent);
 
   const payer = await payment.payerOf(line);
   const { opened, context } = payer;
   const order = await orderOf(payment, payer, batch, line);
-  const initiation =
-    order && (await orRefused(payment, line, () => initiationOf(context, opened, order, { paste: false })));
+  const initiation = order && (await orRefused(payment, line, () => begunWith(payer, order, extent)));
   if (!order || !initiation) return undefined;
   const checked = await checkedPayee(payment, context, batch, line);
   if (checked === 'refused') return undefined;
@@ -53,14 +68,21 @@ export async function payLine(payment: LinePayment, line: BatchLine): Promise<vo
       },
       async (open) => {
         if (await takesLine(payment, line, open.current.flow, flow))
-          await drive(payment, payer, line, open, { checked, isNew: true });
+          await drive(payment, payer, line, open, { checked, isNew: true, extent });
         else await open.record({ type: 'cancelled' });
       },
     );
   } catch (error) {
     if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
-    await goOnWith(payment, line, error, flow);
+    await goOnWith(payment, line, error, flow, extent);
   }
+}
+
+/** What a transfer keeps of its payment from its first event on, at a bank where the customer commits. */
+function begunWith({ context, opened }: Payer, order: TransferOrder, extent: Extent) {
+  const { initiation } = initiationOf(context, opened, order, { paste: false });
+  if (!initiation) return {};
+  return { initiation: extent === 'for a basket' ? { ...initiation, forBasket: true as const } : initiation };
 }
 
 /** The reference is taken: by the transfer that an earlier run began for this line, or by another payment. */
@@ -69,11 +91,12 @@ async function goOnWith(
   line: BatchLine,
   duplicate: Psd2Error,
   before: string | undefined,
+  extent: Extent,
 ): Promise<void> {
   const holder = duplicate.flow;
   const other = holder === undefined ? undefined : await payment.flows.find('transfer', holder);
   if (!other || !isOfLine(payment, line, other)) return refuseLine(payment, line, duplicate.message);
-  if (await takesLine(payment, line, other.flow, before)) await resumeLine(payment, line, other);
+  if (await takesLine(payment, line, other.flow, before)) await resumeLine(payment, line, other, extent);
 }
 
 /** Whether an earlier run began a transfer for this line. */
@@ -81,7 +104,12 @@ export function isOfLine({ batch }: LinePayment, { line }: BatchLine, { order }:
   return order.batch?.batch === batch && order.batch.line === line;
 }
 
-async function resumeLine(payment: LinePayment, line: BatchLine, known: Transfer): Promise<void> {
+async function resumeLine(
+  payment: LinePayment,
+  line: BatchLine,
+  known: Transfer,
+  extent: Extent,
+): Promise<void> {
   refuseOtherOrder(line, known.order);
   if (isOver(known) && standingOf(known) !== 'sent') return;
   const payer = await payment.payerOf({ customer: known.order.customerId });
@@ -91,7 +119,7 @@ async function resumeLine(payment: LinePayment, line: BatchLine, known: Transfer
   const checked = known.accepted ? null : await checkedPayee(payment, payer.context, batch, line);
   if (checked === 'refused') return;
   await payer.opened.flows.resume('transfer', known.flow, (open) =>
-    drive(payment, payer, line, open, { checked, isNew: false }),
+    drive(payment, payer, line, open, { checked, isNew: false, extent }),
   );
 }
 
@@ -126,7 +154,7 @@ async function drive(
   payer: Payer,
   line: BatchLine,
   open: Open<'transfer'>,
-  { checked, isNew }: { checked: PayeeCheck | null; isNew: boolean },
+  { checked, isNew, extent }: { checked: PayeeCheck | null; isNew: boolean; extent: Extent },
 ): Promise<void> {
   const { opened } = payer;
   const { order, flow } = open.current;
@@ -139,10 +167,13 @@ async function drive(
     if (checked && !open.current.payeeCheck) await open.record({ type: 'payee-checked', ...checked });
     return true;
   };
+  const isForBasket = extent === 'for a basket';
+  if (isForBasket && nextOperationStep(open.current, needsSettlement(order)) === 'authorize') return;
   const calls = opened.bank.payments.transfer(open.current);
   const ports = await payingPorts(payment, payer, open.current, { link, line: line.line, isNew });
   try {
-    await runOperation(open, calls, { ...ports, accept }, payment.links ? ['await-authorization'] : []);
+    const until = isForBasket ? 'authorize' : 'await-authorization';
+    await runOperation(open, calls, { ...ports, accept }, isForBasket || payment.links ? [until] : []);
   } catch (error) {
     await endIfUntouched(open, error);
     throw error;

@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
-import type { TransferOrder } from '../../domain/transfer.ts';
+import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
 import type { Batches } from '../../store/ports/batches.ts';
@@ -26,6 +26,15 @@ export interface LinePayment {
   payerOf(line: Pick<BatchLine, 'customer'>): Promise<Payer>;
   /** Shows how far the run is while `work` runs. */
   whileWaiting: FlowPorts['customer']['whileWaiting'];
+}
+
+/** The transfer that pays a line, as it is now. */
+export async function transferOf(
+  { batches, flows, batch }: LinePayment,
+  { line }: BatchLine,
+): Promise<Transfer | undefined> {
+  const flow = (await batches.find(batch)).flows.get(line);
+  return flow === undefined ? undefined : flows.find('transfer', flow);
 }
 
 /** Why a line waits for a person, without a refusal. */

@@ -1,20 +1,26 @@
 import type { BankInterface } from '../../bank/ports/bank.ts';
 import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type Share, sharesOf } from '../../flows/batch.ts';
+import { goOnWithBegun } from './joint.ts';
+import { kindOf, mayGoIntoBasket } from './joint-kinds.ts';
+import { payInBasket } from './pay-basket.ts';
 import { payBulk } from './pay-bulk.ts';
 import { payLine } from './pay-line.ts';
-import type { LinePayment } from './prepare-line.ts';
+import { type LinePayment, transferOf } from './prepare-line.ts';
 import { isBeforeAll, type KnownLine } from './rows.ts';
 
 // How the customers authorise the lines of a batch: each alone, or many at once.
 
-export const WAYS = ['single', 'bulk'] as const;
+export const WAYS = ['single', 'bulk', 'basket'] as const;
 export type As = (typeof WAYS)[number];
 
 /** How a run pays. */
 export interface Way {
+  /** Many payments are authorised in one signing basket. */
+  isBasket: boolean;
   /** Also one line alone goes as a bulk payment. */
   isBulkOnly: boolean;
   /** Null: each line is a payment of its own. */
@@ -22,18 +28,23 @@ export interface Way {
 }
 
 /** How a run pays: as the operator chose, else with the fewest SCAs. @throws Psd2Error `usage` for what the bank does not have */
-export function wayOf({ bulk }: Pick<BankInterface, 'bulk'>, as: As | undefined): Way {
-  if (as === 'single') return { isBulkOnly: false, bulk: null };
+export function wayOf({ bulk, has }: Pick<BankInterface, 'bulk' | 'has'>, as: As | undefined): Way {
+  const isBasket = as === 'basket';
+  if (isBasket && !has.has('signing baskets'))
+    throw new Psd2Error('usage', "This bank's interface has no signing baskets", {
+      hint: 'psd2 has sent nothing. Leave out --as.',
+    });
+  if (isBasket || as === 'single') return { isBasket, isBulkOnly: false, bulk: null };
   if (as === 'bulk' && !bulk)
     throw new Psd2Error('usage', 'This bank has no bulk payments', {
       hint: 'psd2 has sent nothing. Leave out --as.',
     });
-  return { isBulkOnly: as === 'bulk', bulk: bulk ?? null };
+  return { isBasket, isBulkOnly: as === 'bulk', bulk: bulk ?? null };
 }
 
-/** Whether a line may be paid in a bulk payment. */
-export function mayJoin(line: BatchLine, bulk: BulkTerms | null): boolean {
-  return bulk !== null && !line.urgent && bulk.takes(line);
+/** Whether a line may be authorised together with others. */
+function mayJoin(line: BatchLine, { bulk, isBasket }: Way): boolean {
+  return !line.urgent && (isBasket || (bulk?.takes(line) ?? false));
 }
 
 /**
@@ -43,36 +54,35 @@ export function mayJoin(line: BatchLine, bulk: BulkTerms | null): boolean {
  * @param chosen in the order in which they are paid
  * @throws Psd2Error `usage` if the operator wants bulk payments and the bank has none for such a line
  */
-export function sharesIn(
-  known: readonly KnownLine[],
-  chosen: readonly BatchLine[],
-  { bulk, isBulkOnly }: Way,
-): Share[] {
+export function sharesIn(known: readonly KnownLine[], chosen: readonly BatchLine[], way: Way): Share[] {
   const single = new Set(
-    known.flatMap(({ line, transfer }) => (transfer && isAlone(transfer) ? [line.line] : [])),
+    known.flatMap(({ line, transfer }) => (transfer && isAlone(transfer, way) ? [line.line] : [])),
   );
-  const other = isBulkOnly ? chosen.find((line) => !mayJoin(line, bulk)) : undefined;
+  const other = way.isBulkOnly ? chosen.find((line) => !mayJoin(line, way)) : undefined;
   if (other)
     throw new Psd2Error('usage', `This bank has no bulk payments for payment ${other.line}`, {
       hint: 'psd2 has sent nothing. Leave out --as.',
     });
-  return sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, bulk), bulk?.maxEntries ?? null);
+  const most = way.bulk?.maxEntries ?? null;
+  return sharesOf(chosen, (line) => !single.has(line.line) && mayJoin(line, way), most);
 }
 
-/** Whether a transfer of an earlier run is a payment of its own. */
-function isAlone(transfer: NonNullable<KnownLine['transfer']>): boolean {
-  return !isBeforeAll(transfer) && (transfer.initiation !== null || transfer.commits === 'on execute');
+/** Whether a transfer of an earlier run is authorised alone. */
+function isAlone(transfer: Transfer, { isBasket }: Pick<Way, 'isBasket'>): boolean {
+  if (isBeforeAll(transfer) || transfer.bulk !== null || (isBasket && mayGoIntoBasket(transfer)))
+    return false;
+  return transfer.initiation !== null || transfer.commits === 'on execute';
 }
 
-/** Pays a share: one line alone, or a bulk payment. @throws Psd2Error what stopped it */
-export async function payShare(payment: LinePayment, share: Share, { isBulkOnly }: Way): Promise<void> {
-  if (share.length > 1 || isBulkOnly || (await hasBulk(payment, share[0]))) return payBulk(payment, share);
+/** Pays a share: one line alone, a bulk payment, or a signing basket. @throws Psd2Error what stopped it */
+export async function payShare(payment: LinePayment, share: Share, way: Way): Promise<void> {
+  await goOnWithBegun(payment, share, kindOf);
+  const known = await transferOf(payment, share[0]);
+  const isKnownAlone = known !== undefined && isAlone(known, way);
+  const isMany = share.length > 1 || way.isBulkOnly;
+  if (way.isBasket && (isMany || !isKnownAlone)) return payInBasket(payment, share);
+  if (isMany) return payBulk(payment, share);
+  // It goes with what an earlier run began.
+  if (known && !isBeforeAll(known) && !isKnownAlone) return undefined;
   return payLine(payment, share[0]);
-}
-
-/** Whether an earlier run has put a line into a bulk payment. */
-async function hasBulk({ batches, flows, batch }: LinePayment, { line }: BatchLine): Promise<boolean> {
-  const flow = (await batches.find(batch)).flows.get(line);
-  const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
-  return transfer !== undefined && !isBeforeAll(transfer) && !isAlone(transfer);
 }

@@ -4,7 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
 import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
-import { refuseInBulk } from '../flow/next-command.ts';
+import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
 import { readFurtherData } from '../shared/read-data.ts';
@@ -78,7 +78,7 @@ function resumeTransfer(
 ): Promise<void> {
   if (paste) refusePasting(context);
   const check = (current: Transfer) => {
-    refuseInBulk(current);
+    refuseInJoint(current);
     const profile = context.profile();
     const { order } = current;
     if (maySend(current)) refuseClientCredentials(context);

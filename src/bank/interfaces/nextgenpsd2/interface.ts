@@ -29,7 +29,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
     has: new Set([
-      ...(['payments', 'standing orders', 'confirmation of funds'] as const),
+      ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID'] as const),
     ]),
     probes: 'signature',

@@ -81,14 +81,17 @@ async function initiate(
   beforeSend: Parameters<PaymentCalls['verify']>[0],
   requestId: string | undefined,
 ): ReturnType<PaymentCalls['verify']> {
-  const { service, product, body, returnAddress } = payment.initiation;
+  const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
   const { data, headers, notices } = await ask(
     payment.bank,
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
       body,
-      ...(body.startsWith('<') && { headers: { 'content-type': 'application/xml' } }),
+      headers: {
+        ...(body.startsWith('<') && { 'content-type': 'application/xml' }),
+        ...(forBasket && { 'tpp-explicit-authorisation-preferred': 'true' }),
+      },
       beforeSend,
       redirectUri: returnAddress,
       irrevocable: true,
@@ -111,8 +114,8 @@ async function initiate(
   };
 }
 
-/** The payment is at the bank, whatever its links are: the flow must keep its id. */
-function usableLinks(read: () => ScaLinks): ScaLinks {
+/** The resource is at the bank, whatever its links are: the flow must keep its id. */
+export function usableLinks(read: () => ScaLinks): ScaLinks {
   try {
     return read();
   } catch (error) {

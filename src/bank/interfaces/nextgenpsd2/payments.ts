@@ -1,5 +1,6 @@
 import type { Payments } from '../../ports/bank.ts';
 import { ask } from './answer.ts';
+import { basketsOf } from './baskets.ts';
 import { bulkOf } from './bulk.ts';
 import { type Calls, lacking } from './calls.ts';
 import { initiationOf } from './initiation.ts';
@@ -22,6 +23,7 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
       return paymentCalls({ ...calls, oauth, order, transactionId, initiation });
     },
     ...(bulk && { bulk }),
+    baskets: basketsOf(calls, oauth),
     operation() {
       throw lacking('operations');
     },

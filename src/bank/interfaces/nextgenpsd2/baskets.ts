@@ -1,0 +1,96 @@
+import type { Initiation } from '../../../domain/operation.ts';
+import type { Baskets } from '../../ports/basket.ts';
+import type { BeforeSend } from '../../ports/call.ts';
+import type { PaymentCalls } from '../../ports/payment-calls.ts';
+import { ask } from './answer.ts';
+import { type Calls, lacking } from './calls.ts';
+import { termsOf } from './initiation.ts';
+import type { OAuth } from './oauth.ts';
+import { callOf } from './paths.ts';
+import { usableLinks } from './payment-calls.ts';
+import { isOver, resourceStatus } from './payment-status.ts';
+import { linksOf, scaOf } from './sca.ts';
+import { basketAnswer, basketStatusAnswer } from './wire/basket.ts';
+import { authorisationsAnswer } from './wire/payment.ts';
+
+/**
+ * The signing baskets of the standard (NextGenPSD2 1.3, `signing-baskets`): payments that the bank has, authorised with one SCA. The
+ * bank file does not say whether a bank has them: one without them refuses the first.
+ */
+export function basketsOf(calls: Calls, oauth: OAuth): Baskets {
+  return {
+    initiation: (paymentIds, back, newId) => ({
+      service: 'signing-baskets',
+      product: '',
+      endToEndId: newId().replaceAll('-', ''),
+      body: JSON.stringify({ paymentIds }),
+      ...termsOf(calls.description, back),
+    }),
+    calls: (basket) => basketCalls({ ...calls, oauth, ...basket }),
+  };
+}
+
+/** A basket, with what its calls share. */
+interface Basket extends Calls {
+  oauth: OAuth;
+  transactionId: string;
+  initiation: Initiation;
+}
+
+function basketCalls(basket: Basket): PaymentCalls {
+  const { bank, paths, description, transactionId } = basket;
+  return {
+    name: 'signing basket',
+    verify: (beforeSend, requestId) => create(basket, beforeSend, requestId),
+    verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
+    execute: null,
+    executionStatus: null,
+    sca: scaOf(basket, basket.oauth, {
+      start: (basketId) => callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId),
+      scope: (basketId) => description.oauth.scope.pis.replace('{paymentId}', basketId),
+      async status(basketId) {
+        const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
+        const { data } = await ask(bank, { ...call, decides: true }, basketStatusAnswer);
+        // As soon as the bank has checked it, the customer has nothing more to do for it.
+        return resourceStatus(data.transactionStatus, { futureDated: true });
+      },
+      async count(basketId) {
+        const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);
+        return (await ask(bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds
+          .length;
+      },
+    }),
+  };
+}
+
+/** Creates the basket: the bytes are those of the flow's first event, whenever this is. */
+async function create(
+  { bank, paths, base, transactionId, initiation }: Basket,
+  beforeSend: BeforeSend,
+  requestId: string | undefined,
+): ReturnType<PaymentCalls['verify']> {
+  const { data, headers, notices } = await ask(
+    bank,
+    {
+      ...callOf(paths, 'createSigningBasket', {}, transactionId),
+      body: initiation.body,
+      beforeSend,
+      redirectUri: initiation.returnAddress,
+      irrevocable: true,
+      ...(requestId !== undefined && { requestId }),
+    },
+    basketAnswer,
+  );
+  const { transactionStatus, scaStatus, psuMessage } = data;
+  const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
+  return {
+    resourceId: data.basketId,
+    totalAmount: null,
+    commissions: null,
+    bankName: null,
+    nextStep: 'authorisation',
+    bank: { transactionStatus, scaStatus },
+    links: usableLinks(() => linksOf(data, headers, base, isOver(transactionStatus))),
+    ...(messages.length > 0 && { messages }),
+  };
+}

@@ -1,0 +1,63 @@
+import { isUntouched } from '../../domain/flow-states.ts';
+import { nextOperationStep } from '../../domain/next-step.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { needsSettlement } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { SIGNING_BASKET } from '../../flows/basket.ts';
+import { BULK_PAYMENT } from '../../flows/bulk.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
+import { type JointKind, purposeOf } from './joint.ts';
+import { followInBasket } from './settle-basket.ts';
+import { followAll } from './settle-bulk.ts';
+
+/** One payment at the bank for all. */
+export const BULK: JointKind = {
+  operation: BULK_PAYMENT,
+  calls({ opened }, operation) {
+    const { bulk } = opened.bank.payments;
+    if (!bulk)
+      throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow: operation.flow });
+    const { transactionId } = operation;
+    return bulk.calls({ order: purposeOf(operation), transactionId, initiation: initiationOf(operation) });
+  },
+  mayJoin: (transfer) => isUntouched(transfer) && transfer.initiation === null,
+  follow: followAll,
+};
+
+/** A payment of its own for each, and one authorisation for all. */
+export const BASKET: JointKind = {
+  operation: SIGNING_BASKET,
+  calls({ opened }, operation) {
+    const { baskets } = opened.bank.payments;
+    if (!baskets)
+      throw new Psd2Error('config', 'The bank has no signing baskets any more', { flow: operation.flow });
+    const { transactionId } = operation;
+    return baskets.calls({ transactionId, initiation: initiationOf(operation) });
+  },
+  mayJoin: waitsForBasket,
+  follow: followInBasket,
+};
+
+/** What kind of operation an earlier run began. */
+export function kindOf({ order }: GenericOperation): JointKind {
+  return order.operation === SIGNING_BASKET ? BASKET : BULK;
+}
+
+/** Whether a transfer of an earlier run is at the bank, or on its way there, and psd2 has not begun to authorise it. */
+export function mayGoIntoBasket({ bulk, initiation, state, authorisations, links }: Transfer): boolean {
+  // A bank may begin one with the initiation. Nobody has its link.
+  const begunByBank = links?.redirect === undefined && links?.oauth === undefined ? 0 : 1;
+  const isAtStart = state === 'created' || state === 'verified';
+  return bulk === null && initiation !== null && isAtStart && authorisations <= begunByBank;
+}
+
+/** Whether the bank has a payment that psd2 has not begun to authorise. */
+function waitsForBasket(transfer: Transfer): boolean {
+  const step = nextOperationStep(transfer, needsSettlement(transfer.order));
+  return mayGoIntoBasket(transfer) && step === 'authorize';
+}
+
+function initiationOf({ flow, initiation }: GenericOperation) {
+  if (!initiation) throw new TypeError(`The operation ${flow} has no initiation`);
+  return initiation;
+}

@@ -1,0 +1,262 @@
+import Big from 'big.js';
+import * as z from 'zod/mini';
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import { written } from '../../domain/account-history.ts';
+import type { Batch } from '../../domain/batch/batch.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { isOver, isUntouched } from '../../domain/flow-states.ts';
+import type { Initiation } from '../../domain/operation.ts';
+import type { PayeeCheck } from '../../domain/order/payee-check.ts';
+import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { Share } from '../../flows/batch.ts';
+import { returnAddress } from '../../flows/linked-sca.ts';
+import { runOperation } from '../../flows/operation.ts';
+import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
+import { redirectUriOf } from '../../store/machine/settings.ts';
+import type { GenericOperation, Open } from '../../store/ports/flows.ts';
+import { endIfUntouched } from '../flow/drive.ts';
+import { awaitsCustomer, payingPorts, refuseOtherOrder } from './pay-line.ts';
+import type { Payer } from './payers.ts';
+import type { LinePayment } from './prepare-line.ts';
+import { isBeforeAll } from './rows.ts';
+
+// Many lines that their customer authorises once: a bulk payment, or a signing basket. Each line has a transfer that holds its
+// reference. What the customer authorises is an operation with a journal of its own.
+
+/** Whether it is one payment at the bank, or a basket of many. */
+export interface JointKind {
+  /** The name of its operation. */
+  operation: string;
+  /** @throws Psd2Error `config` if the bank has none any more */
+  calls(payer: Payer, operation: GenericOperation): PaymentCalls;
+  /** Whether a transfer can go with it now. */
+  mayJoin(transfer: Transfer): boolean;
+  /** Writes into its transfers what became of them. @throws Psd2Error `interrupted` and what the store throws */
+  follow(payment: LinePayment, payer: Payer, operation: GenericOperation): Promise<void>;
+}
+
+/** A line with the transfer that holds its reference. */
+export interface Taken {
+  line: BatchLine;
+  order: TransferOrder;
+  flow: string;
+  /** What the payee check of this run says. Null: it is in the journal already, or there is none. */
+  checked: PayeeCheck | null;
+}
+
+/** What it is for: the `data` of its operation. */
+const purpose = z.object({
+  batch: z.string(),
+  lines: z.array(z.number()),
+  amount: z.string(),
+  currency: z.string(),
+  instant: z.boolean(),
+  futureDated: z.boolean(),
+});
+
+/** What it is for, as its operation keeps it. @throws Psd2Error `config` if psd2 did not write it */
+export function purposeOf({
+  flow,
+  order,
+}: Pick<GenericOperation, 'flow' | 'order'>): z.infer<typeof purpose> {
+  const { data } = purpose.safeParse(JSON.parse(order.data));
+  if (data) return data;
+  throw new Psd2Error('config', `The journal of the ${order.operation} ${flow} is damaged`, {
+    hint: 'Restore it from a backup.',
+  });
+}
+
+function describe({ batch }: LinePayment, first: Taken, taken: readonly Taken[]): string {
+  const sum = taken.reduce((total, { order }) => total.plus(order.amount), new Big(0));
+  const lines = taken.map(({ line }) => line.line);
+  const { currency, instant, futureDated } = first.order;
+  const data: z.infer<typeof purpose> = {
+    ...{ batch, lines, amount: written(sum), currency, instant, futureDated },
+  };
+  return JSON.stringify(data);
+}
+
+/** Where the customer's browser returns to, with a new state. */
+export function newReturn({ context, opened }: Payer): { address: string; state: string } {
+  const state = context.world.newId();
+  return { address: returnAddress(redirectUriOf(opened.profile), state), state };
+}
+
+/**
+ * Begins the operation for transfers, and runs it as far as possible. Before it is sent, all of this is durable: the transfers, the
+ * operation with the bytes of its body, that the lines go with it (in the batch), and that each transfer does.
+ *
+ * @throws Psd2Error what stopped it
+ */
+export async function beginJoint(
+  payment: LinePayment,
+  payer: Payer,
+  kind: JointKind,
+  { taken, initiation }: { taken: readonly [Taken, ...Taken[]]; initiation: Initiation },
+): Promise<void> {
+  const { context, opened } = payer;
+  const [first] = taken;
+  const { customerId, from } = first.order;
+  await opened.flows.begin(
+    'operation',
+    {
+      transactionId: context.world.newId(),
+      commits: opened.bank.payments.commits,
+      order: { customerId, from, operation: kind.operation, data: describe(payment, first, taken) },
+      furtherData: [],
+      initiation,
+    },
+    (open) => sendFirst(payment, payer, kind, { open, taken }),
+  );
+}
+
+/** Notes which lines go with the operation, and then sends it. */
+async function sendFirst(
+  payment: LinePayment,
+  payer: Payer,
+  kind: JointKind,
+  { open, taken }: { open: Open<'operation'>; taken: readonly Taken[] },
+): Promise<void> {
+  const { flow } = open.current;
+  const lines = taken.map(({ line }) => line.line);
+  const { recorded } = await payment.batches.change(payment.batch, (now) => {
+    const isWanted = taken.every(
+      ({ line, flow: its }) => now.flows.get(line.line) === its && !now.cancelled.has(line.line),
+    );
+    return isWanted && now.rejection === null ? { type: 'bulk-begun', flow, lines } : null;
+  });
+  if (recorded) {
+    await drive(payment, payer, kind, { open, lines: taken, isNew: true });
+    return;
+  }
+  await open.record({ type: 'cancelled' });
+  for (const each of taken) await giveUp(payment, await payment.flows.find('transfer', each.flow));
+}
+
+/** Goes on with what earlier runs have begun for some lines, and ends what they have only prepared. */
+export async function goOnWithBegun(
+  payment: LinePayment,
+  share: Share,
+  kindOf: (operation: GenericOperation) => JointKind,
+): Promise<void> {
+  const { batches, flows } = payment;
+  const batch = await batches.find(payment.batch);
+  const begun = new Set<string>();
+  for (const line of share) {
+    const flow = batch.flows.get(line.line);
+    const transfer = flow === undefined ? undefined : await flows.find('transfer', flow);
+    if (!transfer || isBeforeAll(transfer)) continue;
+    const joint = jointOfLine(batch, line);
+    if (joint !== undefined && (transfer.bulk ?? joint) === joint) begun.add(joint);
+    else await giveUp(payment, transfer);
+  }
+  for (const flow of begun) await resumeJoint(payment, flow, share, kindOf);
+}
+
+/** The last operation that a line was to go with. */
+export function jointOfLine({ bulks }: Batch, { line }: Pick<BatchLine, 'line'>): string | undefined {
+  return [...bulks].findLast(([, lines]) => lines.includes(line))?.[0];
+}
+
+/** Ends a transfer that an earlier run began for a bulk payment and then stopped. Its line begins anew. */
+export async function giveUp(
+  { flows }: LinePayment,
+  { flow, bulk, initiation, commits }: Transfer,
+): Promise<void> {
+  if (bulk !== null || initiation !== null || commits === 'on execute') return;
+  await flows.resume('transfer', flow, async (open) => {
+    if (isUntouched(open.current) && open.current.bulk === null) await open.record({ type: 'cancelled' });
+  });
+}
+
+/** Goes on with an operation that an earlier run began. */
+async function resumeJoint(
+  payment: LinePayment,
+  flow: string,
+  share: Share,
+  kindOf: (operation: GenericOperation) => JointKind,
+): Promise<void> {
+  const { batches, flows } = payment;
+  const batch = await batches.find(payment.batch);
+  const known = await flows.find('operation', flow);
+  const kind = kindOf(known);
+  const payer = await payment.payerOf({ customer: known.order.customerId });
+  if (isOver(known) && !known.refusalAlone) return kind.follow(payment, payer, known);
+  if (await awaitsCustomer(payment, payer, known, kind.calls(payer, known))) return;
+  const lines: { line: number; flow: string; checked: PayeeCheck | null }[] = [];
+  for (const line of batch.bulks.get(flow) ?? []) {
+    const its = batch.flows.get(line);
+    if (its !== undefined) lines.push({ line, flow: its, checked: null });
+  }
+  for (const line of share) {
+    const its = lines.find((each) => each.line === line.line);
+    if (its) refuseOtherOrder(line, (await flows.find('transfer', its.flow)).order);
+  }
+  await payer.opened.flows.resume('operation', flow, (open) =>
+    drive(payment, payer, kind, {
+      open,
+      lines: lines.map((each) => ({ ...each, line: { line: each.line } })),
+      isNew: false,
+    }),
+  );
+}
+
+type Joining = { line: Pick<BatchLine, 'line'>; flow: string; checked: PayeeCheck | null };
+
+/** Runs an operation as far as possible, and writes into its transfers what became of them. */
+async function drive(
+  payment: LinePayment,
+  payer: Payer,
+  kind: JointKind,
+  { open, lines, isNew }: { open: Open<'operation'>; lines: readonly Joining[]; isNew: boolean },
+): Promise<void> {
+  const { flow, order } = open.current;
+  const { amount, currency } = purposeOf(open.current);
+  if (isUntouched(open.current) && !(await joinAll(payment, kind, flow, lines))) {
+    await open.record({ type: 'cancelled' });
+    await kind.follow(payment, payer, open.current);
+    return;
+  }
+  const link = {
+    ...{ batch: payment.batch, lines: lines.map(({ line }) => line.line), flow },
+    ...{ customer: order.customerId, amount, currency },
+  };
+  const ports = await payingPorts(payment, payer, open.current, {
+    ...{ link, line: lines[0]?.line.line ?? 0, isNew },
+  });
+  try {
+    await runOperation(
+      open,
+      kind.calls(payer, open.current),
+      { ...ports, accept: async () => true },
+      payment.links ? ['await-authorization'] : [],
+    );
+  } catch (error) {
+    await endIfUntouched(open, error);
+    // What stopped it counts more than what else goes wrong now.
+    if (!isInterruption(error) && !isOvertaken(error)) await kind.follow(payment, payer, open.current);
+    throw error;
+  }
+  await kind.follow(payment, payer, open.current);
+}
+
+/** Notes in each transfer that it goes with the operation. @returns false if one of them cannot any more */
+async function joinAll(
+  { flows }: LinePayment,
+  { mayJoin }: JointKind,
+  joint: string,
+  lines: readonly Joining[],
+): Promise<boolean> {
+  for (const { flow, checked } of lines) {
+    const isIn = await flows.resume('transfer', flow, async (open) => {
+      if (open.current.bulk === joint) return true;
+      if (open.current.bulk !== null || !mayJoin(open.current)) return false;
+      if (checked) await open.record({ type: 'payee-checked', ...checked });
+      await open.record({ type: 'bulk-joined', bulk: joint });
+      return true;
+    });
+    if (!isIn) return false;
+  }
+  return true;
+}

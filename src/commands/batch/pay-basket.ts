@@ -1,0 +1,54 @@
+import { Psd2Error } from '../../errors.ts';
+import { isAboutLine, type Share } from '../../flows/batch.ts';
+import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
+import { beginJoint, newReturn, type Taken } from './joint.ts';
+import { BASKET, mayGoIntoBasket } from './joint-kinds.ts';
+import { initiateLine } from './pay-line.ts';
+import { type LinePayment, transferOf } from './prepare-line.ts';
+import { isBeforeAll } from './rows.ts';
+
+/**
+ * Pays lines in one signing basket: each is a payment of its own, which psd2 initiates, and the customer authorises all of them once.
+ *
+ * @throws Psd2Error what stopped it
+ */
+export async function payInBasket(payment: LinePayment, share: Share): Promise<void> {
+  const { taken, problem } = await initiateAll(payment, share);
+  const [one, ...others] = taken;
+  if (one) {
+    const payer = await payment.payerOf({ customer: one.order.customerId });
+    const { baskets } = payer.opened.bank.payments;
+    if (!baskets) throw new TypeError('The bank has no signing baskets');
+    const ids: string[] = [];
+    for (const { flow } of taken) {
+      const { verification } = await payment.flows.find('transfer', flow);
+      if (verification) ids.push(verification.resourceId);
+    }
+    const initiation = baskets.initiation(ids, newReturn(payer), payer.context.world.newId);
+    await beginJoint(payment, payer, BASKET, { taken: [one, ...others], initiation });
+  }
+  if (problem) throw problem;
+}
+
+/** Initiates the payment of each line, unless an earlier run did. @returns also what is wrong with one of them */
+async function initiateAll(
+  payment: LinePayment,
+  share: Share,
+): Promise<{ taken: Taken[]; problem: Psd2Error | undefined }> {
+  const taken: Taken[] = [];
+  let problem: Psd2Error | undefined;
+  for (const line of share) {
+    const before = await transferOf(payment, line);
+    if (before && !isBeforeAll(before) && !mayGoIntoBasket(before)) continue;
+    try {
+      await initiateLine(payment, line);
+    } catch (error) {
+      const isItsOwn = error instanceof Psd2Error && isAboutLine(error);
+      if (!isItsOwn || isInterruption(error) || isOvertaken(error)) throw error;
+      problem ??= error;
+    }
+    const now = await transferOf(payment, line);
+    if (now && BASKET.mayJoin(now)) taken.push({ line, order: now.order, flow: now.flow, checked: null });
+  }
+  return { taken, problem };
+}

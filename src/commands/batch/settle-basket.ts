@@ -1,0 +1,100 @@
+import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { Psd2Error } from '../../errors.ts';
+import { followBasket, isOpenIn, meaningOf, type PaymentSaid } from '../../flows/basket.ts';
+import { settlementEvent } from '../../flows/outcome.ts';
+import { isInterruption } from '../../flows/refusals.ts';
+import { lookAt } from '../../flows/resource-status.ts';
+import { askUntil } from '../../flows/sca.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
+import type { Payer } from './payers.ts';
+import type { LinePayment } from './prepare-line.ts';
+
+/**
+ * Writes into the transfers of a signing basket what became of them. Once the customer has authorised it, psd2 asks the bank for each
+ * until it has executed all, at most for the customer's time.
+ *
+ * @throws Psd2Error `interrupted` and what the store throws
+ */
+export async function followInBasket(
+  payment: LinePayment,
+  payer: Payer,
+  basket: GenericOperation,
+): Promise<void> {
+  const { batches, flows, links } = payment;
+  const batch = await batches.find(payment.batch);
+  const ids = (batch.bulks.get(basket.flow) ?? []).flatMap((line) => batch.flows.get(line) ?? []);
+  const round = async (): Promise<string[]> => {
+    const left: string[] = [];
+    for (const flow of ids) {
+      const known = await flows.find('transfer', flow);
+      if (!isOpenIn(known, basket)) continue;
+      const said = await askOf(payer, known, basket);
+      if (followBasket(known, basket, said).length > 0)
+        await flows.resume('transfer', flow, async (open) => {
+          for (const event of followBasket(open.current, basket, said)) await open.record(event);
+        });
+      if (isOpenIn(await flows.find('transfer', flow), basket)) left.push(flow);
+    }
+    return left;
+  };
+  if (meaningOf(basket) !== 'authorised') {
+    await round();
+    return;
+  }
+  let left: string[] = [];
+  const { world, globals } = payer.context;
+  const asked = askUntil(
+    world,
+    links ? 0 : globals.scaTimeoutMs,
+    async () => {
+      left = await round();
+      return left.length === 0 ? true : null;
+    },
+    (payer.opened.bank.sca.timing?.pollSeconds ?? POLL_SECONDS) * 1000,
+  );
+  await payment.whileWaiting('Asking the bank what became of the payments', asked, globals.scaTimeoutMs);
+  for (const flow of left)
+    await flows.resume('transfer', flow, async (open) => {
+      const { state } = open.current;
+      if (isOpenIn(open.current, basket) && state !== 'executed' && state !== 'unknown')
+        await open.record({ type: 'execute-unanswered' });
+    });
+}
+
+/** For a bank that does not say how often it may be asked. */
+const POLL_SECONDS = 3;
+
+/** What the bank says of a transfer. Null: it has not answered, or nothing of it matters now. */
+async function askOf(
+  { opened }: Payer,
+  transfer: Transfer,
+  basket: GenericOperation,
+): Promise<PaymentSaid | null> {
+  if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
+  const calls = opened.bank.payments.transfer(transfer);
+  try {
+    if (transfer.state === 'executed') return await settlementOf(calls, transfer);
+    const sca = calls.sca ?? opened.bank.sca;
+    return await lookAt({ bank: { sca } }, transfer, true);
+  } catch (error) {
+    // What the bank does not say decides nothing.
+    if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+    return null;
+  }
+}
+
+async function settlementOf(
+  { executionStatus }: PaymentCalls,
+  transfer: Transfer,
+): Promise<PaymentSaid | null> {
+  const { verification } = transfer;
+  if (!executionStatus || !verification) return null;
+  const {
+    status,
+    executionStatusDescription: description,
+    executionStatus: said,
+  } = await executionStatus(verification.resourceId);
+  if (status === 'PENDING') return null;
+  return { found: settlementEvent({ status, description, said }, transfer), awaitsCustomer: false };
+}

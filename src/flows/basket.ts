@@ -1,0 +1,94 @@
+import { isOver } from '../domain/flow-states.ts';
+import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
+import { needsSettlement, type Transfer } from '../domain/transfer.ts';
+
+// The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
+// a journal of its own: the customer authorises it once, and that authorises all of them.
+
+/** What the name of the operation of a signing basket is. */
+export const SIGNING_BASKET = 'signing-baskets';
+
+/** What the state of a basket means for its payments. */
+export type BasketMeans =
+  | 'not sent'
+  /** The bank has no such basket. Its payments can be authorised otherwise. */
+  | 'none'
+  | 'with the customer'
+  | 'authorised'
+  | 'not authorised'
+  | 'unknown';
+
+export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
+  switch (basket.state) {
+    case 'created':
+    case 'verified':
+      return basket.mayRun ? 'unknown' : 'not sent';
+    case 'authorizing':
+      return 'with the customer';
+    case 'executed':
+    case 'settled':
+      return 'authorised';
+    case 'cancelled':
+      return 'none';
+    case 'failed':
+      if (basket.refusalAlone) return 'unknown';
+      return basket.executionStatus === 'KO' || basket.resolution ? 'not authorised' : 'none';
+    case 'rejected':
+    case 'expired':
+      return 'not authorised';
+    case 'authorized':
+    case 'executing':
+    case 'unknown':
+      return 'unknown';
+  }
+}
+
+/** What the bank says of one payment of a basket, and whether nothing but an authorisation is missing. */
+export interface PaymentSaid {
+  found: StepEvent;
+  awaitsCustomer: boolean;
+}
+
+/**
+ * The events of a transfer that follow from what became of its basket, and from the bank's own word for the transfer. Empty if there
+ * is nothing new.
+ *
+ * @param said null: the bank has not answered
+ */
+export function followBasket(
+  transfer: Transfer,
+  basket: Operation<OrderTarget>,
+  said: PaymentSaid | null,
+): StepEvent[] {
+  if (!isOpenIn(transfer, basket)) return [];
+  const means = meaningOf(basket);
+  if (means === 'not sent') return [];
+  const found = said?.found;
+  if (transfer.state === 'executed') return found?.type === 'settlement' ? [found] : [];
+  if (found && found.type !== 'authorization') return [found];
+  switch (means) {
+    case 'none':
+      return [{ type: 'bulk-left' }];
+    case 'with the customer':
+      return becoming(transfer, 'authorizing', { type: 'sca-started' });
+    case 'authorised':
+      return [];
+    case 'not authorised':
+      // The authorisation has failed, and after that the bank has not accepted the payment: it never runs.
+      return found && said?.awaitsCustomer
+        ? [{ ...found, status: 'NOT_AUTHORIZED' }]
+        : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+    case 'unknown':
+      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+  }
+}
+
+/** Whether it is not known yet what becomes of a transfer of a basket. */
+export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
+  if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusalAlone)) return false;
+  return transfer.state !== 'executed' || needsSettlement(transfer.order);
+}
+
+function becoming({ state }: Transfer, wanted: Transfer['state'], event: StepEvent): StepEvent[] {
+  return state === wanted ? [] : [event];
+}

@@ -1,0 +1,107 @@
+import { expect, it } from 'vitest';
+import { standingOf } from '../../src/domain/flow-states.ts';
+import { applyOperationEvent } from '../../src/domain/operation.ts';
+import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
+import { followBasket, type PaymentSaid } from '../../src/flows/basket.ts';
+import type { GenericOperation } from '../../src/store/ports/flows.ts';
+import { transferOrder } from '../domain/orders.ts';
+
+// What becomes of a transfer that is in a signing basket.
+
+const AT = '2026-11-24T10:00:00Z';
+const BASKET = 'op-1';
+
+function basket(state: Partial<GenericOperation>): GenericOperation {
+  const order = {
+    customerId: 'default',
+    from: transferOrder().from,
+    operation: 'signing-baskets',
+    data: '{}',
+  };
+  const begun = applyOperationEvent<GenericOperation['order']>(
+    'operation',
+    undefined,
+    { type: 'created', flow: BASKET, transactionId: 'x', commits: 'by the customer', order },
+    AT,
+  );
+  return { ...begun, reached: true, ...state };
+}
+
+function inBasket(): Transfer {
+  const created: TransferEvent = {
+    ...({ type: 'created', flow: 'tr-1', transactionId: 'x', commits: 'by the customer' } as const),
+    order: transferOrder({ instant: false, reference: 'INV-1' }),
+    initiation: {
+      ...({
+        service: 'payments',
+        product: 'sepa-credit-transfers',
+        endToEndId: 'INV-1',
+        body: '{}',
+      } as const),
+      ...{ returnAddress: 'http://127.0.0.1/', returnState: 's', repeatMinutes: null, needsLink: true },
+      executesWithoutSca: 'never',
+    },
+  };
+  const verified: TransferEvent = {
+    ...{ type: 'verified', resourceId: 'r-1', totalAmount: null, commissions: null, bankName: null },
+    nextStep: 'authorisation',
+  };
+  return fold(undefined, [created, verified, { type: 'bulk-joined', bulk: BASKET }]);
+}
+
+function fold(transfer: Transfer | undefined, events: readonly TransferEvent[]): Transfer {
+  const end = events.reduce<Transfer | undefined>(
+    (now, event) => applyTransferEvent(now, event, AT),
+    transfer,
+  );
+  if (!end) throw new Error('There is no event');
+  return end;
+}
+
+const OPEN: PaymentSaid = {
+  found: { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
+  awaitsCustomer: true,
+};
+const CHECKED: PaymentSaid = {
+  found: { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
+  awaitsCustomer: false,
+};
+const PAID: PaymentSaid = { found: { type: 'executed', cro: null }, awaitsCustomer: false };
+
+it('a transfer in a basket may run, so its reference stays taken', () => {
+  expect(standingOf(inBasket())).toBe('sent');
+});
+
+it.each([
+  ['with the customer', { state: 'authorizing', mayRun: true }, OPEN, 'authorizing'],
+  ['with the customer, and it is paid', { state: 'authorizing', mayRun: true }, PAID, 'executed'],
+  ['authorised, and it is paid', { state: 'executed' }, PAID, 'executed'],
+  ['authorised, and the bank has not paid it yet', { state: 'executed' }, CHECKED, 'verified'],
+  ['rejected, and it waits', { state: 'rejected' }, OPEN, 'rejected'],
+  ['rejected, and it is paid all the same', { state: 'rejected' }, PAID, 'executed'],
+  ['rejected, and the bank has accepted it', { state: 'rejected' }, CHECKED, 'unknown'],
+  ['rejected, and the bank does not say of it', { state: 'rejected' }, null, 'unknown'],
+  ['failed at the bank', { state: 'failed', executionStatus: 'KO' }, OPEN, 'rejected'],
+  ['refused by the bank', { state: 'failed' }, OPEN, 'verified'],
+  ['refused by the bank, and it is paid', { state: 'failed' }, PAID, 'executed'],
+  ['unknown', { state: 'unknown', mayRun: true }, OPEN, 'unknown'],
+  ['created, and its answer is lost', { state: 'created', mayRun: true }, OPEN, 'unknown'],
+  ['cancelled', { state: 'cancelled' }, OPEN, 'verified'],
+  ['not sent yet', { state: 'created', reached: false }, OPEN, 'verified'],
+] as const)('a transfer whose basket is %s is as it should be', (_what, state, said, expected) => {
+  const transfer = inBasket();
+  const after = fold(transfer, followBasket(transfer, basket(state), said));
+  expect(after.state).toBe(expected);
+  // A second look adds nothing.
+  expect(followBasket(after, basket(state), said)).toEqual([]);
+});
+
+it('only if the bank has no such basket can a transfer of it be authorised otherwise', () => {
+  const transfer = inBasket();
+  const left = fold(transfer, followBasket(transfer, basket({ state: 'failed' }), OPEN));
+  expect([left.state, left.bulk, left.reached, standingOf(left)]).toEqual(['verified', null, true, 'open']);
+});
+
+it('what became of another basket says nothing', () => {
+  expect(followBasket(inBasket(), { ...basket({ state: 'executed' }), flow: 'op-2' }, PAID)).toEqual([]);
+});
