@@ -4,6 +4,7 @@ import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch.ts';
+import { actorOf } from '../../store/machine/actor.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -13,6 +14,7 @@ import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { refuseUnapproved } from './approval.ts';
 import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
+import { endSettledJoints } from './end-joint.ts';
 import { linksOf } from './links.ts';
 import { canGoOn } from './pay-line.ts';
 import { payers } from './payers.ts';
@@ -38,7 +40,7 @@ refused payment stops no other one. However the run was stopped, run it again: i
 also on two machines, share the payments.
 
 Where the bank has bulk payments (NextGenPSD2), psd2 sends the payments of one account, day and product as one, which the customer
-authorises once. --as chooses.
+authorises once. --as chooses. With --as basket each goes to the bank alone, and the customer authorises them once, in a signing basket.
 
 With --links, psd2 writes each customer's link as a line of JSON to the end of a file, and waits for nobody. PSD2_NOTIFY_LINK names a
 command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
@@ -93,6 +95,9 @@ async function runBatch(context: Context, reference: string, options: RunOptions
     whileWaiting: (text, work, ms) => near.whileWaiting(`${progress.write()} ${text}`, work, ms),
   };
   const { ends, stop } = await payLines(context, payment, { shares, way }, progress, stopAfter);
+  const { operator, machine } = actorOf(context.env);
+  if (!isInterrupted(stop) || stop === null)
+    await endSettledJoints(data, batch.batch, `${operator}@${machine}`);
   context.terminal.say(progress.write());
   if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));

@@ -112,6 +112,7 @@ async function cancelThere<K extends Kind>(
       await noun.tidy?.(context, open.current);
     }
     noun.print(context, open.current);
+    await noun.afterEnd?.(context, open.current);
     const freed = noun.referenceOf(open.current);
     if (freed !== null && standingOf(open.current) === 'refused')
       terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));

@@ -47,6 +47,8 @@ export interface FlowNoun<K extends Kind> {
   tidy?(context: Context, flow: FlowOf<K>): Promise<void>;
   /** What stays at the bank after the flow was cancelled here, and the command that ends it there. Absent: nothing. */
   leftAtBank?(flow: FlowOf<K>): { why: string; end: string[] } | undefined;
+  /** What follows from the end of a flow that a person resolved, or that was cancelled at the bank. Absent: nothing. */
+  afterEnd?(context: Context, flow: FlowOf<K>): Promise<void>;
   /** Whether the outcome is unknown, so that a person may decide it. */
   isUnknown(flow: FlowOf<K>): boolean;
   isEnded(flow: FlowOf<K>): boolean;

@@ -81,6 +81,7 @@ async function resolve<K extends Kind>(
       if (open.current !== before) noun.print(context, open.current);
       await noun.tidy?.(context, open.current);
     }
+    await noun.afterEnd?.(context, open.current);
     const freed = noun.referenceOf(open.current);
     if (open.current.state === 'failed' && freed !== null)
       terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));

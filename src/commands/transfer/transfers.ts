@@ -5,6 +5,7 @@ import { spacedIban } from '../../domain/order/iban.ts';
 import { describePayeeCheck, PAYEE_RESULTS, PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer, type TransferOrder } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
+import { actorOf } from '../../store/machine/actor.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
@@ -104,6 +105,12 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
       flow,
       needsSettlement(flow.order) || futureDated || standing !== undefined,
     );
+  },
+  async afterEnd(context, { bulk, order }) {
+    if (bulk === null || !order.batch) return;
+    const { endSettledJoints } = await import('../batch/end-joint.ts');
+    const { operator, machine } = actorOf(context.env);
+    await endSettledJoints(await context.store(), order.batch.batch, `${operator}@${machine}`);
   },
   // The bank has no status for one transfer of a bulk payment alone.
   isUnknown: (flow) =>

@@ -15,6 +15,10 @@ const operator = useSecondDoor([], {
 const log = z.array(z.looseObject({ method: z.string(), path: z.string() }));
 const checked = z.looseObject({ scas: z.int(), totals: z.array(z.looseObject({ scas: z.int() })) });
 
+const status = z.looseObject({
+  attention: z.array(z.looseObject({ kind: z.string(), next: z.array(z.string()) })),
+});
+
 let files = 0;
 /** Writes a file of payments to these payees. */
 function file(...names: string[]): string {
@@ -87,6 +91,25 @@ it('the customer of a bulk payment gets one link, and a transfer of it is not ha
   expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
   await operator.psd2(['sandbox', 'customer', given[0].url]);
   expect((await run(batch, '--links', links)).code).toBe(0);
+});
+
+it('once a person has resolved each payment of an unknown bulk payment, psd2 asks for nothing any more', async () => {
+  const batch = await add('Ada', 'Bea');
+  const lost = ['cut-after-effect', '--on', 'initiatePayment', '--times', '1'];
+  await operator.psd2(['sandbox', 'fault', 'add', ...lost]);
+  expect((await run(batch)).code).toBe(9);
+  const attention = async () => {
+    const { stdout } = await operator.psd2(['status', '--json']);
+    return status.parse(JSON.parse(stdout)).attention.map(({ kind, next }) => [kind, ...next]);
+  };
+  const waits = [['transfer'], ['transfer'], ['operation']];
+  expect(await attention()).toEqual(waits.map((kind) => [...kind, 'psd2', 'batch', 'run', batch]));
+  for (const { flow } of await report(batch)) {
+    const resolved = ['transfer', 'resolve', flow ?? '', '--not-executed', '--yes'];
+    expect((await operator.psd2(resolved)).code).toBe(0);
+  }
+  expect(await attention()).toEqual([]);
+  expect((await run(batch)).code).toBe(8);
 });
 
 it('with --as single each line has an SCA of its own', async () => {
