@@ -16,6 +16,7 @@ import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../flow/drive.ts';
+import { endPaymentTokens } from '../open/payment-tokens.ts';
 import { awaitsCustomer, payingPorts, refuseOtherOrder } from './pay-line.ts';
 import type { Payer } from './payers.ts';
 import type { LinePayment } from './prepare-line.ts';
@@ -225,6 +226,20 @@ async function drive(
   const ports = await payingPorts(payment, payer, open.current, {
     ...{ link, line: lines[0]?.line.line ?? 0, isNew },
   });
+  try {
+    await runAndFollow(payment, payer, kind, open, ports);
+  } finally {
+    await endPaymentTokens(payer.context, open.current, false);
+  }
+}
+
+async function runAndFollow(
+  payment: LinePayment,
+  payer: Payer,
+  kind: JointKind,
+  open: Open<'operation'>,
+  ports: Awaited<ReturnType<typeof payingPorts>>,
+): Promise<void> {
   try {
     await runOperation(
       open,

@@ -108,7 +108,7 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
   },
   async afterEnd(context, { bulk, order }) {
     if (bulk === null || !order.batch) return;
-    const { endSettledJoints } = await import('../batch/end-joint.ts');
+    const { endSettledJoints } = await import('../../flows/end-joint.ts');
     const { operator, machine } = actorOf(context.env);
     await endSettledJoints(await context.store(), order.batch.batch, `${operator}@${machine}`);
   },

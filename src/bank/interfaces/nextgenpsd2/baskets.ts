@@ -7,7 +7,7 @@ import { type Calls, lacking } from './calls.ts';
 import { termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
-import { usableLinks } from './payment-calls.ts';
+import { aboutPayment, usableLinks } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
 import { linksOf, scaOf } from './sca.ts';
 import { basketAnswer, basketStatusAnswer } from './wire/basket.ts';
@@ -37,11 +37,12 @@ interface Basket extends Calls {
   initiation: Initiation;
 }
 
-function basketCalls(basket: Basket): PaymentCalls {
+function basketCalls(created: Basket): PaymentCalls {
+  const basket = { ...created, bank: aboutPayment(created.bank) };
   const { bank, paths, description, transactionId } = basket;
   return {
     name: 'signing basket',
-    verify: (beforeSend, requestId) => create(basket, beforeSend, requestId),
+    verify: (beforeSend, requestId) => create(created, beforeSend, requestId),
     verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
     execute: null,
     executionStatus: null,

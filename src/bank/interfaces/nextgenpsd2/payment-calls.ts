@@ -52,7 +52,7 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
 }
 
 /** Calls about a payment that the bank has, wherever its links lead. */
-function aboutPayment({ send, ask }: NextGenCaller): NextGenCaller {
+export function aboutPayment({ send, ask }: NextGenCaller): NextGenCaller {
   const about = (call: BankCall): BankCall => ({ ...call, facts: { ...call.facts, ofPayment: true } });
   return { send: (call) => send(about(call)), ask: (call, read) => ask(about(call), read) };
 }
