@@ -1,10 +1,11 @@
 // Compares commands in a store with many customers, flows and calls with the same commands in a store with few.
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { allOfMany } from './all-of-many.js';
 import { figure, median } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
+import { START, writeFlows, writeLogins } from './written-store.js';
 
 const ROUNDS = 11;
 const MANY = 10_000;
@@ -14,12 +15,11 @@ const ORDER = [
   ...['create', '--yes', '--from', '0010482620', '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '12.50'],
 ];
-const START = Date.parse('2026-01-01T00:00:00.000Z');
 
-export function lists(node, version) {
+export async function lists(node, version) {
   const operator = openOperator();
   try {
-    return figuresOf(node, version, operator);
+    return [...figuresOf(node, version, operator), ...(await allOfMany(node, version, operator))];
   } finally {
     operator.close();
   }
@@ -129,21 +129,6 @@ function figuresOf(node, version, operator) {
   return figures;
 }
 
-function writeLogins(folder, count, baseUrl) {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const later = new Date(Date.now() + 3_600_000).toISOString();
-  for (let number = 1; number <= count; number += 1) {
-    const stored = {
-      ...{ accessToken: randomUUID(), accessTokenExpiresAt: later },
-      ...{ refreshToken: randomUUID(), refreshTokenExpiresAt: later },
-      ...{ scope: 'oob', baseUrl: new URL(baseUrl).href },
-    };
-    writeFileSync(join(folder, `customer-${5_000_000 + number}.json`), JSON.stringify(stored), {
-      mode: 0o600,
-    });
-  }
-}
-
 function writeCalls(folder, count, baseUrl) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = openSync(join(folder, 'calls.ndjson'), 'w', 0o600);
@@ -163,48 +148,4 @@ function writeCalls(folder, count, baseUrl) {
     writeSync(file, `${lines.join('\n')}\n`);
   }
   closeSync(file);
-}
-
-/** Writes executed transfers, one minute apart. @returns the middle one */
-function writeFlows(flows, count) {
-  mkdirSync(flows, { recursive: true, mode: 0o700 });
-  let middle;
-  for (let index = 0; index < count; index += 1) {
-    const at = new Date(START + index * 60_000).toISOString();
-    const flow = `tr-${Date.parse(at).toString(36).padStart(9, '0')}${index.toString(36).padStart(5, '0')}`;
-    const resourceId = randomUUID();
-    if (index === count / 2) middle = { flow, resourceId };
-    const events = [
-      {
-        type: 'created',
-        flow,
-        transactionId: randomUUID(),
-        order: {
-          ...{
-            customerId: '5000001',
-            from: '0010482620',
-            to: 'DE89370400440532013000',
-            name: 'Ada Lovelace',
-          },
-          ...{ amount: '12.50', currency: 'EUR', description: 'Invoice', instant: false, type: null },
-          ...{ executionDate: at.slice(0, 10), futureDated: false, urgent: false, reference: `INV-${index}` },
-        },
-      },
-      { type: 'verify-sent', requestId: randomUUID(), digest: 'SHA-256=x' },
-      {
-        ...{ type: 'verified', resourceId, bankName: 'Bank', nextStep: 'execute' },
-        totalAmount: { amount: '13.50', currency: 'EUR' },
-        commissions: { amount: '1.00', currency: 'EUR' },
-      },
-      { type: 'accepted' },
-      { type: 'approach-sent', requestId: randomUUID(), digest: null },
-      { type: 'sca-started' },
-      { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
-      { type: 'execute-sent', requestId: randomUUID(), digest: 'SHA-256=x' },
-      { type: 'executed', cro: '1' },
-    ];
-    const lines = events.map((event) => `${JSON.stringify({ at, event })}\n`).join('');
-    writeFileSync(join(flows, `${flow}.ndjson`), lines, { mode: 0o600 });
-  }
-  return middle;
 }

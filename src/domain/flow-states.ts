@@ -100,12 +100,3 @@ export function needsAttention(flow: Progress & { reached: boolean }, settles: b
       return false;
   }
 }
-
-/** The states in which {@link needsAttention} can be true. `failed` is one, because a refusal alone ends no flow. */
-export const STATES_OF_ATTENTION: readonly FlowState[] = allStates().filter(
-  (state) => state === 'failed' || !isOver({ state }),
-);
-
-function allStates(): FlowState[] {
-  return Object.keys(STANDINGS).filter((name): name is FlowState => name in STANDINGS);
-}

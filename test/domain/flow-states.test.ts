@@ -7,7 +7,6 @@ import {
   isUntouched,
   maySend,
   needsAttention,
-  STATES_OF_ATTENTION,
   type Standing,
   standingOf,
 } from '../../src/domain/flow-states.ts';
@@ -102,7 +101,6 @@ describe.each(ALL)('a flow in the state %s', (state) => {
           when === 'always' || (when === 'reached' && reached) || (when === 'settling' && settles);
         expect(needsAttention({ state, reached, refusalAlone: false }, settles)).toBe(isNeeded);
       }
-    expect(STATES_OF_ATTENTION.includes(state)).toBe(when !== 'never' || state === 'failed');
   });
 
   it('has something to resume, or was created and has never reached the bank', () => {

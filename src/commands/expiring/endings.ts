@@ -94,13 +94,16 @@ async function endOfAccess(
 /** The newest confirmed consent for each category and product of each logged-in customer. */
 async function consentEndings(context: Context): Promise<Ending[]> {
   const { tokens, flows } = await context.store();
-  const customers = new Set(await tokens.customers());
+  let customers: ReadonlySet<string> | undefined;
   const known = new Set<string>();
   const endings: Ending[] = [];
-  for await (const consent of flows.list('consent')) {
+  for await (const consent of flows.list('consent', { states: ['confirmed'] })) {
     const end = consentEnd(consent, context.world.now());
     // What readings use of a consent with terms is in the record of its customer.
-    if (!end || consent.terms || !customers.has(consent.customerId)) continue;
+    if (!end || consent.terms) continue;
+    // To read who is logged in takes long if many are.
+    customers ??= new Set(await tokens.customers());
+    if (!customers.has(consent.customerId)) continue;
     for (const { name, products, outcome } of consent.categories) {
       if (outcome === false) continue;
       const newest = products.filter((product) => isNew(known, consent, name, product));

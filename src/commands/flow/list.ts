@@ -1,6 +1,6 @@
 import { adviceOf } from '../../advice.ts';
 import { addDays, bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
-import { needsAttention } from '../../domain/flow-states.ts';
+import { type FlowState, needsAttention } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -101,6 +101,8 @@ export interface ListOptions {
   since?: Date | undefined;
   /** Only flows that were created before this time. */
   until?: Date | undefined;
+  /** Only flows in one of these states. */
+  states?: readonly FlowState[] | undefined;
   /** Only transfers with such an order. */
   order?: OrderFilter | undefined;
 }
@@ -113,7 +115,7 @@ export interface ListOptions {
 export async function* listedFlows<K extends Kind>(
   context: Context,
   kind: K,
-  { attention, since, until, order }: ListOptions,
+  { attention, states, since, until, order }: ListOptions,
 ): AsyncGenerator<FlowOf<K>> {
   const customer = await chosenCustomer(context);
   const { flows } = await context.store();
@@ -123,6 +125,7 @@ export async function* listedFlows<K extends Kind>(
     customer,
     order,
     attention,
+    states,
     onDamaged: warnOfDamaged(context),
   });
   const own = ofCustomer(found, customer);

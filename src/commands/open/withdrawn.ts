@@ -1,20 +1,31 @@
-import type { Consent } from '../../domain/consent.ts';
+import type { Consent, ConsentState } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
 
 /** The newest consents of customers that no consent lets psd2 read any more, because it was withdrawn or ended early. */
 export async function withdrawnConsents(context: Pick<Context, 'store'>): Promise<Consent[]> {
   const { flows, customers } = await context.store();
-  const named = new Set(await customers.list());
+  const unread = new Set<string>();
+  // A profile can have a hundred thousand consents, and few of these.
+  for await (const { state, customerId } of flows.list('consent', { states: WITHDRAWN })) {
+    if (!isWithdrawn(state) || unread.has(customerId)) continue;
+    const kept = await customers.read(customerId);
+    if (kept?.consents.length === 0) unread.add(customerId);
+  }
   const withdrawn: Consent[] = [];
-  if (named.size === 0) return withdrawn;
+  if (unread.size === 0) return withdrawn;
   for await (const consent of flows.list('consent')) {
-    const { state, customerId, grantedAt } = consent;
     // The newest comes first.
-    if (!named.delete(customerId) || grantedAt === null) continue;
-    if (state !== 'revoked' && state !== 'expired') continue;
-    if (((await customers.read(customerId))?.consents ?? []).length === 0) withdrawn.push(consent);
+    if (!unread.delete(consent.customerId)) continue;
+    if (consent.grantedAt !== null && isWithdrawn(consent.state)) withdrawn.push(consent);
+    if (unread.size === 0) break;
   }
   return withdrawn;
+}
+
+const WITHDRAWN: readonly ConsentState[] = ['revoked', 'expired'];
+
+function isWithdrawn(state: ConsentState): boolean {
+  return WITHDRAWN.includes(state);
 }
 
 /** Why such a consent does not let psd2 read, as the end of a sentence. */

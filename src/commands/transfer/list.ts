@@ -66,7 +66,12 @@ export async function transferList(context: Context, options: TransferListOption
   const order = readOrder(options);
   const isShort = options.limit === undefined && output.format === 'table' && stdoutIsTerminal;
   const limit = readLimit(options.limit, isShort ? TABLE_LIMIT : undefined);
-  const chosen = { attention: options.attention, ...days, order };
+  const chosen = {
+    attention: options.attention,
+    states: states.length > 0 ? states : undefined,
+    ...days,
+    order,
+  };
 
   let shown = 0;
   let isCut = false;

@@ -17,6 +17,7 @@ import { nameOfRead } from './access.ts';
 import type { FileAudit } from './audit.ts';
 import type { FileCustomers } from './customers.ts';
 import { nameOfHolder } from './file-names.ts';
+import { FlowsAtRest } from './flows/at-rest.ts';
 import { FlowFolder } from './flows/lookup.ts';
 import { eventsIn, rewriteFlowFile } from './flows/rewrite.ts';
 import { syncedInto } from './sync/customer-folder.ts';
@@ -41,6 +42,7 @@ export class FilePersonalData implements PersonalData {
   readonly #tokens: string;
   readonly #journals: string;
   readonly #flows: FlowFolder;
+  readonly #atRest: FlowsAtRest;
   readonly #parts: Parts;
 
   constructor(folder: StoreFolder, profile: string, parts: Parts) {
@@ -48,6 +50,7 @@ export class FilePersonalData implements PersonalData {
     this.#tokens = folder.tokens(profile);
     this.#journals = folder.flows(profile);
     this.#flows = new FlowFolder(this.#journals);
+    this.#atRest = new FlowsAtRest(this.#journals);
     this.#parts = parts;
   }
 
@@ -78,6 +81,7 @@ export class FilePersonalData implements PersonalData {
     const rewrite = async () => {
       this.#parts.assertHere();
       rewriteFlowFile(path, change);
+      this.#atRest.forget(flow);
     };
     await withLock(path, flow, rewrite, PATIENCE_MS, this.#folder.interrupted);
   }

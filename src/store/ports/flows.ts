@@ -1,5 +1,6 @@
 import type { Consent, ConsentEvent } from '../../domain/consent.ts';
 import type { Decimal } from '../../domain/decimal.ts';
+import type { FlowState } from '../../domain/flow-states.ts';
 import type { GenericOrder, Operation, OperationEvent } from '../../domain/operation.ts';
 import type { Transfer, TransferEvent } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
@@ -64,6 +65,8 @@ export interface Filter {
   customer?: string | undefined;
   /** Skips transfers that surely have other orders. */
   order?: OrderFilter | undefined;
+  /** Skips flows that surely are in other states. A backend may list others too. */
+  states?: readonly FlowState[] | undefined;
   /** Skips flows that surely need no person (`needsAttention`). A backend may list others too. */
   attention?: boolean | undefined;
   /** Called for each flow that cannot be read. Without it, the list throws. */

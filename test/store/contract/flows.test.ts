@@ -110,10 +110,16 @@ describe.each(named(BACKENDS))('the flows in %s', (_name, { open }) => {
     const refused = await made([sent, { type: 'execute-refused', description: 'no' }], false);
     const pending = await made([sent, executed], true);
     await made([sent, executed], false);
-    await made([{ type: 'cancelled' }], false);
+    const ended = await made([{ type: 'cancelled' }], false);
     const listed = await allOf(others, 'transfer', { attention: true });
     const names = listed.map(({ flow }) => flow);
     expect(names).toEqual(expect.arrayContaining([pending, refused, unknown, authorised]));
+    const open = await allOf(others, 'transfer', { states: ['unknown', 'cancelled'] });
+    const known = open.filter(({ state }) => ['unknown', 'cancelled'].includes(state));
+    expect(known.map(({ flow, state }) => [flow, state])).toEqual([
+      [ended, 'cancelled'],
+      [unknown, 'unknown'],
+    ]);
   });
 
   it('a flow is found by a whole id even if another id begins with it, and never by an empty id', async () => {

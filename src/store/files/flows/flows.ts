@@ -6,12 +6,10 @@ import { Psd2Error } from '../../../errors.ts';
 import { auditOf } from '../../audit/chain.ts';
 import { listFolder, makePrivateFolder } from '../../disk/files.ts';
 import { holderOf, withLock } from '../../disk/lock.ts';
-import { UnsafeFile } from '../../disk/permissions.ts';
 import { reserveSpace } from '../../disk/reserve-space.ts';
 import { collectMoments, momentEvent } from '../../flow/history.ts';
-import { createdAt, isFlowId, newFlowId } from '../../flow/ids.ts';
+import { isFlowId, newFlowId } from '../../flow/ids.ts';
 import { type FlowKind, KINDS, type KnownKind, kindOf } from '../../flow/kinds.ts';
-import { mayHaveOrder } from '../../flow/order-filter.ts';
 import type { Actor, Audit } from '../../ports/audit.ts';
 import type {
   Begin,
@@ -25,6 +23,7 @@ import type {
   Open,
   OpenFlow,
 } from '../../ports/flows.ts';
+import { FlowsAtRest, lineAtRest } from './at-rest.ts';
 import {
   appendToFlowFile,
   assertNotOvertaken,
@@ -34,6 +33,7 @@ import {
   type ReadFlow,
   readFlowFile,
 } from './file.ts';
+import { listFlows } from './list.ts';
 import { FlowFolder, FlowIndex, FlowLookup } from './lookup.ts';
 import { FlowReferences, FlowResources, ReferenceClaims } from './references.ts';
 
@@ -62,7 +62,7 @@ export interface FlowsSetting {
 }
 
 /** For the bank, each flow is one transaction. */
-type Begun = Progress & { flow: string; transactionId: string; updatedAt: string };
+type Begun = Progress & { flow: string; transactionId: string; updatedAt: string; reached: boolean };
 
 /**
  * The flows of one profile on the disk. Each flow is an append-only file, `<flow>.ndjson`, with one event per line, and is
@@ -77,6 +77,7 @@ export class FileFlows implements Flows {
   readonly #resources: FlowResources;
   readonly #references: FlowReferences;
   readonly #underWay: FlowsUnderWay;
+  readonly #atRest: FlowsAtRest;
 
   /** @param folder of the profile's journals */
   constructor(folder: string, setting: FlowsSetting) {
@@ -88,6 +89,7 @@ export class FileFlows implements Flows {
     this.#resources = new FlowResources(this.#flows, this.#index);
     this.#references = new FlowReferences(this.#flows, this.#lookup, new ReferenceClaims(folder));
     this.#underWay = new FlowsUnderWay(folder);
+    this.#atRest = new FlowsAtRest(folder);
   }
 
   async begin<K extends Kind, T>(name: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T> {
@@ -126,21 +128,7 @@ export class FileFlows implements Flows {
   }
 
   async *list<K extends Kind>(name: K, filter: Filter = {}): AsyncGenerator<FlowOf<K>> {
-    const { since, until, onDamaged } = filter;
-    const kind: KnownKind<K> = KINDS[name];
-    for (const flow of this.#flows.newestFirst(kind)) {
-      if (since && (createdAt(flow) ?? Number.POSITIVE_INFINITY) < since.getTime()) return;
-      if (until && (createdAt(flow) ?? 0) >= until.getTime()) continue;
-      let read: ReadFlow<FlowOf<K>> | undefined;
-      try {
-        if (!this.#mayMatch(flow, filter)) continue;
-        read = this.#flows.read(kind, flow);
-      } catch (damage) {
-        if (!onDamaged || !(damage instanceof Psd2Error) || damage instanceof UnsafeFile) throw damage;
-        onDamaged(damage, flow);
-      }
-      if (read) yield read.current;
-    }
+    yield* listFlows(this.#flows, this.#atRest, name, filter);
   }
 
   async history(flow: string): Promise<FlowMoment[] | null> {
@@ -335,6 +323,7 @@ export class FileFlows implements Flows {
         }
         this.#setting.assertHere?.();
         current = next;
+        this.#atRest.add([lineAtRest(kind, current, known.size) ?? []].flat());
         return current;
       },
       assertOurs: async () => {
@@ -348,14 +337,6 @@ export class FileFlows implements Flows {
         return current;
       },
     };
-  }
-
-  /** Whether a flow may be of this customer and have such an order, without parsing its journal. @throws Psd2Error `config` */
-  #mayMatch(flow: string, { customer, order }: Filter): boolean {
-    if (customer === undefined && order === undefined) return true;
-    const text = this.#flows.textOf(flow) ?? '';
-    const isOfCustomer = customer === undefined || text.includes(JSON.stringify(customer));
-    return isOfCustomer && (order === undefined || mayHaveOrder(text, order));
   }
 
   /** The event with who causes it. */

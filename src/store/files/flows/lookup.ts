@@ -1,15 +1,15 @@
 import { constants } from 'node:fs';
 import { basename, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import * as z from 'zod/mini';
 import { isOpen, isPlainlyFailed, type Progress } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { endSentence, Psd2Error } from '../../../errors.ts';
-import { appendDurably, cannotWrite, listFolder, readOwnFile, readPlainFile } from '../../disk/files.ts';
-import { refuseUnsafe, UnsafeFile } from '../../disk/permissions.ts';
+import { appendDurably, cannotWrite, listFolder, readOwnFile } from '../../disk/files.ts';
+import { UnsafeFile } from '../../disk/permissions.ts';
 import { findFlow } from '../../flow/ids.ts';
 import { type FlowKind, KINDS } from '../../flow/kinds.ts';
 import { journalIsMissing, type ReferencedTransfer } from '../../flow/refusals.ts';
+import { checkedLine, checkedLines } from './checked-lines.ts';
 import { damagedAt, type ReadFlow, readFirstEvent, readFlowFile } from './file.ts';
 
 type FoundFlow = Progress & { flow: string };
@@ -283,8 +283,7 @@ export class FlowIndex {
 
   /** Adds entries, durably (fsync). @throws Psd2Error `config` if they cannot be written */
   add(...added: IndexEntry[]): void {
-    // The line break before each entry ends a line that a crash may have cut short.
-    const lines = added.map((each) => JSON.stringify(each)).map((json) => `\n${checksum(json)} ${json}\n`);
+    const lines = added.map((each) => checkedLine(JSON.stringify(each)));
     try {
       const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
       appendDurably(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, lines.join(''));
@@ -300,21 +299,5 @@ export class FlowIndex {
 
 /** The complete lines. Skips damaged ones. @throws Psd2Error `config` if another user may have written them */
 function readLines(path: string): IndexEntry[] {
-  refuseUnsafe(path, 'secret');
-  let text: string;
-  try {
-    text = readPlainFile(path)?.toString('utf8') ?? '';
-  } catch (error) {
-    if (error instanceof Psd2Error) return [];
-    throw error;
-  }
-  return text.split('\n').flatMap((line) => {
-    const json = line.slice(9);
-    if (line.length < 10 || line.slice(0, 9) !== `${checksum(json)} `) return [];
-    return entry.parse(JSON.parse(json));
-  });
-}
-
-function checksum(text: string): string {
-  return crc32(text).toString(16).padStart(8, '0');
+  return checkedLines(path).map((json) => entry.parse(JSON.parse(json)));
 }

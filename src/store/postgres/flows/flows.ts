@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isUntouched, STATES_OF_ATTENTION } from '../../../domain/flow-states.ts';
+import { isUntouched } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { movedAway } from '../../copy/moved.ts';
@@ -68,7 +68,7 @@ export class PostgresFlows extends ProfileRows implements Flows {
 
   async *list<K extends Kind>(
     kind: K,
-    { since, until, customer, order = {}, onDamaged, attention }: Filter = {},
+    { since, until, customer, order = {}, onDamaged, attention, states }: Filter = {},
   ): AsyncGenerator<FlowOf<K>> {
     const { prefix } = KINDS[kind];
     // A database in the locale C changes the case of no other letters. The caller filters anyway.
@@ -82,10 +82,11 @@ export class PostgresFlows extends ProfileRows implements Flows {
            select flow, created_at from psd2.flows listed
            where profile = $1 and kind = $2 and flow collate "C" < $3 collate "C"
              and created_at >= coalesce($4::timestamptz, '-infinity')
-             and ($5::text[] is null or (state = any($5) and (state <> 'executed' or ($2 = 'transfer' and exists (
-               select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
-                 and c.event #>> '{order,instant}' is distinct from 'false')))))
-             and created_at < coalesce($6::timestamptz, 'infinity') and ($7::text is null or reference = $7)
+             and ($5::boolean is not true or ((standing in ('open', 'sent') or state = 'executed')
+               and (state <> 'executed' or standing = 'sent' or ($2 = 'transfer' and exists (
+                 select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
+                   and c.event #>> '{order,instant}' is distinct from 'false')))))
+             and ($12::text[] is null or state = any($12)) and created_at < coalesce($6::timestamptz, 'infinity') and ($7::text is null or reference = $7)
              and ($8::text is null and $9::text is null and $11::text is null or exists (
                select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
                  and ($8::text is null or coalesce(c.event #>> '{order,customerId}', c.event->>'customerId') = $8)
@@ -96,13 +97,13 @@ export class PostgresFlows extends ProfileRows implements Flows {
          ) f left join psd2.flow_events e on e.profile = $1 and e.flow = f.flow
          order by f.flow collate "C" desc, e.n`,
         [
-          ...[kind, before, since ?? null, attention ? STATES_OF_ATTENTION : null, until ?? null],
+          ...[kind, before, since ?? null, attention ?? null, until ?? null],
           ...[order.reference === undefined ? null : comparableReference(order.reference), customer ?? null],
           ...[
             payee === undefined ? null : comparableReference(payee),
             payee === undefined ? null : compactOf(payee),
           ],
-          order.amount ?? null,
+          ...[order.amount ?? null, states ?? null],
         ],
       );
       const flows = byFlow(events);
