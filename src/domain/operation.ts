@@ -19,7 +19,7 @@ export const OPERATION_STATES = [
   /** The customer was sent to SCA. */
   'authorizing',
   'authorized',
-  /** `execute` was sent. Its outcome is not known yet. */
+  /** `execute` was sent (if the customer commits: the initiation). Its outcome is not known yet. */
   'executing',
   /** The bank accepted `execute`. An instant transfer may still be pending. */
   'executed',
@@ -306,7 +306,7 @@ function initiated(
 ): Changes {
   const isAgain = executeRequestId === requestId;
   return {
-    ...({ state: 'created', mayRun: true, executeRequestId: requestId, isRepeated: isAgain } as const),
+    ...({ state: 'executing', mayRun: true, executeRequestId: requestId, isRepeated: isAgain } as const),
     initiatedAt: isAgain ? initiatedAt : at,
   };
 }

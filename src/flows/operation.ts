@@ -285,7 +285,8 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       });
       return;
     }
-    if (!operation.verification && ['created', 'unknown'].includes(state)) {
+    const isSent = state === 'unknown' || (state === 'executing' && commits === 'by the customer');
+    if (!operation.verification && isSent) {
       const way = await wayOn(operation, this.ports);
       if (way === 'repeat' && executeRequestId !== null)
         return repeatInitiation(this, operation, executeRequestId);
@@ -296,7 +297,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
         await this.open.record({ type: 'initiate-again' });
         return;
       }
-      if (state === 'created' && !(await recordFound(this.open, { type: 'execute-unanswered' }))) return;
+      if (state !== 'unknown' && !(await recordFound(this.open, { type: 'execute-unanswered' }))) return;
       const isAnswered = (await this.ports.initiated?.(operation.transactionId)) === 'answered';
       throw outcomeUnknown(
         operation,

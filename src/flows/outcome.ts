@@ -194,8 +194,8 @@ export async function recordOutcome<Order extends OrderTarget>(
     if (isOvertaken(error)) {
       // Another psd2 asks the bank now, and decides whether `execute` may be sent again.
       if (outcome.type === 'execute-turned-away') throw error;
-      const { state, mayRun, resolution } = await open.reread();
-      const isAwaited = state === 'executing' || (state === 'created' && mayRun);
+      const { state, resolution } = await open.reread();
+      const isAwaited = state === 'executing';
       const isUnknown = state === 'unknown' && outcome.type !== 'execute-unanswered';
       // A person resolved the flow wrongly or too early.
       const isContrary = resolution?.outcome === 'not-executed' && outcome.type === 'executed';

@@ -147,7 +147,7 @@ async function recordInitiated<Order extends OrderTarget>(
       overtaken = error;
       const { executeRequestId, verification, resolution, state } = await open.reread();
       const isAwaited =
-        ['created', 'unknown'].includes(state) && verification === null && resolution === null;
+        ['executing', 'unknown'].includes(state) && verification === null && resolution === null;
       if (!isAwaited || executeRequestId !== sent) throw error;
     }
   }

@@ -1,16 +1,19 @@
 import { writeCommands } from '../../advice.ts';
+import type { Sca } from '../../bank/ports/customer.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
+import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
-import { progressOf } from '../../flows/resource-status.ts';
+import { statusOf } from '../../flows/resource-status.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
 import { TRANSFERS } from './transfers.ts';
+import { withWords } from './words.ts';
 
 /** `psd2 transfer status <flow>` */
 export const status: Verb = {
@@ -45,18 +48,11 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   const { bank } = await acting.bank();
   const { executionStatus, sca = bank.sca } = bank.payments.transfer(current);
   try {
-    const status = await sca.status(resourceId, current.transactionId);
-    const progress = await progressOf(sca, current);
-    TRANSFERS.print(context, {
-      ...current,
-      authorizationStatus: status.authorizationStatus,
-      ...(current.initiation && {
-        transactionStatus: status.authorizationStatus,
-        scaStatus: progress?.scaStatus ?? current.scaStatus,
-      }),
-      executionStatus: current.executionStatus ?? status.executionStatus,
-      ...(executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId))),
-    });
+    const found = current.initiation && (await statusOf({ bank: { sca } }, current));
+    const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
+    const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
+    TRANSFERS.print(context, { ...asked, ...settled });
+    if (found && !isPending(found)) sayUnrecorded(context, current);
   } catch (error) {
     // The bank keeps a resource only until its operation has ended.
     if (!isRefusal(error) || !isEnded(current)) throw error;
@@ -67,6 +63,15 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   }
 }
 
+async function withStatus(sca: Sca, transfer: Transfer, resourceId: string): Promise<Transfer> {
+  const { authorizationStatus, executionStatus } = await sca.status(resourceId, transfer.transactionId);
+  return {
+    ...transfer,
+    authorizationStatus,
+    executionStatus: transfer.executionStatus ?? executionStatus,
+  };
+}
+
 /**
  * Watches the transfer and prints it at its end, with the next command if psd2 has not recorded that end.
  *
@@ -74,7 +79,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
  */
 async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer): Promise<void> {
   const { terminal, world } = context;
-  const { flow, order } = transfer;
+  const { flow } = transfer;
   const { watchTransfer } = await import('./watch.ts');
   let seen: string = transfer.state;
   const watching = watchTransfer({
@@ -99,10 +104,15 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
       : error;
   }
   TRANSFERS.print(context, last);
-  if (nextOperationStep(last, needsSettlement(order)) !== 'done')
-    terminal.say(
-      `psd2 has not recorded this yet. Continue with: ${writeCommands([['transfer', 'resume', flow]], context.repeated)}`,
-    );
+  sayUnrecorded(context, last);
+}
+
+/** The journal does not have what the bank says now. */
+function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer): void {
+  const { flow, order } = transfer;
+  if (nextOperationStep(transfer, needsSettlement(order)) === 'done') return;
+  const command = writeCommands([['transfer', 'resume', flow]], repeated);
+  terminal.say(`psd2 has not recorded this yet. Continue with: ${command}`);
 }
 
 /** Whether the end is known, so that the bank may have forgotten the resource. An instant transfer may still fail. */

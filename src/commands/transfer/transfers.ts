@@ -39,6 +39,10 @@ const shape = () =>
     endToEndId: orNull(text('endToEndIdentification, which the payee sees (NextGenPSD2)')),
     transactionStatus: orNull(text("the bank's word, for example RCVD, ACSC or RJCT (NextGenPSD2)")),
     scaStatus: orNull(text("the bank's word for the authorisation, for example finalised (NextGenPSD2)")),
+    messages: list(
+      z.string(),
+      "what the bank says to the customer, for example of the payee's name (NextGenPSD2)",
+    ),
     payeeSource: orNull(oneOf(PAYEE_SOURCES, "who gave the payee's name and IBAN")),
     payeeCheck: orNull(
       z
@@ -160,6 +164,7 @@ function toData(transfer: Transfer) {
     endToEndId: initiation?.endToEndId ?? null,
     transactionStatus: transfer.transactionStatus,
     scaStatus: transfer.scaStatus,
+    messages: verification?.messages ?? [],
     payeeSource: order.payeeSource ?? null,
     payeeCheck,
     ...executionData(transfer),

@@ -1,10 +1,12 @@
 import type { Bank } from '../../bank/ports/bank.ts';
+import type { Sca } from '../../bank/ports/customer.ts';
 import { asksForOutcome, nextOperationStep, type OperationStep } from '../../domain/next-step.ts';
 import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
-import { outcomeUnknown, pollSettlement } from '../../flows/outcome.ts';
+import { decidesOutcome, outcomeUnknown, pollSettlement } from '../../flows/outcome.ts';
 import type { WorldPorts } from '../../flows/ports.ts';
-import { whatHappened } from '../../flows/resource-status.ts';
+import { statusOf, whatHappened } from '../../flows/resource-status.ts';
+import { withWords } from './words.ts';
 
 /** The first and the longest pause between two questions. Each pause is half as long again as the one before. */
 const FIRST_PAUSE_MS = 3_000;
@@ -43,9 +45,15 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
       if (OPERATORS_TURN.includes(nextOperationStep(transfer, settles))) return transfer;
       const bank = await ports.bank();
       const { resourceId } = transfer.verification;
+      const { sca = bank.sca } = bank.payments.transfer(transfer);
+      const linked = transfer.initiation && (await lookAtLinked(sca, transfer, settles));
+      if (linked) return linked;
       if (settles && asksForOutcome(transfer, settles))
         return await watchSettlement(ports, bank, transfer, resourceId);
-      const { sca = bank.sca } = bank.payments.transfer(transfer);
+      if (transfer.initiation) {
+        await world.sleep(pause);
+        continue;
+      }
       const status = await sca.status(resourceId, transfer.transactionId);
       const now = {
         ...transfer,
@@ -79,4 +87,16 @@ async function watchSettlement(
   if (status === 'PENDING')
     throw outcomeUnknown(transfer, 'The bank still calls the status of the instant transfer PENDING');
   return { ...transfer, executionStatus: status, executionStatusDescription: description };
+}
+
+/**
+ * Asks a bank whose links lead the payment for its status, and for how far the authorisation is: if that has failed, and the bank
+ * has not accepted the payment, it never runs.
+ *
+ * @returns the transfer with the bank's words; undefined if it may still change
+ */
+async function lookAtLinked(sca: Sca, transfer: Transfer, settles: boolean): Promise<Transfer | undefined> {
+  const found = await statusOf({ bank: { sca } }, transfer);
+  const isOver = asksForOutcome(transfer, settles) ? decidesOutcome(found, transfer) : !isPending(found);
+  return isOver ? withWords(transfer, found) : undefined;
 }

@@ -120,6 +120,7 @@ export const transfer = z.strictObject({
   endToEndId: z.string().nullable(),
   transactionStatus: z.string().nullable(),
   scaStatus: z.string().nullable(),
+  messages: z.array(z.string()),
   payeeSource: z.enum(['payer', 'payee']).nullable(),
   payeeCheck: z
     .strictObject({

@@ -1,0 +1,13 @@
+import type { StepEvent } from '../../domain/operation.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+
+/** The transfer with the bank's own words. What psd2 has recorded of it stays. */
+export function withWords(transfer: Transfer, found: StepEvent): Transfer {
+  const { transactionStatus, scaStatus } = ('bank' in found && found.bank) || transfer;
+  return {
+    ...transfer,
+    transactionStatus: transactionStatus ?? transfer.transactionStatus,
+    scaStatus: scaStatus ?? transfer.scaStatus,
+    authorizationStatus: transactionStatus ?? transfer.authorizationStatus,
+  };
+}

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { watchTransfer } from '../../src/commands/transfer/watch.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+import { judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
+import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { newPayment, PAGE, paymentScriptOf } from './linked-payments.ts';
+
+const recorded = useRecordedBank(judgeByStandard);
+const open = useNextGen(recorded);
+const script = paymentScriptOf(recorded);
+const temporary = temporaryFolder();
+
+const links = {
+  approach: 'redirect',
+  redirect: PAGE,
+  status: '/v1/payments/sepa-credit-transfers/p1/authorisations/a1',
+} as const;
+const VERIFIED: TransferEvent = {
+  ...{ type: 'verified', resourceId: 'p1', totalAmount: null, commissions: null, bankName: null },
+  ...{ nextStep: 'authorisation', links },
+};
+
+/** Watches a payment that was left with the customer. */
+async function watched() {
+  const { bank } = open();
+  const paying = await newPayment(temporary, bank);
+  await paying.flows.resume('transfer', paying.flow, async (flow) => {
+    await flow.record({ type: 'accepted' });
+    await flow.record({ type: 'verify-sent', requestId: 'r', digest: null });
+    expect(flow.current.state).toBe('executing');
+    await flow.record(VERIFIED);
+    await flow.record({ type: 'sca-started', links });
+  });
+  const watch = () =>
+    watchTransfer({
+      world: paying.world,
+      bank: async () => bank,
+      read: paying.stored,
+      isAtWork: async () => false,
+      seen: () => {},
+    });
+  return { ...paying, watch };
+}
+
+it('a watched payment whose only authorisation has failed is over, although the bank still calls it RCVD', async () => {
+  const { watch, stored } = await watched();
+  script.sca('failed');
+  script.is('RCVD');
+  script.authorisations('a1');
+  expect(await watch()).toMatchObject({
+    transactionStatus: 'RCVD',
+    scaStatus: 'failed',
+    state: 'authorizing',
+  });
+  expect(await stored()).toMatchObject({ state: 'authorizing', scaStatus: null });
+});
+
+it('a watched payment is not over while another authorisation may follow a failed one, or nobody has decided', async () => {
+  const { watch, world } = await watched();
+  script.sca('failed');
+  script.is('RCVD');
+  script.authorisations('a1', 'a2');
+  script.sca('started');
+  script.is('ACTC');
+  script.sca('finalised');
+  script.is('ACSC');
+  expect(await watch()).toMatchObject({ transactionStatus: 'ACSC', scaStatus: 'finalised' });
+  expect(world.sleeps).toHaveLength(2);
+});
