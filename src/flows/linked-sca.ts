@@ -156,7 +156,7 @@ async function sendCustomer(
     }
   }
   await record.returned();
-  const code = parameters.get('confirmationCode') ?? parameters.get('confirmation_code');
+  const code = confirmationCodeIn(parameters);
   const { confirmCode } = ports.bank.sca;
   if (turn.next !== 'open' || turn.links.confirmation === undefined || !code || !confirmCode) return false;
   await confirmCode({
@@ -166,6 +166,12 @@ async function sendCustomer(
     beforeSend: record.code,
   });
   return true;
+}
+
+/** The standard does not name the parameter, so banks call it what they like: `confirmationCode`, `confirmation-code`, `code`. */
+function confirmationCodeIn(parameters: URLSearchParams): string | undefined {
+  const named = [...parameters].find(([name]) => /confirmation[-_]?code$/i.test(name));
+  return named?.[1] ?? parameters.get('code') ?? undefined;
 }
 
 /** Only the return of the browser brings a code. */
