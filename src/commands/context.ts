@@ -127,6 +127,8 @@ export interface Context extends ProfileContext {
   forCustomer(customerId: string): Context;
   /** The same, for calls whose answers `--raw` does not print. */
   forLookups(): Context;
+  /** The same profile with other certificates and keys. It shares the store, the pace and the counters. */
+  withKeysOf(profile: Profile, shared: Required<Pick<Surroundings, 'pace' | 'tally'>>): Context;
   /** A context for another profile, by its name or its settings. */
   forProfile(profile: string | Profile): Context;
 }

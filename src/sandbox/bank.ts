@@ -56,6 +56,7 @@ export interface Bank extends BankState {
   tppName: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
+  nextTppCertificates: TppCertificates | undefined;
   /** What the console shows. */
   calls: CallLog;
   /** Signs the bank's answers. */
@@ -69,9 +70,10 @@ export async function openBank(
   folder: string | undefined,
 ): Promise<Bank> {
   const kept = folder === undefined ? undefined : await openStateFolder(folder);
-  const [qwac, qseal, bankSigningKey] = await Promise.all([
-    readFile(registration.qwacCertFile),
-    readFile(registration.qsealCertFile),
+  const [tppCertificates, nextTppCertificates, bankSigningKey] = await Promise.all([
+    readCertificates(registration.qwacCertFile, registration.qsealCertFile),
+    // A folder that an older psd2 made has none.
+    readCertificates(registration.nextQwacCertFile, registration.nextQsealCertFile).catch(() => undefined),
     readFile(registration.bankSigningKeyFile),
   ]);
   const bank: Bank = {
@@ -83,7 +85,8 @@ export async function openBank(
     customerSiteUrl: '',
     tppName: 'Sandbox TPP',
     applications: registration.applications,
-    tppCertificates: { qwac: new X509Certificate(qwac), qseal: new X509Certificate(qseal) },
+    tppCertificates,
+    nextTppCertificates,
     ...newState(rules),
     calls: new CallLog(),
     seal: new AnswerSeal(bankSigningKey),
@@ -91,6 +94,11 @@ export async function openBank(
   kept?.restore(bank.parts);
   await bank.keep();
   return bank;
+}
+
+async function readCertificates(qwacFile: string, qsealFile: string): Promise<TppCertificates> {
+  const [qwac, qseal] = await Promise.all([readFile(qwacFile), readFile(qsealFile)]);
+  return { qwac: new X509Certificate(qwac), qseal: new X509Certificate(qseal) };
 }
 
 /**

@@ -45,6 +45,12 @@ export class Diagnosis {
     return this.#codes.length === 0;
   }
 
+  /** The first check that failed, as an error. */
+  get failure(): Psd2Error | undefined {
+    const first = this.checks.find(({ status }) => status === 'fail');
+    return first && new Psd2Error(this.#codes[0] ?? 'config', first.detail, first.fix ?? {});
+  }
+
   /** @throws Psd2Error of the kind of the first check that failed */
   fail(): never {
     const failed = this.checks.filter(({ status }) => status === 'fail');

@@ -99,6 +99,19 @@ function withBank(profile: ProfileContext, find: FindInterface): Context {
       profile.globals.raw
         ? withBank({ ...profile, globals: { ...profile.globals, raw: false } }, find)
         : context,
+    withKeysOf: (fresh, shared) => {
+      const { keys, transport, applicationBank, ...opened } = openProfileContext(
+        { ...profile, ...shared },
+        find,
+        fresh,
+      );
+      // Only what needs the certificates is opened anew.
+      const { wholeStore, store, reads, bankInterface, needs } = profile;
+      return withBank(
+        { ...opened, wholeStore, store, reads, bankInterface, needs, keys, transport, applicationBank },
+        find,
+      );
+    },
     forProfile: (other) =>
       withBank(
         typeof other === 'string'

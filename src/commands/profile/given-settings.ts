@@ -8,6 +8,7 @@ import type { PemSource, ProfileSettings } from '../../store/machine/profiles.ts
 import {
   attributeOf,
   isPemSetting,
+  type OptionalSetting,
   type PemSetting,
   SETTINGS,
   type SettingOption,
@@ -145,5 +146,15 @@ function missingFile(name: PairName, what: 'certificate' | 'key'): Psd2Error {
   const { option, value, variable } = SETTINGS[PAIR_SETTINGS[name][what]];
   return new Psd2Error('usage', `The ${name} ${what} is missing`, {
     hint: `Add --${option} <${value}>, or set ${variable}.`,
+  });
+}
+
+/** The stored keys to remove, because the new certificate's file has its own key. */
+export function replacedKeys(given: Partial<ProfileSettings>): OptionalSetting[] {
+  return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
+    const source = given[certificate];
+    if (!source || given[key]) return [];
+    const content = readSource(source, certificate);
+    return isPkcs12(content) || content.includes('PRIVATE KEY-----') ? [key] : [];
   });
 }

@@ -1,5 +1,4 @@
 import { Option } from '@commander-js/extra-typings';
-import { isPkcs12 } from '../../certificates/key-pair.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import { type ProfileSettings, parseProfileName } from '../../store/machine/profiles.ts';
@@ -15,52 +14,78 @@ import {
   settingsOf,
   shownSettings,
 } from '../../store/machine/setting-table.ts';
-import { parseBaseUrl, readSource } from '../../store/machine/settings.ts';
+import { parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
-import { PAIR_SETTINGS } from '../open/keys.ts';
 import { readStored, storeChange } from './change.ts';
+import { changedProfiles } from './changed-profiles.ts';
 import {
   checkKeys,
   checkTexts,
   keepFiles,
   keeping,
   readSettingOptions,
+  replacedKeys,
   withSettingOptions,
 } from './given-settings.ts';
+
 import { SETTINGS_OF_PROFILE } from './show.ts';
 
 export const set = verb(
   {
     prints: SETTINGS_OF_PROFILE,
+    printsWith: { '--all': { what: 'what became of each profile', shape: changedProfiles } },
     help: `
 psd2 checks the settings as psd2 profile add does. It stores all of them or none.
+
+With --all, psd2 gives a new certificate to every profile that has the old one: the only one of the same organization, or the one
+of the profile in use (--profile). First it makes one call to the bank of each profile with the new certificate. If a bank does
+not accept it, that profile keeps the old one.
 
 Set --store in a command of its own. It also takes the profile env, whose settings come from the environment. psd2 asks
 first if payments stay behind in the current store. Set the password of a database in PGPASSWORD or PGPASSFILE, not here.
 ${examples(
   'psd2 profile set mybank --max-amount 500.00',
   'psd2 profile set mybank --qwac-cert qwac-2027.pem --qwac-key qwac-2027.key',
+  'psd2 profile set --all --qwac-cert qwac-2027.pem --qwac-key qwac-2027.key',
   'psd2 profile set mybank --client-secret-file secret.txt --unset payee-check',
   'psd2 profile set mybank --store postgres://worker@db.example:5432/bank',
 )}`,
   },
   (command) =>
-    withSettingOptions(command.argument('<profile>'), [...settingOptions(), ...secretVariableOptions()])
+    withSettingOptions(command.argument('[profile]'), [...settingOptions(), ...secretVariableOptions()])
       .addOption(
         new Option('--unset <setting>', 'remove a setting, named like its option; may be repeated')
           .choices(removableOptions())
           .argParser(collect)
           .default<string[]>([]),
       )
+      .option('--all', 'change the certificates of all profiles that have the old ones')
       .option('--reference', 'store the paths of certificates and keys instead of their contents')
       .option(
         '--store <store>',
         'store that the profile uses on this machine: files, or postgres://user@host:5432/database',
       ),
-  (context, name, { reference, ...options }) =>
-    profileSet(context, name, { ...options, reference: reference === true }),
+  (context, name, { all, reference, ...options }) => {
+    const given = { ...options, reference: reference === true };
+    if (all) return setAllProfiles(context, name, given);
+    if (name === undefined)
+      throw new Psd2Error('usage', 'The name of the profile is missing', {
+        hint: 'Name it, or use --all to change the certificates of all profiles that have the old ones.',
+      });
+    return profileSet(context, name, given);
+  },
 );
+
+async function setAllProfiles(
+  context: Context,
+  name: string | undefined,
+  { store, unset, ...options }: SetOptions & SettingOptions,
+): Promise<void> {
+  if (name !== undefined || store !== undefined || unset.length > 0)
+    throw new Psd2Error('usage', '--all takes certificates and keys, and no profile');
+  await (await import('./set-all.ts')).setAll(context, options);
+}
 
 /** The options of `profile set` that `profile add` does not have. */
 interface SetOptions {
@@ -164,14 +189,4 @@ function refuseUnclear(
       });
     }
   }
-}
-
-/** The stored keys to remove, because the new certificate's file has its own key. */
-function replacedKeys(given: Partial<ProfileSettings>): OptionalSetting[] {
-  return Object.values(PAIR_SETTINGS).flatMap(({ certificate, key }) => {
-    const source = given[certificate];
-    if (!source || given[key]) return [];
-    const content = readSource(source, certificate);
-    return isPkcs12(content) || content.includes('PRIVATE KEY-----') ? [key] : [];
-  });
 }

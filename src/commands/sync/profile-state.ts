@@ -23,13 +23,15 @@ const PAYMENTS = ['transfer', 'operation'] as const;
 /**
  * Reads the state of the profile at most every five minutes.
  *
+ * @param contextNow gives the context with the certificates that are in use now
  * @returns a function that gives the last state. It keeps the state before if the store cannot be read now
  */
-export function profileStateOf(context: Context): () => Promise<ProfileState | undefined> {
+export function profileStateOf(contextNow: () => Context): () => Promise<ProfileState | undefined> {
   let last: { state: ProfileState; at: number } | undefined;
   let reading: Promise<void> | undefined;
   const read = async () => {
     try {
+      const context = contextNow();
       last = { state: await readState(context), at: context.world.now().getTime() };
     } catch (error) {
       // A monitor still gets the other metrics.
@@ -37,7 +39,7 @@ export function profileStateOf(context: Context): () => Promise<ProfileState | u
     }
   };
   return async () => {
-    const now = context.world.now().getTime();
+    const now = contextNow().world.now().getTime();
     if (last === undefined || now - last.at >= AGE_MS || now < last.at) {
       reading ??= read().finally(() => {
         reading = undefined;

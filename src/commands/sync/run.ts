@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
 import { customerOf, grantOf } from '../open/bank.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
+import { ChangedKeys } from './changed-keys.ts';
 import type { Shared } from './customers.ts';
 import { type OnReport, SharedStop, type SyncJob, syncCustomers } from './customers.ts';
 import { HELP, type Plan, readPlan, type SyncOptions, withOptions } from './plan.ts';
@@ -70,12 +71,13 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
   // signatures.
   process.env.UV_THREADPOOL_SIZE ??= String(POOL_THREADS);
   const one = plan.allCustomers ? undefined : await customerOf(context);
+  const keys = plan.every === undefined ? undefined : await ChangedKeys.begin(context);
   const { ownPace: pace, tally: calls } = await context.transport(await grantOf(context));
   const tally = new SyncTally(
     one !== undefined || (plan.every === undefined && needsFolder),
     plan.every !== undefined,
   );
-  const state = profileStateOf(context);
+  const state = profileStateOf(() => keys?.context ?? context);
   const watch = new SyncWatch(context, tally, { pace, tally: calls, state }, options.metricsFile);
   watch.write();
   if (plan.out !== undefined) await rememberSyncFolder(context.folder, context.profile().name, plan.out);
@@ -91,9 +93,11 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
     today = bankDay(context.world.now());
     callsBefore = pace.turns;
     tally.beginRound();
+    await keys?.look();
+    run.context = keys?.context ?? context;
     await goRound(run, round, today);
     if (context.world.signal.aborted) throw stopped(tally, round.size);
-    await warnOfEndings(context, round);
+    await warnOfEndings(run.context, round);
     if (plan.every === undefined || gentle.aborted) break;
     endOfRound(run);
   }

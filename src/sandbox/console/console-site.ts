@@ -13,6 +13,7 @@ import { faultKinds } from '../faults/fault.ts';
 import { endpointNames } from '../faults/target.ts';
 import { doorUrl } from '../nextgenpsd2/links.ts';
 import { operationIds } from '../nextgenpsd2/operations.ts';
+import { registeredFor } from '../strict/registered-pair.ts';
 import { accountsOf, flowsOf, ledgerOf } from './bank-view.ts';
 import { detailOf, lineOf } from './call-view.ts';
 
@@ -59,11 +60,11 @@ export function consoleSite(bank: Bank, access: AccessSide, guards: readonly Mid
   site.get('/calls/:id{\\d+}', async (c) => {
     const seen = bank.calls.find(Number(c.req.param('id')));
     if (!seen) return refuse(c, 404, 'The console no longer has this call');
-    const { tppCertificates, rules } = bank;
+    const { rules } = bank;
     return c.json(
       'reason' in seen
         ? lineOf(seen, rules.rowsAPage)
-        : await detailOf(seen, tppCertificates, rules.rowsAPage),
+        : await detailOf(seen, registeredFor(bank, seen.request), rules.rowsAPage),
     );
   });
   site.get('/flows', (c) => c.json(flowsOf(bank, access)));

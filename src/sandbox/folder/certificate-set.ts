@@ -17,6 +17,8 @@ interface CertificateSet {
   server: IssuedPair;
   qwac: IssuedPair;
   qseal: IssuedPair;
+  /** For a change of certificates. */
+  next: { qwac: IssuedPair; qseal: IssuedPair };
   bankSigning: IssuedPair;
 }
 
@@ -30,7 +32,7 @@ const TPP: Tpp = {
 
 /**
  * Makes a certificate authority, the server's certificate for `localhost`, and the qualified certificates of the
- * TPP (QWAC, QSealC) and of the bank (seal), all RSA 2048 with SHA-256. Makes new keys for all of them.
+ * TPP (QWAC, QSealC, each twice) and of the bank (seal), all RSA 2048 with SHA-256. Makes new keys for all of them.
  *
  * @param names more host names and IP addresses of the server
  */
@@ -56,10 +58,11 @@ export async function makeCertificateSet(
     organizationIdentifier: 'PSDIT-BI-99999',
     psd2: undefined,
   };
-  const [tpp, server, bankSigning] = await Promise.all([
+  const [tpp, next, server, bankSigning] = await Promise.all([
+    makeTppCertificates(ca, TPP, validity),
     makeTppCertificates(ca, TPP, validity),
     issuedPair(makeServerCertificate(ca, 'localhost', hosts, serverKeys, validity), serverKeys),
     issuedPair(makeQualifiedCertificate(ca, 'eseal', bankSubject, bankKeys, validity), bankKeys),
   ]);
-  return { ca: ca.certificatePem, server, ...tpp, bankSigning };
+  return { ca: ca.certificatePem, server, ...tpp, next, bankSigning };
 }

@@ -26,6 +26,11 @@ export interface Registration {
   /** The TPP's certificate and key for the `Signature` header. */
   qsealCertFile: string;
   qsealKeyFile: string;
+  /** Certificates of the TPP that are registered too, to try a change of certificates. A folder of an older psd2 has none. */
+  nextQwacCertFile: string;
+  nextQwacKeyFile: string;
+  nextQsealCertFile: string;
+  nextQsealKeyFile: string;
   /** The certificate and key with which the bank signs its answers. */
   bankSigningCertFile: string;
   bankSigningKeyFile: string;
@@ -89,6 +94,10 @@ function registrationFiles(certificates: string): RegistrationFiles {
     qwacKeyFile: join(certificates, 'qwac-key.pem'),
     qsealCertFile: join(certificates, 'qseal.pem'),
     qsealKeyFile: join(certificates, 'qseal-key.pem'),
+    nextQwacCertFile: join(certificates, 'next-qwac.pem'),
+    nextQwacKeyFile: join(certificates, 'next-qwac-key.pem'),
+    nextQsealCertFile: join(certificates, 'next-qseal.pem'),
+    nextQsealKeyFile: join(certificates, 'next-qseal-key.pem'),
     bankSigningCertFile: join(certificates, 'bank-signing.pem'),
     bankSigningKeyFile: join(certificates, 'bank-signing-key.pem'),
   };
@@ -178,6 +187,10 @@ async function makeCertificates(folder: string, final: RegistrationFiles, want: 
     writeDurably(files.qwacKeyFile, made.qwac.key),
     writeDurably(files.qsealCertFile, made.qseal.certificate),
     writeDurably(files.qsealKeyFile, made.qseal.key),
+    writeDurably(files.nextQwacCertFile, made.next.qwac.certificate),
+    writeDurably(files.nextQwacKeyFile, made.next.qwac.key),
+    writeDurably(files.nextQsealCertFile, made.next.qseal.certificate),
+    writeDurably(files.nextQsealKeyFile, made.next.qseal.key),
     writeDurably(files.bankSigningCertFile, made.bankSigning.certificate),
     writeDurably(files.bankSigningKeyFile, made.bankSigning.key),
   ]);

@@ -14,6 +14,7 @@ import {
 } from '../faults/spoil.ts';
 import { header } from '../strict/headers.ts';
 import { type RawRequest, readRawRequest } from '../strict/raw-request.ts';
+import { registeredFor } from '../strict/registered-pair.ts';
 import type { DoorAnswer, DoorCall } from './door-call.ts';
 import { grantOfCall } from './oauth/access-token.ts';
 import { OAuthError } from './oauth/client.ts';
@@ -87,7 +88,7 @@ async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
 /** The answer to a request, before faults change it. */
 function answerTo(bank: Bank, request: RawRequest, passage: Passage): OutgoingAnswer {
   try {
-    checkClientCertificate(request, bank.tppCertificates);
+    checkClientCertificate(request, registeredFor(bank, request));
     const path = belowBase(request.target);
     const operation = operationAt(bank.rules.description, request.method, path);
     if (operation !== undefined && operation !== 'method') passage.operation = operation;
@@ -135,7 +136,7 @@ function answerOperation(
     request,
     operation,
     description,
-    bank.tppCertificates,
+    registeredFor(bank, request),
     clockOf(bank.wallNow(), passage.faults),
   );
   const isStale = find(passage.faults, 'stale-token') !== undefined;

@@ -29,6 +29,7 @@ import { transactionRoutes } from '../routes/transactions.ts';
 import { checkKeyId, checkRequest } from '../strict/check-request.ts';
 import { header } from '../strict/headers.ts';
 import { type RawRequest, readRawRequest, refuseOversized } from '../strict/raw-request.ts';
+import { registeredFor } from '../strict/registered-pair.ts';
 import type { BankEnv } from './bank-env.ts';
 
 /** The endpoints, in groups of routes. */
@@ -111,8 +112,8 @@ function checkEachRequest(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const { request, faults } = c.var;
     const now = bank.wallNow();
-    const { tppCertificates, seenRequestIds } = bank;
-    c.set('keyId', checkRequest(request, tppCertificates, seenRequestIds, now, clockOf(now, faults)));
+    const registered = registeredFor(bank, request);
+    c.set('keyId', checkRequest(request, registered, bank.seenRequestIds, now, clockOf(now, faults)));
     bank.limits.countCall(c.var.keyId);
     // Otherwise Hono would answer a HEAD like a GET.
     if (request.method === 'HEAD') throw unknownEndpoint(c);

@@ -41,7 +41,7 @@ async function read(): Promise<ReadTokens> {
 }
 
 describe('logins at other banks', () => {
-  const of = (baseUrl: string, logins: number) => ({ baseUrl, logins });
+  const of = (baseUrl: string, count: number) => ({ baseUrl, count });
 
   it('the bank with the most logins comes first, then they are in order', () => {
     expect(countBanks(['b', 'a', 'c', undefined, 'd', 'c', 'd', 'd'], undefined)).toEqual([

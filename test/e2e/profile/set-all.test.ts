@@ -1,0 +1,105 @@
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { readError } from '../support/errors.ts';
+import { keepRunning, useSandbox } from '../support/psd2.ts';
+
+const operator = keepRunning(useSandbox());
+const registered = (name: string) => join(operator.config, 'sandbox', 'certificates', name);
+const rows = z.array(z.strictObject({ profile: z.string(), result: z.string(), detail: z.string() }));
+const QWAC = () => [
+  '--qwac-cert',
+  registered('next-qwac.pem'),
+  '--qwac-key',
+  registered('next-qwac-key.pem'),
+];
+const QSEAL = () => [
+  '--qseal-cert',
+  registered('next-qseal.pem'),
+  '--qseal-key',
+  registered('next-qseal-key.pem'),
+];
+const stored = (name: string) => readFileSync(join(operator.config, 'profiles', `${name}.json`), 'utf8');
+const run = (...args: string[]) => operator.psd2(['profile', 'set', ...args, '--json']);
+const add = (name: string) =>
+  cpSync(
+    join(operator.config, 'profiles', 'sandbox.json'),
+    join(operator.config, 'profiles', `${name}.json`),
+  );
+
+/** Certificates of the same TPP that no bank has registered. */
+let foreign: string[];
+beforeAll(async () => {
+  const made = join(operator.folder, 'foreign');
+  const generated = await operator.psd2(['cert', 'generate', '--out', made, '--json']);
+  expect(generated, generated.stderr).toMatchObject({ code: 0 });
+  foreign = ['--qwac-cert', join(made, 'qwac.pem'), '--qwac-key', join(made, 'qwac-key.pem')];
+});
+
+describe('psd2 profile set --all', () => {
+  it('every profile with the old certificates gets the new ones, at both doors, and the others stay', async () => {
+    for (const name of ['second', 'away', 'other']) add(name);
+    await run('away', '--base-url', 'https://127.0.0.1:1');
+    await run('other', ...foreign);
+    const [other, away] = [stored('other'), stored('away')];
+    const changed = await run('--all', ...QWAC(), ...QSEAL());
+    const both = { result: 'changed', detail: 'QWAC and QSealC; its bank accepts it' };
+    expect(rows.parse(JSON.parse(changed.stdout))).toEqual([
+      {
+        profile: 'away',
+        result: 'failed',
+        detail: expect.stringContaining('nothing listens at 127.0.0.1:1'),
+      },
+      // Its bank does not know the QWAC that it has beside the old QSealC.
+      { profile: 'other', result: 'failed', detail: expect.stringContaining('closed the connection') },
+      { profile: 'sandbox', ...both },
+      { profile: 'sandbox-nextgen', ...both },
+      { profile: 'second', ...both },
+    ]);
+    expect(readError(changed)).toMatchObject({
+      code: 'bank_unreachable',
+      exitCode: 11,
+      message: expect.stringMatching(/^2 of 5 profiles were not changed: /),
+    });
+    expect(other).toBe(stored('other'));
+    expect(away).toBe(stored('away'));
+    // The bank takes the new ones for other calls too, and the audit log has the change.
+    expect(await operator.psd2(['auth', 'login', '--json'])).toMatchObject({ code: 0 });
+    expect(await operator.psd2(['accounts', 'list', '--json'])).toMatchObject({ code: 0 });
+    const audited = await operator.psd2(['audit', '--profile', 'second', '--json']);
+    expect(audited.stdout).toContain('"about":"qwacCertificate qwacKey qsealCertificate qsealKey"');
+    // A second run has nothing left to do but what failed.
+    for (const name of ['away', 'other']) await operator.psd2(['profile', 'remove', name, '--yes', '--json']);
+    const again = await run('--all', ...QWAC(), ...QSEAL());
+    expect(again, again.stderr).toMatchObject({ code: 0 });
+    expect(rows.parse(JSON.parse(again.stdout)).map(({ result }) => result)).toEqual([
+      ...['unchanged', 'unchanged', 'unchanged'],
+    ]);
+  });
+
+  it('a certificate that the bank does not know changes no profile, and wrong use neither', async () => {
+    const before = stored('sandbox');
+    const refused = await run('--all', ...foreign);
+    expect(readError(refused)).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
+    for (const wrong of [
+      ['--all'],
+      ['--all', '--max-amount', '5.00'],
+      ['--all', ...QWAC(), '--max-amount', '5.00'],
+      ['--all', ...QWAC().slice(2)],
+      ['--all', '--unset', 'payee-check', ...QWAC()],
+      ['sandbox', '--all', ...QWAC()],
+      QWAC(),
+    ])
+      expect(readError(await run(...wrong)), wrong.join(' ')).toMatchObject({ code: 'usage', exitCode: 2 });
+    const swapped = [
+      '--all',
+      '--qwac-cert',
+      registered('qwac.pem'),
+      '--qwac-key',
+      registered('qseal-key.pem'),
+    ];
+    expect(readError(await run(...swapped))).toMatchObject({ exitCode: 3 });
+    expect(stored('sandbox')).toBe(before);
+  });
+});
