@@ -13,7 +13,7 @@ const signature = createSign('sha256')
   .update(`(request-target): get ${target}\ntpp-request-id: ${id}\ndate: ${date}`)
   .sign(file('qseal-key.pem'), 'base64');
 // For the reason, see src/bank/transport/answer-parser.ts.
-if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=1000000000');
+setFlagsFromString('--wasm-tiering-budget=1000000000');
 
 const client = new Client(BASE_URL, {
   connect: { ca: file('ca.pem'), cert: file('qwac.pem'), key: file('qwac-key.pem') },

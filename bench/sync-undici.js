@@ -14,7 +14,7 @@ const key = createPrivateKey(file('qseal-key.pem'));
 const certificate = new X509Certificate(file('qseal.pem')).raw.toString('base64');
 const flush = promisify(fdatasync);
 // For the reason, see src/bank/transport/answer-parser.ts.
-if (process.versions.node.startsWith('20.')) setFlagsFromString('--wasm-tiering-budget=1000000000');
+setFlagsFromString('--wasm-tiering-budget=1000000000');
 
 let calls = 0;
 let next = 0;

@@ -41,6 +41,17 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
       'src/store/files/backend.ts',
     ],
   },
+  // What each call at such a bank needs.
+  'nextgenpsd2.js': {
+    sources: [
+      'src/store/machine/checked-bank.ts',
+      'src/commands/open/bank-file.ts',
+      'src/bank-file/bank-file.ts',
+      'src/bank-file/operations.ts',
+      'src/bank/interfaces/nextgenpsd2/interface.ts',
+      'src/commands/open/kept-customer.ts',
+    ],
+  },
 });
 const names = new Map([...files].map(([chunk, file]) => [basename(chunk), basename(file)]));
 const joined = new Map();

@@ -1,5 +1,5 @@
 // Its promises would load much more of Node.js.
-import { close, fstat, open, read } from 'node:fs';
+import { close, closeSync, fstat, open, openSync, read, readSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Psd2Error } from '../errors.ts';
 
@@ -18,25 +18,51 @@ export async function readText(path: string): Promise<string | undefined> {
 }
 
 async function readBounded(path: string): Promise<Buffer | undefined> {
-  let file: number | undefined;
   try {
-    file = await promisify(open)(path, 'r');
-    if ((await promisify(fstat)(file)).isDirectory()) throw refusal(path, 'is a folder, not a bank file');
-    // One byte more shows that the file is too large. A pipe has no size.
-    const buffer = Buffer.alloc(MAX_BYTES + 1);
-    let size = 0;
-    for (let more = 1; more > 0 && size < buffer.length; size += more)
-      more = (await promisify(read)(file, buffer, size, buffer.length - size, null)).bytesRead;
-    if (size > MAX_BYTES) throw refusal(path, `has more than ${MAX_BYTES} bytes, too many for a bank file`);
-    return buffer.subarray(0, size);
+    return statSync(path).isFile() ? readFile(path) : await readSlowly(path);
   } catch (cause) {
     if (cause instanceof Psd2Error) throw cause;
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw refusal(path, `cannot be read (${code})`, cause);
-  } finally {
-    if (file !== undefined) await promisify(close)(file);
   }
+}
+
+/** One more byte than allowed shows that the file is too large. What it says of its size may change. */
+const ENOUGH_BYTES = MAX_BYTES + 1;
+
+/** A file of its own is read at once. Node would start threads for anything else. */
+function readFile(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(ENOUGH_BYTES);
+    let size = 0;
+    for (let more = 1; more > 0 && size < buffer.length; size += more)
+      more = readSync(file, buffer, size, buffer.length - size, null);
+    return bounded(path, buffer.subarray(0, size));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What is no file of its own, such as a pipe, may have to be waited for. */
+async function readSlowly(path: string): Promise<Buffer> {
+  const file = await promisify(open)(path, 'r');
+  try {
+    if ((await promisify(fstat)(file)).isDirectory()) throw refusal(path, 'is a folder, not a bank file');
+    const buffer = Buffer.alloc(ENOUGH_BYTES);
+    let size = 0;
+    for (let more = 1; more > 0 && size < buffer.length; size += more)
+      more = (await promisify(read)(file, buffer, size, buffer.length - size, null)).bytesRead;
+    return bounded(path, buffer.subarray(0, size));
+  } finally {
+    await promisify(close)(file);
+  }
+}
+
+function bounded(path: string, bytes: Buffer): Buffer {
+  if (bytes.length <= MAX_BYTES) return bytes;
+  throw refusal(path, `has more than ${MAX_BYTES} bytes, too many for a bank file`);
 }
 
 function decode(bytes: Buffer, path: string): string {

@@ -1,7 +1,5 @@
 import Big from 'big.js';
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { writePain001 } from '../../../batch-file/pain001/write.ts';
-import { readPain002 } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { isIban } from '../../../domain/order/iban.ts';
@@ -117,6 +115,8 @@ async function xmlBody(
   if (!first || iban === undefined || !isIban(iban))
     throw new Psd2Error('usage', `The account ${iban} has no IBAN, so psd2 cannot debit it`);
   const sum = orders.reduce((total, { amount }) => total.plus(amount), new Big(0));
+  // No other call needs XML.
+  const { writePain001 } = await import('../../../batch-file/pain001/write.ts');
   const pieces: string[] = [];
   for await (const piece of writePain001({
     format,
@@ -166,11 +166,6 @@ function initiatorOf(subject: string): string {
   );
 }
 
-/** What a pain.002 says of each transfer. */
-function reportIn(body: Buffer): ReadonlyMap<string, string> | null {
-  return readPain002(body.toString('utf8'));
-}
-
 /** What the bank says of each transfer of a bulk, by its end-to-end id. What it does not say is missing. */
 async function askEntries(
   { bank, paths }: Calls,
@@ -180,10 +175,14 @@ async function askEntries(
 ): Promise<ReadonlyMap<string, EntryState>> {
   const values = { 'payment-service': service, 'payment-product': product, paymentId };
   if (body.startsWith('<')) {
+    const { readPain002 } = await import('../../../batch-file/pain002/read.ts');
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(
       { ...call, headers: { accept: 'application/xml' }, decides: true },
-      (answer) => ({ statuses: answer.status === 200 ? reportIn(answer.body) : null, notices: [] }),
+      ({ status, body: report }) => ({
+        statuses: status === 200 ? readPain002(report.toString('utf8')) : null,
+        notices: [],
+      }),
     );
     return new Map([...(statuses ?? [])].map(([id, status]) => [id, entryState(status)]));
   }
