@@ -35,6 +35,8 @@ export interface Consent extends AnyFlow<ConsentState> {
   confirmRequestId: string | null;
   /** What it allows, at a bank where the customer's SCA alone grants it. Null at a bank where psd2 confirms. */
   terms: Partial<ConsentTerms> | null;
+  /** What it covers, in the interface's own words: what the bank has granted, before that what was asked for. Null: not known. */
+  access: Readonly<Record<string, unknown>> | null;
   /** The bank's own word for its status; null until the bank has said one. */
   bankStatus: string | null;
   /** When psd2 learnt that the customer has granted it, at such a bank. ISO 8601 with zone; null before. */
@@ -69,6 +71,7 @@ export function applyConsentEvent(consent: Consent | undefined, event: ConsentEv
       returned: false,
       confirmRequestId: null,
       terms: event.terms ?? null,
+      access: null,
       bankStatus: null,
       grantedAt: null,
       besideOthers: false,
@@ -148,6 +151,7 @@ function afterRequest(
     state: 'requested',
     resourceId: event.resourceId,
     ...(event.terms && { terms: event.terms }),
+    access: event.access ?? null,
     bankStatus: event.bankStatus ?? null,
     besideOthers: event.besideOthers ?? false,
     links: event.links ?? null,
@@ -168,6 +172,7 @@ function afterGrant(
     state: 'confirmed',
     grantedAt: consent.grantedAt ?? at,
     bankStatus: event.bankStatus,
+    access: event.access ?? consent.access,
     terms: {
       ...consent.terms,
       ...(event.validUntil !== null && { validUntil: event.validUntil }),

@@ -271,6 +271,8 @@ const consentTerms = z.object({
   frequencyPerDay: z.number(),
   recurring: z.boolean(),
 });
+/** What a consent covers, in the interface's own words. */
+const bankAccess = z.exactOptional(z.looseObject({}));
 /** The bank has the customer's word. What it says of the terms counts. */
 const granted = z.object({
   type: z.literal('granted'),
@@ -278,6 +280,8 @@ const granted = z.object({
   validUntil: z.nullable(isoDate),
   frequencyPerDay: z.nullable(z.number()),
   recurring: z.nullable(z.boolean()),
+  /** What the customer has granted. Absent: the bank does not say. */
+  access: bankAccess,
 });
 /** The bank has another word for it, and the customer has not decided: another person must authorise it, too. */
 const noted = z.object({ type: z.literal('noted'), bankStatus: z.string() });
@@ -313,6 +317,8 @@ export const consentEvent = z.lazy(() =>
       outcomes: z.array(z.object({ name: z.string(), outcome: z.boolean() })),
       /** The terms that were asked for, with the bank's defaults. */
       terms: z.exactOptional(consentTerms),
+      /** What was asked for. */
+      access: bankAccess,
       /** The bank's own word for its status. */
       bankStatus: z.exactOptional(z.string()),
       /** Earlier consents of the customer stay valid. */

@@ -34,10 +34,12 @@ export function accountsIn(created: unknown): string[] {
 /** The ids and IBANs of accounts in rows that a sync or a consent has stored, in fields with these names. */
 export function accountsInRows(rows: readonly unknown[]): string[] {
   const found = rows.filter(isFields).flatMap((row) => {
-    const { consents, kept } = row;
-    const inside = [consents, isFields(kept) ? kept.consents : undefined].flatMap((each) =>
-      Array.isArray(each) ? each.filter(isFields).map(({ accounts }) => accounts) : [],
-    );
+    const inside = [row, row.kept]
+      .filter(isFields)
+      .flatMap(({ consents, accounts }) => [
+        ...rowsIn(consents).map((consent) => consent.accounts),
+        ...rowsIn(accounts).flatMap(({ accountId, iban }) => [accountId, iban]),
+      ]);
     return [row.productId, row.product_id, row.accountId, row.account_id, row.iban, ...inside];
   });
   return [...new Set(found.flat().filter((each) => typeof each === 'string' && each !== ''))].map(String);
@@ -46,7 +48,7 @@ export function accountsInRows(rows: readonly unknown[]): string[] {
 /** Replaces what identifies the customer in an event. What it gives back is still a valid event of the same kind. */
 export function pseudonymisedEvent(event: unknown, nameOf: NameOf): unknown {
   if (!isFields(event)) return event;
-  const { links: _links, messages: _messages, returnState: _state, ...kept } = event;
+  const { links: _links, messages: _messages, returnState: _state, access: _access, ...kept } = event;
   if (isFields(kept.order)) kept.order = pseudonymisedOrder(kept.order, nameOf);
   if (isFields(kept.initiation))
     kept.initiation = { ...kept.initiation, body: '', returnAddress: '', returnState: '' };
@@ -132,6 +134,10 @@ function withNames(value: unknown, nameOf: NameOf): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [name, KEPT.has(name) ? each : withNames(each, nameOf)]),
   );
+}
+
+function rowsIn(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 function isFields(value: unknown): value is Fields {

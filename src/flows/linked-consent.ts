@@ -201,13 +201,21 @@ export async function recordStatus(
   return details;
 }
 
-/** Whether the customer has just granted it, or the bank has moved its last day. */
-function isNews(consent: Consent, { validUntil }: ConsentDetails): boolean {
-  return isUndecided(consent) || (validUntil !== null && validUntil !== consent.terms?.validUntil);
+/** Whether the customer has just granted it, or the bank has changed its last day or what it covers. */
+function isNews(consent: Consent, { validUntil, access }: ConsentDetails): boolean {
+  return (
+    isUndecided(consent) ||
+    (validUntil !== null && validUntil !== consent.terms?.validUntil) ||
+    (access !== null && JSON.stringify(access) !== JSON.stringify(consent.access))
+  );
 }
 
-function grantedBy({ consentStatus, validUntil, frequencyPerDay, recurring }: ConsentDetails): ConsentEvent {
-  return { type: 'granted', bankStatus: consentStatus, validUntil, frequencyPerDay, recurring };
+function grantedBy({ consentStatus, access, ...terms }: ConsentDetails): ConsentEvent {
+  const { validUntil, frequencyPerDay, recurring } = terms;
+  return {
+    ...({ type: 'granted', bankStatus: consentStatus, validUntil, frequencyPerDay, recurring } as const),
+    ...(access && { access }),
+  };
 }
 
 function stateOf({ returnState }: Consent): string {

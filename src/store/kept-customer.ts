@@ -9,6 +9,8 @@ const text = z.nullable(z.string());
 const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
 const time = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value))));
 
+const keptAccounts = z.array(z.object({ accountId: z.string(), iban: text }));
+
 /** The record of a customer, as a backend stores it. */
 export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
   psu: z.object({ id: text, idType: text, corporateId: text, corporateIdType: text }),
@@ -22,9 +24,11 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
       recurring: z.boolean(),
       frequencyPerDay: z.int(),
       grantedAt: time,
-      listed: z.exactOptional(z.array(z.object({ accountId: z.string(), iban: z.string() }))),
+      cards: z.exactOptional(z.literal('none')),
+      listed: z.exactOptional(keptAccounts),
     }),
   ),
+  accounts: z.exactOptional(keptAccounts),
 });
 
 const EMPTY: KeptCustomer = {
@@ -118,15 +122,17 @@ export async function moveRecord(from: MovableRecord, to: Pick<MovableRecord, 'c
 function withMoved(here: KeptCustomer, moved: KeptCustomer): KeptCustomer {
   const known = new Set(here.consents.map(({ consentId }) => consentId));
   const isKnown = Object.values(here.psu).some((value) => value !== null);
+  const listed = here.accounts ?? moved.accounts;
   return {
     psu: isKnown ? here.psu : moved.psu,
+    ...(listed && { accounts: listed }),
     consents: [...here.consents, ...moved.consents.filter(({ consentId }) => !known.has(consentId))],
   };
 }
 
-function newestFirst({ psu, consents }: KeptCustomer): KeptCustomer {
+function newestFirst({ consents, ...kept }: KeptCustomer): KeptCustomer {
   const at = (grantedAt: string) => Date.parse(grantedAt);
-  return { psu, consents: consents.toSorted((one, other) => at(other.grantedAt) - at(one.grantedAt)) };
+  return { ...kept, consents: consents.toSorted((one, other) => at(other.grantedAt) - at(one.grantedAt)) };
 }
 
 function unclear(what: string): Psd2Error {

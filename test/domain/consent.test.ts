@@ -76,6 +76,7 @@ it('a consent begins with its categories, none of them answered', () => {
     returned: false,
     confirmRequestId: null,
     terms: null,
+    access: null,
     bankStatus: null,
     grantedAt: null,
     besideOthers: false,

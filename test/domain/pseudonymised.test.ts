@@ -105,6 +105,7 @@ it('a consent loses accounts and the links to the bank, and stays readable', () 
     resourceId: 'r',
     outcomes: [],
     links: { approach: null, redirect: 'https://x' },
+    access: { accounts: [{ iban: 'IT60X0542811101000000123456' }] },
   };
   expect(pseudonymisedEvent(requested, nameOf)).toEqual({ type: 'requested', resourceId: 'r', outcomes: [] });
 });
@@ -138,8 +139,8 @@ it('accounts are found in stored rows of tables, files and consents', () => {
       { product_id: 'A1', iban: null, amount: '1' },
       { kind: 'account', productId: 'A2', accountId: 'A2', iban: 'IT1' },
       { consents: [{ accounts: ['A3'] }, { accounts: null }] },
-      { kept: { consents: [{ accounts: ['A4'] }] } },
+      { kept: { consents: [{ accounts: ['A4'] }], accounts: [{ accountId: 'A5', iban: 'IT5' }] } },
       'no row',
     ]),
-  ).toEqual(['A1', 'A2', 'IT1', 'A3', 'A4']);
+  ).toEqual(['A1', 'A2', 'IT1', 'A3', 'A4', 'A5', 'IT5']);
 });

@@ -61,7 +61,14 @@ export interface ConsentSource {
    *
    * @throws Psd2Error `not_logged_in` if there is none, with the command that requests one
    */
-  for(what: Read): Promise<{ consentId: string }>;
+  for(what: Read): Promise<{
+    consentId: string;
+    reads: readonly ('accounts' | 'balances' | 'transactions')[];
+    /** The consent covers no card account. */
+    cards?: 'none';
+  }>;
+  /** Notes what the bank has listed with a consent. Never throws for want of a place. */
+  listed?(consentId: string, accounts: readonly { accountId: string; iban: string | null }[]): Promise<void>;
 }
 
 /** Who the customer is in the bank's own words, as far as the operator has said. */

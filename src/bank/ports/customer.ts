@@ -123,7 +123,7 @@ export interface ConsentDetails extends ConsentStatus {
   frequencyPerDay: number | null;
   recurring: boolean | null;
   /** The bank's own JSON, unread. */
-  access: object | null;
+  access: Record<string, unknown> | null;
 }
 
 /** A consent that the bank has noted, and that the customer authorises. */
@@ -133,6 +133,8 @@ export interface RequestedConsent {
   outcomes: { name: string; outcome: boolean }[];
   /** With terms: what was asked for, with every default. */
   terms?: ConsentTerms;
+  /** With terms: the accounts, and what may be read of them, in the interface's own words. */
+  access?: Record<string, unknown>;
   /** The bank's own word for its status, if it has one. */
   bankStatus?: string;
   /** Whether an earlier consent of the customer stays valid beside this one. */

@@ -2,7 +2,6 @@ import type { Account, Accounts } from '../../bank/ports/bank.ts';
 import type { DayRange } from '../../domain/calendar.ts';
 import { type AccountId, isAccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { KeptConsent } from '../../store/ports/customers.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
 
@@ -10,26 +9,43 @@ import { customerOf } from '../open/bank.ts';
  * Reads how the operator names an account: its id, or at some interfaces its IBAN (NextGenPSD2, section 3, "Readings"). Asks
  * nobody.
  *
- * @throws Psd2Error `invalid_product_id` for a text that is neither, `not_logged_in` for an IBAN that no consent of the customer
- *   names, if all of them name their accounts
+ * @param options `fromStore`: what is stored needs no consent
+ * @throws Psd2Error `invalid_product_id` for a text that is neither, `not_logged_in` for an account that no consent of the
+ *   customer covers, as far as psd2 knows
  */
-export async function readAccount(context: Context, text: string): Promise<AccountId> {
+export async function readAccount(
+  context: Context,
+  text: string,
+  { fromStore = false }: { fromStore?: boolean | undefined } = {},
+): Promise<AccountId> {
   const named = (await context.bankInterface()).readAccountId(text);
-  if (!isIban(named)) return named;
+  if (fromStore || (await context.bankInterface()).customers !== 'named by the operator') return named;
   const customer = await customerOf(context);
-  const { consents = [] } = (await (await context.store()).customers.read(customer)) ?? {};
-  const mayCover = ({ accounts }: KeptConsent) =>
-    accounts === null || accounts.some((each) => compact(each) === compact(named));
-  if (consents.length === 0 || consents.some(mayCover)) return named;
+  const kept = await (await context.store()).customers.read(customer);
+  const { covers, validOf } = await import('../open/kept-customer.ts');
+  const consents = validOf(kept?.consents ?? [], context.world.now());
+  if (consents.length === 0 || consents.some((each) => covers(each, named, kept) !== false)) return named;
   const covered = new Set(consents.flatMap(({ accounts }) => accounts ?? []));
-  throw notCovered(customer, named, `It covers ${[...covered].join(', ')}. `);
+  const known = kept?.accounts?.find(({ accountId }) => accountId === named);
+  throw notCovered(customer, named, `It covers ${[...covered].join(', ')}. `, known?.iban ?? undefined);
 }
 
-function notCovered(customer: string, iban: string, covered: string): Psd2Error {
-  return new Psd2Error('not_logged_in', `No consent of the customer ${customer} covers the account ${iban}`, {
-    hint: `${covered}Ask the customer for one:`,
-    next: [['consent', 'request', '--customer', customer, '--account', compact(iban)]],
-  });
+/** @param iban of the account, if psd2 knows it */
+function notCovered(
+  customer: string,
+  account: string,
+  covered: string,
+  iban = isIban(account) ? account : undefined,
+): Psd2Error {
+  const named = iban === undefined ? [] : ['--account', compact(iban)];
+  return new Psd2Error(
+    'not_logged_in',
+    `No consent of the customer ${customer} covers the account ${account}`,
+    {
+      hint: `${covered}Ask the customer for one:`,
+      next: [['consent', 'request', '--customer', customer, ...named]],
+    },
+  );
 }
 
 /**

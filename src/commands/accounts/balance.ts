@@ -59,7 +59,7 @@ Examples:
   async (context, product, options) => {
     const stored = await openSynced(context, options);
     if (stored) {
-      const found = await storedBalance(context, stored, await readAccount(context, product));
+      const found = await storedBalance(context, stored, await readAccount(context, product, options));
       return context.output.record({ accountId: found.productId, ...found }, FIELDS, oneBalance);
     }
     const productId = await openAccount(context, product);

@@ -56,7 +56,7 @@ Examples:
     refuseOptionsOfAll(options);
     if (product === undefined)
       throw new Psd2Error('usage', 'The account is missing', { next: [['accounts', 'list']] });
-    const named = await readAccount(context, product);
+    const named = await readAccount(context, product, options);
     const range = parseRange(options);
     const file = requireFile(context, options.file, 'text');
     const stored = await openSynced(context, options);

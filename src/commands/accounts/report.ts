@@ -27,7 +27,7 @@ Examples:
         .option('--to <date>', 'last day, YYYY-MM-DD'),
     ),
   async (context, product, options) => {
-    const named = await readAccount(context, product);
+    const named = await readAccount(context, product, options);
     const range = parseRange(options);
     const file = requireFile(context, options.file, 'text');
     const stored = await openSynced(context, options);

@@ -8,11 +8,15 @@ import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import { flowBegins, flowData, flowEnds, resolutionField } from '../flow/fields.ts';
 import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
+import { namesInAccess } from './coverage.ts';
 
 const STATES = [
   ...(['created', 'requested', 'authorizing', 'confirming', 'confirmed'] as const),
   ...(['failed', 'rejected', 'expired', 'cancelled', 'revoked', 'unknown'] as const),
 ] satisfies ConsentState[];
+
+const ACCESS =
+  'what the bank says that the customer has granted, in its own words; before that, what was asked for';
 
 const consent = () =>
   z.object({
@@ -30,7 +34,7 @@ const consent = () =>
     validUntil: z.optional(orNull(day('last day'))),
     frequencyPerDay: z.optional(orNull(whole('readings a day while the customer is absent'))),
     recurring: z.optional(orNull(flag('false for one reading'))),
-    access: z.optional(orNull(z.unknown().check(z.describe('accounts, and what may be read of them')))),
+    access: z.optional(orNull(z.unknown().check(z.describe(ACCESS)))),
     ...flowEnds(),
   });
 
@@ -116,7 +120,7 @@ function toData(flow: Consent) {
       validUntil: flow.terms.validUntil ?? null,
       frequencyPerDay: flow.terms.frequencyPerDay ?? null,
       recurring: flow.terms.recurring ?? null,
-      access: flow.terms.access ?? null,
+      access: flow.access ?? flow.terms.access ?? null,
     }),
     resolution,
     createdAt,
@@ -152,13 +156,22 @@ function printConsent({ output, world }: Context, flow: Consent): void {
 }
 
 /** What the operator chose, and the bank's word for the status. */
-function termsFields({ terms, bankStatus }: Consent): { title: string; value: () => string | null }[] {
+function termsFields({
+  terms,
+  access: granted,
+  bankStatus,
+  grantedAt,
+}: Consent): { title: string; value: () => string | null }[] {
   if (!terms) return [];
   const { access, frequencyPerDay, recurring } = terms;
+  const named = grantedAt === null ? [] : namesInAccess(granted);
   const readings = frequencyPerDay === undefined ? null : `${frequencyPerDay} a day without the customer`;
   return [
     { title: 'At the bank', value: () => bankStatus },
-    { title: 'Accounts', value: () => (access ? writeAccess(access) : null) },
+    {
+      title: 'Accounts',
+      value: () => (named.length > 0 ? named.join(' ') : access ? writeAccess(access) : null),
+    },
     { title: 'Readings', value: () => (recurring === false ? 'one' : readings) },
   ];
 }

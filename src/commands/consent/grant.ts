@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
@@ -7,6 +6,7 @@ import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { dropConsent } from '../open/kept-customer.ts';
 import { returnPortsOf } from '../open/returns.ts';
+import { coverageOf } from './coverage.ts';
 
 /**
  * What a consent needs besides, at a bank where the customer's SCA alone grants it.
@@ -68,55 +68,4 @@ async function keepConsent(
     };
     return { ...before, consents: [again, ...others] };
   });
-}
-
-type Coverage = Pick<KeptConsent, 'accounts' | 'reads'>;
-
-/** What the customer has granted, as the bank says it; else what was asked for. */
-function coverageOf(consent: Consent, { access }: ConsentDetails): Coverage {
-  const asked = askedCoverage(consent);
-  const { data: granted } = accessShape.safeParse(access);
-  if (!granted) return asked;
-  const { accounts = [], balances = [], transactions = [] } = granted;
-  const all = [...accounts, ...balances, ...transactions];
-  const names = all.flatMap(({ iban, maskedPan, bban }) => iban ?? maskedPan ?? bban ?? []);
-  // At a bank with other names, an IBAN tells nothing.
-  if (!all.some(({ iban }) => iban !== undefined)) return asked;
-  const says = balances.length + transactions.length > 0;
-  const isGranted = (each: KeptConsent['reads'][number]) =>
-    each === 'accounts' || !says || (each === 'balances' ? balances : transactions).length > 0;
-  return { accounts: [...new Set(names)], reads: asked.reads.filter(isGranted) };
-}
-
-const name = z.optional(z.string());
-const references = z.optional(z.array(z.looseObject({ iban: name, maskedPan: name, bban: name })));
-const accessShape = z.looseObject({
-  ...{ accounts: references, balances: references, transactions: references },
-});
-
-function askedCoverage({ terms }: Consent): Coverage {
-  const access = terms?.access;
-  const all: KeptConsent['reads'] = ['accounts', 'balances', 'transactions'];
-  switch (access?.type) {
-    case 'list-only':
-      return { accounts: null, reads: ['accounts'] };
-    case 'dedicated': {
-      const { accounts, balances, transactions } = access;
-      const reads: KeptConsent['reads'] = [
-        'accounts',
-        ...(balances.length > 0 ? (['balances'] as const) : []),
-        ...(transactions.length > 0 ? (['transactions'] as const) : []),
-      ];
-      return { accounts: [...new Set([...accounts, ...balances, ...transactions])], reads };
-    }
-    case 'bank-offered':
-      return {
-        accounts: null,
-        reads: all.filter(
-          (each) => each === 'accounts' || (each === 'balances' ? access.balances : access.transactions),
-        ),
-      };
-    default:
-      return { accounts: null, reads: all };
-  }
 }

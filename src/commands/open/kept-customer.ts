@@ -2,12 +2,12 @@ import type { ConsentSource, PsuIdentification, Read } from '../../bank/ports/ca
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
+import type { Customers, KeptAccount, KeptConsent, KeptCustomer } from '../../store/ports/customers.ts';
 import type { ProfileContext } from '../context.ts';
 
 /** The consents of a customer, with how often each allows a reading while the customer is absent. */
 export interface KeptConsents extends ConsentSource {
-  for(what: Read): Promise<{ consentId: string; frequencyPerDay: number }>;
+  for(what: Read): Promise<Pick<KeptConsent, 'consentId' | 'frequencyPerDay' | 'reads' | 'cards'>>;
 }
 
 /**
@@ -21,7 +21,8 @@ export async function readKept(
   customers: Customers,
   customer: string,
 ): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
-  const { psu, consents = [] } = (await customers.read(customer)) ?? {};
+  let kept = await customers.read(customer);
+  const { psu } = kept ?? {};
   return {
     psu: {
       id: psu?.id ?? undefined,
@@ -30,10 +31,26 @@ export async function readKept(
     },
     consents: {
       async for(what) {
-        const valid = validOf(consents, world.now());
-        const consent = bestOf(valid, what);
+        const valid = validOf(kept?.consents ?? [], world.now());
+        const consent = bestOf(valid, what, kept);
         if (consent) return consent;
-        throw lackingConsent(customer, consents.length > 0, valid.length > 0 ? what : undefined);
+        const had = (kept?.consents ?? []).length > 0;
+        throw lackingConsent(customer, had, valid.length > 0 ? what : undefined);
+      },
+      async listed(consentId, accounts) {
+        const listed = accounts.map(({ accountId, iban }) => ({ accountId, iban }));
+        if (!kept || listed.length > MOST_LISTED || knows(kept, consentId, listed)) return;
+        try {
+          await customers.change(customer, (before) => {
+            if (knows(before, consentId, listed)) throw NOTHING_NEW;
+            return withListed(before, consentId, listed);
+          });
+        } catch (error) {
+          if (error === NOTHING_NEW) return;
+          // psd2 can do without: then the bank says what a consent does not cover.
+          if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+        }
+        kept = withListed(kept, consentId, listed);
       },
     },
   };
@@ -43,6 +60,72 @@ export async function readKept(
 export function validOf(consents: readonly KeptConsent[], now: Date): KeptConsent[] {
   const today = bankDay(now);
   return consents.filter(({ validUntil }) => validUntil === null || validUntil >= today);
+}
+
+/**
+ * Whether a consent covers an account, as far as psd2 knows: by its IBAN, or because a list had it.
+ *
+ * @param account id or IBAN
+ * @returns undefined: only the bank knows
+ */
+export function covers(
+  { accounts, listed }: KeptConsent,
+  account: string,
+  known: KeptCustomer | undefined,
+): boolean | undefined {
+  if (accounts === null) return undefined;
+  const names = accounts.map(compactIban);
+  const asked = compactIban(account);
+  const found = known?.accounts?.find(
+    ({ accountId, iban }) => accountId === account || (iban !== null && compactIban(iban) === asked),
+  );
+  const iban = found?.iban ? compactIban(found.iban) : null;
+  if (names.includes(asked) || (iban !== null && names.includes(iban))) return true;
+  if (iban !== null) return false;
+  if (listed) return listed.some(({ accountId }) => accountId === account);
+  return isIbanLike(asked) ? false : undefined;
+}
+
+function compactIban(name: string): string {
+  return name.replace(/ /g, '').toUpperCase();
+}
+
+/** An id can have this form, too. */
+function isIbanLike(name: string): boolean {
+  return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(name);
+}
+
+/** The consent has ended meanwhile, or psd2 has forgotten the customer, or another worker was faster. */
+const NOTHING_NEW = new Error('There is nothing to keep');
+
+/** A consent with more accounts is not noted. */
+const MOST_LISTED = 1000;
+
+/** Whether a record has what was listed. Nothing is kept with a consent that has ended. */
+function knows(
+  { consents, accounts = [] }: KeptCustomer,
+  consentId: string,
+  listed: readonly KeptAccount[],
+): boolean {
+  const consent = consents.find((each) => each.consentId === consentId);
+  const isIn = (known: readonly KeptAccount[]) =>
+    listed.every(({ accountId, iban }) =>
+      known.some((each) => each.accountId === accountId && each.iban === iban),
+    );
+  return (
+    consent === undefined ||
+    (consent.listed?.length === listed.length && isIn(consent.listed) && isIn(accounts))
+  );
+}
+
+function withListed(before: KeptCustomer, consentId: string, listed: readonly KeptAccount[]): KeptCustomer {
+  const ids = new Set(listed.map(({ accountId }) => accountId));
+  const others = (before.accounts ?? []).filter(({ accountId }) => !ids.has(accountId));
+  return {
+    ...before,
+    consents: before.consents.map((each) => (each.consentId === consentId ? { ...each, listed } : each)),
+    accounts: [...listed, ...others].slice(0, MOST_LISTED),
+  };
 }
 
 /** @param unread what no valid consent covers; undefined if none is valid */
@@ -68,13 +151,18 @@ function lackingConsent(customer: string, had: boolean, unread: Read | undefined
  * The consent for a reading, of those that are valid, the newest first: one that names the account, else one for all accounts,
  * else any, because only the bank knows. The list of accounts has the most with a consent for all of them.
  */
-export function bestOf(valid: readonly KeptConsent[], what: Read): KeptConsent | undefined {
+export function bestOf(
+  valid: readonly KeptConsent[],
+  what: Read,
+  known: KeptCustomer | undefined,
+): KeptConsent | undefined {
   if (what === 'list') return valid.find(({ accounts }) => accounts === null) ?? valid[0];
   const { account, of } = what;
   const reading = valid.filter(({ reads }) => (of ? reads.includes(of) : reads.length > 1));
   return (
-    reading.find(({ accounts }) => accounts?.includes(account)) ??
+    reading.find((each) => covers(each, account, known)) ??
     reading.find(({ accounts }) => accounts === null) ??
+    reading.find((each) => covers(each, account, known) === undefined) ??
     reading[0] ??
     (of ? undefined : valid[0])
   );

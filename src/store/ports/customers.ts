@@ -8,10 +8,10 @@ export interface KeptPsu {
   corporateIdType: string | null;
 }
 
-/** An account with its IBAN, which payments name. */
+/** An account that a list of the bank had. Payments name its IBAN. */
 export interface KeptAccount {
   accountId: string;
-  iban: string;
+  iban: string | null;
 }
 
 /** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */
@@ -28,7 +28,9 @@ export interface KeptConsent {
   frequencyPerDay: number;
   /** ISO 8601 with zone. */
   grantedAt: string;
-  /** The accounts that the bank listed with it for a payment. So the next payment uses up no reading. */
+  /** `none`: accounts were asked for, and granted, by IBAN alone. So it covers no card account. */
+  cards?: 'none';
+  /** The accounts that the bank has listed with it. Absent: no list was read yet. */
   listed?: readonly KeptAccount[];
 }
 
@@ -37,6 +39,8 @@ export interface KeptCustomer {
   psu: KeptPsu;
   /** The newest first (`grantedAt`). The store sorts them. */
   consents: readonly KeptConsent[];
+  /** The accounts that lists have had, with whatever consent. */
+  accounts?: readonly KeptAccount[];
 }
 
 /**

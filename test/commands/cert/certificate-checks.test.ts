@@ -177,6 +177,7 @@ const CONSENT: Consent = {
   confirmRequestId: null,
   refusalAlone: false,
   terms: null,
+  access: null,
   bankStatus: null,
   grantedAt: null,
   besideOthers: false,

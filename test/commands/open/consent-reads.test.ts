@@ -22,14 +22,14 @@ function counter() {
 
 it('reads are counted by account and consent, as often as the consent and the operator allow', async () => {
   const { reads, counted } = counter();
-  let consent = { consentId: 'x'.repeat(500), frequencyPerDay: 6 };
+  let consent = { consentId: 'x'.repeat(500), frequencyPerDay: 6, reads: [] };
   const ofConsent = countingByConsent(reads, { for: async () => consent });
   const taken = (account: string | null, budget: number, isOperators: boolean) =>
     ofConsent.take('anna', account, { budget, isOperators, isSpread: false });
   await taken('a1', 4, false);
   await taken('a1', 4, true);
   await taken(null, 9, true);
-  consent = { consentId: 'other', frequencyPerDay: 1 };
+  consent = { consentId: 'other', frequencyPerDay: 1, reads: [] };
   await taken('a1', 4, false);
   expect(counted.map(({ budget }) => budget)).toEqual([6, 4, 6, 1]);
   const [first, second, list, other] = counted.map(({ account }) => account);

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { readKept } from '../../../src/commands/open/kept-customer.ts';
+import { expect, it, vi } from 'vitest';
+import { covers, readKept } from '../../../src/commands/open/kept-customer.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -10,6 +10,8 @@ const day = (text: string) => parseDate('a day', text);
 /** In Rome it is the 22nd already. */
 const NOW = '2026-11-21T23:30:00.000Z';
 const [A, B] = ['IT89F0999001600000010482620', 'IT31P0999001600000010482638'];
+
+const LISTED = [{ accountId: 'id-of-a', iban: 'IT89F0999001600000010482620' }];
 
 async function consentsOf(...given: Partial<KeptConsent>[]) {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
@@ -43,6 +45,66 @@ it.each<[string, Partial<KeptConsent>[], 'list' | { account: string }, string]>(
   ['none that ended yesterday at the bank', [{ validUntil: day('2026-11-21') }, {}], 'list', 'c1'],
 ])('a reading takes %s', async (_, kept, what, consentId) => {
   expect(await (await consentsOf(...kept)).for(what)).toMatchObject({ consentId });
+});
+
+it('a list tells which consent covers an account', async () => {
+  const consents = await consentsOf({ accounts: [A] }, { accounts: [B] });
+  await consents.listed?.('c0', [{ accountId: 'id-of-a', iban: A }]);
+  await consents.listed?.('c1', [
+    { accountId: 'id-of-b', iban: B },
+    { accountId: 'card', iban: null },
+  ]);
+  for (const [account, consentId] of [
+    ['id-of-a', 'c0'],
+    ['id-of-b', 'c1'],
+    ['card', 'c1'],
+  ] as const)
+    expect(await consents.for({ account })).toMatchObject({ consentId });
+});
+
+it('what a list had is kept once, and stays with the customer when the consent has gone', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const { customers } = await context.store();
+  const granted: KeptConsent = {
+    ...{ flow: 'co-1', consentId: 'c1', accounts: [A], reads: ['accounts'], validUntil: null },
+    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
+  };
+  await customers.change('ada', (before) => ({ ...before, consents: [granted] }));
+  const change = vi.spyOn(customers, 'change');
+  for (const _ of ['first', 'second']) {
+    const { consents } = await readKept(context, customers, 'ada');
+    for (const __ of ['first', 'second']) await consents.listed?.('c1', [{ accountId: 'a', iban: A }]);
+  }
+  expect(change).toHaveBeenCalledTimes(1);
+  await customers.change('ada', (before) => ({ ...before, consents: [] }));
+  expect(await customers.read('ada')).toMatchObject({ accounts: [{ accountId: 'a', iban: A }] });
+});
+
+it.each<[string, Partial<KeptConsent>, string, boolean | undefined]>([
+  ['one that it names', { accounts: [A] }, 'IT89 F099 9001 6000 0001 0482 620', true],
+  ['one whose IBAN it names', { accounts: [A] }, 'id-of-a', true],
+  ['one whose IBAN it does not name', { accounts: [A] }, 'id-of-b', false],
+  ['an IBAN that it does not name', { accounts: [A] }, B, false],
+  ['one that no list had', { accounts: [A] }, 'id-of-c', undefined],
+  ['one that its own list lacks', { accounts: [A], listed: LISTED }, 'id-of-c', false],
+  [
+    'one without an IBAN in its list',
+    { accounts: [A], listed: [...LISTED, { accountId: 'card', iban: null }] },
+    'card',
+    true,
+  ],
+  ['any, if it names none', { accounts: null, listed: LISTED }, 'id-of-c', undefined],
+])('a consent covers %s', (_, given, account, expected) => {
+  const consent: KeptConsent = {
+    ...{ flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts'], validUntil: null },
+    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW, ...given },
+  };
+  const psu = { id: null, idType: null, corporateId: null, corporateIdType: null };
+  const accounts = [
+    { accountId: 'id-of-a', iban: A },
+    { accountId: 'id-of-b', iban: B },
+  ];
+  expect(covers(consent, account, { psu, consents: [consent], accounts })).toBe(expected);
 });
 
 it.each([

@@ -8,6 +8,7 @@ import { accounts, consent, login, useSecondDoor } from './second-door-customer.
 
 const ALL = ['0010482620', '0010482638', '0000093017'];
 const SAVINGS = 'IT31P0999001600000010482638';
+const ACCOUNT_IBAN = 'IT89F0999001600000010482620';
 const endings = z.array(
   z.object({ kind: z.string(), customerId: z.string().nullable(), next: z.array(z.string()) }),
 );
@@ -26,7 +27,7 @@ describe('at a bank of the standard', () => {
       customerId: 'default',
       recurring: true,
       frequencyPerDay: 4,
-      access: { type: 'bank-offered' },
+      access: { accounts: [{ iban: ACCOUNT_IBAN }, { iban: SAVINGS }, { maskedPan: expect.any(String) }] },
     });
     const read = await json(accounts, ['accounts', 'list']);
     expect(read.map(({ accountId }) => accountId)).toEqual(ALL);
@@ -50,12 +51,38 @@ describe('at a bank of the standard', () => {
     expect(newer).toMatchObject({
       frequencyPerDay: 2,
       validUntil: lastDayIn(30),
-      access: { type: 'dedicated' },
+      access: {
+        accounts: [{ iban: SAVINGS }],
+        balances: [{ iban: SAVINGS }],
+        transactions: [{ iban: SAVINGS }],
+      },
     });
     const ended = await json(consent, ['consent', 'status', former?.flow ?? '']);
     expect(ended.state).toBe('expired');
     // The look at the former consent has not brought it back.
     expect(await json(login, ['auth', 'status'])).toMatchObject({ consent: { flow: newer.flow } });
+  });
+
+  it('an account that no consent covers is refused before a call, whatever it is called', async () => {
+    const [id = '', savings = ''] = ALL;
+    const kate = ['--customer', 'kate', '--verbose', '--json'];
+    await request('--customer', 'kate');
+    await psd2(['accounts', 'list', ...kate]);
+    await request('--customer', 'kate', '--account', SAVINGS);
+    for (const account of [id, ACCOUNT_IBAN]) {
+      const ended = await psd2(['accounts', 'balance', account, ...kate]);
+      expect(readError(ended)).toMatchObject({
+        ...{ code: 'not_logged_in', exitCode: 4, hint: expect.stringContaining(`It covers ${SAVINGS}.`) },
+        next: [['psd2', 'consent', 'request', '--customer', 'kate', '--account', ACCOUNT_IBAN]],
+      });
+      expect(ended.stderr).not.toContain('"event":"call"');
+    }
+    const covered = await psd2(['accounts', 'balance', savings, ...kate]);
+    expect(covered).toMatchObject({ code: 0, stderr: expect.stringContaining('"event":"call"') });
+    // It covers no card, so the list takes one call.
+    const read = await psd2(['accounts', 'list', ...kate]);
+    expect(JSON.parse(read.stdout)).toHaveLength(1);
+    expect(read.stderr.match(/"event":"call"/g)).toHaveLength(1);
   });
 
   it('psd2 expiring names the command that asks for the same consent again', async () => {

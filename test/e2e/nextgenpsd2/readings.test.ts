@@ -24,13 +24,14 @@ beforeAll(() => consent(operator, 'default'));
 
 describe('an account', () => {
   it('is named by its id or by its IBAN', async () => {
+    const withoutTime = (json: string) => json.replace(/"lastChangeDateTime":"[^"]*",?/g, '');
     const written = [IBAN, IBAN.toLowerCase(), 'IT89 F099 9001 6000 0001 0482 620'];
     for (const verb of [['show'], ['transactions'], ['transactions', '--chart']]) {
       const [name = '', ...options] = verb;
       const byId = await succeeded(name, ACCOUNT, ...options, '--json');
       expect(byId.length).toBeGreaterThan(100);
       for (const iban of verb.length > 1 ? [IBAN] : written)
-        expect(await succeeded(name, iban, ...options, '--json')).toBe(byId);
+        expect(withoutTime(await succeeded(name, iban, ...options, '--json'))).toBe(withoutTime(byId));
     }
     const balances = z.object({ productId: z.string() });
     for (const iban of written)
@@ -197,7 +198,7 @@ describe('a customer', () => {
       ]);
     }
     const byId = readError(await read('balance', SAVINGS, ...of, '--json'));
-    expect(byId.next).toContainEqual(['psd2', '--customer', 'one', 'consent', 'request']);
+    expect(byId.next).toEqual([['psd2', 'consent', 'request', '--customer', 'one']]);
   });
 
   it('whose consent is for less is told which consent is missing', async () => {

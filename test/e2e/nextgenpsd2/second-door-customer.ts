@@ -18,7 +18,7 @@ export const consent = z.object({
   validUntil: z.string().nullable(),
   frequencyPerDay: z.int().nullable(),
   recurring: z.boolean().nullable(),
-  access: z.object({ type: z.string() }).nullable(),
+  access: z.record(z.string(), z.unknown()).nullable(),
 });
 
 /** A login, with the consent of its customer. */

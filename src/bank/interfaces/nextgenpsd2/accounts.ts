@@ -33,19 +33,18 @@ export function accountsOf(calls: Calls): Accounts {
   };
 }
 
-/** Accounts and card accounts in one list. @throws Psd2Error */
+/** Accounts and card accounts in one list. A consent for accounts by IBAN has no cards: then the bank is asked once. @throws Psd2Error */
 async function fetchAccounts(calls: Calls, transactionId: string): Promise<Account[]> {
-  const { bank } = calls;
-  const { data } = await ask(
-    bank,
-    await reading(calls, 'getAccountList', 'list', transactionId),
-    accountsAnswer,
-  );
+  const call = await reading(calls, 'getAccountList', 'list', transactionId);
+  const { data } = await ask(calls.bank, call, accountsAnswer);
   const accounts = data.accounts.map(toAccount);
-  const cards = await fetchCards(calls, transactionId);
+  const consent = await calls.settings.consents?.for('list');
+  const cards = consent?.cards === 'none' ? [] : await fetchCards(calls, transactionId);
   for (const { accountId } of cards) calls.cards.add(accountId);
   const known = new Set(accounts.map(({ accountId }) => accountId));
-  return [...accounts, ...cards.filter(({ accountId }) => !known.has(accountId))];
+  const all = [...accounts, ...cards.filter(({ accountId }) => !known.has(accountId))];
+  if (consent) await calls.settings.consents?.listed?.(consent.consentId, all);
+  return all;
 }
 
 async function fetchCards(calls: Calls, transactionId: string): Promise<Account[]> {
@@ -142,11 +141,15 @@ async function fetchDetails(calls: Calls, of: Details, transactionId: string): P
   const { productId } = of;
   const { data } = await atAccountOrCard(calls, productId, async (kind) => {
     const operation = kind === 'card' ? 'readCardAccountDetails' : 'readAccountDetails';
-    return ask(
-      calls.bank,
-      await reading(calls, operation, { account: productId }, transactionId),
-      accountAnswer,
-    );
+    const query = kind === 'account' && (await mayAskBalance(calls, productId)) ? 'withBalance=true' : '';
+    const call = await reading(calls, operation, { account: productId }, transactionId, query);
+    return ask(calls.bank, call, accountAnswer);
   });
   return data.account ?? data.cardAccount ?? data;
+}
+
+/** Whether the details of an account can have its balances: the bank takes `withBalance`, and the consent is for balances. */
+async function mayAskBalance({ description, settings }: Calls, account: string): Promise<boolean> {
+  const consent = await settings.consents?.for({ account });
+  return description.accounts.withBalance && (consent?.reads.includes('balances') ?? false);
 }

@@ -99,6 +99,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     resourceId: data.consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
     terms,
+    access: body.access,
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
     links: linksOf(data, headers, calls.base, statusOf(data.consentStatus).means === 'valid'),
@@ -152,7 +153,7 @@ function notOffered(what: string, hint: string): Psd2Error {
 }
 
 /** `access` of the request. An empty list means that the customer chooses at the bank. */
-function accessIn(access: ConsentAccess): object {
+function accessIn(access: ConsentAccess): Record<string, unknown> {
   switch (access.type) {
     case 'all-accounts':
       return { allPsd2: 'allAccounts' };

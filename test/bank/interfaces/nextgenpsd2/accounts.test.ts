@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
 import { parseProductId } from '../../../../src/domain/identifiers.ts';
-import { json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
+import { CONSENT_ID, json, refusal, TRANSACTION_ID, useNextGen, useNextGenBank } from './client.ts';
 
 const bank = useNextGenBank();
 const open = useNextGen(bank);
@@ -50,7 +51,20 @@ describe('the list of accounts', () => {
         productDescription: 'Credit',
       },
     ]);
-    expect(consentsFor).toEqual(['list', 'list']);
+    expect(consentsFor).toEqual(['list', 'list', 'list']);
+  });
+
+  it('of a consent that covers no card takes one call, and is noted', async () => {
+    bank.expect('GET', '/v1/accounts', json({ accounts: [ACCOUNT] }));
+    const listed: unknown[] = [];
+    const consents: ConsentSource = {
+      for: async () => ({ consentId: CONSENT_ID, reads: ['accounts'], cards: 'none' }),
+      listed: async (consentId, accounts) => {
+        listed.push({ consentId, accounts: accounts.map(({ accountId, iban }) => ({ accountId, iban })) });
+      },
+    };
+    expect(await open({ consents }).bank.accounts.list('shop', TRANSACTION_ID)).toHaveLength(1);
+    expect(listed).toEqual([{ consentId: CONSENT_ID, accounts: [{ accountId: 'a1', iban: IBAN }] }]);
   });
 
   it.each([
@@ -184,10 +198,19 @@ describe('cards have paths of their own', () => {
   });
 });
 
-it('details of an account are shown as they are', async () => {
-  bank.expect('GET', '/v1/accounts/a1', json({ account: { ...ACCOUNT, usage: 'PRIV' } }));
+it('details of an account are shown as they are, with its balances', async () => {
+  bank.expect('GET', '/v1/accounts/a1?withBalance=true', json({ account: { ...ACCOUNT, usage: 'PRIV' } }));
   const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
   expect(await open().bank.accounts.details(of, TRANSACTION_ID)).toMatchObject({ usage: 'PRIV' });
+});
+
+it('details come without balances if the bank or the consent does not allow them', async () => {
+  const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
+  const consents: ConsentSource = { for: async () => ({ consentId: CONSENT_ID, reads: ['transactions'] }) };
+  for (const opened of [open({ file: { accounts: { withBalance: false } } }), open({ consents })]) {
+    bank.expect('GET', '/v1/accounts/a1', json({ account: ACCOUNT }));
+    expect(await opened.bank.accounts.details(of, TRANSACTION_ID)).toMatchObject(ACCOUNT);
+  }
 });
 
 it('what the interface lacks is wrong use', async () => {

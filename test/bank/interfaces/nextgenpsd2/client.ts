@@ -148,7 +148,7 @@ export function useNextGen(recorded: RecordedBank): (options?: NextGenOptions) =
       consents: {
         for: async (what) => {
           consentsFor.push(what);
-          return { consentId: CONSENT_ID };
+          return { consentId: CONSENT_ID, reads: ['accounts', 'balances', 'transactions'] };
         },
       },
       ownAddress: async () => '192.0.2.7',

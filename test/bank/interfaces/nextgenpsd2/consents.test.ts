@@ -77,6 +77,7 @@ describe('a request for a consent', () => {
         validUntil,
         frequencyPerDay: 4,
       },
+      access: { accounts: [], balances: [], transactions: [] },
       bankStatus: 'received',
       besideOthers: false,
       links: {

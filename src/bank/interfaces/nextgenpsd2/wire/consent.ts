@@ -56,6 +56,13 @@ const accessOfConsent = z
   .looseObject({})
   .check(z.refine((access) => JSON.stringify(access).length <= LONGEST_ACCESS, 'expected less'));
 
+/** The number of a card stays with the bank, but for its last digits. */
+function withoutCardNumbers(access: Record<string, unknown>): Record<string, unknown> {
+  const masked = (name: string, value: unknown) =>
+    name === 'pan' && typeof value === 'string' ? value.replace(/.(?=.{4})/g, '*') : value;
+  return JSON.parse(JSON.stringify(access, masked));
+}
+
 /** A consent as the bank has it. */
 export const consentDetailsAnswer = z.object({
   consentStatus: words,
@@ -63,5 +70,5 @@ export const consentDetailsAnswer = z.object({
   validUntil: z.catch(day, null),
   frequencyPerDay: wholeNumber,
   recurringIndicator: flag,
-  access: z.catch(z.nullish(accessOfConsent), null),
+  access: z.catch(z.nullish(z.pipe(accessOfConsent, z.transform(withoutCardNumbers))), null),
 });

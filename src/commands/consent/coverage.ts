@@ -1,0 +1,85 @@
+import * as z from 'zod/mini';
+import type { ConsentDetails } from '../../bank/ports/customer.ts';
+import type { Consent } from '../../domain/consent.ts';
+import { isIban } from '../../domain/order/iban.ts';
+import type { KeptConsent } from '../../store/ports/customers.ts';
+
+type Coverage = Pick<KeptConsent, 'accounts' | 'reads' | 'cards'>;
+
+/** A consent's `access` as the standard has it (NextGenPSD2 1.3). */
+function accessShape() {
+  const name = z.optional(z.string());
+  const reference = z.looseObject({ iban: name, maskedPan: name, pan: name, bban: name, msisdn: name });
+  const references = z.optional(z.array(reference));
+  return z.looseObject({ accounts: references, balances: references, transactions: references });
+}
+type Access = z.infer<ReturnType<typeof accessShape>>;
+
+/** What the customer has granted, as the bank says it; else what was asked for. */
+export function coverageOf(consent: Consent, { access }: Pick<ConsentDetails, 'access'>): Coverage {
+  const asked = askedCoverage(consent);
+  const { data: granted } = accessShape().safeParse(access);
+  if (!granted) return asked;
+  const all = referencesIn(granted);
+  // At a bank with other names, an IBAN tells nothing.
+  if (!all.some(({ iban }) => iban !== undefined)) return asked;
+  const { balances = [], transactions = [] } = granted;
+  const says = balances.length + transactions.length > 0;
+  const isGranted = (each: KeptConsent['reads'][number]) =>
+    each === 'accounts' || !says || (each === 'balances' ? balances : transactions).length > 0;
+  const hasCards = asked.cards !== 'none' || all.some(({ iban }) => iban === undefined || !isIban(iban));
+  return {
+    accounts: namesOf(all),
+    reads: asked.reads.filter(isGranted),
+    ...(!hasCards && { cards: 'none' as const }),
+  };
+}
+
+/** The accounts that the bank names in a granted `access`. Empty: it names none. */
+export function namesInAccess(access: Consent['access']): readonly string[] {
+  const { data } = accessShape().safeParse(access);
+  return data ? namesOf(referencesIn(data)) : [];
+}
+
+function referencesIn({ accounts = [], balances = [], transactions = [] }: Access) {
+  return [...accounts, ...balances, ...transactions];
+}
+
+function namesOf(all: ReturnType<typeof referencesIn>): string[] {
+  return [
+    ...new Set(
+      all.flatMap(
+        ({ iban, maskedPan, pan, bban, msisdn }) => iban ?? maskedPan ?? pan ?? bban ?? msisdn ?? [],
+      ),
+    ),
+  ];
+}
+
+function askedCoverage({ terms }: Consent): Coverage {
+  const access = terms?.access;
+  const all: KeptConsent['reads'] = ['accounts', 'balances', 'transactions'];
+  switch (access?.type) {
+    case 'list-only':
+      return { accounts: null, reads: ['accounts'] };
+    case 'dedicated': {
+      const { accounts, balances, transactions } = access;
+      const reads: KeptConsent['reads'] = [
+        'accounts',
+        ...(balances.length > 0 ? (['balances'] as const) : []),
+        ...(transactions.length > 0 ? (['transactions'] as const) : []),
+      ];
+      const named = [...new Set([...accounts, ...balances, ...transactions])];
+      // A card has no IBAN (NextGenPSD2 1.3, account references).
+      return { accounts: named, reads, ...(named.every(isIban) && { cards: 'none' as const }) };
+    }
+    case 'bank-offered':
+      return {
+        accounts: null,
+        reads: all.filter(
+          (each) => each === 'accounts' || (each === 'balances' ? access.balances : access.transactions),
+        ),
+      };
+    default:
+      return { accounts: null, reads: all };
+  }
+}
