@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
 const PROGRAMS = ['test/**/*.programs.test.ts', 'test/store/postgres/**/*.test.ts'];
 const CONTRACT = 'test/store/contract/**/*.test.ts';
 const END_TO_END = ['test/e2e/**/*.test.ts'];
-const LONG = ['test/{crash,hostile,fuzz}/**/*.test.ts'];
+const LONG = ['test/{crash,hostile,fuzz}/**/*.test.ts', 'test/**/*.long.test.ts'];
 
 // The first one makes the temporary folder of the run.
 const REGISTRATION = ['test/support/run-folder.ts', 'test/sandbox/shared-registration.ts'];
@@ -19,6 +19,11 @@ const MINUTE_MS = 60_000;
 
 // The kinds of tests that take long take a sample. The workers inherit the seed that chooses it.
 process.env.TEST_SEED ??= String(randomInt(1_000_000_000));
+// It reads the seed when it is loaded.
+const { someFiles } = await import('./test/support/sample.ts');
+// `npm test` takes a few of the long files. `npx vitest run <file>` finds all of them.
+const takesAll = process.env.TEST_SAMPLE === undefined || process.env.TEST_ALL !== undefined;
+const LONG_OF_RUN = takesAll ? LONG : someFiles('test');
 
 export default defineConfig({
   test: {
@@ -26,7 +31,13 @@ export default defineConfig({
     maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
-    setupFiles: ['test/support/before-midnight.ts', 'test/support/own-environment.ts'],
+    // The end of a run waits for the processes of the tests.
+    teardownTimeout: MINUTE_MS,
+    setupFiles: [
+      'test/support/before-midnight.ts',
+      'test/support/own-environment.ts',
+      'test/support/quick-scrypt.cjs',
+    ],
     projects: [
       {
         extends: true,
@@ -48,7 +59,7 @@ export default defineConfig({
           name: 'programs',
           include: [...PROGRAMS, CONTRACT],
           provide: { backend: 'PostgreSQL' },
-          globalSetup: INSTALLED,
+          globalSetup: [...INSTALLED, 'test/store/postgres/shared-server.ts'],
           testTimeout: MINUTE_MS,
           hookTimeout: MINUTE_MS,
         },
@@ -59,6 +70,7 @@ export default defineConfig({
           // The built psd2 with the sandbox, as its operator runs it.
           name: 'e2e',
           include: END_TO_END,
+          exclude: LONG,
           globalSetup: INSTALLED,
           testTimeout: 2 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,
@@ -67,9 +79,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // The same, but something goes wrong at every moment. npm test takes a sample.
+          // The same, and more of it: something goes wrong at every moment, many customers, all pages. npm test takes a sample.
           name: 'long',
-          include: LONG,
+          include: LONG_OF_RUN,
           globalSetup: [...INSTALLED, 'test/support/announce-seed.ts'],
           testTimeout: 2 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,

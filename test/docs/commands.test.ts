@@ -19,7 +19,7 @@ describe.each(PAGES)('%s', (page) => {
         notRun === undefined &&
         (['console', 'bash', 'shell'].includes(language) || (language === '' && TYPED.test(text))),
     );
-    // test/e2e/docs/pages.test.ts runs the `sh` blocks.
+    // test/e2e/docs/pages.long.test.ts runs the `sh` blocks.
     expect(
       unmarked.map(({ at }) => at),
       'Make it an sh block, or write <!-- not run: why --> on the line before.',

@@ -32,7 +32,7 @@ export const ROOMS = {
   },
   exchange: {
     least: 95,
-    mutate: ['src/bank/call/call.ts', 'src/flows/refusals.ts'],
+    mutate: ['src/bank/call/call.ts', 'src/bank/call/retries.ts', 'src/flows/refusals.ts'],
     tests: ['test/bank'],
   },
   journal: {

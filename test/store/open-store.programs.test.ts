@@ -7,11 +7,8 @@ import { type RememberedStore, StoreMemory } from '../../src/store/machine/store
 import { glanceAt, openRemembered, openStore } from '../../src/store/open.ts';
 import type { StoreCheck } from '../../src/store/ports/store.ts';
 import { parseAddress } from '../../src/store/postgres/address.ts';
-import { Database } from '../../src/store/postgres/database.ts';
-import { initStore } from '../../src/store/postgres/init.ts';
 import { NO_SOURCES, Vault } from '../../src/store/secrets/vault.ts';
-import { openDatabases } from './postgres/databases.ts';
-import type { Databases } from './postgres/server.ts';
+import { openDatabases, type ReadyDatabases } from './postgres/databases.ts';
 import { newConfigFolder, temporaryFolder } from './temporary-folder.ts';
 import { BANK, login } from './whole-store.ts';
 
@@ -154,17 +151,14 @@ describe('completion', () => {
 });
 
 describe('a store in PostgreSQL', () => {
-  let running: Databases | undefined;
-  let server: Databases;
+  let running: ReadyDatabases | undefined;
+  let server: ReadyDatabases;
   beforeEach(async () => {
     running ??= openDatabases();
     server = running;
     for (const name of ['psd2_one', 'psd2_two']) {
       if (server.sql('postgres', `select 1 from pg_database where datname = '${name}'`) === '1') continue;
-      server.create(name);
-      const admin = new Database(parseAddress(server.url(name), {}), undefined);
-      await initStore(admin, { roles: false, plainTokens: true });
-      await admin.close();
+      await server.ready(name);
     }
   });
   afterAll(() => {

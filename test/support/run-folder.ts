@@ -8,13 +8,13 @@ import { endAll, stillLeft, WELL } from './left-behind.js';
 
 const WATCHER = fileURLToPath(new URL('./left-behind.js', import.meta.url));
 /** A process that was told to end may take this long on a busy machine. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 
 /**
  * Makes the temporary folder of the run, and starts a process that outlives the run: if the run is killed, that process ends
  * what the tests have started, and removes the folder. The first project of the run does this for all.
  *
- * @returns a function that ends the processes that still run after the last test, and names them
+ * @returns a function that ends the processes that still run after the last test, and names them. The run fails then
  */
 export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.TEST_RUN_FOLDER !== undefined) return undefined;
@@ -44,5 +44,6 @@ export default async function setUp(): Promise<(() => Promise<void>) | undefined
     if (left.length === 0) return;
     const names = left.map(({ pid, command }) => `  ${pid} ${command}`);
     process.stderr.write(`Processes of the tests outlived them, and were ended:\n${names.join('\n')}\n`);
+    process.exitCode = 1;
   };
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join, sep } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => {
@@ -26,4 +28,19 @@ it('a sample has a few cases in their order, and the same seed chooses the same 
 
 it.each([{ TEST_ALL: '1' }, { CRASH_MATRIX: 'all' }])('%j leaves nothing out', async (env) => {
   expect(await chosen(env)).toEqual({ cases: CASES, fewer: [0, 1, 4, 6] });
+});
+
+it('npm test takes a few long files of each kind, and the test of the kill in each run', async () => {
+  const filesOf = async (seed: string) => {
+    vi.resetModules();
+    vi.stubEnv('TEST_SEED', seed);
+    return (await import('./sample.ts')).someFiles('test');
+  };
+  const files = await filesOf('1');
+  expect(files.every((file) => existsSync(file))).toBe(true);
+  expect(files).toContain(join('test', 'crash', 'kill.test.ts'));
+  const folders = files.map((file) => (file.endsWith('.long.test.ts') ? 'long' : file.split(sep)[1]));
+  expect(folders).toEqual(['crash', 'crash', 'crash', 'hostile', 'hostile', 'fuzz', 'long', 'long']);
+  expect(await filesOf('1')).toEqual(files);
+  expect(await filesOf('2')).not.toEqual(files);
 });

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** `npm run test:all` and `npm run reliability` leave nothing out. */
 const LEAVES_OUT = process.env.TEST_ALL === undefined && process.env.CRASH_MATRIX !== 'all';
@@ -33,4 +35,25 @@ export function sample<Case>(
   if (!LEAVES_OUT) return [...cases];
   const chosen = bySeed(cases, textOf).slice(0, few);
   return cases.filter((each) => chosen.includes(each));
+}
+
+/** The kinds of long test files: the pattern of their paths, and how many `npm test` takes of each. */
+const KINDS: readonly (readonly [RegExp, number])[] = [
+  // Nothing is lost or paid twice, wherever psd2 is killed: no run goes without it.
+  [/^crash\/kill\.test\.ts$/, 1],
+  [/^crash\/(?!kill\.).*\.test\.ts$/, 2],
+  [/^hostile\/.*\.test\.ts$/, 2],
+  [/^fuzz\/.*\.test\.ts$/, 1],
+  [/\.long\.test\.ts$/, 2],
+];
+
+/** The long test files that `npm test` takes: a few of each kind. */
+export function someFiles(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return KINDS.flatMap(([kind, few]) =>
+    bySeed(
+      files.filter((file) => kind.test(file)),
+      String,
+    ).slice(0, few),
+  ).map((file) => join(folder, file));
 }

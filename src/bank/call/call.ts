@@ -10,6 +10,15 @@ import type {
 } from '../ports/call.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
+import {
+  backoffOf,
+  LONGEST_RETRY_AFTER,
+  MAX_RETRIES,
+  mayRetryAnswer,
+  mayRetryFailure,
+  type Repetition,
+  retryAfter,
+} from './retries.ts';
 
 /** What a call does, for all that wraps it. Only the interface knows its paths. */
 export interface CallFacts {
@@ -24,8 +33,7 @@ export interface CallFacts {
 }
 
 /** A call of a bank's interface, without headers and signature. */
-export interface BankCall {
-  method: WireRequest['method'];
+export interface BankCall extends Repetition {
   /** Relative to the base URL, with its query, percent-encoded. psd2 signs it exactly as given. */
   path: string;
   /** Scheme, host and port, if the call does not go below the base URL: then the path is the whole one. */
@@ -43,10 +51,6 @@ export interface BankCall {
   headers?: Record<string, string>;
   /** The id of an earlier attempt, which this one repeats. Without it, each attempt has a new id. */
   requestId?: string;
-  /** The call may be repeated after a 5xx although it is not a GET (a token call). */
-  repeatable?: boolean;
-  /** The call is never repeated. For diagnosis, where the first error matters. */
-  once?: boolean;
   /**
    * The call does something that cannot be taken back (`execute`, `confirm`). It goes over a connection that nothing else has
    * used, and psd2 does not send it again after the bank has refused it: its caller asks for the status first.
@@ -246,11 +250,6 @@ export interface ExchangeSettings<What extends Said> {
   observe: (observation: Observation) => Promise<void>;
 }
 
-const MAX_RETRIES = 3;
-const FIRST_DELAY = 250;
-/** If the bank asks for a longer delay, psd2 does not retry. The operator can run the command again later. */
-const LONGEST_RETRY_AFTER = 30_000;
-
 /**
  * Opens the exchange that all calls use: headers, digest, signature, retries (interface specification, "Headers"; command
  * contract, "Retries").
@@ -263,7 +262,7 @@ export function openExchange<What extends Said>(settings: ExchangeSettings<What>
 
   return async (call) => {
     for (let retries = 0; ; retries += 1) {
-      const backoff = FIRST_DELAY * 2 ** retries * (0.5 + random());
+      const backoff = backoffOf(retries, random());
       let answer: Answer<What>;
       try {
         answer = await attempt(call, settings);
@@ -381,25 +380,4 @@ function endingOf({ interruptible }: BankCall, signal: AbortSignal) {
     else signal.addEventListener('abort', end);
   }
   return { signal: ending.signal, sent: forget, forget };
-}
-
-function mayRetryFailure(call: BankCall, error: unknown): boolean {
-  if (call.once) return false;
-  const failure = error instanceof Psd2Error ? error.cause : undefined;
-  return failure instanceof CallFailed && failure.passing && (failure.neverSent || call.method === 'GET');
-}
-
-function mayRetryAnswer(call: BankCall, { status }: { status: number }): boolean {
-  if (call.once) return false;
-  if ([500, 502, 503, 504].includes(status)) return call.method === 'GET' || call.repeatable === true;
-  return (status === 420 || status === 429) && call.method === 'GET';
-}
-
-/** `Retry-After` in milliseconds (RFC 9110, section 10.2.3), or null if it is missing or invalid. */
-function retryAfter(header: string | undefined, now: Date): number | null {
-  if (header === undefined) return null;
-  if (/^\d+$/.test(header)) return Number(header) * 1000;
-  // Date.parse takes almost anything with a number in it.
-  const date = header.endsWith(' GMT') ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now.getTime());
 }

@@ -114,5 +114,5 @@ Examples:
 For bash, the first line needs the bash-completion package; the second needs nothing. For zsh, ~/.zfunc is a folder of
 $fpath; put the second line after compinit.`,
       )
-      .action((shell) => run(async ({ output }) => output.text((SCRIPTS[shell] ?? '').trimEnd()))),
+      .action((shell) => run(async ({ output }) => output.lines([(SCRIPTS[shell] ?? '').trimEnd()]))),
 };

@@ -69,7 +69,7 @@ async function initTables(context: Context, { dryRun, keyring, ...how }: StoreIn
   const database = new Database(parseAddress(address, env), world.signal);
   context.onEnd(() => database.close());
   if (dryRun) {
-    output.text((await sqlFor(database, how)).trimEnd());
+    output.lines([(await sqlFor(database, how)).trimEnd()]);
     return;
   }
   const undo = keyring ? await keepPassphrase(context, database) : undefined;

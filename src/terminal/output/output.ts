@@ -53,7 +53,7 @@ export interface Output {
     whenEmpty: string,
     shape?: S,
   ): Promise<void>;
-  /** Text, unchanged, with a line break at its end. */
+  /** One line of text. */
   text(text: string): void;
   /** Lines of text. @param stateFirst each line begins with a state or a blank */
   lines(lines: string[], stateFirst?: 'state first'): void;

@@ -129,3 +129,17 @@ describe('-o csv', () => {
     expect(await read('consent', 'list')).toMatchObject([{ state: 'confirmed', daysLeft: '180' }]);
   });
 });
+
+describe('a text of many lines', () => {
+  it.each(['bash', 'zsh', 'fish'])(
+    'psd2 completion %s prints the same script after a global option',
+    async (shell) => {
+      const script = (await operator.psd2(['completion', shell])).stdout;
+      expect(script.split('\n').length).toBeGreaterThan(10);
+      expect(await operator.psd2(['--no-color', 'completion', shell])).toMatchObject({
+        code: 0,
+        stdout: script,
+      });
+    },
+  );
+});

@@ -1,78 +1,25 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { sample } from '../../support/sample.ts';
 import { readError } from '../support/errors.ts';
-import { type Environment, keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, PROGRAM, readDocument, useLoggedIn } from '../support/psd2.ts';
 import { secretsIn } from '../support/secrets.ts';
 import * as shapes from '../support/shapes.ts';
-import { tokensFile } from '../support/tokens-file.ts';
 import { callsOf } from '../support/verbose.ts';
+import {
+  customerFile,
+  everything,
+  expectNoSecretIn,
+  PASSPHRASE,
+  protectedProfile,
+  useProfileCopies,
+} from './profile-copies.ts';
 
-const PASSPHRASE = 'correct horse battery staple';
 const operator = keepRunning(useLoggedIn());
-const protectedProfile = z.strictObject({
-  name: z.string(),
-  protected: z.enum(['passphrase', 'keyring', 'no']),
-});
-const place = (config: string, ...names: string[]) => join(config, ...names);
-const customerFile = (config: string, profile = 'bank') => tokensFile(config, profile);
-
-let settings: Record<string, string>;
-/** A configuration folder with the profile `bank`, which holds its own keys and has two logins. */
-let original: string;
-beforeAll(async () => {
-  settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);
-  original = place(operator.folder, 'original');
-  for (const args of [
-    ['profile', 'add', 'bank'],
-    ['auth', 'login'],
-    ['auth', 'login', '--client-credentials'],
-  ]) {
-    const ended = await operator.psd2(args, { env: { ...settings, ...own(original) } });
-    expect(ended, ended.stderr).toMatchObject({ code: 0 });
-  }
-  expect(secretsIn(original).length).toBeGreaterThan(20);
-});
-
-/** The environment of an operator who knows only the profile and perhaps the passphrase. */
-const own = (config: string, passphrase?: string): Environment => ({
-  PSD2_CONFIG_DIR: config,
-  PSD2_PROFILE: 'bank',
-  PSD2_CONFIG_PASSPHRASE: passphrase,
-});
-
-let copies = 0;
-function copy(): string {
-  copies += 1;
-  const config = place(operator.folder, `config-${copies}`);
-  cpSync(original, config, { recursive: true });
-  return config;
-}
-
-const run = (config: string, args: string[], passphrase?: string) =>
-  operator.psd2(args, { env: own(config, passphrase) });
-
-async function protect(config: string): Promise<void> {
-  const ended = await run(config, ['profile', 'protect', '--json'], PASSPHRASE);
-  expect(ended.code, ended.stderr).toBe(0);
-  expect(readDocument(protectedProfile, ended.stdout)).toEqual({ name: 'bank', protected: 'passphrase' });
-}
-
-const token = async (config: string) => (await run(config, ['auth', 'token'], PASSPHRASE)).stdout;
-const everything = (config: string) =>
-  readdirSync(config, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'))
-    .join();
-
-function expectNoSecretIn(config: string, secrets: string[]): void {
-  const text = everything(config);
-  for (const secret of secrets) expect(text.includes(secret)).toBe(false);
-}
+const { settings, original, copy, own, run, protect, token } = useProfileCopies(operator);
 
 describe('a profile that is protected by a passphrase', () => {
   it('a protected profile has no token, secret or key in clear on the disk, and works as before', async () => {
@@ -83,7 +30,7 @@ describe('a profile that is protected by a passphrase', () => {
     const ended = await run(config, ['accounts', 'list', '--json'], PASSPHRASE);
     expect(ended.code, ended.stderr).toBe(0);
     expect(readDocument(shapes.accounts, ended.stdout)).toHaveLength(3);
-    expect(await token(config)).toBe(await token(original));
+    expect(await token(config)).toBe(await token(original()));
     // New secrets are encrypted too.
     for (const args of [
       ['auth', 'refresh'],
@@ -92,7 +39,7 @@ describe('a profile that is protected by a passphrase', () => {
     ])
       expect(await run(config, args, PASSPHRASE)).toMatchObject({ code: 0 });
     expect(secretsIn(config)).toEqual([]);
-    expect(await token(config)).not.toBe(await token(original));
+    expect(await token(config)).not.toBe(await token(original()));
   });
 
   it('psd2 says that a profile is protected, and shows what is not secret without the passphrase', async () => {
@@ -196,8 +143,8 @@ describe('a profile that is protected by a passphrase', () => {
     expect(secretsIn(config)).toEqual([]);
     const ended = await run(config, ['profile', 'unprotect', '--yes', '--json'], PASSPHRASE);
     expect(readDocument(protectedProfile, ended.stdout)).toEqual({ name: 'bank', protected: 'no' });
-    expect(new Set(secretsIn(config))).toEqual(new Set(secretsIn(original)));
-    expect(readdirSync(place(config, 'protection'))).toEqual([]);
+    expect(new Set(secretsIn(config))).toEqual(new Set(secretsIn(original())));
+    expect(readdirSync(join(config, 'protection'))).toEqual([]);
     expect(await run(config, ['accounts', 'list'])).toMatchObject({ code: 0 });
   });
 
@@ -247,7 +194,7 @@ describe('a profile that is protected by a passphrase', () => {
     await protect(config);
     const add = (passphrase?: string) =>
       operator.psd2(['profile', 'add', 'bank', '--yes'], {
-        env: { ...settings, ...own(config, passphrase) },
+        env: { ...settings(), ...own(config, passphrase) },
       });
     expect(await add()).toMatchObject({ code: 3 });
     expect(await add(PASSPHRASE)).toMatchObject({ code: 0 });
@@ -260,8 +207,8 @@ describe('a profile that is protected by a passphrase', () => {
 
 describe('protection from the start', () => {
   it('psd2 profile add --protect never writes a secret in clear', async () => {
-    const config = place(operator.folder, 'from-the-start');
-    const env = { ...settings, ...own(config, PASSPHRASE) };
+    const config = join(operator.folder, 'from-the-start');
+    const env = { ...settings(), ...own(config, PASSPHRASE) };
     for (const args of [
       ['profile', 'add', 'bank', '--protect'],
       ['auth', 'login'],
@@ -274,8 +221,8 @@ describe('protection from the start', () => {
   });
 
   it('psd2 profile add --protect stores nothing if it cannot keep the key', async () => {
-    const config = place(operator.folder, 'nothing-kept');
-    const env = { ...settings, ...own(config) };
+    const config = join(operator.folder, 'nothing-kept');
+    const env = { ...settings(), ...own(config) };
     const ended = await operator.psd2(['profile', 'add', 'bank', '--protect', '--json'], { env });
     expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
     expect(secretsIn(config)).toEqual([]);
@@ -283,8 +230,8 @@ describe('protection from the start', () => {
   });
 
   it('psd2 profile protect also protects the tokens of the profile "env"', async () => {
-    const config = place(operator.folder, 'environment');
-    const env = { ...settings, ...own(config, PASSPHRASE), PSD2_PROFILE: 'env' };
+    const config = join(operator.folder, 'environment');
+    const env = { ...settings(), ...own(config, PASSPHRASE), PSD2_PROFILE: 'env' };
     for (const args of [
       ['profile', 'protect'],
       ['auth', 'login'],
@@ -294,66 +241,6 @@ describe('protection from the start', () => {
       expect(ended, ended.stderr).toMatchObject({ code: 0 });
     }
     expect(readFileSync(customerFile(config, 'env'), 'utf8')).toContain('aes-256-gcm');
-    expect(secretsIn(config)).toEqual([]);
-  });
-});
-
-describe('killed at any point', () => {
-  const KILLER = fileURLToPath(new URL('kill-at-rename.mjs', import.meta.url));
-  /** Runs a command that is killed just before it puts its n-th file in place. @returns whether it got that far */
-  const killedAt = async (config: string, n: number, args: string[]) => {
-    const { signal, code, stderr } = await operator.psd2(args, {
-      env: { ...own(config, PASSPHRASE), NODE_OPTIONS: `--import=${KILLER}`, KILL_AT_RENAME: String(n) },
-    });
-    if (signal === null) expect(code, stderr).toBe(0);
-    return signal === 'SIGKILL';
-  };
-  const expectReadable = async (config: string) => {
-    expect(await token(config)).toBe(await token(original));
-    expect(await run(config, ['api', 'GET', '/x', '--dry-run'], PASSPHRASE)).toMatchObject({ code: 0 });
-  };
-
-  // Each test has its own folder, and waits for the locks of killed processes.
-  const moments: [file: string, n: number][] = [
-    ['the key', 1],
-    ['the settings', 2],
-    ['a login', 3],
-    ['the other login', 4],
-    ['the audit log', 5],
-  ];
-  describe.concurrent.each(sample(moments, 2, ([file]) => file))('when psd2 puts %s in place', (_file, n) => {
-    it('a killed psd2 profile protect leaves everything readable, and completes when it runs again', async () => {
-      const config = copy();
-      const secrets = secretsIn(config);
-      expect(await killedAt(config, n, ['profile', 'protect'])).toBe(true);
-      await expectReadable(config);
-      await protect(config);
-      expectNoSecretIn(config, secrets);
-      await expectReadable(config);
-    });
-
-    it('a killed psd2 profile unprotect leaves everything readable, and completes when it runs again', async () => {
-      const config = copy();
-      await protect(config);
-      expect(await killedAt(config, n, ['profile', 'unprotect', '--yes'])).toBe(true);
-      await expectReadable(config);
-      expect(await run(config, ['profile', 'unprotect', '--yes'], PASSPHRASE)).toMatchObject({ code: 0 });
-      expect(new Set(secretsIn(config))).toEqual(new Set(secretsIn(original)));
-    });
-  });
-
-  it('psd2 profile protect and unprotect put no other file in place', async () => {
-    const config = copy();
-    expect(await killedAt(config, 6, ['profile', 'protect'])).toBe(false);
-    expect(await killedAt(config, 6, ['profile', 'unprotect', '--yes'])).toBe(false);
-  });
-
-  it('psd2 profile protect undoes a killed psd2 profile unprotect', async () => {
-    const config = copy();
-    await protect(config);
-    expect(await killedAt(config, 3, ['profile', 'unprotect', '--yes'])).toBe(true);
-    expect(secretsIn(config)).not.toEqual([]);
-    await protect(config);
     expect(secretsIn(config)).toEqual([]);
   });
 });

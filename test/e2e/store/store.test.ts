@@ -57,8 +57,11 @@ beforeAll(() => {
 describe('psd2 store', () => {
   it('psd2 store init --dry-run prints the SQL, and psd2 store init makes the tables and roles once', async () => {
     const dry = await operator.psd2(['store', 'init', '--dry-run', '--roles'], { env: asOwner });
-    expect(dry.stdout).toContain('create table psd2.flow_events');
     expect(server.sql('bank', `select to_regclass('psd2.store') is null`)).toBe('t');
+    server.create('by_hand');
+    server.sql('by_hand', dry.stdout);
+    const byHand = z.looseObject({ before: z.literal(5), version: z.literal(5) });
+    await operator.json(byHand, ['store', 'init'], { env: { PSD2_STORE: server.url('by_hand') } });
     const initialised = z.strictObject({ place: z.string(), before: z.int(), version: z.int() });
     const init = ['store', 'init', '--roles', '--plain-tokens'];
     expect(await operator.json(initialised, init, { env: asOwner })).toMatchObject({ before: 0, version: 5 });

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject } from 'vitest';
 import type * as z from 'zod';
 import { freePort } from '../../support/free-port.ts';
+import { endAll as endAllOf } from '../../support/left-behind.js';
 import { residentCustomer } from './resident-customer.ts';
 import { isForResidents, openResidents } from './residents.ts';
 import { departures } from './schemas.ts';
@@ -292,6 +293,8 @@ export function newOperator(): Operator & {
     },
     close: async () => {
       await operator.endAll();
+      // If a test or a hook has failed, a sandbox that it detached may still run.
+      await endAllOf(folder);
       customer.close();
       ledger.close();
       rmSync(folder, { recursive: true, force: true });

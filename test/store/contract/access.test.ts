@@ -4,7 +4,7 @@ import type { ReadLimit } from '../../../src/store/ports/access.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const TODAY = parseDate('--date', '2026-11-21');
@@ -16,7 +16,7 @@ const login = {
 };
 const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
-describe.each(named(BACKENDS))('the notes on access in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('the notes on access in %s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   /** The same data, as another worker sees it. */

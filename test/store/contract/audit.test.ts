@@ -8,7 +8,7 @@ import { transferOrder } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { begun } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: null };
@@ -25,7 +25,7 @@ function fieldsOf(text: string): AuditFields {
   return fields;
 }
 
-describe.each(named(BACKENDS))('the audit log in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('the audit log in %s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {

@@ -7,11 +7,7 @@ import { storeFolder } from '../../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../../src/store/machine/profiles.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/ports/store.ts';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { Database } from '../../../src/store/postgres/database.ts';
-import { initStore } from '../../../src/store/postgres/init.ts';
-import { openDatabases } from '../postgres/databases.ts';
-import type { Databases } from '../postgres/server.ts';
+import { openDatabases, type ReadyDatabases } from '../postgres/databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,11 +38,22 @@ export interface Backend {
   open(folder: string): Promise<Place>;
 }
 
-/** The backends that the tests in test/store/contract/ run for. */
-export const BACKENDS: Backend[] = [
-  ...(inject('backend') === 'PostgreSQL' ? [] : [{ name: 'a backend on disk', open: openOnDisk }]),
-  ...(inject('backend') === 'files' ? [] : [{ name: 'a backend in PostgreSQL', open: openInPostgres }]),
-];
+/** The backends that the tests of a file in test/store/contract/ run for. What they open ends with the file. */
+export function useBackends(): Backend[] {
+  let databases: ReadyDatabases | undefined;
+  afterAll(() => databases?.stop());
+  const inPostgres = {
+    name: 'a backend in PostgreSQL',
+    open: (root: string) => {
+      databases ??= openDatabases();
+      return openInPostgres(root, databases);
+    },
+  };
+  return [
+    ...(inject('backend') === 'PostgreSQL' ? [] : [{ name: 'a backend on disk', open: openOnDisk }]),
+    ...(inject('backend') === 'files' ? [] : [inPostgres]),
+  ];
+}
 
 /** The settings that every worker gets. */
 const ALONE = {
@@ -92,20 +99,9 @@ async function openOnDisk(root: string): Promise<Place> {
   };
 }
 
-let server: Databases | undefined;
-afterAll(() => {
-  server?.stop();
-  server = undefined;
-});
-
-async function openInPostgres(root: string): Promise<Place> {
-  server ??= openDatabases();
-  const running = server;
+async function openInPostgres(root: string, running: ReadyDatabases): Promise<Place> {
   const database = `psd2_${randomBytes(6).toString('hex')}`;
-  running.create(database);
-  const admin = new Database(parseAddress(running.url(database), {}), undefined);
-  await initStore(admin, { roles: false, plainTokens: true });
-  await admin.close();
+  await running.ready(database);
   const folder = storeFolder(root);
   return {
     out: join(root, 'out'),

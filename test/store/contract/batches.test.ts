@@ -7,7 +7,7 @@ import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts'
 import type { Batches, NewBatch } from '../../../src/store/ports/batches.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const ADA: Person = { by: 'ada', user: 'ada', machine: 'pisp-1' };
@@ -40,7 +40,7 @@ async function listed(of: Batches): Promise<Batch[]> {
   return all;
 }
 
-describe.each(named(BACKENDS))('the batches in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
   let place: Place;
   let batches: Batches;
   /** The same, as another worker sees it. */

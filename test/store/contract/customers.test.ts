@@ -5,7 +5,7 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, granted, granting, login } from '../whole-store.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const PSU = { id: 'psu-of-ada', idType: 'LOGIN', corporateId: 'ACME', corporateIdType: null };
@@ -30,7 +30,7 @@ const NAMES = [
   ...['default', `x${'Y'.repeat(63)}`, 'yA', 'y_41'],
 ];
 
-describe.each(named(BACKENDS))('what is kept of customers in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('what is kept of customers in %s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   let customers: Customers;

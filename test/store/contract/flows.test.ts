@@ -7,7 +7,7 @@ import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.
 import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
@@ -18,7 +18,7 @@ const order = (reference: string | null = null) => ({
 });
 const OVERTAKEN = { code: 'overtaken' };
 
-describe.each(named(BACKENDS))('the flows in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   /** The same flows, as another worker sees them. */

@@ -4,7 +4,7 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, login, refusal } from '../whole-store.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const day = parseDate('--date', '2026-11-20');
@@ -33,7 +33,7 @@ const ACCOUNTS = [
   ...['3dc3d5b3-7023-4848-9853-f5400a64e80f', '~'.repeat(70), 'A'.repeat(70), 'a'.repeat(70), '%s', '_41'],
 ];
 
-describe.each(named(BACKENDS))('%s', (_name, { open }) => {
+describe.each(named(useBackends()))('%s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   /** The same data, as another worker sees it. */

@@ -5,7 +5,7 @@ import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.
 import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
@@ -43,7 +43,7 @@ const CONFIRMED: EventOf<'consent'>[] = [
   { type: 'confirmed' },
 ];
 
-describe.each(named(BACKENDS))('a journal from an old backup in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('a journal from an old backup in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   beforeEach(async () => {

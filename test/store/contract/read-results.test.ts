@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ReadResults } from '../../../src/store/ports/read-results.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
@@ -14,7 +14,7 @@ const failed = (customerId: string, at: string, ...failures: ReturnType<typeof f
 const whole = (customerId: string, at: string) => failed(customerId, at);
 const ALWAYS = new Date(0);
 
-describe.each(BACKENDS)('$name', ({ open }) => {
+describe.each(useBackends())('$name', ({ open }) => {
   let place: Place;
   let results: ReadResults;
   const worker = async () => (await place.worker()).open('bank', BANK).results;

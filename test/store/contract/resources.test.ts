@@ -4,7 +4,7 @@ import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.
 import { named } from '../../support/named.ts';
 import { begun, opened } from '../flows.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
@@ -16,7 +16,7 @@ const OPERATION = {
 const CONSENT = { transactionId: 't3', customerId: '1234567', categories: consentCategories() };
 const R1 = '3f2b8c1e-0000-4000-8000-00000000000a';
 
-describe.each(named(BACKENDS))('the resources of the bank in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('the resources of the bank in %s', (_name, { open }) => {
   let place: Place;
   let flows: Flows;
   let first: Open<'transfer'>;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { Dealt, Round, Rounds } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
@@ -16,7 +16,7 @@ const CONSENT = {
 };
 const SYNCED = { status: 'synced' as const, code: null, message: null };
 
-describe.each(BACKENDS)('$name', ({ open }) => {
+describe.each(useBackends())('$name', ({ open }) => {
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {

@@ -4,14 +4,14 @@ import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
 const rowOf = (id: string) => ({ id, bookingDate: first, status: 'booked', amount: '1.00', currency: 'EUR' });
 
-describe.each(named(BACKENDS))('%s', (_name, { open }) => {
+describe.each(named(useBackends()))('%s', (_name, { open }) => {
   let place: Place;
   let data: ProfileData;
   /** The same data, as another worker sees it. */

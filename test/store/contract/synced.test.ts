@@ -4,7 +4,7 @@ import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const BANK = new URL('https://bank.example');
@@ -25,7 +25,7 @@ const row = (id: string, bookingDate: string | null, amount: string) => ({
 });
 const DAYS = { from: day('2026-10-01'), through: day('2026-11-01'), checked: true as const };
 
-describe.each(BACKENDS)('$name', ({ open }) => {
+describe.each(useBackends())('$name', ({ open }) => {
   let place: Place;
   let data: ProfileData;
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { paymentHolder } from '../../../src/domain/payment-holder.ts';
 import type { ReadTokens, StoredTokens, Tokens } from '../../../src/store/ports/tokens.ts';
 import { named } from '../../support/named.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BACKENDS, type Place } from './backends.ts';
+import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
@@ -19,7 +19,7 @@ const login: StoredTokens = {
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 
-describe.each(named(BACKENDS))('the tokens in %s', (_name, { open }) => {
+describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
   let place: Place;
   let tokens: Tokens;
   /** The same tokens, as another worker sees them. */

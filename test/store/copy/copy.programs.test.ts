@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
 import { openFiles } from '../../../src/store/files/backend.ts';
@@ -18,9 +18,8 @@ import { initStore } from '../../../src/store/postgres/init.ts';
 import { VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { begun, opened as reopened } from '../flows.ts';
-import { openDatabases } from '../postgres/databases.ts';
+import { openDatabases, type ReadyDatabases } from '../postgres/databases.ts';
 import { TRANSFER_BEGIN } from '../postgres/orders.ts';
-import type { Databases } from '../postgres/server.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, fillStore, foundIn, granted, granting, login, refusal } from '../whole-store.ts';
 
@@ -35,7 +34,7 @@ interface Backend {
   restore(flow: string, events: number): void;
 }
 
-let server: Databases;
+let server: ReadyDatabases;
 beforeAll(() => {
   server = openDatabases();
 });
@@ -80,11 +79,8 @@ async function filesBackend(isEncrypted = false): Promise<Backend> {
 async function databaseBackend(isEncrypted = false): Promise<Backend> {
   const database = `copy_${randomBytes(6).toString('hex')}`;
   databases.push(database);
-  server.create(database);
+  await server.ready(database, !isEncrypted);
   const address = parseAddress(server.url(database), {});
-  const admin = new Database(address, undefined);
-  await initStore(admin, { roles: false, plainTokens: !isEncrypted });
-  await admin.close();
   return {
     worker: () => {
       const store = openPostgres({
@@ -133,12 +129,13 @@ const BACKENDS = [
 
 it('a copy that its user may not make leaves the other backend as it was', async () => {
   const files = await filesBackend();
-  const database = `copy_${randomBytes(6).toString('hex')}`;
-  server.create(database);
-  const admin = new Database(parseAddress(server.url(database), {}), undefined);
+  const own = openDatabases('roles');
+  onTestFinished(() => own.stop());
+  own.create('bank');
+  const admin = new Database(parseAddress(own.url('bank'), {}), undefined);
   await initStore(admin, { roles: true, plainTokens: true });
-  server.sql(database, 'create role clerk login in role psd2_worker');
-  const url = server.url(database).replace('psd2@', 'clerk@');
+  own.sql('bank', 'create role clerk login in role psd2_worker');
+  const url = own.url('bank').replace('psd2@', 'clerk@');
   const clerk = new Database(parseAddress(url, {}), undefined, true);
   opened.push(admin, clerk);
   const before = await files.side().mark();

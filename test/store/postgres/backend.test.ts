@@ -19,7 +19,7 @@ let store: PostgresStore;
 let database: string;
 
 beforeAll(() => {
-  server = openDatabases();
+  server = openDatabases('roles');
 });
 afterAll(() => server.stop());
 

@@ -1,15 +1,18 @@
 import type { TestProject } from 'vitest/node';
+import { makeTemplate } from './databases.ts';
 import { startServer } from './server.ts';
 
+const ROOM = process.env.MUTATION_ROOM;
+
 /**
- * Starts a server that all test files of a run share, if `MUTATION_ROOM` is the room of PostgreSQL: the files run again for each
- * mutant.
+ * Starts a server that the test files of a run share. The runs of the mutation tests need it in the room of PostgreSQL only.
  *
  * @returns a function that stops it
  */
-export default function setUp({ provide }: TestProject): (() => void) | undefined {
-  if (process.env.MUTATION_ROOM !== 'postgres') return undefined;
-  const server = startServer(undefined, 300, ['synchronous_commit=off']);
-  provide('postgres', server.folder);
+export default async function setUp({ provide }: TestProject): Promise<(() => void) | undefined> {
+  if (ROOM !== undefined && ROOM !== 'postgres') return undefined;
+  const server = startServer(undefined, 300, ROOM === undefined ? [] : ['synchronous_commit=off']);
+  await makeTemplate(server);
+  provide('postgres', { folder: server.folder, isAlone: ROOM !== undefined });
   return () => server.stop();
 }

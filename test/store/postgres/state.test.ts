@@ -9,7 +9,7 @@ import { BANK, fillStore, login } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
-const stores = useStores();
+const stores = useStores('roles');
 const SENT = { type: 'verify-sent', requestId: 'r', digest: null } as const;
 const signal = new AbortController().signal;
 const keySources = { passphrase: async () => 'correct horse', signal };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { actorOf } from '../../../src/store/machine/actor.ts';
@@ -5,8 +6,11 @@ import { type Address, parseAddress } from '../../../src/store/postgres/address.
 import { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { type Init, initStore } from '../../../src/store/postgres/init.ts';
-import { openDatabases } from './databases.ts';
+import { openDatabases, type ReadyDatabases } from './databases.ts';
 import type { Databases } from './server.ts';
+
+const WAITING = `select from pg_stat_activity
+  where application_name = 'psd2' and datname = current_database() and wait_event_type = 'Lock'`;
 
 /** A server of a test file, with a new database for each test. */
 export interface Stores {
@@ -34,38 +38,49 @@ export interface Stores {
   waits(work: Promise<unknown>, statements?: number): Promise<boolean>;
 }
 
-/** Starts a server for the tests of a file. */
-export function useStores(): Stores {
-  let server: Databases | undefined;
-  let count = 0;
-  let name = '';
+/** Opens databases for the tests of a file. @param needs roles, or none */
+export function useStores(needs?: 'roles'): Stores {
+  let server: ReadyDatabases | undefined;
+  let current = '';
+  let isThere = false;
   const running = () => {
     if (!server) throw new TypeError('The server was not started');
     return server;
   };
   beforeAll(() => {
-    server = openDatabases();
+    server = openDatabases(needs);
   });
   afterAll(() => server?.stop());
   beforeEach(() => {
-    count += 1;
-    name = `psd2_${count}`;
-    running().create(name);
+    current = `psd2_${randomBytes(6).toString('hex')}`;
+    isThere = false;
   });
-  const address = () => parseAddress(running().url(name), {});
+  /** The first use makes the test's database. */
+  const name = () => {
+    if (!isThere) running().create(current);
+    isThere = true;
+    return current;
+  };
+  const address = () => parseAddress(running().url(name()), {});
   const database = (at = address(), isForCopying = false) => {
     const opened = new Database(at, undefined, isForCopying);
     onTestFinished(() => opened.close());
     return opened;
   };
-  const sql = (text: string) => running().sql(name, text);
+  const sql = (text: string) => running().sql(name(), text);
   return {
     server: running,
-    name: () => name,
+    name,
     address,
     sql,
     database,
-    init: (how = {}) => initStore(database(), { roles: false, plainTokens: true, ...how }),
+    init: async (how = {}) => {
+      const { roles = false, plainTokens = true } = how;
+      if (isThere || roles) return initStore(database(), { roles, plainTokens });
+      await running().ready(current, plainTokens);
+      isThere = true;
+      return 0;
+    },
     worker: ({
       address: at = address(),
       passphrase = 'correct horse',
@@ -90,7 +105,7 @@ export function useStores(): Stores {
       return store;
     },
     holding: async (statement) => {
-      const client = new pg.Client({ connectionString: running().url(name), application_name: 'test' });
+      const client = new pg.Client({ connectionString: running().url(name()), application_name: 'test' });
       await client.connect();
       let ended: Promise<unknown> | undefined;
       const end = () => {
@@ -108,14 +123,16 @@ export function useStores(): Stores {
         hasEnded = true;
       };
       void work.then(ended, ended);
-      for (;;) {
-        const waiting = sql(
-          `select count(*) from pg_stat_activity
-           where application_name = 'psd2' and datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        if (Number(waiting) >= statements) return true;
-        if (hasEnded) return false;
-        await new Promise((resolve) => setImmediate(resolve));
+      const client = new pg.Client({ connectionString: running().url(name()), application_name: 'test' });
+      await client.connect();
+      try {
+        for (;;) {
+          const { rowCount } = await client.query(WAITING);
+          if (Number(rowCount) >= statements) return true;
+          if (hasEnded) return false;
+        }
+      } finally {
+        await client.end();
       }
     },
   };

@@ -8,7 +8,7 @@ import { deriveKey } from '../../../src/store/secrets/vault.ts';
 import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
-const stores = useStores();
+const stores = useStores('roles');
 const worker = () => stores.worker().open('p', BANK);
 const plainWorker = () => stores.worker({ isPlain: true }).open('p', BANK);
 const secrets = (holder = '42') => stores.sql(`select secrets from psd2.tokens where holder = '${holder}'`);

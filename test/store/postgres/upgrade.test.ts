@@ -7,7 +7,7 @@ import { BANK, granted, granting } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
 
-const stores = useStores();
+const stores = useStores('roles');
 const SENT = { requestId: 'r', digest: null };
 const EXECUTED = [
   { type: 'verify-sent', ...SENT },
