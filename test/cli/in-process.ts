@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { beforeEach, onTestFinished, vi } from 'vitest';
 import type { RawGlobals } from '../../src/cli/globals.ts';
 import { runCommand } from '../../src/cli/run.ts';
@@ -15,18 +14,6 @@ const RAW: RawGlobals = {
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** What a command listens to until its process ends. Here the process goes on. */
-const LISTENED: readonly (readonly [EventEmitter, string])[] = [
-  ...[...SIGNALS, 'warning'].map((name) => [process, name] as const),
-  [process.stdout, 'error'],
-  [process.stderr, 'error'],
-];
-
-function listenersOf(emitter: EventEmitter, event: string): ((...args: unknown[]) => void)[] {
-  return emitter
-    .rawListeners(event)
-    .filter((listener): listener is (...args: unknown[]) => void => typeof listener === 'function');
-}
 
 /** Commands in the tests' own process, each with an empty configuration folder. Undoes what they do to the process. */
 export function useCommands() {
@@ -42,18 +29,14 @@ export function useCommands() {
     });
     const { exitCode } = process;
     // The tests send signals to the command alone. `when-exit`, which psd2's bundle leaves out, would send them again.
-    const before = LISTENED.map(([emitter, event]) => ({
-      emitter,
-      event,
-      listeners: listenersOf(emitter, event),
-    }));
+    const listeners = SIGNALS.map((signal) => process.listeners(signal));
     for (const signal of SIGNALS) process.removeAllListeners(signal);
     onTestFinished(() => {
       process.exitCode = exitCode;
-      for (const { emitter, event, listeners } of before) {
-        emitter.removeAllListeners(event);
-        for (const listener of listeners) emitter.on(event, listener);
-      }
+      SIGNALS.forEach((signal, index) => {
+        process.removeAllListeners(signal);
+        for (const listener of listeners[index] ?? []) process.on(signal, listener);
+      });
       vi.restoreAllMocks();
       vi.unstubAllEnvs();
     });

@@ -51,10 +51,6 @@ async function run({ args, env, columns, input = '' }) {
   } catch (error) {
     crashed(error);
   }
-<<<<<<< HEAD
-=======
-  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error');
->>>>>>> d5a827cd (Let npm test take a sample of the long test files, and end what test files start)
   process.send({ code: crash === undefined ? (process.exitCode ?? 0) : 1, ...printed, crash });
 }
 

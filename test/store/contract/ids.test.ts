@@ -32,6 +32,8 @@ const ACCOUNTS = [
   ],
   ...['3dc3d5b3-7023-4848-9853-f5400a64e80f', '~'.repeat(70), 'A'.repeat(70), 'a'.repeat(70), '%s', '_41'],
 ];
+/** One customer has all accounts, and the others a few. */
+const accountsOf = (customerId: string) => (customerId === 'A.B-c_d' ? ACCOUNTS : ACCOUNTS.slice(2, 5));
 
 describe.each(named(useBackends()))('%s', (_name, { open }) => {
   let place: Place;
@@ -86,7 +88,7 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
       of.sync(place.out).run(new AbortController().signal, (run) =>
         run.customer(customerId, async (to) => {
           const counts: number[] = [];
-          for (const productId of ACCOUNTS) {
+          for (const productId of accountsOf(customerId)) {
             expect((await to.progress(productId))?.through).toBe(of === data ? undefined : day);
             counts.push(await (await to.booked(productId, true)).append([row('one')]));
             to.remember(productId, { from: day, through: day }, day);
@@ -95,15 +97,16 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
           }
           to.replace(
             'accounts',
-            ACCOUNTS.map((productId) => ({ productId, currency: 'EUR' })),
+            accountsOf(customerId).map((productId) => ({ productId, currency: 'EUR' })),
           );
           return counts;
         }),
       );
-    for (const customerId of CUSTOMERS) expect(await append(data, customerId)).toEqual(ACCOUNTS.map(() => 1));
     for (const customerId of CUSTOMERS)
-      expect(await append(others, customerId)).toEqual(ACCOUNTS.map(() => 0));
+      expect(await append(data, customerId)).toEqual(accountsOf(customerId).map(() => 1));
+    for (const customerId of CUSTOMERS)
+      expect(await append(others, customerId)).toEqual(accountsOf(customerId).map(() => 0));
     const kept = place.everything();
-    expect(kept.split('2.00').length - 1).toBe(CUSTOMERS.length * ACCOUNTS.length);
+    expect(kept.split('2.00').length - 1).toBe(CUSTOMERS.flatMap(accountsOf).length);
   });
 });
