@@ -72,7 +72,7 @@ export function describeOption(option: Option): string {
 const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Customers: ['auth', 'customer', 'consent'],
   Accounts: ['accounts', 'products', 'sync'],
-  Payments: ['transfer', 'operation'],
+  Payments: ['transfer', 'batch', 'operation', 'funds'],
   Operations: ['status', 'doctor', 'expiring', 'log', 'audit', 'api'],
   Setup: ['profile', 'bank', 'cert', 'store', 'schema', 'completion', 'help'],
   Sandbox: ['sandbox', 'demo'],

@@ -144,6 +144,14 @@ describe('the help of psd2 itself', () => {
     ]);
   });
 
+  it('what moves or asks about money is among the payments', async () => {
+    const lines = helpOf(await buildProgram('0.0.0', { runInstead: notRun })).split('\n');
+    const payments = lines.slice(lines.indexOf('Payments:') + 1, lines.indexOf('Operations:'));
+    expect(payments.flatMap((line) => /^ {2}([a-z]+) /.exec(line)?.[1] ?? [])).toEqual([
+      ...['transfer', 'batch', 'operation', 'funds'],
+    ]);
+  });
+
   it('psd2 help options lists every global option', async () => {
     const program = await buildProgram('0.0.0', { runInstead: notRun });
     const text = (await TOPICS.options?.text(PLACES)) ?? '';

@@ -129,10 +129,14 @@ function wrongFile(
 ) {
   const first = problems.filter(({ severity }) => severity === 'error').slice(0, 3);
   const said = first.map(({ place, message }) => (place ? `${place}: ${message}` : message)).join('. ');
-  return new Psd2Error('usage', cleanText(`The file ${file} has ${errors} errors. ${said}`), {
-    hint: 'psd2 has stored nothing. See all of them with:',
-    next: [['batch', 'check', file]],
-  });
+  return new Psd2Error(
+    'usage',
+    cleanText(`The file ${file} has ${errors} ${errors === 1 ? 'error' : 'errors'}. ${said}`),
+    {
+      hint: 'psd2 has stored nothing. See all of them with:',
+      next: [['batch', 'check', file]],
+    },
+  );
 }
 
 async function checkAll(context: Context, command: string, lines: readonly BatchLine[]) {

@@ -140,7 +140,8 @@ async function print(context: Context, file: string, examined: Examined): Promis
       ],
       '',
     );
-  const parts = [`${lines} payments`, `${scas} SCAs`, `${errors} errors`, `${warnings} warnings`];
+  const numbers = { payment: lines, SCA: scas, error: errors, warning: warnings };
+  const parts = Object.entries(numbers).map(([name, n]) => `${n} ${name}${n === 1 ? '' : 's'}`);
   terminal.say(`${parts.join(', ')}.${payees ? ` Payees: ${describeCounts(payees)}.` : ''}`);
   if (problems.length < errors + warnings) terminal.say(`These are the first ${problems.length} problems.`);
 }

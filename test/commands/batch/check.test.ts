@@ -87,7 +87,7 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     });
     expect(printed).toMatch(/error\t2\tline 3\tThe amount "-1" is negative/);
     expect(printed).toMatch(/when it is paid\ttransfer\t1\t1\.00 EUR\t1/);
-    expect(said).toMatch(/1 payments, 1 SCAs, 1 errors, 0 warnings\./);
+    expect(said).toMatch(/1 payment, 1 SCA, 1 error, 0 warnings\./);
     expect(error).toMatchObject({ code: 'usage', message: expect.stringMatching(/has 1 error$/) });
   });
 

@@ -55,10 +55,10 @@ function readCustomerId(text: string): string {
   if (isCustomerId(text)) return text;
   throw new Psd2Error(
     'usage',
-    `The customer ${JSON.stringify(text)} has other characters than letters, digits, ".", "_" and "-"`,
-    {
-      hint: 'Choose a name of 1 to 64 such characters for the customer.',
-    },
+    text.length > 64
+      ? `The name of the customer has ${text.length} characters, but at most 64 are allowed`
+      : `The customer ${JSON.stringify(text)} has other characters than letters, digits, ".", "_" and "-"`,
+    { hint: 'Choose a name of 1 to 64 letters, digits, ".", "_" and "-" for the customer.' },
   );
 }
 

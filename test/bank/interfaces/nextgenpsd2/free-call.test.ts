@@ -157,6 +157,12 @@ describe('the name of a customer', () => {
   it.each(['', '..', 'a b', 'x'.repeat(65), 'ä', 'a/b'])('cannot be %s', (text) => {
     expect(() => described().readCustomerId(text)).toThrow(expect.objectContaining({ code: 'usage' }));
   });
+
+  it('a name that is too long is not said to have wrong characters', () => {
+    expect(() => described().readCustomerId('a'.repeat(65))).toThrow(
+      'The name of the customer has 65 characters, but at most 64 are allowed',
+    );
+  });
 });
 
 it.each([
