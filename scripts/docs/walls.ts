@@ -280,7 +280,7 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
   'pg-connection-string': 'store/postgres',
-  saxes: ['batch-file/pain001', 'batch-file/pain002'],
+  saxes: ['batch-file/pain001', 'batch-file/pain002', 'sandbox/nextgenpsd2/payments'],
   undici: 'bank/transport',
 };
 

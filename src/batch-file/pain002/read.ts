@@ -1,15 +1,23 @@
 import { SaxesParser } from 'saxes';
 
+/** What a bank says of the payments of one file. */
+export interface StatusReport {
+  /** Of all payments together: `GrpSts`, else `PmtInfSts` if there is one group. Null: it does not say. */
+  status: string | null;
+  /** The statuses (`TxSts`) by end-to-end id (`OrgnlEndToEndId`). */
+  entries: ReadonlyMap<string, string>;
+}
+
 /** More than any bank says of a bulk payment. */
 const LONGEST = 50_000_000;
 
 /**
- * Reads what a bank says of each payment in a pain.002 of any version (ISO 20022, CustomerPaymentStatusReport). The parser knows no
+ * Reads what a bank says of payments in a pain.002 of any version (ISO 20022, CustomerPaymentStatusReport). The parser knows no
  * entities besides those of XML itself.
  *
- * @returns the statuses (`TxSts`) by end-to-end id (`OrgnlEndToEndId`). Null: it is no pain.002
+ * @returns null: it is no pain.002
  */
-export function readPain002(text: string): ReadonlyMap<string, string> | null {
+export function readPain002(text: string): StatusReport | null {
   if (text.length > LONGEST) return null;
   const parser = new SaxesParser({ xmlns: true });
   const found = new Map<string, string>();
@@ -17,6 +25,8 @@ export function readPain002(text: string): ReadonlyMap<string, string> | null {
   let isBroken = false;
   let entry: { id?: string; status?: string } | undefined;
   let words = '';
+  let ofGroup: string | null = null;
+  const ofInformation: string[] = [];
   parser.on('error', () => {
     isBroken = true;
   });
@@ -32,6 +42,8 @@ export function readPain002(text: string): ReadonlyMap<string, string> | null {
     words += piece;
   });
   parser.on('closetag', ({ local }) => {
+    if (local === 'GrpSts') ofGroup ??= words.trim();
+    if (local === 'PmtInfSts') ofInformation.push(words.trim());
     if (entry && local === 'OrgnlEndToEndId') entry.id = words.trim();
     if (entry && local === 'TxSts') entry.status = words.trim();
     if (local !== 'TxInfAndSts') return;
@@ -39,5 +51,12 @@ export function readPain002(text: string): ReadonlyMap<string, string> | null {
     entry = undefined;
   });
   parser.write(text).close();
-  return isReport && !isBroken ? found : null;
+  if (!isReport || isBroken) return null;
+  const status = ofGroup ?? onlyOf(ofInformation);
+  return { status: status === '' ? null : status, entries: found };
+}
+
+function onlyOf(statuses: readonly string[]): string | null {
+  const [only, ...others] = statuses;
+  return only !== undefined && others.length === 0 ? only : null;
 }

@@ -16,7 +16,8 @@ export interface DoorCall {
 /** The answer to a call. Without a body: 204. */
 export interface DoorAnswer {
   status: 200 | 201 | 202 | 204;
-  body?: Record<string, unknown>;
+  /** JSON; a text is XML. */
+  body?: Record<string, unknown> | string;
   headers?: Record<string, string>;
 }
 

@@ -232,18 +232,18 @@ function refusalOf(error: Error): DoorRefusal {
 function outgoing(
   request: RawRequest,
   status: number,
-  body?: Record<string, unknown>,
+  body?: Record<string, unknown> | string,
   headers: Record<string, string> = {},
 ): OutgoingAnswer {
   const requestId = header(request, 'x-request-id');
   return {
     status,
     headers: new Headers({
-      ...(body && { 'Content-Type': 'application/json' }),
+      ...(body && { 'Content-Type': typeof body === 'string' ? 'application/xml' : 'application/json' }),
       ...headers,
       ...(requestId !== undefined && { 'X-Request-ID': requestId }),
     }),
-    body: body ? Buffer.from(JSON.stringify(body)) : Buffer.alloc(0),
+    body: body ? Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) : Buffer.alloc(0),
   };
 }
 

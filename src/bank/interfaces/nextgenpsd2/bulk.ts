@@ -180,7 +180,7 @@ async function askEntries(
     const { statuses } = await bank.ask(
       { ...call, headers: { accept: 'application/xml' }, decides: true },
       ({ status, body: report }) => ({
-        statuses: status === 200 ? readPain002(report.toString('utf8')) : null,
+        statuses: status === 200 ? (readPain002(report.toString('utf8'))?.entries ?? null) : null,
         notices: [],
       }),
     );

@@ -1,10 +1,11 @@
+import { readPain002 } from '../../../batch-file/pain002/read.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ScaLinks } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
-import { ask, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
+import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
@@ -126,8 +127,14 @@ export function usableLinks(read: () => ScaLinks): ScaLinks {
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
 async function askStatus(payment: Payment, paymentId: string): Promise<string> {
-  const call = paymentCall(payment, 'getPaymentInitiationStatus', paymentId);
-  const { data } = await ask(payment.bank, { ...call, decides: true }, paymentStatusAnswer);
+  const call = { ...paymentCall(payment, 'getPaymentInitiationStatus', paymentId), decides: true };
+  const isXml = payment.initiation.body.startsWith('<');
+  const { data } = await payment.bank.ask(call, (answer) => {
+    // A bank may answer in XML what was initiated in XML.
+    const report = isXml && answer.said.meaning === null ? reportIn(answer) : null;
+    if (!report) return readAnswer(answer, paymentStatusAnswer);
+    return { data: { transactionStatus: report, paymentId: null }, notices: [] };
+  });
   if (data.paymentId === null || data.paymentId === paymentId) return data.transactionStatus;
   throw new Psd2Error(
     'bank_answer',
@@ -137,6 +144,11 @@ async function askStatus(payment: Payment, paymentId: string): Promise<string> {
       transactionId: payment.transactionId,
     },
   );
+}
+
+/** The status of all payments of a file together, in a pain.002. Null: it has none. */
+function reportIn({ body, said }: NextGenAnswer): string | null {
+  return said.json === undefined ? (readPain002(body.toString('utf8'))?.status ?? null) : null;
 }
 
 async function countOf(payment: Payment, paymentId: string): Promise<number> {

@@ -1,9 +1,10 @@
 import type { Bank } from '../../bank.ts';
 import { addDays, bankDay, type IsoDate } from '../../ledger/bank-time.ts';
 import { type DoorCall, inPath } from '../door-call.ts';
-import { DoorRefusal, unexpected } from '../refusal.ts';
-import { readBody } from '../strict/body.ts';
+import { type DoorRefusal, unexpected } from '../refusal.ts';
+import { parse, parseBody, readBody } from '../strict/body.ts';
 import { checkFields } from './body-fields.ts';
+import { readPain001 } from './pain001-body.ts';
 import { PAYMENT_SERVICES, type PaymentInitiation, type PaymentService } from './payment.ts';
 import { bulkBody, periodicBody, singleBody, type TransferBody } from './payment-body.ts';
 import { readOrder } from './payment-order.ts';
@@ -87,10 +88,10 @@ function readPeriodic(bank: Bank, { request }: DoorCall, product: string): Payme
 function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentInitiation {
   const { payments } = bank.rules.description;
   const { maxEntries, format = 'json' } = payments.bulk ?? {};
-  if (format !== 'json') {
-    throw new DoorRefusal('SERVICE_INVALID', `The sandbox does not take bulk payments in ${format} yet`);
-  }
-  const body = readBody(request, bulkBody);
+  const body = parseBody(
+    format === 'json' ? parse(request.body) : readPain001(request, format, bankDay(bank.now())),
+    bulkBody,
+  );
   checkFields(body, 'bulk-payments', payments);
   if (maxEntries !== undefined && body.payments.length > maxEntries) {
     const received = String(body.payments.length);

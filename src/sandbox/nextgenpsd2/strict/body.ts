@@ -13,7 +13,12 @@ const { localeError } = en();
  * @throws DoorRefusal `FORMAT_ERROR` with the path of the first wrong field
  */
 export function readBody<T>({ body }: RawRequest, schema: z.ZodMiniType<T>, whenEmpty?: unknown): T {
-  const result = schema.safeParse(body.length === 0 ? whenEmpty : parse(body), { error: localeError });
+  return parseBody(body.length === 0 ? whenEmpty : parse(body), schema);
+}
+
+/** As {@link readBody}, for a body that is parsed already. */
+export function parseBody<T>(body: unknown, schema: z.ZodMiniType<T>): T {
+  const result = schema.safeParse(body, { error: localeError });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw new DoorRefusal('FORMAT_ERROR', 'The body does not have the shape of this call', issue?.message, {
@@ -30,7 +35,8 @@ function pathOf(issue: z.core.$ZodIssue): string {
     .replace(/^\./, '');
 }
 
-function parse(body: Buffer): unknown {
+/** Parses JSON. @throws DoorRefusal `FORMAT_ERROR` */
+export function parse(body: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
     return JSON.parse(text);

@@ -31,7 +31,7 @@ export function checkRequest(
     throw new DoorRefusal('FORMAT_ERROR', 'The body is larger than 1 MiB', '', { status: 413 });
   checkHeaderNames(request, operation);
   checkBodyPresence(request);
-  checkMediaTypes(request, description);
+  checkMediaTypes(request, description, operation);
   checkBankHeaders(request, description, operation);
   checkPsuHeaders(request, description, operation);
   checkDate(request, description, mustBeSigned(description, request), clock);

@@ -147,14 +147,30 @@ export function checkDate(
   );
 }
 
+export const XML = 'application/xml';
+
+/** Whether the bank takes the payments that a call is about as pain.001. */
+export function takesXml({ payments }: BankDescription, { parameters }: Addressed): boolean {
+  return (
+    parameters.get('payment-service') === 'bulk-payments' && (payments.bulk?.format ?? 'json') !== 'json'
+  );
+}
+
 /**
  * Checks `Accept` and `Content-Type` against the exact values of the bank file. A call without a body has no `Content-Type`.
  *
  * @throws DoorRefusal `REQUESTED_FORMATS_INVALID`, `FORMAT_ERROR` with 415
  */
-export function checkMediaTypes(request: RawRequest, { headers }: BankDescription): void {
+export function checkMediaTypes(
+  request: RawRequest,
+  description: BankDescription,
+  operation: Addressed,
+): void {
+  const { headers } = description;
+  const isXml = takesXml(description, operation);
   const accept = header(request, 'accept');
-  if (accept !== headers.accept) {
+  const isXmlStatus = isXml && operation.id === 'getPaymentInitiationStatus' && accept === XML;
+  if (accept !== headers.accept && !isXmlStatus) {
     throw unexpected(
       'REQUESTED_FORMATS_INVALID',
       'Accept',
@@ -164,7 +180,8 @@ export function checkMediaTypes(request: RawRequest, { headers }: BankDescriptio
     );
   }
   const type = header(request, 'content-type');
-  const expected = request.body.length > 0 ? headers.contentType : undefined;
+  const contentType = isXml && operation.id === 'initiatePayment' ? XML : headers.contentType;
+  const expected = request.body.length > 0 ? contentType : undefined;
   if (type === expected) return;
   throw new DoorRefusal(
     'FORMAT_ERROR',

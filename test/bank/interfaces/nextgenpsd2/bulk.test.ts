@@ -174,6 +174,21 @@ describe('a bulk payment', () => {
   });
 
   it.each([
+    ['a pain.002', REPORT, 'PART'],
+    ['a pain.002 without a status of all', REPORT.replace(/<GrpSts>PART<.GrpSts>/, ''), null],
+    ['JSON', '{"transactionStatus":"RCVD"}', 'RCVD'],
+    ['another document', REPORT.replace('pain.002', 'camt.054'), null],
+  ])('in XML may have its status in %s', async (_what, body, expected) => {
+    const bulk = bulkOf(XML_BULK('pain.001.001.09'));
+    const initiation = await bulk.initiation([order('INV-1', '1.10')], BACK, () => TRANSACTION_ID);
+    const calls = bulk.calls({ order: order('INV-1', '1.10'), transactionId: TRANSACTION_ID, initiation });
+    recorded.expect('GET', `/v1/bulk-payments/${PAIN}/b1/status`, { status: 200, headers: {}, body });
+    const asked = calls.sca?.status('b1', TRANSACTION_ID);
+    if (expected === null) await expect(asked).rejects.toMatchObject({ code: 'bank_answer' });
+    else expect((await asked)?.authorizationStatus).toBe(expected);
+  });
+
+  it.each([
     ['PART', 'executed'],
     ['ACSP', 'executed'],
     ['RJCT', 'failed'],

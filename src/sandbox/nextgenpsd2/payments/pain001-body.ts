@@ -1,0 +1,120 @@
+import { SaxesParser } from 'saxes';
+import type { IsoDate } from '../../ledger/bank-time.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import { DoorRefusal } from '../refusal.ts';
+
+/** The elements of a payment in pain.001 that the sandbox reads, and the fields of the standard's JSON for them. */
+interface Entry {
+  [field: string]: unknown;
+}
+
+/**
+ * Reads a bulk payment in pain.001, with one group of payments (ISO 20022, CustomerCreditTransferInitiation), into the standard's body
+ * in JSON: the rules of the bank are the same for both.
+ *
+ * @param format the version that the bank takes: `pain.001.001.09`
+ * @param today in XML the day is always there. This one means at once
+ * @throws DoorRefusal `FORMAT_ERROR`
+ */
+export function readPain001(
+  { body }: RawRequest,
+  format: string,
+  today: IsoDate,
+): Record<string, unknown> & { payments: Entry[] } {
+  const read = new Reader(format);
+  const text = body.toString('utf8');
+  const parser = new SaxesParser({ xmlns: true });
+  parser.on('error', ({ message }) => {
+    throw wrong('The body is not XML', message);
+  });
+  parser.on('doctype', () => {
+    throw wrong('The body has a DOCTYPE', '');
+  });
+  parser.on('opentag', ({ local, uri, attributes }) =>
+    read.open(local, uri, attributes.Ccy?.value ?? undefined),
+  );
+  parser.on('text', (piece) => read.text(piece));
+  parser.on('closetag', () => read.close());
+  parser.write(text).close();
+  return read.end(today);
+}
+
+class Reader {
+  readonly #namespace: string;
+  readonly #format: string;
+  readonly #path: string[] = [];
+  readonly #group = new Map<string, string>();
+  readonly #payments: Map<string, string>[] = [];
+  #words = '';
+  #groups = 0;
+
+  constructor(format: string) {
+    this.#format = format;
+    this.#namespace = `urn:iso:std:iso:20022:tech:xsd:${format}`;
+  }
+
+  open(name: string, uri: string, currency: string | undefined): void {
+    if (this.#path.length === 0 && (name !== 'Document' || uri !== this.#namespace))
+      throw wrong(`The body is not ${this.#format}`, `Received: ${name} of ${uri}.`);
+    this.#path.push(name);
+    this.#words = '';
+    if (name === 'PmtInf') this.#groups += 1;
+    if (name === 'CdtTrfTxInf') this.#payments.push(new Map());
+    if (currency !== undefined) this.#payments.at(-1)?.set('currency', currency);
+  }
+
+  text(piece: string): void {
+    this.#words += piece;
+  }
+
+  close(): void {
+    const [, , , ...path] = this.#path;
+    const isOfPayment = path[0] === 'CdtTrfTxInf';
+    const target = isOfPayment ? this.#payments.at(-1) : this.#group;
+    target?.set((isOfPayment ? path.slice(1) : path).join('/'), this.#words.trim());
+    this.#path.pop();
+    this.#words = '';
+  }
+
+  end(today: IsoDate): Record<string, unknown> & { payments: Entry[] } {
+    if (this.#groups !== 1) throw wrong('The bank takes one PmtInf', `Received: ${this.#groups}.`);
+    const group = this.#group;
+    const count = group.get('NbOfTxs');
+    if (count !== undefined && Number(count) !== this.#payments.length)
+      throw wrong('NbOfTxs is wrong', `Expected: ${this.#payments.length}. Received: ${count}.`);
+    const day = group.get('ReqdExctnDt/Dt') ?? group.get('ReqdExctnDt');
+    return {
+      debtorAccount: { iban: group.get('DbtrAcct/Id/IBAN') ?? '' },
+      ...(day && day !== today && { requestedExecutionDate: day }),
+      payments: this.#payments.map(entryOf),
+    };
+  }
+}
+
+function entryOf(payment: Map<string, string>): Entry {
+  const description = payment.get('RmtInf/Ustrd');
+  const country = payment.get('Cdtr/PstlAdr/Ctry');
+  const address = {
+    streetName: payment.get('Cdtr/PstlAdr/StrtNm'),
+    buildingNumber: payment.get('Cdtr/PstlAdr/BldgNb'),
+    postCode: payment.get('Cdtr/PstlAdr/PstCd'),
+    townName: payment.get('Cdtr/PstlAdr/TwnNm'),
+  };
+  return {
+    endToEndIdentification: payment.get('PmtId/EndToEndId'),
+    instructedAmount: { currency: payment.get('currency') ?? '', amount: payment.get('Amt/InstdAmt') ?? '' },
+    creditorAccount: { iban: payment.get('CdtrAcct/Id/IBAN') ?? '' },
+    creditorName: payment.get('Cdtr/Nm') ?? '',
+    ...(description !== undefined && { remittanceInformationUnstructured: description }),
+    ...(country !== undefined && {
+      creditorAddress: {
+        ...Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined)),
+        country,
+      },
+    }),
+  };
+}
+
+function wrong(message: string, detail: string): DoorRefusal {
+  return new DoorRefusal('FORMAT_ERROR', message, detail);
+}
