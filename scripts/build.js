@@ -16,9 +16,9 @@ const { outputFiles, metafile } = await bundle(unfinished);
 const lost = chunksForEffect(metafile);
 if (lost.length > 0)
   throw new Error(`${lost.join(', ')} would never be loaded: nothing uses an export of them`);
-// One file has what the help of a command needs. Another has what a running command needs on top, and a third one what a call to
-// the bank needs besides, with the store in files. The table of settings stays separate, since the help of psd2 profile needs it
-// without the rest.
+// One file has what the help of a command needs. On top of it, one has what the Tab key needs, and two more what a running command
+// needs: any command, and one that calls the bank with the store in files. The table of settings stays separate, since the help of
+// psd2 profile needs it without the rest.
 const files = filesOfChunks(metafile, 'src/main.ts', {
   'tree.js': {
     sources: [
@@ -29,6 +29,21 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
     ],
   },
   'settings.js': { sources: ['src/store/machine/setting-table.ts'] },
+  'complete.js': {
+    sources: [
+      'src/cli/completion/complete.ts',
+      'src/errors.ts',
+      'src/quote-for-shell.ts',
+      'src/store/disk/files.ts',
+      'src/store/disk/permissions.ts',
+      'src/store/files/file-names.ts',
+      'src/store/files/glance.ts',
+      'src/store/flow/ids.ts',
+      'src/store/machine/folder.ts',
+      'src/store/machine/store-choice.ts',
+      'src/store/open.ts',
+    ],
+  },
   'run.js': { importedBy: ['src/cli/run.ts'] },
   'call.js': {
     importedBy: [

@@ -230,6 +230,16 @@ export type Notice = (text: string) => void;
 /** Files of this version have no field `version`. A later version that changes what a file means must write it. */
 const VERSION = 1;
 
+/** What a JSON file of the store contains. For some files, a quick look answers before the schema, which is slow to load. */
+export type StoredShape<T> = z.ZodMiniType<T> | QuickShape<T>;
+
+/** What a file contains, and a quick look at it. */
+export interface QuickShape<T> {
+  /** Whether the schema takes a value unchanged. False if that is not certain: then the schema decides. */
+  isCertainly(value: unknown): value is T;
+  schema(): z.ZodMiniType<T>;
+}
+
 /**
  * Reads a JSON file of the store.
  *
@@ -239,15 +249,15 @@ const VERSION = 1;
  */
 export function readJsonFile<T>(
   path: string,
-  schema: z.ZodMiniType<T>,
+  shape: StoredShape<T>,
   read: (path: string) => Buffer | undefined = readOwnFile,
 ): T | undefined {
   const content = read(path)?.toString('utf8');
   if (content === undefined) return undefined;
-  return parseStored(path, content, schema);
+  return parseStored(path, content, shape);
 }
 
-function parseStored<T>(path: string, content: string, schema: z.ZodMiniType<T>): T {
+function parseStored<T>(path: string, content: string, shape: StoredShape<T>): T {
   let value: unknown;
   try {
     value = JSON.parse(content);
@@ -263,7 +273,8 @@ function parseStored<T>(path: string, content: string, schema: z.ZodMiniType<T>)
       hint: 'Update psd2, or use another folder with PSD2_CONFIG_DIR.',
     });
   }
-  const result = schema.safeParse(value);
+  if ('isCertainly' in shape && shape.isCertainly(value)) return value;
+  const result = ('isCertainly' in shape ? shape.schema() : shape).safeParse(value);
   if (result.success) return result.data;
   const where = result.error.issues[0]?.path.join('.') || 'its content';
   throw new Psd2Error('config', `${path} is damaged: ${where} is not as psd2 wrote it`, {
@@ -284,19 +295,19 @@ function versionOf(value: unknown): number {
  * Writes a JSON file of the store with `conf`: atomically, with fsync, with mode 0600 in a folder of mode 0700. If the
  * old file is damaged, psd2 keeps it under another name: the operator may rescue a part of it.
  *
- * @param schema of the old file, which shows whether it is damaged
+ * @param shape of the old file, which shows whether it is damaged
  * @param notice called if a damaged file was kept
  * @throws Psd2Error `config` if it cannot be written. The old file stays then
  */
 export async function writeJsonFile<T extends Record<string, unknown>>(
   path: string,
   value: T,
-  schema: z.ZodMiniType<T>,
+  shape: StoredShape<T>,
   notice: Notice = () => {},
 ): Promise<void> {
   const { default: Conf } = await import('conf');
   makePrivateFolder(dirname(path));
-  setAsideIfDamaged(path, schema, notice);
+  setAsideIfDamaged(path, shape, notice);
   const target = removeLink(path);
   try {
     const file = new Conf<Record<string, unknown>>({
@@ -317,10 +328,10 @@ export async function writeJsonFile<T extends Record<string, unknown>>(
  *
  * @throws Psd2Error `config` if it cannot be renamed. It stays then
  */
-export function setAsideIfDamaged(path: string, schema: z.ZodMiniType<object | null>, notice: Notice): void {
+export function setAsideIfDamaged(path: string, shape: StoredShape<object | null>, notice: Notice): void {
   try {
     const content = readPlainFile(path)?.toString('utf8');
-    if (content !== undefined) parseStored(path, content, schema);
+    if (content !== undefined) parseStored(path, content, shape);
   } catch (damage) {
     if (!(damage instanceof Psd2Error)) throw damage;
     const kept = `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;

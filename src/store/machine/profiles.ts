@@ -5,9 +5,11 @@ import { Psd2Error } from '../../errors.ts';
 import {
   listFolder,
   type Notice,
+  type QuickShape,
   readJsonFile,
   removeHalfWritten,
   removeStored,
+  type StoredShape,
   writeJsonFile,
 } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
@@ -19,57 +21,96 @@ import {
   type PemSetting,
   SETTINGS,
   type SettingKey,
+  type SettingRow,
   type StoredSetting,
   settingKeys,
 } from './setting-table.ts';
 
-/** A certificate or key: its PEM text, a PKCS#12 file in base64, or the path of its file. */
-const pem = z.union([
-  z.object({ pem: z.string() }),
-  z.object({ pkcs12: z.string() }),
-  z.object({ path: z.string() }),
-]);
-export type PemSource = z.infer<typeof pem>;
-
-const text = z.optional(z.string());
-const file = z.optional(pem);
-
 type SchemaOf<Key extends SettingKey> = Key extends StoredSetting
   ? z.ZodMiniString
   : Key extends PemSetting
-    ? typeof file
+    ? z.ZodMiniOptional<z.ZodMiniType<PemSource>>
     : ChoiceOf<Key, null> extends infer Choice extends string
       ? z.ZodMiniOptional<z.ZodMiniEnum<{ [Value in Choice]: Value }>>
-      : typeof text;
+      : z.ZodMiniOptional<z.ZodMiniString>;
 
-function schemaOf(key: SettingKey) {
-  const { kind, choices, required } = SETTINGS[key];
-  if (kind === 'file') return file;
-  if (choices) return z.optional(z.enum(choices));
-  return required === 'in the file' ? z.string() : text;
+/** A certificate or key: its PEM text, a PKCS#12 file in base64, or the path of its file. */
+export type PemSource = { pem: string } | { pkcs12: string } | { path: string };
+
+/** Made when a file needs them, because zod takes longer to load than the rest of `psd2 profile list`. */
+let schemas: ReturnType<typeof makeSchemas> | undefined;
+const schemasOfProfile = () => {
+  schemas ??= makeSchemas();
+  return schemas;
+};
+
+function makeSchemas() {
+  const text = z.optional(z.string());
+  const file = z.optional(
+    z.union([
+      z.object({ pem: z.string() }),
+      z.object({ pkcs12: z.string() }),
+      z.object({ path: z.string() }),
+    ]),
+  );
+  const schemaOf = (key: SettingKey) => {
+    const { kind, choices, required } = SETTINGS[key];
+    if (kind === 'file') return file;
+    if (choices) return z.optional(z.enum(choices));
+    return required === 'in the file' ? z.string() : text;
+  };
+  const shape: { [Key in SettingKey]: SchemaOf<Key> } = Object.fromEntries(
+    settingKeys().map((key): unknown[] => [key, schemaOf(key)]),
+  );
+  const settings = z.object(shape);
+  const name = z.keyof(settings);
+  const stored = z.extend(settings, {
+    /** The secret settings of a protected profile, with their names. */
+    sealed: z.optional(z.object({ names: z.array(name), content: sealed })),
+  });
+  return { settings, name, stored, secrets: z.omit(z.partial(settings), { baseUrl: true }) };
 }
 
-const shape: { [Key in SettingKey]: SchemaOf<Key> } = Object.fromEntries(
-  settingKeys().map((key): unknown[] => [key, schemaOf(key)]),
-);
-const profileSettings = z.object(shape);
+type Schemas = ReturnType<typeof makeSchemas>;
 
 /** The settings of a profile. A missing one comes from the environment or has a default. */
-export type ProfileSettings = z.infer<typeof profileSettings>;
+export type ProfileSettings = z.infer<Schemas['settings']>;
 export type BankEnvironment = NonNullable<ProfileSettings['environment']>;
 
-const settingName = z.keyof(profileSettings);
-const secretSettings = z.lazy(() => z.omit(z.partial(profileSettings), { baseUrl: true }));
-
-const storedProfile = z.extend(profileSettings, {
-  /** The secret settings of a protected profile, with their names. */
-  sealed: z.optional(z.lazy(() => z.object({ names: z.array(settingName), content: sealed }))),
-});
-
 /** The settings in the profile's file. If the profile is protected, the secret ones are in `sealed`. */
-export type StoredProfile = z.infer<typeof storedProfile>;
+export type StoredProfile = z.infer<Schemas['stored']>;
 
-const config = z.object({ currentProfile: z.optional(z.string()) });
+/** The file of a profile that is not protected needs no schema. */
+export const storedProfile: QuickShape<StoredProfile> = {
+  schema: () => schemasOfProfile().stored,
+  isCertainly: (value): value is StoredProfile =>
+    isPlainObject(value) &&
+    settingKeys().every((key) => key in value || SETTINGS[key].required !== 'in the file') &&
+    Object.entries(value).every(
+      ([key, content]) => isSettingKey(key) && isCertainlyOf(SETTINGS[key], content),
+    ),
+};
+
+function isCertainlyOf({ kind, choices }: SettingRow, content: unknown): boolean {
+  if (kind !== 'file') return typeof content === 'string' && (!choices || choices.includes(content));
+  if (!isPlainObject(content)) return false;
+  const [[form = '', text] = [], ...more] = Object.entries(content);
+  return more.length === 0 && ['pem', 'pkcs12', 'path'].includes(form) && typeof text === 'string';
+}
+
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isSettingKey = (text: string): text is SettingKey => Object.hasOwn(SETTINGS, text);
+
+type Config = { currentProfile?: string | undefined };
+
+const config: StoredShape<Config> = {
+  schema: () => z.object({ currentProfile: z.optional(z.string()) }),
+  isCertainly: (value): value is Config =>
+    isPlainObject(value) &&
+    Object.entries(value).every(([key, name]) => key === 'currentProfile' && typeof name === 'string'),
+};
 
 /** More time than a process needs to write a profile. */
 const LOCK_PATIENCE_MS = 10_000;
@@ -154,7 +195,7 @@ export class ProfileStore {
     const key = await this.vault(name).key();
     if (!key) throw this.#keyIsGone(name);
     const path = this.#folder.profile(name);
-    return key.open(path, placeOf(stored), stored.sealed.content, secretSettings);
+    return key.open(path, placeOf(stored), stored.sealed.content, schemasOfProfile().secrets);
   }
 
   /**
@@ -253,7 +294,7 @@ export class ProfileStore {
 
 function sealSettings(settings: ProfileSettings, key: ProfileKey): StoredProfile {
   const names = Object.keys(settings)
-    .map((name) => settingName.parse(name))
+    .map((name) => schemasOfProfile().name.parse(name))
     .filter((name) => isSecret(name, settings[name]));
   if (names.length === 0) return settings;
   const secrets = Object.fromEntries(names.map((name) => [name, settings[name]]));

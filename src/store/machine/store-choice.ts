@@ -7,6 +7,7 @@ import {
   appendDurably,
   cannotWrite,
   makePrivateFolder,
+  type QuickShape,
   readJsonFile,
   removeStored,
   syncFolder,
@@ -115,25 +116,36 @@ export function containsPassword(address: string): boolean {
   return user.includes(':') || /[?&](?:password|sslpassword)=/i.test(address);
 }
 
-/** Whether the operator chose the store with `profile set --store`. Otherwise a command has used it. */
-const isSet = z.boolean();
-
-const rememberedStore = z.discriminatedUnion('home', [
-  z.object({ home: z.literal('files'), isSet }),
-  z.object({
-    home: z.literal('postgres'),
-    /** The random id of the database's store. Null if it had no tables yet when the operator chose it. */
-    id: z.nullable(z.string()),
-    /** Host, port and database. */
-    shown: z.string(),
-    /** How to reach it. Never contains a password. */
-    address: z.string(),
-    isSet,
-  }),
-]);
-
 /** The store that has the data of a profile, as this machine remembers it. */
-export type RememberedStore = z.infer<typeof rememberedStore>;
+export type RememberedStore = { home: 'files'; isSet: boolean } | RememberedDatabase;
+
+interface RememberedDatabase {
+  home: 'postgres';
+  /** The random id of the database's store. Null if it had no tables yet when the operator chose it. */
+  id: string | null;
+  /** Host, port and database. */
+  shown: string;
+  /** How to reach it. Never contains a password. */
+  address: string;
+  /** Whether the operator chose the store with `profile set --store`. Otherwise a command has used it. */
+  isSet: boolean;
+}
+
+/** That of the files needs no schema. */
+export const rememberedStore: QuickShape<RememberedStore> = {
+  isCertainly: (value): value is RememberedStore => {
+    if (typeof value !== 'object' || value === null || Object.keys(value).length !== 2) return false;
+    return 'home' in value && value.home === 'files' && 'isSet' in value && typeof value.isSet === 'boolean';
+  },
+  schema: () => {
+    const isSet = z.boolean();
+    const [id, shown, address] = [z.nullable(z.string()), z.string(), z.string()];
+    return z.discriminatedUnion('home', [
+      z.object({ home: z.literal('files'), isSet }),
+      z.object({ home: z.literal('postgres'), id, shown, address, isSet }),
+    ]);
+  },
+};
 
 /**
  * Which store has the data of a profile. It is in two files, so that no command silently uses another store if one of them

@@ -1,8 +1,16 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type StoreFolder, storeFolder } from '../../../src/store/machine/folder.ts';
-import { type ProfileSettings, ProfileStore, parseProfileName } from '../../../src/store/machine/profiles.ts';
+import {
+  type ProfileSettings,
+  ProfileStore,
+  parseProfileName,
+  storedProfile,
+} from '../../../src/store/machine/profiles.ts';
+import { SETTINGS, settingKeys } from '../../../src/store/machine/setting-table.ts';
+import { rememberedStore } from '../../../src/store/machine/store-choice.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -111,5 +119,58 @@ describe('a profile name', () => {
     expect(() => parseProfileName('env')).toThrow(
       'The profile name "env" is reserved for the settings of the environment',
     );
+  });
+});
+
+describe('the quick look at a stored file', () => {
+  const odd = fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.constant({}), fc.constant([]));
+  const pem = fc.oneof(
+    fc.record({ path: fc.string() }),
+    fc.record({ pem: fc.string() }),
+    fc.record({ pkcs12: odd }),
+    fc.record({ pem: fc.string(), path: fc.string() }),
+    fc.record({ other: fc.string() }),
+  );
+  const choices = settingKeys().flatMap((key) => SETTINGS[key].choices ?? []);
+  const content = fc.oneof(fc.string(), pem, fc.constantFrom(...choices), odd);
+  const key = fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom<string>(...settingKeys()) },
+    fc.constantFrom('sealed', 'constructor', 'nonsense'),
+  );
+  const profile = fc
+    .tuple(fc.dictionary(key, content, { maxKeys: 4 }), fc.boolean())
+    .map(([some, isComplete]) => (isComplete ? { ...some, baseUrl: 'https://bank.example' } : some));
+  const remembered = fc.record(
+    { home: fc.constantFrom('files', 'postgres'), isSet: fc.oneof(fc.boolean(), odd), id: odd },
+    { requiredKeys: [] },
+  );
+
+  it('takes only what the schema takes unchanged', () => {
+    let taken = 0;
+    const check = (
+      value: unknown,
+      { isCertainly, schema }: typeof storedProfile | typeof rememberedStore,
+    ) => {
+      if (!isCertainly(value)) return;
+      taken += 1;
+      expect(schema().safeParse(value)).toEqual({ success: true, data: value });
+    };
+    fc.assert(
+      fc.property(fc.oneof(profile, odd), (value) => check(value, storedProfile)),
+      { numRuns: 3_000 },
+    );
+    expect(taken).toBeGreaterThan(100);
+    taken = 0;
+    fc.assert(
+      fc.property(fc.oneof(remembered, odd), (value) => check(value, rememberedStore)),
+      {
+        numRuns: 1_000,
+      },
+    );
+    expect(taken).toBeGreaterThan(1);
+  });
+
+  it('is enough for a profile that is not protected', () => {
+    expect(storedProfile.isCertainly(settings)).toBe(true);
   });
 });
