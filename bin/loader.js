@@ -11,9 +11,9 @@ const END = Buffer.from('psd2-end');
 const IF_THERE = { throwIfNoEntry: false };
 /** path -> the module, as Node's own loader has them. */
 const modules = new Map();
-/** path -> the script whose code is not kept yet. */
-const compiled = new Map();
-/** The code of a script that does nothing. V8 refuses it after a change of its flags. */
+/** path -> the script, and how many bytes of its code are kept. */
+const scripts = new Map();
+/** The code of a script that does nothing. V8 refuses it after a change of its flags. Undefined: everything is kept. */
 let proof;
 const kept = openKept(process.env);
 if (kept.folder !== undefined) process.on('exit', keep);
@@ -55,10 +55,9 @@ function compile(path, source) {
   const text = `(function (exports, require, module, __filename, __dirname) { ${source}\n})`;
   const script = new Script(text, { filename: path, cachedData });
   // V8 refuses the code of another version or of other flags.
-  if (cachedData === undefined || script.cachedDataRejected) {
-    proof ??= new Script('0').createCachedData();
-    compiled.set(path, script);
-  }
+  const isKept = cachedData !== undefined && !script.cachedDataRejected;
+  if (!isKept) proof ??= new Script('0').createCachedData();
+  scripts.set(path, { script, size: isKept ? cachedData.length : 0 });
   return script.runInThisContext();
 }
 
@@ -78,17 +77,23 @@ function readKept(path) {
   }
 }
 
-/** Keeps what this process has compiled. It includes the functions that have run. */
+/**
+ * Keeps what this process has compiled, with the functions that have run. A file that was not kept tells of another command than
+ * before, so all files are kept again: the code of the earlier ones lacks the functions that only this command ran.
+ */
 function keep() {
-  if (compiled.size === 0) return;
+  if (proof === undefined) return;
   // A long command has changed flags (src/commands/shared/keep-heap-small.ts). The next process begins without them.
   // Another text of the same length, because V8 would not look at the code of one that it has just compiled.
   if (new Script('1', { cachedData: proof }).cachedDataRejected) return;
   try {
     // psd2 was replaced while it ran. Code of another build under the name of this one would run in its place.
     if (buildOf() !== kept.build) return;
-    for (const [path, script] of compiled)
-      writeWhole(placeOf(path), Buffer.concat([script.createCachedData(), END]));
+    for (const [path, { script, size }] of scripts) {
+      const code = script.createCachedData();
+      // V8 forgets functions that a long command no longer runs.
+      if (code.length > size) writeWhole(placeOf(path), Buffer.concat([code, END]));
+    }
   } catch {
     // A full disk, say. The next run compiles again.
   }

@@ -8,6 +8,8 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -91,6 +93,29 @@ describe('compiled code', () => {
     expect(keptFiles().map((name) => readFileSync(place('cache', name)))).toEqual(before);
   });
 
+  it('of a file grows once by what another command runs', () => {
+    const commands = ['late', 'other'].map(
+      (name) =>
+        `${name}: () => [1, 2, 3].map((each) => each + '${name}') && require('./chunks/${name}.js').word`,
+    );
+    writeFileSync(
+      place('dist', 'main.js'),
+      `const commands = { ${commands.join(', ')} }; exports.say = () => commands[process.env.COMMAND]();`,
+    );
+    writeFileSync(place('dist', 'chunks', 'other.js'), `exports.word = 'another';`);
+    const runCommand = (COMMAND: string) => run({ NODE_COMPILE_CACHE: place('cache'), COMMAND });
+    const size = () => statSync(theFile('main.js')).size;
+    runCommand('late');
+    const first = size();
+    expect(runCommand('late').compiled).toEqual([]);
+    expect(size()).toBe(first);
+    expect(runCommand('other')).toEqual({ said: 'another', compiled: ['other.js'], why: null });
+    const both = size();
+    expect(both).toBeGreaterThan(first);
+    for (const command of ['late', 'other']) expect(runCommand(command).compiled).toEqual([]);
+    expect(size()).toBe(both);
+  });
+
   it('is compiled again if the file was cut off anywhere, or its end is other bytes', () => {
     run();
     const whole = readFileSync(theFile('late.js'));
@@ -136,6 +161,17 @@ describe('compiled code', () => {
     expect(run().compiled).toEqual([]);
   });
 
+  it('of another version or architecture of Node lies beside it', () => {
+    run();
+    for (const name of ['version', 'arch']) {
+      const change = ['--require', place(`${name}.cjs`)];
+      writeFileSync(place(`${name}.cjs`), `Object.defineProperty(process, '${name}', { value: 'other' });`);
+      expect(run(undefined, '', change).compiled, name).toEqual(ALL);
+    }
+    expect(run().compiled).toEqual([]);
+    expect(readdirSync(place('cache'))).toHaveLength(3);
+  });
+
   it('of other flags of Node lies beside it', () => {
     run();
     expect(run(undefined, '', ['--max-lazy']).said).toBe('one');
@@ -148,7 +184,12 @@ describe('a folder that cannot be trusted or used', () => {
   const NOTHING = { said: 'one', compiled: ALL };
 
   const spoilt: [string, () => void][] = [
-    ['can be changed by others', () => chmodSync(place('cache'), 0o770)],
+    ['can be changed by its group', () => chmodSync(place('cache'), 0o770)],
+    ['can be changed by all users', () => chmodSync(place('cache'), 0o757)],
+    [
+      'has a folder for this build that others can change',
+      () => chmodSync(place('cache', ...readdirSync(place('cache'))), 0o707),
+    ],
     [
       'is a link',
       () => {
@@ -180,6 +221,24 @@ describe('a folder that cannot be trusted or used', () => {
     expect(existsSync(place('nowhere'))).toBe(false);
   });
 
+  it('on a read-only disk is used, and nothing more is kept', () => {
+    run();
+    const script = readOnly(`load('main.js').say();`);
+    rmSync(theFile('late.js'));
+    const names = readdirSync(place('cache'), { recursive: true, encoding: 'utf8' });
+    execFileSync(process.execPath, ['-e', script], { env: { NODE_COMPILE_CACHE: place('cache') } });
+    expect(readdirSync(place('cache'), { recursive: true, encoding: 'utf8' })).toEqual(names);
+    const why = execFileSync(
+      process.execPath,
+      ['-e', readOnly('console.log(kept.why); load("main.js").say()')],
+      {
+        env: { NODE_COMPILE_CACHE: place('none') },
+        encoding: 'utf8',
+      },
+    );
+    expect(why).toContain('EROFS');
+  });
+
   it('is not used with NODE_DISABLE_COMPILE_CACHE', () => {
     const found = run({ NODE_COMPILE_CACHE: place('cache'), NODE_DISABLE_COMPILE_CACHE: '1' });
     expect(found).toEqual({ ...NOTHING, why: 'NODE_DISABLE_COMPILE_CACHE is set' });
@@ -197,6 +256,18 @@ describe('a folder that cannot be trusted or used', () => {
     expect(run()).toEqual({ ...NOTHING, why: null });
   });
 });
+
+/** A script that runs the program where nothing can be written. */
+function readOnly(then: string): string {
+  return `
+    const fs = require('node:fs');
+    const { openSync } = fs;
+    const refuse = () => { throw new Error('EROFS: read-only file system'); };
+    fs.mkdirSync = refuse;
+    fs.openSync = (path, flags, mode) => (flags === 'wx' ? refuse() : openSync(path, flags, mode));
+    const { load, kept } = require(${JSON.stringify(place('bin', 'loader.js'))});
+    ${then}`;
+}
 
 it('a file that is missing gives the error that Node gives, and names who asks for it', () => {
   const script = `
