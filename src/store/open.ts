@@ -81,6 +81,7 @@ export async function glanceAt(folder: StoreFolder, profile: string, env: Enviro
     const { glanceAtPostgres } = await import('./postgres/backend.ts');
     return glanceAtPostgres(profile, { ...env, PSD2_STORE: address }, guard);
   }
-  if (guard.remembered?.home === 'postgres') return { customers: async () => [], begun: async () => [] };
+  if (guard.remembered?.home === 'postgres')
+    return { customers: async () => [], begun: async () => [], batches: async () => [] };
   return (await import('./files/glance.ts')).glanceAtFiles(folder, profile);
 }

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { complete } from '../../src/cli/completion/complete.ts';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -28,6 +30,10 @@ beforeAll(async () => {
     const begin = { transactionId: context.world.newId(), order: transferOrder({ customerId, from }) };
     const { flows: journals } = await context.store();
     flows[profile] = await journals.begin('transfer', begin, async (open) => open.current.flow);
+    const events = join(folder.flows(profile), 'batches', String(index).repeat(64), 'events');
+    mkdirSync(events, { recursive: true });
+    const event = { type: 'added', count: 2, by: 'Ada', note: 'wages' };
+    writeFileSync(join(events, '1'), JSON.stringify({ at: NOW, event }));
   }
   await openCommand(folder, NOW).context.profiles.use('current');
 });
@@ -51,11 +57,27 @@ describe.each([
   it('Tab offers the ids of that profile, and of no other', async () => {
     expect(await offered([...words, 'transfer', 'show', ''], env)).toEqual([flows[profile]]);
     expect(await offered([...words, '--customer', ''], env)).toEqual([`100000${index}`]);
+    expect(await offered([...words, 'customer', 'export', ''], env)).toEqual([`100000${index}`]);
+    expect(await offered([...words, 'batch', 'show', ''], env)).toEqual([String(index).repeat(64)]);
+    expect(await offered([...words, 'audit', '--flow', ''], env)).toEqual([flows[profile]]);
+    expect(await offered([...words, 'api', 'GET', '/v1/accounts', '--consent', ''], env)).toEqual([]);
     expect(await offered([...words, 'accounts', 'balance', ''], env)).toEqual([`000000100${index}`]);
   });
 });
 
+it('beside the id of a flow or a batch is what it is about', async () => {
+  const described = async (...words: string[]) =>
+    complete(await buildProgram('', { words }), words, { PSD2_CONFIG_DIR: folder.root });
+  expect(await described('transfer', 'show', '')).toEqual({
+    values: [[flows.current, expect.stringContaining('EUR to ')]],
+  });
+  expect(await described('batch', 'show', '')).toEqual({
+    values: [['0'.repeat(64), '2 payments by Ada, wages, 2026-11-21 12:00']],
+  });
+});
+
 it.each([
+  ['a state of a transfer is offered', ['transfer', 'list', '--state', 'unk'], ['unknown']],
   ['an option that is given is not offered again', ['accounts', 'list', '--json', '--js'], []],
   ['an option that may be repeated is', ['consent', 'request', '--product', '1', '--prod'], ['--product']],
   ['nothing of another kind of flow', ['consent', 'show', ''], []],

@@ -188,6 +188,16 @@ describe('a store in PostgreSQL', () => {
     expect(
       await (await glanceAt(folder, 'bank', { PSD2_STORE: server.url('psd2_one') })).customers(),
     ).toEqual(['42']);
+    server.sql(
+      'psd2_one',
+      `insert into psd2.batches (profile, batch, sha256, events) values ('bank', 'b1', 'b1', 1);
+       insert into psd2.batch_events (profile, batch, n, writer, at, event)
+         values ('bank', 'b1', 1, 'w', '2026-11-21T12:00:00Z', '{"type":"added","count":2}')`,
+    );
+    const glance = await glanceAt(folder, 'bank', { PSD2_STORE: server.url('psd2_one') });
+    expect(await glance.batches(9)).toEqual([
+      { batch: 'b1', at: '2026-11-21T12:00:00.000Z', event: { type: 'added', count: 2 } },
+    ]);
   });
 
   it('that the operator chose is opened without PSD2_STORE', async () => {

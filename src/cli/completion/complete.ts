@@ -1,4 +1,5 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { OPERATION_STATES } from '../../domain/operation.ts';
 import { shellWords } from '../../terminal/shell-words.ts';
 import { printAtOnce } from '../print-at-once.ts';
 import { buildProgram } from '../program.ts';
@@ -169,6 +170,11 @@ const OPTIONS: Record<string, ValueKind> = {
   '--category <name>': 'category',
   '--resource <id>': 'flow',
   '--transaction <id>': 'anyFlow',
+  '--consent <flow>': 'consent',
+  '--from <account>': 'product',
+  '--account <account>': 'product',
+  '--bank <name|file>': 'bank',
+  '--state <state>': { choices: OPERATION_STATES },
   '-o, --output <format>': 'output',
 };
 
@@ -185,6 +191,8 @@ const OPTION_VALUES: Record<string, ValueKind> = {
 /** By the name of a command's argument. */
 const ARGUMENTS: Record<string, ValueKind> = {
   bank: 'bank',
+  batch: 'batch',
+  customer: 'customer',
   productId: 'product',
   flow: 'flow',
   operationName: 'operation',

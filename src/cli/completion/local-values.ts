@@ -21,6 +21,8 @@ export type ValueKind =
   | 'product'
   | 'flow'
   | 'anyFlow'
+  | 'consent'
+  | 'batch'
   | 'operation'
   | 'category'
   | 'output'
@@ -73,6 +75,12 @@ export class LocalValues {
         const about = kind === 'flow' ? KINDS[command.parent?.name() ?? ''] : undefined;
         return (await this.#begun(about)).map((flow): Value => [flow.flow, describe(flow)]);
       }
+      case 'consent':
+        return (await this.#begun('consent')).map((flow): Value => [flow.flow, describe(flow)]);
+      case 'batch':
+        return (await (await this.#glance()).batches(MAX_FLOWS)).map(
+          (added): Value => [added.batch, describeBatch(added)],
+        );
       case 'bank':
         return [...(await platforms()), ...filesAt(begun)];
       case 'category':
@@ -112,6 +120,13 @@ function describe({ at, event }: BegunFlow): string {
         .map((category) => text(category, 'name'))
         .join(', ');
   return cleanText(`${what}, ${at.slice(0, 16).replace('T', ' ')}`);
+}
+
+function describeBatch({ at, event }: Omit<BegunFlow, 'flow'>): string {
+  const count = member(event, 'count');
+  const note = text(event, 'note');
+  const what = `${typeof count === 'number' ? count : '?'} payments by ${text(event, 'by') ?? '?'}`;
+  return cleanText([what, note, at.slice(0, 16).replace('T', ' ')].filter(Boolean).join(', '));
 }
 
 function productsOf({ event }: BegunFlow): string[] {

@@ -3,6 +3,7 @@ import { Psd2Error } from '../../errors.ts';
 import { type AuditFields, checkChain, parseAuditLine, sha256Of } from '../../store/audit/chain.ts';
 import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
 import { AUDIT_ACTIONS } from '../../store/ports/audit.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
@@ -72,7 +73,10 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
         '--since <time>',
         'show lines since this time: 2026-11-21, 2026-11-21T09:30:00Z, or 2h, 30m, 1d ago',
       )
-      .option('--flow <flow>', 'show lines of this flow: its local id or the beginning of it')
+      .option(
+        '--flow <flow>',
+        'show lines of this flow: local id, resource id, reference, or the beginning of an id',
+      )
       .option('--verify', 'check that no line was removed or changed'),
   async (context, { since, flow, verify = false }) => {
     const { output, world } = context;
@@ -85,13 +89,30 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
     const customer = await chosenCustomer(context);
     const data = await context.store();
     if (verify) return verifyLog(context, data.audit);
+    const id = flow === undefined ? undefined : await idOf(data.flows, flow);
     const isWanted = (line: Row) =>
       (from === undefined || Date.parse(line.at) >= from) &&
       (customer === undefined || line.customerId === customer) &&
-      (flow === undefined || line.flow?.startsWith(flow) === true);
+      (id === undefined || line.flow?.startsWith(id) === true);
     await output.pages(pagesOf(data, isWanted), COLUMNS, 'No line of the audit log matches.', rows);
   },
 );
+
+/**
+ * The local id of a flow. What no flow matches stays as it is: the log also has batches, and flows whose journals are gone. Of
+ * several flows whose ids begin with it, the log shows all.
+ */
+async function idOf(flows: Flows, reference: string): Promise<string> {
+  for (const kind of ['transfer', 'operation', 'consent'] as const) {
+    try {
+      return (await flows.find(kind, reference)).flow;
+    } catch (error) {
+      // A damaged journal has lines in the log, too.
+      if (!(error instanceof Psd2Error) || !['flow_not_found', 'config'].includes(error.code)) throw error;
+    }
+  }
+  return reference;
+}
 
 /** @throws Psd2Error `audit_changed` for a line that nobody can read */
 async function* pagesOf(

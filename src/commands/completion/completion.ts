@@ -101,8 +101,8 @@ export const completion: Verb = {
       .addHelpText(
         'after',
         `
-The script completes profiles, customers, products, flows and operations from psd2's data on this machine. It never asks
-the bank, and it needs no other package.
+The script completes profiles, customers, products, flows, batches and operations from psd2's data on this machine. Flows
+and batches have beside their ids what they are about. The script never asks the bank, and it needs no other package.
 
 Examples:
   $ psd2 completion bash > ~/.local/share/bash-completion/completions/psd2

@@ -24,20 +24,33 @@ export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
         .filter((flow) => kind === undefined || flow.startsWith(PREFIXES[kind]))
         .sort((one, other) => (one.slice(3) < other.slice(3) ? 1 : -1))
         .slice(0, max)
-        .flatMap((flow) => beginningOf(flow, firstLineOf(join(flows, `${flow}.ndjson`))));
+        .flatMap((flow) => {
+          const begun = beginningOf(firstLineOf(join(flows, `${flow}.ndjson`)));
+          return begun ? [{ flow, ...begun }] : [];
+        });
+    },
+    batches: async (max) => {
+      const batches = join(folder.flows(profile), 'batches');
+      return namesIn(batches, /^([0-9a-f]{64}(?:-\d+)?)$/)
+        .flatMap((batch) => {
+          const added = beginningOf(firstLineOf(join(batches, batch, 'events', '1')));
+          return added ? [{ batch, ...added }] : [];
+        })
+        .sort((one, other) => (one.at < other.at ? 1 : -1))
+        .slice(0, max);
     },
   };
 }
 
-function beginningOf(flow: string, line: string): { flow: string; at: string; event: object }[] {
+function beginningOf(line: string): { at: string; event: object } | undefined {
   try {
     const created: object = JSON.parse(line);
     // Reflect.get throws if the line contains no object.
     const [event, at]: unknown[] = [Reflect.get(created, 'event'), Reflect.get(created, 'at')];
-    if (typeof event !== 'object' || event === null) return [];
-    return [{ flow, at: typeof at === 'string' ? at : '', event }];
+    if (typeof event !== 'object' || event === null) return undefined;
+    return { at: typeof at === 'string' ? at : '', event };
   } catch {
-    return [];
+    return undefined;
   }
 }
 

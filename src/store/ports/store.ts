@@ -89,6 +89,8 @@ export interface Glance {
   customers(): Promise<string[]>;
   /** The first event of each of the profile's newest flows, as it was written. */
   begun(kind: Kind | undefined, max: number): Promise<{ flow: string; at: string; event: object }[]>;
+  /** The first event of each of the profile's newest batches, as it was written. */
+  batches(max: number): Promise<{ batch: string; at: string; event: object }[]>;
 }
 
 /** What `psd2 store status` shows for a backend. */

@@ -21,7 +21,7 @@ import {
 } from './access.ts';
 import { type Address, parseAddress, withoutPassword } from './address.ts';
 import { PostgresAudit } from './audit.ts';
-import { PostgresBatches } from './batches.ts';
+import { batchesBegun, PostgresBatches } from './batches.ts';
 import { Claims } from './claims.ts';
 import { PostgresCustomers } from './customers.ts';
 import { Database } from './database.ts';
@@ -273,6 +273,7 @@ export function glanceAtPostgres(profile: string, env: Environment, guard: Store
           random: Math.random,
         }).begun(kind, max),
       ),
+    batches: (max) => within((database) => batchesBegun(database, profile, max)),
   };
 }
 

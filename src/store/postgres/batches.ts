@@ -298,3 +298,17 @@ export async function insertLines(
     );
   }
 }
+
+/** The first events of a profile's newest batches, for completion. */
+export async function batchesBegun(
+  database: Database,
+  profile: string,
+  max: number,
+): Promise<{ batch: string; at: string; event: object }[]> {
+  const found = await database.look(
+    z.object({ batch: z.string(), at: z.date(), event: z.looseObject({}) }),
+    `select batch, at, event from psd2.batch_events where profile = $1 and n = 1 order by at desc limit $2`,
+    [profile, max],
+  );
+  return found.map(({ batch, at, event }) => ({ batch, at: at.toISOString(), event }));
+}

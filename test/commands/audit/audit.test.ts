@@ -1,8 +1,8 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { audit } from '../../../src/commands/audit/audit.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
-import { transferOrder } from '../../domain/orders.ts';
+import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
 
@@ -21,9 +21,10 @@ beforeEach(async () => {
   const { audit: log } = await context.store();
   await log.append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' });
   const { flows } = await open().context.store();
-  const order = transferOrder({ customerId: '1000002' });
+  const order = transferOrder({ customerId: '1000002', reference: 'INV 7' });
   await flows.begin('transfer', { transactionId: 't1', order }, async ({ current, record }) => {
     flow = current.flow;
+    await record({ ...VERIFIED, resourceId: 'resource-7' });
     await record({ type: 'cancelled' });
   });
 });
@@ -51,9 +52,18 @@ describe('psd2 audit', () => {
     expect(found[1]?.previous).toBe(found[0]?.sha256);
   });
 
+  it('--flow finds the lines of a flow whose journal is damaged or gone', async () => {
+    writeFileSync(`${folder.flows('env')}/${flow}.ndjson`, 'damaged');
+    expect(await actions('--flow', flow)).toEqual(['began', 'cancelled']);
+    rmSync(`${folder.flows('env')}/${flow}.ndjson`);
+    expect(await actions('--flow', flow)).toEqual(['began', 'cancelled']);
+  });
+
   it('--since, --flow and --customer choose lines', async () => {
     expect(await actions('--since', '2026-04-01')).toEqual(['began', 'cancelled']);
-    expect(await actions('--flow', flow.slice(0, -2))).toEqual(['began', 'cancelled']);
+    for (const reference of [flow, flow.slice(0, -2), 'resource-7', 'resource', 'inv  7'])
+      expect(await actions('--flow', reference)).toEqual(['began', 'cancelled']);
+    expect(await actions('--flow', 'INV 8')).toEqual([]);
     const { context, printed } = openCommand(folder, MAY, { globals: { customer: '1000001' } });
     await runIn(context, 'audit');
     expect(JSON.parse(printed())).toMatchObject([{ action: 'logged-in' }]);

@@ -80,3 +80,40 @@ describe.each([
     expect(await operator.psd2([...check, '99999999.00'])).toMatchObject({ code: 7 });
   });
 });
+
+describe('psd2 transfer resume --all at a NextGenPSD2 bank', () => {
+  const operator = useSecondDoor();
+
+  it('goes on with each unfinished transfer, and initiates none again', async () => {
+    await operator.request();
+    const lost = ['sandbox', 'fault', 'add', 'cut-after-effect', '--on', 'initiatePayment', '--times', '1'];
+    expect((await operator.psd2(lost)).code).toBe(0);
+    const begin = async (amount: string, env: Record<string, string>, exitCode: number) => {
+      const create = ['transfer', 'create', '--from', IBAN, ...PAYEE, '--amount', amount, '--yes', '--json'];
+      const ended = await operator.psd2([...create, '--sca-timeout', '1'], { env });
+      expect(readError(ended)).toMatchObject({ exitCode });
+      return readDocument(transfer, ended.stdout).flow;
+    };
+    const unknown = await begin('7.01', {}, 9);
+    const waiting = await begin('7.02', { PSD2_BROWSER: 'none' }, 6);
+    const resume = ['transfer', 'resume', '--all', '--yes', '--json'];
+    const ended = await operator.psd2(resume);
+    const states = readDocument(z.array(transfer), ended.stdout).map(({ flow, state }) => [flow, state]);
+    expect(states).toEqual([
+      [unknown, 'unknown'],
+      [waiting, 'executed'],
+    ]);
+    expect(readError(ended)).toMatchObject({
+      exitCode: 9,
+      message: expect.stringContaining('1 of 2 transfers could not be continued'),
+    });
+    const again = await operator.psd2(resume);
+    expect(readDocument(z.array(transfer), again.stdout).map(({ flow }) => flow)).toEqual([unknown]);
+    const call = z.looseObject({ method: z.string(), path: z.string() });
+    const calls = await operator.json(z.array(call), ['log', '--limit', '1000']);
+    const initiations = calls.filter(
+      ({ method, path }) => method === 'POST' && /credit-transfers$/.test(path),
+    );
+    expect(initiations).toHaveLength(2);
+  });
+});

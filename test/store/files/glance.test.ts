@@ -99,6 +99,18 @@ describe('what completion offers for a profile', () => {
     expect(await begun()).toEqual(['tr-0002']);
   });
 
+  it('batches are offered, the newest first, without those that cannot be read', async () => {
+    const [old, young, damaged] = ['a', 'b', 'c'].map((digit) => digit.repeat(64));
+    const events = (batch = '') => `${folder.flows('bank')}/batches/${batch}/events`;
+    const added = (at: string) => JSON.stringify({ at, event: { type: 'added', count: 2, by: 'Ada' } });
+    put(events(old), added('2026-11-01T08:00:00Z'), '1');
+    put(events(young), added('2026-11-02T08:00:00Z'), '1');
+    put(events(damaged), '{', '1');
+    put(`${folder.flows('bank')}/batches`, '', 'add.lock');
+    expect((await glance().batches(9)).map(({ batch }) => batch)).toEqual([young, old]);
+    expect(await glance().batches(1)).toMatchObject([{ event: { count: 2, by: 'Ada' } }]);
+  });
+
   it.each(['{"event":{}}', '{"at":7,"event":{}}'])('a flow without a time is offered: %s', async (line) => {
     put(folder.flows('bank'), line, 'tr-0001.ndjson');
     expect(await glance().begun('transfer', 1)).toEqual([{ flow: 'tr-0001', at: '', event: {} }]);
