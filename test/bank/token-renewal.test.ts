@@ -94,6 +94,27 @@ it('psd2 does not itself repeat a call that moves money after a 401, and renews 
   expect(tokens.refused).toEqual(['token-0']);
 });
 
+it('psd2 does not renew once more if the bank refuses the renewed token for that call too', async () => {
+  const tokens = numberedTokens();
+  const { bank, caller } = openClient({ tokens });
+  const moving = {
+    method: 'PUT',
+    path: '/x',
+    facts: FACTS,
+    body: {},
+    transactionId,
+    irrevocable: true,
+  } as const;
+  for (let times = 0; times < 2; times += 1) {
+    recorded.expect('PUT', '/x', refusal(401));
+    recorded.expect('GET', PATH, success('{"customerid":"1234567"}'));
+    expect((await caller.send(moving)).status).toBe(401);
+    await bank.login.whose(transactionId);
+  }
+  expect(bearers()).toEqual(['token-0', 'token-1', 'token-1', 'token-1'].map((token) => `Bearer ${token}`));
+  expect(tokens.refused).toEqual(['token-0']);
+});
+
 it('psd2 stops after a second 401', async () => {
   recorded.expect('GET', PATH, refusal(401));
   recorded.expect('GET', PATH, refusal(401));

@@ -217,15 +217,19 @@ export function openCaller<What extends Said>(
 export function withTokens<What extends Said>(exchange: Exchange<What>, tokens: TokenSource): Exchange<What> {
   /** The token that the bank refused for a call that this does not repeat. The next call renews it. */
   let refused: string | undefined;
+  /** The token of such a renewal. If the bank refuses it for the same call, one more does not help. */
+  let renewed: string | undefined;
   return async (call) => {
     const current = await tokens.current();
-    const token = current === refused ? await tokens.renewed(current) : current;
+    const isRefused = current === refused;
+    const token = isRefused ? await tokens.renewed(current) : current;
+    if (isRefused) renewed = token;
     const answer = await exchange({ ...call, bearer: token });
     if (answer.status !== 401 || answer.said.asksForSca || answer.said.keepsToken) return answer;
     // Repeat a call that changes something only if the bank itself refused it without processing.
     if (call.method !== 'GET' && !answer.said.turnedAway) return answer;
     if (call.irrevocable) {
-      refused = token;
+      if (token !== renewed) refused = token;
       return answer;
     }
     return exchange({ ...call, bearer: await tokens.renewed(token) });
