@@ -6,7 +6,7 @@ import { openContext } from '../commands/open/context.ts';
 import { isCustomerId } from '../domain/identifiers.ts';
 import { Psd2Error } from '../errors.ts';
 import { checkStore, storeFolder } from '../store/machine/folder.ts';
-import { ProfileStore } from '../store/machine/profiles.ts';
+import { ENVIRONMENT_PROFILE, ProfileStore } from '../store/machine/profiles.ts';
 import { passphraseIn } from '../store/machine/settings.ts';
 import { cleanLines } from '../terminal/clean.ts';
 import { openOutput, silentOutput } from '../terminal/output/output.ts';
@@ -39,6 +39,7 @@ export async function runCommand(
   const closers: (() => Promise<void>)[] = [];
   try {
     const world = await openWorld(raw, kind, sourceOf, interruption);
+    await takeBankAddress(world);
     await command(openContext({ ...world, repeated, onEnd: (close) => closers.push(close) }));
     world.output.finish();
   } catch (error) {
@@ -50,6 +51,19 @@ export async function runCommand(
     await Promise.allSettled(closers.map((close) => close()));
     letThreadsSleep();
   }
+}
+
+/**
+ * With the environment alone, the base URL can come from the bank file in it (NextGenPSD2, section 1, `api.baseUrl`). What is wrong
+ * with that file is said by the command that needs it.
+ */
+async function takeBankAddress({ globals, profiles, env }: Omit<Surroundings, 'onEnd' | 'repeated'>) {
+  const { PSD2_BANK: bank, PSD2_BASE_URL: address } = env;
+  if (!bank || address) return;
+  if ((globals.profile ?? profiles.current() ?? ENVIRONMENT_PROFILE) !== ENVIRONMENT_PROFILE) return;
+  const { addressOf } = await import('../commands/open/bank-file.ts');
+  const baseUrl = await addressOf(bank);
+  if (baseUrl !== undefined) process.env.PSD2_BASE_URL = baseUrl;
 }
 
 /** Opens the context of a command. @throws Psd2Error `usage`, `config` */

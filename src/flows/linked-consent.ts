@@ -184,7 +184,8 @@ export async function recordStatus(
   const details = await bank.consents.details(resourceOf(consent), consent.transactionId);
   const { consentStatus: bankStatus, means } = details;
   if (means === 'open') {
-    const isNew = isUndecided(consent) && bankStatus !== consent.bankStatus;
+    const isOpen = isUndecided(consent) || consent.state === 'confirmed';
+    const isNew = isOpen && bankStatus !== consent.bankStatus;
     if (isNew) await open.record({ type: 'noted', bankStatus });
     return details;
   }
@@ -201,10 +202,11 @@ export async function recordStatus(
   return details;
 }
 
-/** Whether the customer has just granted it, or the bank has changed its last day or what it covers. */
-function isNews(consent: Consent, { validUntil, access }: ConsentDetails): boolean {
+/** Whether the customer has just granted it, or the bank has changed its word, its last day or what it covers. */
+function isNews(consent: Consent, { consentStatus, validUntil, access }: ConsentDetails): boolean {
   return (
     isUndecided(consent) ||
+    consentStatus !== consent.bankStatus ||
     (validUntil !== null && validUntil !== consent.terms?.validUntil) ||
     (access !== null && JSON.stringify(access) !== JSON.stringify(consent.access))
   );

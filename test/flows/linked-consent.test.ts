@@ -86,6 +86,18 @@ describe('the customer authorises on a page', () => {
     expect(await consent.stored()).toMatchObject({ bankStatus: 'partiallyAuthorised' });
   });
 
+  it('another word of the bank for a granted consent is recorded, and the consent stays granted', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    script.is('valid');
+    await consent.run(open().bank);
+    for (const bankStatus of ['suspended', 'valid']) {
+      script.is(bankStatus);
+      await consent.ask(open().bank);
+      expect(await consent.stored()).toMatchObject({ state: 'confirmed', bankStatus });
+    }
+  });
+
   it('if the authorisation has failed, so has the consent, whatever its own status still says', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();

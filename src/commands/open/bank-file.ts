@@ -21,6 +21,16 @@ export async function contentOfBank(
   return { content: JSON.stringify(file), description };
 }
 
+/** The base URL of a bank file. Undefined without one, and if something is wrong with the file. @param nameOrPath as above */
+export async function addressOf(nameOrPath: string): Promise<string | undefined> {
+  try {
+    return (await contentOfBank(nameOrPath)).description.api.baseUrl;
+  } catch (error) {
+    if (error instanceof Psd2Error) return undefined;
+    throw error;
+  }
+}
+
 /** Whether the OAuth server of a bank knows the application by a secret. */
 export function needsClientSecret({ oauth }: BankDescription): boolean {
   return oauth.mode !== 'none' && oauth.clientAuth !== 'mtls';
