@@ -38,7 +38,15 @@ const PARTS = [
   {
     tests: [
       ...['stalled', 'moving', 'not-the-banks'],
-      ...['delivered-twice', 'anothers-answer', 'restored-journal', 'missing-file', 'nextgenpsd2', 'batch'],
+      ...[
+        'delivered-twice',
+        'anothers-answer',
+        'restored-journal',
+        'missing-file',
+        'nextgenpsd2',
+        'nextgenpsd2-payments',
+        'batch',
+      ],
     ],
     sideBySide: 2 * processors,
   },
@@ -55,6 +63,7 @@ const KINDS = [
     'missing file',
     'NextGenPSD2',
     'batch of five',
+    'NextGenPSD2 payment',
   ],
 ];
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |

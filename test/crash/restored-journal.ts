@@ -102,7 +102,7 @@ async function live(
 }
 
 /** The events of a flow's journal, in their order. */
-function eventsOf(
+export function eventsOf(
   { place, sql }: Lodging,
   backend: Backend,
   { flow }: Flow,
@@ -140,7 +140,7 @@ export async function recordStory(
 }
 
 /** Puts a flow's journal back to its first lines. @returns whether it still has the bank's resource id */
-function restore(
+export function restore(
   lodging: Lodging,
   backend: Backend,
   kind: Kind,

@@ -16,6 +16,7 @@ export const KINDS = [
   'missing file',
   'NextGenPSD2',
   'batch of five',
+  'NextGenPSD2 payment',
 ] as const;
 
 /** The result of one such try. */

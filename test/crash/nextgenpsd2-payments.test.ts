@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { sample } from '../support/sample.ts';
+import { BACKENDS, useBackends } from './backends.ts';
+import { PATIENCE_MS, useCrashBank } from './bank.ts';
+import { choose, cutsOf, goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import {
+  judgePayments,
+  ON_THE_WAY,
+  PAYING_DOORS,
+  recordPayment,
+  rulesOf,
+  tryOnTheWay,
+  tryRestored,
+  tryStopped,
+} from './nextgenpsd2-payments.ts';
+import { useRelay } from './relay.ts';
+import { triedShape, useFollowers } from './tried.ts';
+
+const HOW = ['SIGKILL', 'cut', 'SIGINT', 'SIGTERM', 'twice', 'SIGSTOP'] as const;
+/** The points that a run of all tests takes of each case. */
+const SOME = 6;
+/** The lines of the journal of a payment that nothing stops. */
+const LINES = 7;
+
+const cases = PAYING_DOORS.flatMap((door) => BACKENDS.map((backend) => [door.name, backend, door] as const));
+
+describe.each(sample(cases, 1, ([name, backend]) => `${name} ${backend}`))(
+  'a payment at the second interface (%s, %s)',
+  (name, backend, door) => {
+    const bank = useCrashBank(rulesOf(door));
+    const followers = useFollowers(bank, SIDE_BY_SIDE);
+    const means = { bank, followers, relay: useRelay(bank.operator), lodge: useBackends(bank, followers) };
+    const what = `door payment ${name} ${backend}`;
+
+    it.each(sample(HOW, 1))(
+      'stopped at any step (%s), it is paid once, and psd2 says what the bank says',
+      async (how) => {
+        const all = await recordPayment(means, door, backend);
+        const points = choose(how === 'cut' ? cutsOf(all) : all, undefined, SOME);
+        const tries = await goThrough(triedShape, what, how, points, async (some) =>
+          judgePayments(
+            bank,
+            await sideBySide(some, (point) => tryStopped(means, door, backend, how, point)),
+          ),
+        );
+        expect(problemsOf(tries)).toEqual([]);
+      },
+      PATIENCE_MS,
+    );
+
+    it(
+      'whose initiation is lost, delivered twice, or answered by something else, is paid once',
+      async () => {
+        const ways = ON_THE_WAY.filter(({ at }) => !door.paysUnasked || !at.startsWith('delivered twice'));
+        const points = choose(
+          ways.map((way) => ({ ...way, phase: '' })),
+          undefined,
+          SOME,
+        );
+        const tries = await goThrough(triedShape, what, 'on the way', points, async (some) => {
+          const ways = some.flatMap(({ at }) => ON_THE_WAY.filter((way) => way.at === at));
+          return judgePayments(bank, await sideBySide(ways, (way) => tryOnTheWay(means, door, backend, way)));
+        });
+        expect(problemsOf(tries)).toEqual([]);
+      },
+      PATIENCE_MS,
+    );
+
+    it(
+      'whose journal is put back to what it was before any but its first line, is paid once',
+      async () => {
+        const all = Array.from({ length: LINES - 1 }, (_, n) => ({ at: `${n + 1}`, phase: '' }));
+        const points = choose(all, undefined, 3);
+        const tries = await goThrough(triedShape, what, 'restored journal', points, async (some) =>
+          judgePayments(
+            bank,
+            await sideBySide(some, ({ at }) => tryRestored(means, door, backend, Number(at))),
+          ),
+        );
+        expect(problemsOf(tries)).toEqual([]);
+      },
+      PATIENCE_MS,
+    );
+  },
+);

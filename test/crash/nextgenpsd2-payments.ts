@@ -1,0 +1,279 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import type { Backend, Lodge, Lodging } from './backends.ts';
+import type { CrashBank, How, Place, Watched } from './bank.ts';
+import { distinct, type Point } from './matrix.ts';
+import { pointsOf } from './outcome.ts';
+import type { Answer, Relay, Treatment } from './relay.ts';
+import { restore } from './restored-journal.ts';
+import { type Flow, type Followers, flowsAt, judgeEnd, newTry, type Tried } from './tried.ts';
+
+// Payments at the second interface. psd2 sends no execute: from the moment the customer has the link, or from the initiation on, the
+// bank runs the payment without psd2.
+
+/** A bank at which is paid. */
+export interface PayingDoor {
+  name: string;
+  /** The fields of its bank file. */
+  file: object;
+  /** What a bank file cannot say of it. */
+  variations?: string;
+  /** It executes an hour after the customer has authorised. */
+  isLate?: true;
+  /** It executes whatever reaches it: a gateway that delivers twice pays twice, whatever psd2 does. */
+  paysUnasked?: true;
+}
+
+const NEVER = { executesWithoutSca: 'never' };
+const DECOUPLED = { sca: { approaches: ['decoupled'], pollSeconds: 1 }, psu: { id: 'required' } };
+export const PAYING_DOORS: readonly PayingDoor[] = [
+  { name: 'redirect', file: {} },
+  { name: 'redirect, never without SCA', file: { payments: NEVER } },
+  { name: 'redirect, repeats its answer', file: { payments: { repeat: 'same-answer', repeatMinutes: 60 } } },
+  {
+    ...{ name: 'OAuth, never without SCA', variations: 'payment-tokens' },
+    file: { oauth: { mode: 'integrated' }, payments: NEVER },
+  },
+  { name: 'decoupled', file: DECOUPLED },
+  { name: 'without SCA', file: {}, variations: 'no-sca', paysUnasked: true },
+  { name: 'redirect, executes late', file: {}, variations: 'executes-late', isLate: true },
+];
+
+/** Options of `sandbox start`. */
+export function rulesOf({ file, variations }: PayingDoor): string[] {
+  const path = join(temporaryFolder(), 'bank.json');
+  writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...file }));
+  return ['--bank', path, '--page-size', '1000', ...(variations ? ['--variation', variations] : [])];
+}
+
+/** What a try needs. */
+export interface PayingMeans {
+  bank: CrashBank;
+  relay: Relay;
+  followers: Followers;
+  lodge: Lodge;
+}
+
+/** A payer in a home of the store. */
+interface Payer extends Lodging {
+  variables: Record<string, string>;
+  order: string[];
+  run(args: string[]): Promise<Watched>;
+  flows(): Promise<Flow[]>;
+}
+
+function payingAt<Result>(
+  { followers, lodge }: PayingMeans,
+  { isLate }: PayingDoor,
+  backend: Backend,
+  work: (payer: Payer) => Promise<Result>,
+): Promise<Result> {
+  return lodge(backend, async (lodging) => {
+    const { place, env } = lodging;
+    const patience = isLate ? { PSD2_SCA_TIMEOUT: '3' } : {};
+    const variables = { ...env, ...patience, PSD2_PROFILE: 'sandbox-nextgen' };
+    const noted = await followers.psd2(
+      place,
+      ['auth', 'login', '--customer', place.name, '--psu-id', 'anna', '--json'],
+      variables,
+    );
+    if (noted.code !== 0) throw new Error(`psd2 auth login ended with ${noted.code}: ${noted.stderr}`);
+    const before = await flowsAt(followers, place, 'transfer', variables);
+    const payer: Payer = {
+      ...lodging,
+      variables,
+      order: orderOf(place),
+      run: (args) => place.watched(args, undefined, variables),
+      flows: async () =>
+        (await flowsAt(followers, place, 'transfer', variables)).filter(({ flow }) =>
+          before.every((earlier) => earlier.flow !== flow),
+        ),
+    };
+    return work(payer);
+  });
+}
+
+function orderOf({ name, amount }: Place): string[] {
+  return [
+    ...['transfer', 'create', '--customer', name, '--from', 'IT89F0999001600000010482620'],
+    ...['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--amount', amount],
+    ...['--reference', name, '--yes', '--json'],
+  ];
+}
+
+const resumeOf = (flow: string) => ['transfer', 'resume', flow, '--yes', '--json'];
+
+/** The points of a payment that nothing stops. */
+export function recordPayment(means: PayingMeans, door: PayingDoor, backend: Backend): Promise<Point[]> {
+  return payingAt(means, door, backend, async ({ run, order }) => {
+    const { code, stderr, trace } = await run(order);
+    if (code !== (door.isLate ? 9 : 0)) throw new Error(`it ended with ${code}: ${stderr}`);
+    return distinct(pointsOf(trace));
+  });
+}
+
+/** Stops a payment at a point, or lets it stand still there while another process goes on. Then it is taken up. */
+export function tryStopped(
+  means: PayingMeans,
+  door: PayingDoor,
+  backend: Backend,
+  how: How,
+  { at }: Point,
+): Promise<Tried> {
+  return payingAt(means, door, backend, async (payer) => {
+    const { place, order, variables, run, flows } = payer;
+    const tried = newTry('NextGenPSD2 payment', `${door.name}, ${backend}`, how, at, place.amount);
+    if (how === 'SIGSTOP') {
+      const stalled = await place.stalled(order, { at, how }, variables);
+      tried.reached = stalled.reached;
+      place.passTime();
+      const [known] = await flows();
+      judgeEnd('the second', await run(known ? resumeOf(known.flow) : order), tried.problems);
+      judgeEnd('the stalled one', await stalled.goOn(), tried.problems);
+    } else {
+      const stopped = await place.watched(order, { at, how }, variables);
+      tried.reached = stopped.stopped;
+      if (how !== 'SIGKILL') judgeEnd('it', stopped, tried.problems);
+    }
+    place.passTime();
+    await goOn(means, door, payer, tried);
+    return tried;
+  });
+}
+
+/** What happens to the initiation on its way. */
+export interface OnTheWay {
+  at: string;
+  treat(toBank: Parameters<Treatment>[1]): Promise<Answer | undefined>;
+}
+
+const html = (status: number): Answer => {
+  const body = Buffer.from([204, 304].includes(status) ? '' : '<html><body>No</body></html>');
+  return { status, headers: ['content-type', 'text/html'], body };
+};
+const REFUSALS = [...Array.from({ length: 30 }, (_, n) => 400 + n), ...[500, 501, 502, 503, 504]];
+const FORGED = [
+  200, 201, 202, 204, 302, 400, 401, 403, 404, 409, 412, 417, 420, 422, 429, 500, 502, 503, 504,
+];
+
+export const ON_THE_WAY: readonly OnTheWay[] = [
+  { at: 'never came', treat: async () => undefined },
+  { at: 'answer lost', treat: (toBank) => toBank().then(() => undefined) },
+  ...[undefined, ...REFUSALS].map(
+    (status): OnTheWay => ({
+      at: `delivered twice, ${status === undefined ? 'the bank’s own answer' : `refused with ${status}`}`,
+      treat: (toBank) =>
+        toBank({
+          'x-sandbox-fault': status === undefined ? 'delivered-twice' : `delivered-twice-status=${status}`,
+        }),
+    }),
+  ),
+  ...FORGED.flatMap((status): OnTheWay[] => [
+    { at: `${status} html, before the effect`, treat: async () => html(status) },
+    { at: `${status} html, after the effect`, treat: (toBank) => toBank().then(() => html(status)) },
+  ]),
+];
+
+/** Treats the first initiation in one way. */
+export function tryOnTheWay(
+  means: PayingMeans,
+  door: PayingDoor,
+  backend: Backend,
+  { at, treat }: OnTheWay,
+): Promise<Tried> {
+  return payingAt(means, door, backend, async (payer) => {
+    const { place, order, variables } = payer;
+    const { relay } = means;
+    const tried = newTry('NextGenPSD2 payment', `${door.name}, ${backend}`, 'on the way', at, place.amount);
+    let isFirst = true;
+    relay.treat(place.name, async ({ method, path }, toBank) => {
+      if (!isFirst || method !== 'POST' || !/\/payments\/[^/]+$/.test(path)) return toBank();
+      isFirst = false;
+      return treat(toBank);
+    });
+    judgeEnd(
+      'it',
+      await place.watched(order, undefined, { ...variables, ...relay.env(place.name) }),
+      tried.problems,
+    );
+    tried.reached = !isFirst;
+    await goOn(means, door, payer, tried);
+    return tried;
+  });
+}
+
+/** Puts the journal of a finished payment back to its first lines. The bank, and the log of calls, are of today. */
+export function tryRestored(
+  means: PayingMeans,
+  door: PayingDoor,
+  backend: Backend,
+  lines: number,
+): Promise<Tried> {
+  return payingAt(means, door, backend, async (payer) => {
+    const { place, order, run, flows } = payer;
+    const at = `before line ${lines + 1}`;
+    const tried = newTry(
+      'NextGenPSD2 payment',
+      `${door.name}, ${backend}`,
+      'restored journal',
+      at,
+      place.amount,
+    );
+    judgeEnd('it', await run(order), tried.problems);
+    const [flow] = await flows();
+    if (!flow) throw new Error('there is no flow');
+    restore(payer, backend, 'transfer', flow, lines);
+    await goOn(means, door, payer, tried);
+    return tried;
+  });
+}
+
+/** Takes the payment up, orders the same again, and takes up all that is there. */
+async function goOn(
+  { bank }: PayingMeans,
+  { isLate }: PayingDoor,
+  { run, order, flows }: Payer,
+  tried: Tried,
+): Promise<void> {
+  const [known] = await flows();
+  judgeEnd('resume', await run(known ? resumeOf(known.flow) : order), tried.problems);
+  if (isLate) {
+    const moved = await bank.operator.psd2(['sandbox', 'clock', '+61m']);
+    if (moved.code !== 0) throw new Error(moved.stderr);
+  }
+  judgeEnd('the same again', await run(order), tried.problems);
+  // A journal that is older than the index: psd2 sends nothing for it, and says so. Its reference stays taken.
+  const isOlder = new Set<string>();
+  for (const { flow } of await flows()) {
+    const last = await run(resumeOf(flow));
+    judgeEnd('the last resume', last, tried.problems);
+    if (/is older than what psd2 knows about/.test(last.stderr)) isOlder.add(flow);
+  }
+  const ended = await flows();
+  tried.ends = ended.map(({ flow, state }) => (isOlder.has(flow) ? 'unknown' : state));
+  if (ended.length === 0) tried.problems.push('there is no flow');
+  for (const { flow, state, resourceId } of ended) {
+    const isEnded = ['executed', 'failed', 'cancelled', 'rejected'].includes(state);
+    // The bank tells of a payment whose id is known.
+    if (!isEnded && !isOlder.has(flow) && !(state === 'unknown' && resourceId === null))
+      tried.problems.push(`it ended ${state}, with the resource ${resourceId}`);
+  }
+}
+
+/** Compares what psd2 says with what the bank has paid. */
+export async function judgePayments(bank: CrashBank, tries: Tried[]): Promise<Tried[]> {
+  const booked = await bank.bookings();
+  for (const tried of tries) {
+    const paid = booked(tried.amount);
+    const executed = tried.ends.filter((state) => state === 'executed').length;
+    const isUnknown = tried.ends.includes('unknown');
+    if (paid > 1) {
+      tried.twice = true;
+      tried.problems.push(`paid twice: the ledger shows ${paid} bookings`);
+    }
+    if (isUnknown ? paid < executed : paid !== executed)
+      tried.problems.push(`psd2 shows ${tried.ends.join(', ')}, but the ledger shows ${paid} bookings`);
+  }
+  return tries;
+}

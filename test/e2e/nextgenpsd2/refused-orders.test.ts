@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { playCustomer } from '../../../src/sandbox/player/play-customer.ts';
+import { readError } from '../support/errors.ts';
+import { PROGRAM } from '../support/psd2.ts';
+import { useSecondDoor } from './second-door-customer.ts';
+
+const IBAN = 'IT89F0999001600000010482620';
+const ORDER = [
+  ...['transfer', 'create', '--from', IBAN, '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'],
+  ...['--amount', '12.50', '--json'],
+];
+const calls = z.array(z.looseObject({ method: z.string(), path: z.string() }));
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+describe('an order that the guards or the bank file do not take', () => {
+  const operator = useSecondDoor();
+  const initiations = async () =>
+    (await operator.json(calls, ['log'])).filter(
+      ({ method, path }) => method === 'POST' && /\/payments\//.test(path),
+    ).length;
+  const script = (name: string, answer: object) => {
+    const path = join(operator.folder, name);
+    writeFileSync(path, `#!/bin/sh\ncat > /dev/null\necho '${JSON.stringify(answer)}'\n`, { mode: 0o700 });
+    return `'${path}'`;
+  };
+
+  it.each<[string, string[], Record<string, string>, string, RegExp]>([
+    [
+      'a product',
+      ['--type', 'target-2-payments'],
+      {},
+      'usage',
+      /no product target-2-payments in payments\.products\.payments/,
+    ],
+    ['a date', ['--date', inDays(5)], {}, 'invalid_date', /takes no execution date/],
+    ['a text that is too long', ['--description', 'x'.repeat(141)], {}, 'invalid_text', /141 characters/],
+    ['a text outside of SEPA', ['--description', 'Zażółć 漢'], {}, 'invalid_text', /character/],
+    ['an address without a town', ['--payee-country', 'DE', '--payee-street', 'Ring'], {}, 'usage', /town/],
+    ['an address without a country', ['--payee-town', 'Berlin'], {}, 'usage', /country/],
+    ['an amount above the limit', [], { PSD2_MAX_AMOUNT: '12.49' }, 'invalid_amount', /12\.49/],
+    [
+      'an instant transfer to a payee whom nobody has checked',
+      ['--instant'],
+      {},
+      'confirmation_needed',
+      /payee/i,
+    ],
+  ])('%s: nothing is sent', async (_, more, env, code, message) => {
+    const before = await initiations();
+    const ended = await operator.psd2([...ORDER, '--yes', ...more], { env });
+    expect(readError(ended), ended.stderr).toMatchObject({
+      code,
+      exitCode: 2,
+      message: expect.stringMatching(message),
+    });
+    expect(await initiations()).toBe(before);
+    expect(await operator.json(z.array(z.unknown()), ['transfer', 'list'])).toEqual([]);
+  });
+
+  it('without a confirmation, and after a payee check that finds another name, nothing is sent', async () => {
+    const before = await initiations();
+    const unasked = await operator.psd2(ORDER);
+    expect(readError(unasked)).toMatchObject({ code: 'confirmation_needed', exitCode: 2 });
+    const other = { PSD2_PAYEE_CHECK: script('other', { result: 'none', name: 'Eve' }) };
+    const checked = await operator.psd2([...ORDER, '--yes'], { env: other });
+    expect(readError(checked)).toMatchObject({
+      code: 'confirmation_needed',
+      message: expect.stringMatching(/Eve/),
+    });
+    expect(await initiations()).toBe(before);
+  });
+
+  it('an account that is not the customer’s, if a consent covers all of them: nothing is sent', async () => {
+    await operator.request('--all-accounts');
+    const before = await initiations();
+    const ended = await operator.psd2([...ORDER, '--yes', '--from', 'DE02100100109307118603']);
+    expect(readError(ended)).toMatchObject({
+      ...{ code: 'usage', exitCode: 2 },
+      message: 'The account DE02100100109307118603 is not among the accounts of the customer',
+    });
+    expect(await initiations()).toBe(before);
+  });
+});
+
+describe('a payment that the customer authorises elsewhere', () => {
+  const operator = useSecondDoor([], {
+    sca: { approaches: ['decoupled'], pollSeconds: 1 },
+    psu: { id: 'required' },
+    payments: { futureDays: 30 },
+  });
+  const transfer = z.looseObject({
+    flow: z.string(),
+    state: z.string(),
+    transactionStatus: z.string().nullable(),
+  });
+  /** Runs a command, and plays the customer at the page that the bank names. */
+  const authorised = async (args: string[]) => {
+    const running = await operator.startProgram(process.execPath, [PROGRAM, ...args, '--json']);
+    running.closeInput();
+    const [, page = ''] = await running.prints(/Log in at (http[^\s"]+) and/);
+    await playCustomer(page);
+    return running.ended;
+  };
+
+  it('is paid, and one for a later day is cancelled', async () => {
+    expect((await operator.psd2(['auth', 'login', '--psu-id', 'anna'])).code).toBe(0);
+    const order = [...ORDER.slice(0, -1), '--yes'];
+    const paid = await authorised([...order, '--reference', 'D-1']);
+    expect(paid.code, paid.stderr).toBe(0);
+    expect(transfer.parse(JSON.parse(paid.stdout))).toMatchObject({
+      state: 'executed',
+      transactionStatus: 'ACSP',
+    });
+
+    const later = await authorised([...order, '--reference', 'D-2', '--date', inDays(5)]);
+    expect(later.code, later.stderr).toBe(0);
+    const { flow } = transfer.parse(JSON.parse(later.stdout));
+    const cancelled = await authorised(['transfer', 'cancel', flow, '--yes']);
+    expect(cancelled.code, cancelled.stderr).toBe(0);
+    expect(transfer.parse(JSON.parse(cancelled.stdout))).toMatchObject({
+      state: 'cancelled',
+      transactionStatus: 'CANC',
+    });
+  });
+});
