@@ -23,7 +23,8 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_CONFIG_PASSPHRASE: 'passphrase of protected profiles and of tokens in a database',
   PSD2_NEW_CONFIG_PASSPHRASE: 'the new one, for psd2 store rekey',
   PSD2_BROWSER: 'command that opens an address, or "none"; then BROWSER; default: the system\'s',
-  PSD2_NOTIFY: 'command that gets each item of psd2 expiring as JSON on its standard input',
+  PSD2_NOTIFY:
+    'command that gets what ends (psd2 expiring), failed syncs and unknown payments as JSON on its standard input',
   PSD2_OPERATOR: 'who works, for journals and psd2 audit; default: the user of the system',
   PSD2_PAGER: 'command that shows output longer than the terminal, or "cat"; then PAGER',
   PSD2_NO_INPUT: '1: never ask, like --no-input',

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
@@ -10,6 +10,7 @@ import {
 } from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
+import { makeFolder } from '../../store/disk/make-folder.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { list, text, time } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
@@ -140,7 +141,7 @@ async function makeTestCertificates(
 /** @throws Psd2Error `config` */
 function writeFiles(out: string, contents: [file: string, content: string][]): void {
   try {
-    mkdirSync(out, { recursive: true, mode: 0o700 });
+    makeFolder(out);
     for (const [file, content] of contents) writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
   } catch (cause) {
     throw new Psd2Error('config', `psd2 cannot write the certificates to ${out}`, {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
@@ -8,6 +8,7 @@ import type { PairName } from '../../certificates/key-pair.ts';
 import { requestSuccessor } from '../../certificates/request.ts';
 import { Psd2Error } from '../../errors.ts';
 import { appendDurably, reasonOf, syncFolder, systemCode } from '../../store/disk/files.ts';
+import { makeFolder } from '../../store/disk/make-folder.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
@@ -143,7 +144,7 @@ function refuseExisting(files: readonly string[]): void {
 function writeBoth(out: string, key: [file: string, pem: string], csr: [file: string, pem: string]): void {
   const begun: string[] = [];
   try {
-    mkdirSync(out, { recursive: true, mode: 0o700 });
+    makeFolder(out);
     for (const [file, pem] of [key, csr]) {
       begun.push(file);
       appendDurably(file, 'wx', pem);

@@ -28,7 +28,8 @@ in (a consent ends 180 days after its confirmation). The exit code is 0 if nothi
 does.
 
 PSD2_NOTIFY names a command that gets each item as JSON on its standard input: once, and again if its end changes. psd2
-splits the command as a shell splits words, and runs it without a shell.
+splits the command as a shell splits words, and runs it without a shell. It also gets failed rounds of psd2 sync, and payments
+whose outcome is not known.
 
 ${examples('psd2 expiring', 'psd2 expiring --within 30d --json', 'PSD2_NOTIFY="mail-me --to ops" psd2 expiring').trimStart()}`,
   },

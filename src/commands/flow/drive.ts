@@ -4,6 +4,7 @@ import type { FlowPorts } from '../../flows/ports.ts';
 import type { FlowOf, Kind, Open, OpenFlow } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import type { FlowNoun } from './describe.ts';
+import { notifyOfOutcome } from './notify-unknown.ts';
 import { flowPortsOf } from './ports.ts';
 
 /**
@@ -30,11 +31,13 @@ export async function driveFlow<K extends Kind>(
     const flow: FlowOf<K> = open.current;
     noun.print(context, flow);
     await noun.tidy?.(context, flow);
+    await notifyOfOutcome(context, flow);
     const warned = noun.payment ? withWarning(error, flow, noun.payment(flow)) : error;
     throw withNext(warned, flow, 'accepted' in flow && flow.accepted ? [] : confirmed);
   }
   noun.print(context, open.current);
   await noun.tidy?.(context, open.current);
+  await notifyOfOutcome(context, open.current);
 }
 
 /** @throws Psd2Error `usage`: SCA needs the customer, and client credentials have none */

@@ -6,6 +6,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
+import { notifyOfUnknown } from '../flow/notify-unknown.ts';
 import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { itemsOf } from './attention.ts';
 import { type Item, item } from './item.ts';
@@ -49,6 +50,7 @@ async function showStatus(context: Context): Promise<void> {
   const { tokens, customers } = await context.store('');
   const known = new Set([...(await tokens.customers()), ...(await customers.list())]);
   const attention = await itemsOf(context);
+  await notifyOfUnknown(context);
   const found: Status = {
     profile: name,
     environment: settings.environment ?? null,

@@ -6,11 +6,13 @@ import { rememberSyncFolder } from '../../store/machine/sync-folders.ts';
 import type { Round, Rounds } from '../../store/ports/sync.ts';
 import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
+import { notifyOfUnknown } from '../flow/notify-unknown.ts';
 import { customerOf, grantOf } from '../open/bank.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { ChangedKeys } from './changed-keys.ts';
 import type { Shared } from './customers.ts';
 import { type OnReport, SharedStop, type SyncJob, syncCustomers } from './customers.ts';
+import { notifyOfFailed } from './notify-failed.ts';
 import { HELP, type Plan, readPlan, type SyncOptions, withOptions } from './plan.ts';
 import { profileStateOf } from './profile-state.ts';
 import {
@@ -97,6 +99,8 @@ async function sync(context: Context, options: SyncOptions): Promise<void> {
     run.context = keys?.context ?? context;
     await goRound(run, round, today);
     if (context.world.signal.aborted) throw stopped(tally, round.size);
+    await notifyOfFailed(run.context, tally, one);
+    await notifyOfUnknown(run.context);
     await warnOfEndings(run.context, round);
     if (plan.every === undefined || gentle.aborted) break;
     endOfRound(run);

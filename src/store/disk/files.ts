@@ -8,7 +8,6 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -21,6 +20,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
 import { type ErrorCode, endSentence, Psd2Error } from '../../errors.ts';
+import { makeFolder } from './make-folder.ts';
 import { faultOf } from './permissions.ts';
 
 /**
@@ -370,7 +370,7 @@ function removeLink(path: string): string | undefined {
 /** Creates a folder that only its owner can enter, and missing folders above it. @throws Psd2Error `config` */
 export function makePrivateFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
   } catch (cause) {
     throw new Psd2Error('config', `The folder ${path} cannot be made: ${reasonOf(cause)}`, {
       hint: 'Check who owns the folder above it, or set PSD2_CONFIG_DIR.',
