@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 process.env.TEST_SEED ??= String(randomInt(1_000_000_000));
 // It reads the seed when it is loaded.
 const { someFiles } = await import('./test/support/sample.ts');
-// `npm test` takes a few of the long files. `npx vitest run <file>` finds all of them.
+// `npm test` takes some of the long files. `npx vitest run <file>` finds all of them.
 const takesAll = process.env.TEST_SAMPLE === undefined || process.env.TEST_ALL !== undefined;
 const LONG_OF_RUN = takesAll ? LONG : someFiles('test');
 

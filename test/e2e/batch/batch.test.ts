@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
-import { useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const IBAN = 'DE89370400440532013000';
 const line = (name: string, amount: string) => `${name},${IBAN},${amount}\n`;

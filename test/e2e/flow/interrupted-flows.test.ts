@@ -4,7 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
 import { terminalOf } from '../support/in-terminal.ts';
-import { ADDRESS, type Environment, type Running, readDocument, useLoggedIn } from '../support/psd2.ts';
+import {
+  ADDRESS,
+  type Environment,
+  keepRunning,
+  type Running,
+  readDocument,
+  useLoggedIn,
+} from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 
 const ACCOUNT = '0010482620';
@@ -12,7 +19,7 @@ const ORDER = [
   ...['transfer', 'create', '--json', '--yes', '--from', ACCOUNT, '--to', 'DE89370400440532013000'],
   ...['--name', 'Ada Lovelace', '--amount', '2.00'],
 ];
-const operator = useLoggedIn();
+const operator = keepRunning(useLoggedIn());
 
 const terminal = terminalOf(operator);
 

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bankDate, bankDay } from '../support/bank-days.ts';
 import { readError } from '../support/errors.ts';
-import { keepRunning, REFUSING_CUSTOMER, type Running, readDocument, useLoggedIn } from '../support/psd2.ts';
+import { keepRunning, REFUSING_CUSTOMER, readDocument, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
 import { callsOf, stepsOf } from '../support/verbose.ts';
 
@@ -27,11 +27,6 @@ async function timesPaid(amount: string): Promise<number> {
 }
 
 // This transfer takes 15 seconds, so it runs beside the other tests.
-let late: Running;
-beforeAll(async () => {
-  late = await operator.start(order('INSTANT PENDING', '1.09', INSTANT));
-});
-
 describe('a transfer that fails', () => {
   it.each([
     ['SCA REFUSED', [], 6, 'not_authorised', 'rejected', 'status'],
@@ -215,7 +210,7 @@ describe('PSD2_SCA_REQUIRED', () => {
 
 describe('an instant transfer that is PENDING past 15 seconds', () => {
   it('an instant transfer that stays PENDING ends with exit code 9; resume asks again and executes nothing', async () => {
-    const ended = await late.ended;
+    const ended = await operator.psd2(order('INSTANT PENDING', '1.09', INSTANT));
     expect(readError(ended)).toMatchObject({ exitCode: 9, code: 'outcome_unknown' });
     const { flow, state, executionStatus } = readDocument(shapes.transfer, ended.stdout);
     expect([state, executionStatus]).toEqual(['executed', 'PENDING']);

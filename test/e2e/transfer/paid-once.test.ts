@@ -128,5 +128,5 @@ describe('psd2 that is killed while it writes the index', () => {
 
 it('these flows leave nothing but journals', () => {
   const files = readdirSync(join(operator.config, 'flows', 'sandbox'));
-  expect(files.filter((file) => !/\.ndjson$|^index$|^open$|^references$/.test(file))).toEqual([]);
+  expect(files.filter((file) => !/\.ndjson$|^(index|open|at-rest|references)$/.test(file))).toEqual([]);
 });
