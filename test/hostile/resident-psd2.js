@@ -26,7 +26,12 @@ fs.writeSync = (descriptor, data, ...rest) => {
 };
 fs.fstatSync = (descriptor, ...rest) =>
   descriptor === 1
-    ? { isFile: () => !process.stdout.isTTY, isCharacterDevice: () => process.stdout.isTTY, rdev: -1 }
+    ? {
+        isFile: () => !process.stdout.isTTY,
+        isCharacterDevice: () => process.stdout.isTTY,
+        isSocket: () => false,
+        rdev: -1,
+      }
     : fstatSync(descriptor, ...rest);
 process.exit = (code) => {
   throw new Error(`process.exit(${code}) was called`);
