@@ -7,12 +7,14 @@ import {
 } from '../../domain/batch/batch.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { confirmed } from '../shared/confirmed.ts';
 import { neededApprovals, refuseRejected } from './approval.ts';
 import { batchData, printBatch, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
 
-/** Shows a batch to a second person, and records their yes or no over the hash of its content. */
+/**
+ * Shows a batch to a second person, and records their yes or no over the hash of its content. Without a terminal the command is the
+ * decision itself: it sends nothing, and `batch run` needs its own confirmation.
+ */
 export async function decide(
   context: Context,
   reference: string,
@@ -25,12 +27,10 @@ export async function decide(
   refuseDecision(known.batch, person, note === null);
   context.terminal.warn(describe(known.batch, batchData(profile, known)));
   const word = note === null ? 'Approve' : 'Reject';
-  await confirmed(context, {
-    text: `${word} these payments as ${person.by}?`,
-    unasked: `${word} needs a confirmation`,
-    hint: 'Add --yes to confirm in advance. psd2 has recorded nothing.',
-    declined: 'psd2 has recorded nothing',
-  });
+  if (context.terminal.canAsk && !context.globals.yes) {
+    const isConfirmed = await context.terminal.confirm(`${word} these payments as ${person.by}?`);
+    if (!isConfirmed) throw new Psd2Error('cancelled', 'psd2 has recorded nothing');
+  }
   const { batch } = await data.batches.change(known.batch.batch, (now) => {
     refuseDecision(now, person, note === null);
     const { sha256 } = known.batch;

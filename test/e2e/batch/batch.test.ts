@@ -65,8 +65,7 @@ it('a batch is paid only after another person has approved its content', async (
   const path = file('approved.csv', line('Ada Lovelace', '2.01'), line('Alan Turing', '2.02'));
   const { batch } = await add(path);
   const env = { PSD2_APPROVALS: '1' };
-  const approve = (...by: string[]) =>
-    operator.psd2(['batch', 'approve', batch, '--yes', '--json', ...by], { env });
+  const approve = (...by: string[]) => operator.psd2(['batch', 'approve', batch, '--json', ...by], { env });
   const refused = await operator.psd2(['batch', 'run', batch, '--yes', '--json'], { env });
   expect(readError(refused)).toMatchObject({ exitCode: 2, message: 'The batch needs 1 approval, and has 0' });
   expect(readError(await approve()).message).toContain('another person must approve it');
