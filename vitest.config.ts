@@ -33,11 +33,7 @@ export default defineConfig({
     isolate: false,
     // The end of a run waits for the processes of the tests.
     teardownTimeout: MINUTE_MS,
-    setupFiles: [
-      'test/support/before-midnight.ts',
-      'test/support/own-environment.ts',
-      'test/support/quick-scrypt.cjs',
-    ],
+    setupFiles: ['test/support/before-midnight.ts', 'test/support/own-environment.ts'],
     projects: [
       {
         extends: true,

@@ -1,7 +1,6 @@
 // Loaded before everything that the end-to-end tests run with Node: records the secrets that pass through it, its
 // arguments and where it stores. A token may live for less than a command, so that afterwards no file has it.
 'use strict';
-require('../../support/quick-scrypt.cjs');
 const { appendFileSync } = require('node:fs');
 const { resolve } = require('node:path');
 

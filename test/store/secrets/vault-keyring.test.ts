@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
@@ -52,8 +52,6 @@ async function sealedByKeyring(): Promise<Sealed> {
 function protectedBefore(): void {
   mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
   writeFileSync(file(), JSON.stringify(stored), { mode: 0o600 });
-  vi.stubEnv('REAL_SCRYPT', '1');
-  onTestFinished(() => void vi.unstubAllEnvs());
 }
 
 describe('a profile that is protected by the keyring', () => {
