@@ -292,6 +292,21 @@ const ended = z.object({
   bankStatus: textOrNull,
 });
 
+const requested = z.object({
+  type: z.literal('requested'),
+  resourceId: z.string(),
+  outcomes: z.array(z.object({ name: z.string(), outcome: z.boolean() })),
+  /** The terms that were asked for, with the bank's defaults. */
+  terms: z.exactOptional(consentTerms),
+  /** What was asked for. */
+  access: bankAccess,
+  /** The bank's own word for its status. */
+  bankStatus: z.exactOptional(z.string()),
+  /** Earlier consents of the customer stay valid. */
+  besideOthers: z.exactOptional(z.boolean()),
+  links: z.exactOptional(scaLinks),
+});
+
 export const consentEvent = z.lazy(() =>
   z.discriminatedUnion('type', [
     z.object({
@@ -311,20 +326,7 @@ export const consentEvent = z.lazy(() =>
       returnState: z.exactOptional(z.string()),
     }),
     z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
-    z.object({
-      type: z.literal('requested'),
-      resourceId: z.string(),
-      outcomes: z.array(z.object({ name: z.string(), outcome: z.boolean() })),
-      /** The terms that were asked for, with the bank's defaults. */
-      terms: z.exactOptional(consentTerms),
-      /** What was asked for. */
-      access: bankAccess,
-      /** The bank's own word for its status. */
-      bankStatus: z.exactOptional(z.string()),
-      /** Earlier consents of the customer stay valid. */
-      besideOthers: z.exactOptional(z.boolean()),
-      links: z.exactOptional(scaLinks),
-    }),
+    requested,
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
     granted,
     noted,

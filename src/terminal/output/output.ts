@@ -155,12 +155,7 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
           await people.table(rows, fields);
         }
         if (empty) say(whenEmpty);
-      } else {
-        const rows = [];
-        // Row by row: there may be more rows than a call can take arguments.
-        for await (const some of pages) for (const row of some) rows.push(row);
-        await this.table(rows, fields, whenEmpty, shape);
-      }
+      } else await this.table((await allOf(pages)).flat(), fields, whenEmpty, shape);
     },
     text: (text) => stdout.write(`${cleanText(text)}\n`),
     lines(lines, stateFirst) {
@@ -168,21 +163,22 @@ export function openOutput(stdout: Stdout, options: OutputOptions): Output {
       stdout.write(`${lines.map((line) => paint(cleanLines(line))).join('\n')}\n`);
     },
     writeTime: people.writeTime,
-    json: (data) => {
-      write(programs.write(data));
-    },
+    json: (data) => write(programs.write(data)),
     async documents(documents) {
-      if (query || format === 'csv') {
-        const all: unknown[] = [];
-        for await (const document of documents) all.push(document);
-        write(programs.write(all));
-      } else if (format === 'json') await writeArray(stdout, documents);
+      if (query || format === 'csv') write(programs.write(await allOf(documents)));
+      else if (format === 'json') await writeArray(stdout, documents);
       else
         for await (const document of documents)
           write(format === 'table' ? programs.write(document) : line(document));
     },
     finish: programs.finish,
   };
+}
+
+async function allOf<Part>(parts: AsyncIterable<Part>): Promise<Part[]> {
+  const all: Part[] = [];
+  for await (const part of parts) all.push(part);
+  return all;
 }
 
 /** Writes a JSON array, each element when it arrives. If they end with an error, the array has those before it. */
