@@ -10,14 +10,31 @@ const WATCHER = fileURLToPath(new URL('./left-behind.js', import.meta.url));
 /** A process that was told to end may take this long on a busy machine. */
 const PATIENCE_MS = 30_000;
 
+declare global {
+  /** Each project loads this module anew. */
+  var runOfTests: { projects: number; end(): Promise<void> } | undefined;
+}
+
 /**
  * Makes the temporary folder of the run, and starts a process that outlives the run: if the run is killed, that process ends
  * what the tests have started, and removes the folder. The first project of the run does this for all.
  *
- * @returns a function that ends the processes that still run after the last test, and names them. The run fails then
+ * @returns a function that, after the last project, ends the processes that still run, and names them. The run fails then
  */
-export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.TEST_RUN_FOLDER !== undefined) return undefined;
+export default async function setUp(): Promise<() => Promise<void>> {
+  globalThis.runOfTests ??= { projects: 0, end: beginRun() };
+  const run = globalThis.runOfTests;
+  run.projects += 1;
+  return async () => {
+    run.projects -= 1;
+    if (run.projects > 0) return;
+    globalThis.runOfTests = undefined;
+    await run.end();
+  };
+}
+
+/** @returns what is done at the end of the run */
+function beginRun(): () => Promise<void> {
   // The name is short, because the path of a socket may have 107 characters.
   const folder = mkdtempSync(join(tmpdir(), 'psd2-'));
   // Under root, PostgreSQL runs as another user.

@@ -60,7 +60,7 @@ describe('logins at other banks', () => {
     const other = new URL('https://other.example/');
     await write('42', login, other);
     put(place('customer-43', '1.json'), 'garbage');
-    expect(await tokens().otherBanks()).toEqual([of(other.href, 1)]);
+    expect(await tokens().otherBanks()).toEqual([{ baseUrl: other.href, logins: 1 }]);
   });
 });
 
