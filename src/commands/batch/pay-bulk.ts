@@ -138,7 +138,8 @@ async function takeAll(
  * A line's reference is taken. An earlier run may have begun a transfer for the line, which it could not note any more: this ends it,
  * unless it is a payment that goes on alone.
  *
- * @returns `other` if another payment has the reference: then psd2 has refused the line
+ * @returns `with others` if it goes with what another run has begun; `other` if another payment has the reference: then psd2 has
+ *   refused the line
  * @throws `error` if it says something else
  */
 async function holderOf(
@@ -146,7 +147,7 @@ async function holderOf(
   line: BatchLine,
   error: unknown,
   before: string | undefined,
-): Promise<'ended' | 'its own' | 'other'> {
+): Promise<'ended' | 'its own' | 'with others' | 'other'> {
   if (!(error instanceof Psd2Error) || error.code !== 'duplicate_reference') throw error;
   const { flow } = error;
   const other = flow === undefined ? undefined : await payment.flows.find('transfer', flow);
@@ -155,7 +156,8 @@ async function holderOf(
     return 'other';
   }
   await giveUp(payment, other);
-  if (isBeforeAll(await payment.flows.find('transfer', other.flow))) return 'ended';
-  await takesLine(payment, line, other.flow, before);
-  return 'its own';
+  const now = await payment.flows.find('transfer', other.flow);
+  if (isBeforeAll(now)) return 'ended';
+  await takesLine(payment, line, now.flow, before);
+  return now.initiation !== null && now.bulk === null ? 'its own' : 'with others';
 }
