@@ -44,10 +44,12 @@ export function kindOf({ order }: GenericOperation): JointKind {
 }
 
 /** Whether a transfer of an earlier run is at the bank, or on its way there, and psd2 has not begun to authorise it. */
-export function mayGoIntoBasket({ bulk, initiation, state, authorisations, links }: Transfer): boolean {
+export function mayGoIntoBasket(transfer: Transfer): boolean {
+  const { bulk, initiation, verification, state, authorisations, links } = transfer;
   // A bank may begin one with the initiation. Nobody has its link.
   const begunByBank = links?.redirect === undefined && links?.oauth === undefined ? 0 : 1;
-  const isAtStart = state === 'created' || state === 'verified';
+  const isOnItsWay = state === 'executing' && verification === null;
+  const isAtStart = state === 'created' || isOnItsWay || state === 'verified';
   return bulk === null && initiation !== null && isAtStart && authorisations <= begunByBank;
 }
 

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { BASKET, mayGoIntoBasket } from '../../../src/commands/batch/joint-kinds.ts';
+import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
+import { transferOrder } from '../../domain/orders.ts';
+
+const created: TransferEvent = {
+  ...({ type: 'created', flow: 'tr-1', transactionId: 'x', commits: 'by the customer' } as const),
+  order: transferOrder({ instant: false, reference: 'INV-1' }),
+  initiation: {
+    ...({ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'INV-1', body: '{}' } as const),
+    ...{ returnAddress: 'http://127.0.0.1/', returnState: 's', repeatMinutes: null, needsLink: true },
+    executesWithoutSca: 'never',
+  },
+};
+const sent: TransferEvent = { type: 'verify-sent', requestId: 'r', digest: null };
+const verified: TransferEvent = {
+  ...{ type: 'verified', resourceId: 'r-1', totalAmount: null, commissions: null, bankName: null },
+  nextStep: 'authorisation',
+};
+
+function after(...events: TransferEvent[]): Transfer {
+  const end = [created, { type: 'accepted' } as const, ...events].reduce<Transfer | undefined>(
+    (now, event) => applyTransferEvent(now, event, '2026-11-24T10:00:00Z'),
+    undefined,
+  );
+  if (!end) throw new Error('There is no event');
+  return end;
+}
+
+it.each([
+  ['that has not been sent', [], true, false],
+  ['whose run was stopped before the answer to its initiation', [sent], true, false],
+  ['that the bank has', [sent, verified], true, true],
+  ['whose customer is at the bank', [sent, verified, { type: 'sca-started' }], false, false],
+  ['of which nobody knows whether the bank has it', [sent, { type: 'execute-unanswered' }], false, false],
+] satisfies [string, TransferEvent[], boolean, boolean][])(
+  'psd2 knows whether a payment %s may go into a signing basket',
+  (_, events, may, mayNow) => {
+    const transfer = after(...events);
+    expect([mayGoIntoBasket(transfer), BASKET.mayJoin(transfer)]).toEqual([may, mayNow]);
+  },
+);
