@@ -1,0 +1,162 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { storeFolder } from '../../../src/store/machine/folder.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-03-01T10:00:00.000Z';
+
+let folder: StoreFolder;
+let other: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  other = newConfigFolder(temporary);
+});
+
+/** Runs a command of `psd2 store` in a store. @returns what it printed and said, and its error */
+async function run(words: string[], env: Record<string, string> = {}, where = folder) {
+  const command = openCommand(where, NOW, { env });
+  const error = await runIn(command.context, 'store', ...words).then(
+    () => null,
+    (thrown: { code: string; message: string }) => thrown,
+  );
+  return { error, data: JSON.parse(command.printed() || 'null'), said: command.said() };
+}
+
+/** Stores a transfer that is not over. @returns its local id */
+async function storeTransfer(where: StoreFolder, reference: string): Promise<string> {
+  const { flows } = await openCommand(where, NOW).context.store();
+  const begin = { transactionId: 't', order: transferOrder({ reference }) };
+  return flows.begin('transfer', begin, async ({ current }) => current.flow);
+}
+
+const flowsIn = async (where: StoreFolder): Promise<string[]> => {
+  const { context, printed } = openCommand(where, NOW);
+  await runIn(context, 'transfer', 'list');
+  return JSON.parse(printed()).map(({ flow }: { flow: string }) => flow);
+};
+
+describe('psd2 store copy', () => {
+  it('copies once: the second copy writes nothing, and takes along what is new', async () => {
+    const first = await storeTransfer(folder, 'one');
+    await storeLogin(openCommand(folder, NOW).context, '1000001');
+    const copy = () => run(['copy', '--from', 'files', '--to', other.root]);
+    const once = await copy();
+    expect(once.data).toMatchObject({ profiles: 1, logins: 1, flows: 1, newer: 0, isSame: true });
+    expect(once.data.written).toBeGreaterThan(0);
+    expect((await copy()).data).toMatchObject({ written: 0, newer: 0, isSame: true });
+    expect(await flowsIn(other)).toEqual([first]);
+    // The copied store refuses workers.
+    await expect(storeTransfer(folder, 'two')).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it('back again brings what was done since, and the first store works again', async () => {
+    await storeTransfer(folder, 'one');
+    await run(['copy', '--from', 'files', '--to', other.root]);
+    const second = await storeTransfer(other, 'two');
+    const back = await run(['copy', '--from', other.root, '--to', 'files']);
+    expect(back).toMatchObject({ error: null, data: { flows: 2, isSame: true } });
+    expect(await flowsIn(folder)).toContain(second);
+    await storeTransfer(folder, 'three');
+  });
+
+  it.each([
+    ['', 'does not name a store'],
+    [' ', 'does not name a store'],
+    ['nowhere', 'does not name a store'],
+    ['false', 'does not name a store'],
+    ['./nowhere', 'There is no folder'],
+    ['postgres', 'PSD2_STORE is not set'],
+    ['postgres://a:secret@127.0.0.1/x', 'contains a password'],
+  ])('from %j changes nothing', async (from, message) => {
+    const { error } = await run(['copy', '--from', from, '--to', other.root]);
+    expect(error).toMatchObject({ message: expect.stringContaining(message) });
+    expect(error?.message).not.toContain('secret');
+    expect(await flowsIn(other)).toEqual([]);
+  });
+
+  it('to the store itself changes nothing', async () => {
+    const flow = await storeTransfer(folder, 'one');
+    for (const to of ['files', folder.root, join(folder.root, '.')]) {
+      const { error } = await run(['copy', '--from', 'files', '--to', to]);
+      expect(error).toMatchObject({ code: 'usage' });
+    }
+    expect(await flowsIn(folder)).toEqual([flow]);
+    await storeTransfer(folder, 'two');
+  });
+});
+
+describe('psd2 store rekey', () => {
+  const OLD = { PSD2_CONFIG_PASSPHRASE: 'old' };
+  const protect = async () => {
+    await storeLogin(openCommand(folder, NOW, { env: OLD }).context, '1000001');
+    const { context } = openCommand(folder, NOW, { env: OLD });
+    await runIn(context, 'profile', 'protect', 'env', '--passphrase');
+  };
+  const opens = async (passphrase: string): Promise<boolean> => {
+    const { context } = openCommand(folder, NOW, { env: { PSD2_CONFIG_PASSPHRASE: passphrase } });
+    const { tokens } = await context.store();
+    return tokens.read('1000001').then(
+      (found) => found !== undefined,
+      () => false,
+    );
+  };
+
+  it('takes a blank in a passphrase as part of it, and the line break of a mounted secret as none', async () => {
+    await protect();
+    await run(['rekey'], { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: ' new \n' });
+    expect([await opens('new'), await opens(' new '), await opens(' new \n')]).toEqual([false, true, true]);
+  });
+
+  it('with an empty new passphrase, or none, changes nothing', async () => {
+    await protect();
+    for (const env of [
+      { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: '' },
+      { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: '\n' },
+      OLD,
+    ]) {
+      const { error } = await run(['rekey'], env);
+      expect(error).toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining('passphrase is missing'),
+      });
+    }
+    expect(await opens('old')).toBe(true);
+  });
+
+  it('with nothing that a passphrase protects says so', async () => {
+    const { error } = await run(['rekey'], { PSD2_NEW_CONFIG_PASSPHRASE: 'new' });
+    expect(error).toMatchObject({ code: 'config', message: 'No passphrase protects anything here' });
+  });
+});
+
+describe('psd2 store status', () => {
+  it('counts each profile, its customers and flows, also after the second', async () => {
+    await storeTransfer(folder, 'one');
+    await storeTransfer(folder, 'two');
+    await storeLogin(openCommand(folder, NOW).context, '1000001');
+    const { data } = await run(['status']);
+    expect(data).toMatchObject({ home: 'files', source: 'default', schema: null });
+    expect(data.profiles).toEqual([
+      {
+        profile: 'env',
+        customers: 1,
+        flows: [{ kind: 'transfer', state: 'created', count: 2 }],
+        batches: 0,
+      },
+    ]);
+  });
+
+  it('of an empty store has no profile, and of a folder that is not there is no error', async () => {
+    expect((await run(['status'])).data.profiles).toEqual([]);
+    const path = join(temporary, 'not there yet');
+    const { data, error } = await run(['status'], {}, storeFolder(path, new AbortController().signal));
+    expect([error, data.profiles]).toEqual([null, []]);
+    mkdirSync(path, { recursive: true });
+  });
+});
