@@ -33,7 +33,8 @@ export async function knownOperation(
     refuseOtherCustomer(context, found);
     return found;
   } catch (error) {
-    if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
+    // The empty text comes from an unset variable of a script, and names no resource either.
+    if (error instanceof Psd2Error && error.code === 'flow_not_found' && reference !== '') return undefined;
     throw error;
   }
 }

@@ -39,8 +39,8 @@ async function runWhole(
   const operation = parseOperationName(name);
   const { readAccountId } = await context.bankInterface();
   const from = readAccountId(options.product);
+  const furtherData = await readFurtherData(context, options.verifyData, options.data);
   const data = await readJsonOption(context, '--data', options.data);
-  const furtherData = await readFurtherData(context, options.verifyData);
   const receipt = await readReceipt(context, options.receipt);
   await context.needs('operations');
   refuseClientCredentials(context);

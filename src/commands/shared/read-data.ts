@@ -32,10 +32,15 @@ async function readText(context: Context, option: string, value: string): Promis
   return readNamedFile(path, `The file ${path} of ${option}`, 'usage').toString('utf8');
 }
 
-/** Reads the data of further steps, each an object. @throws Psd2Error `usage` */
-export async function readFurtherData(context: Context, values: string[]): Promise<string[]> {
-  if (values.filter((value) => value === '-').length > 1) {
-    throw new Psd2Error('usage', 'Only one --verify-data can read standard input');
+/**
+ * Reads the data of further steps.
+ *
+ * @param data the value of `--data`, which may read standard input too
+ * @throws Psd2Error `usage`
+ */
+export async function readFurtherData(context: Context, values: string[], data?: string): Promise<string[]> {
+  if ([data, ...values].filter((value) => value === '-').length > 1) {
+    throw new Psd2Error('usage', 'Only one of --data and --verify-data can read standard input');
   }
   const texts: string[] = [];
   for (const value of values) texts.push(await readJsonOption(context, '--verify-data', value));

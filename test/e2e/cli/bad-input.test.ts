@@ -230,7 +230,7 @@ describe('psd2 refuses bad input before it calls the bank', () => {
       'data for two steps from one standard input',
       confirmed({}, '--verify-data', '-', '--verify-data', '-'),
       'usage',
-      /Only one --verify-data can read standard input/,
+      /Only one of --data and --verify-data can read standard input/,
     ],
     // options and commands
     ['unknown option', ['accounts', 'list', '--colour'], 'usage', /[Uu]nknown option '--colour'/],
