@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openHomes } from './homes.js';
 import { BANK_CORE, RULES, timeSync } from './interfaces.js';
-import { FEWEST_PAIRS, intervalOf, median, roundsWithin, timeProcesses } from './measure.js';
+import { intervalOf, MIN_PAIRS, median, roundsWithin, timeProcesses } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
 import { startPostgres } from './postgres.js';
 
@@ -15,7 +15,7 @@ const SHORT = {
   '__complete (the Tab key)': ['__complete', 'words', 'accounts', 'balance', ''],
   'profile list': ['profile', 'list'],
 };
-const MOST_ROUNDS = 60;
+const MAX_ROUNDS = 60;
 
 /**
  * Runs both builds in turns.
@@ -61,7 +61,7 @@ function compareTimes(builds, node, operator, seconds) {
     for (const { what, env } of homes)
       add(`time of accounts list, ${what}`, ['accounts', 'list', '--psu-ip', '203.0.113.7'], env);
   }
-  const times = timeProcesses(commands, { rounds: MOST_ROUNDS, atLeast: FEWEST_PAIRS, seconds });
+  const times = timeProcesses(commands, { rounds: MAX_ROUNDS, atLeast: MIN_PAIRS, seconds });
   return names.map((name) => ({
     name,
     unit: 'ms',
@@ -78,7 +78,7 @@ function compareSync(builds, node, operator, seconds) {
     name: `CPU time of a synced call, ${what}`,
     times: { this: [], other: [] },
   }));
-  for (const round of roundsWithin(seconds, { atLeast: FEWEST_PAIRS, atMost: MOST_ROUNDS })) {
+  for (const round of roundsWithin(seconds, { atLeast: MIN_PAIRS, atMost: MAX_ROUNDS })) {
     for (const [at, { times }] of rows.entries()) {
       for (const { build, program, homes } of round % 2 === 0 ? [own, others] : [others, own]) {
         const name = `${build}-${at}-${round}`;

@@ -19,7 +19,7 @@ const DEALT = 1_000_000;
 const PART = DEALT / 10;
 const HAND = 100;
 const ANSWER_MS = 100;
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 /** What no command offers: handing out customers without syncing them. */
 const SOURCES = `
 export { parseAddress } from './src/store/postgres/address.ts';
@@ -54,7 +54,7 @@ async function workersFigures(node, version, server, seconds) {
   try {
     const open = await openDatabases(bank, server);
     const rounds = [];
-    for (const _ of roundsWithin(seconds, { atLeast: 1, atMost: MOST_ROUNDS })) {
+    for (const _ of roundsWithin(seconds, { atLeast: 1, atMost: MAX_ROUNDS })) {
       const rates = {};
       for (const workers of [1, 2, 4]) rates[workers] = await rateOf(node, workers, bank, open());
       rounds.push(rates);
@@ -103,7 +103,7 @@ async function callFigures(node, version, server, seconds) {
   try {
     const open = await openDatabases(bank, server);
     const rounds = [];
-    for (const round of roundsWithin(seconds, { atLeast: 1, atMost: MOST_ROUNDS })) {
+    for (const round of roundsWithin(seconds, { atLeast: 1, atMost: MAX_ROUNDS })) {
       const files = timeSync(node, bank, ['--out', join(bank.folder, `files-${round}`)], {});
       const database = open();
       const before = costOf(server);

@@ -10,7 +10,7 @@ import { openOperator, PROGRAM } from './operator.js';
 const SCRIPT = fileURLToPath(new URL('sync-undici.js', import.meta.url));
 const CUSTOMERS = 300;
 const MANY_CUSTOMERS = 3_000;
-const MOST_ROUNDS = 10;
+const MAX_ROUNDS = 10;
 /** Client and bank have a core each. */
 const CLIENT_CORE = '1';
 const BANK_CORE = '0';
@@ -36,7 +36,7 @@ async function manyCustomers(node, version, seconds) {
   const bank = await openCannedBank({ customers: MANY_CUSTOMERS, core: BANK_CORE });
   try {
     const rounds = [];
-    for (const round of roundsWithin(seconds, { atMost: MOST_ROUNDS })) {
+    for (const round of roundsWithin(seconds, { atMost: MAX_ROUNDS })) {
       const signatures = signaturesASecond(CLIENT_CORE);
       const first = timeCanned(node, bank, `one-${round}`, 1);
       const again = timeCanned(node, bank, `one-${round}`, 1);
@@ -148,7 +148,7 @@ async function fewCustomers(node, version, seconds) {
   try {
     await operator.logInMany(CUSTOMERS);
     const rounds = [];
-    for (const round of roundsWithin(seconds, { atMost: MOST_ROUNDS })) {
+    for (const round of roundsWithin(seconds, { atMost: MAX_ROUNDS })) {
       // A new folder each time: ext4 creates files slowly just after many were removed.
       const out = join(operator.folder, `synced-${round}`);
       // In the same round, since the load of the machine changes.

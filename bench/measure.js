@@ -60,7 +60,7 @@ function timeOnce({ name, command: [program, ...words], env }) {
 }
 
 /** With fewer pairs, even the smallest and the largest ratio are no interval of 99 %. */
-export const FEWEST_PAIRS = 8;
+export const MIN_PAIRS = 8;
 
 /**
  * Where the true median of such ratios lies with a probability of at least 99 %, whatever their distribution: between two of
@@ -70,7 +70,7 @@ export const FEWEST_PAIRS = 8;
  * @returns `differs` if the interval from `low` to `high` does not contain 1
  */
 export function intervalOf(ratios) {
-  if (ratios.length < FEWEST_PAIRS) throw new Error(`${ratios.length} pairs say nothing`);
+  if (ratios.length < MIN_PAIRS) throw new Error(`${ratios.length} pairs say nothing`);
   const sorted = [...ratios].sort((a, b) => a - b);
   let below = 0;
   let atMostBelow = 0.5 ** sorted.length;

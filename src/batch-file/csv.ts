@@ -14,7 +14,7 @@ const COLUMNS = [
 type Column = (typeof COLUMNS)[number];
 
 /** Far more than a line with all columns at their longest. */
-const LONGEST_LINE = 65_536;
+const MAX_LINE_LENGTH = 65_536;
 
 /** A line of a CSV file: its number, from 1, and its cells. */
 interface Row {
@@ -59,7 +59,7 @@ const HEADING_HINT = `The first line names the columns, for example name,iban,am
 /** The beginning of the file, with its whole first line, and the separator that this line has. */
 async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: string; separator: ',' | ';' }> {
   let begin = '';
-  while (!/\S.*[\r\n]/.test(begin) && begin.length < LONGEST_LINE) {
+  while (!/\S.*[\r\n]/.test(begin) && begin.length < MAX_LINE_LENGTH) {
     const { value, done } = await texts.next();
     if (done) break;
     begin += value;
@@ -79,7 +79,7 @@ async function* rowsOf(
     delimiter: separator,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
-    max_record_size: LONGEST_LINE,
+    max_record_size: MAX_LINE_LENGTH,
     trim: true,
     // The parser keeps no rows: an error would drop them.
     on_record: (cells: string[], { lines }) => {
@@ -197,7 +197,7 @@ function readYesOrNo(text: string): boolean | null {
 function whyUnreadable({ code }: CsvError): string {
   switch (code) {
     case 'CSV_MAX_RECORD_SIZE':
-      return `The line is longer than ${LONGEST_LINE} characters, or a quote is not closed`;
+      return `The line is longer than ${MAX_LINE_LENGTH} characters, or a quote is not closed`;
     case 'CSV_QUOTE_NOT_CLOSED':
       return 'A quote is not closed';
     default:

@@ -7,7 +7,7 @@ import { decodeQcStatements, encodeQcStatements, QC_STATEMENTS_OID } from './qc-
 
 /** Key usage, extended key usage and subject alternative name: a request asks for those of the old certificate. */
 const KEPT_EXTENSIONS = ['2.5.29.15', '2.5.29.37', '2.5.29.17'];
-const LEAST_RSA_BITS = 2048;
+const MIN_RSA_BITS = 2048;
 /** The curves by the name that Node.js gives them, with the hash that fits. */
 const CURVES = new Map([
   ['prime256v1', { namedCurve: 'P-256', hash: 'SHA-256' }],
@@ -75,7 +75,7 @@ interface NewKeys {
 async function keysLike({ publicKey }: NodeCertificate): Promise<NewKeys> {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = publicKey;
   if (type === 'rsa' || type === 'rsa-pss') {
-    const keyBits = Math.max(LEAST_RSA_BITS, details?.modulusLength ?? 0);
+    const keyBits = Math.max(MIN_RSA_BITS, details?.modulusLength ?? 0);
     const keys = await webcrypto.subtle.generateKey(
       {
         name: 'RSASSA-PKCS1-v1_5',

@@ -18,7 +18,7 @@ export interface LineWork {
 }
 
 /** After so many shares in a row that no line is to blame for, the run stops. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 /** These stop the run at once: the next line would meet them too. */
 const STOPPING = ['certificate', 'callback_port_busy', 'no_profile'];
 /** These say that the bank or the store is away. One of them may be about one line. */
@@ -122,6 +122,6 @@ function failureCount(problem: Psd2Error | null, before: number): number {
   if (problem === null) return 0;
   if (STOPPING.includes(problem.code)) throw problem;
   if (!AWAY.includes(problem.code)) return 0;
-  if (before + 1 >= MOST_FAILURES) throw problem;
+  if (before + 1 >= MAX_FAILURES) throw problem;
   return before + 1;
 }

@@ -8,7 +8,7 @@ import { shellWords } from './shell-words.ts';
 /** C0 and C1 controls and DEL; `URL` would silently drop tabs and newlines. */
 const CONTROL_CHARACTERS = /\p{Cc}/u;
 /** Longer than any server accepts. */
-const LONGEST_ADDRESS = 8_192;
+const MAX_ADDRESS_LENGTH = 8_192;
 
 /**
  * An address from the bank (`Location`, `scaRedirectURL`) that psd2 may open in a browser: absolute, `https:`, or `http:`
@@ -22,7 +22,7 @@ export function assertOpenable(url: string): URL {
     new Psd2Error('bank_answer', `psd2 does not open the address from the bank in a browser: ${why}`, {
       hint: 'Check the base URL of the profile. If it is right, ask the bank.',
     });
-  if (url.length > LONGEST_ADDRESS) throw refuse(`it is longer than ${LONGEST_ADDRESS} characters`);
+  if (url.length > MAX_ADDRESS_LENGTH) throw refuse(`it is longer than ${MAX_ADDRESS_LENGTH} characters`);
   // `URL` reads a backslash as a slash. Not every browser does, so the browser might open another host.
   if (url.includes('\\')) throw refuse('it contains a backslash');
   if (CONTROL_CHARACTERS.test(url)) throw refuse('it contains control characters');

@@ -34,10 +34,10 @@ export function pathOf(request: Pick<WireRequest, 'target'>): string {
  */
 export type OpenSocket = (opened: (socket: Socket) => void, failed: (error: unknown) => void) => () => void;
 
-const LARGEST_ANSWER = 32 * 1024 * 1024;
-const LARGEST_HEAD = 16 * 1024;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_HEAD_BYTES = 16 * 1024;
 /** undici counts at least one of every four bytes of the head, so a head of this size is always too large. */
-const LONGEST_HEAD = 4 * LARGEST_HEAD;
+const MAX_COUNTED_HEAD_BYTES = 4 * MAX_HEAD_BYTES;
 /** How long an idle connection stays open if the bank does not say. */
 const IDLE_MS = 60_000;
 
@@ -84,7 +84,7 @@ export class Line {
       },
       pipelining: 1,
       // Set explicitly, so that NODE_OPTIONS cannot override it.
-      maxHeaderSize: LARGEST_HEAD,
+      maxHeaderSize: MAX_HEAD_BYTES,
       // The caller limits the time of the whole call.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -145,11 +145,11 @@ export class Line {
             const coding = answered['content-encoding']?.trim().toLowerCase();
             if (coding && coding !== 'identity')
               throw new UnusableAnswer(`has the encoding ${coding}, which psd2 did not ask for`);
-            if (Number(answered['content-length']) > LARGEST_ANSWER) throw tooLarge();
+            if (Number(answered['content-length']) > MAX_ANSWER_BYTES) throw tooLarge();
           },
           onResponseData: (_, chunk) => {
             size += chunk.length;
-            if (size > LARGEST_ANSWER) throw tooLarge();
+            if (size > MAX_ANSWER_BYTES) throw tooLarge();
             chunks.push(chunk);
           },
           onResponseEnd: () => {
@@ -279,7 +279,8 @@ class Head {
   }
 
   readonly #look = () => {
-    if (this.#socket.bytesRead - this.#from > LONGEST_HEAD) this.#socket.destroy(new HeadTooLarge());
+    if (this.#socket.bytesRead - this.#from > MAX_COUNTED_HEAD_BYTES)
+      this.#socket.destroy(new HeadTooLarge());
   };
 }
 

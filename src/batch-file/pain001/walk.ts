@@ -24,7 +24,7 @@ const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:';
 const INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /** More characters than any text or tag of a payment has. */
-const LONGEST_TEXT = 65_536;
+const MAX_TEXT_LENGTH = 65_536;
 
 /** Deeper than any element of pain.001. */
 const DEEPEST = 64;
@@ -90,12 +90,12 @@ export function walkDocument(visitor: Visitor): Walk {
   });
   return {
     write(text) {
-      for (let at = 0; at < text.length; at += LONGEST_TEXT) {
-        const piece = text.slice(at, at + LONGEST_TEXT);
+      for (let at = 0; at < text.length; at += MAX_TEXT_LENGTH) {
+        const piece = text.slice(at, at + MAX_TEXT_LENGTH);
         sinceEvent += piece.length;
         parser.write(piece);
-        if (sinceEvent > 2 * LONGEST_TEXT)
-          refuse(`The XML has a text, a tag or comments of more than ${LONGEST_TEXT} characters`);
+        if (sinceEvent > 2 * MAX_TEXT_LENGTH)
+          refuse(`The XML has a text, a tag or comments of more than ${MAX_TEXT_LENGTH} characters`);
       }
     },
     close: () => void parser.close(),

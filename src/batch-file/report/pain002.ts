@@ -35,7 +35,7 @@ const STATUSES: Readonly<Record<LineState, string>> = {
 };
 
 /** ISO 20022 `Max105Text`. */
-const LONGEST_REASON = 105;
+const MAX_REASON_LENGTH = 105;
 
 /**
  * The report as pain.002.001.10 (ISO 20022, CustomerPaymentStatusReportV10), for the system that made the file: it finds its
@@ -67,7 +67,7 @@ export async function* writePain002(rows: Rows, header: ReportHeader): AsyncGene
 
 function writeTransaction(row: ReportRow): string {
   const { state, reason, paidAt, name, iban, amount, currency, executionDate, description, from, ids } = row;
-  const reasons = [state, ...(cut(reason ?? '', 10 * LONGEST_REASON).match(/.{1,105}/gu) ?? [])];
+  const reasons = [state, ...(cut(reason ?? '', 10 * MAX_REASON_LENGTH).match(/.{1,105}/gu) ?? [])];
   const day = executionDate === null ? '' : `<ReqdExctnDt><Dt>${executionDate}</Dt></ReqdExctnDt>`;
   const remittance = element('Ustrd', cut(description, 140));
   return `<TxInfAndSts>${id('StsId', row.flow)}${id('OrgnlInstrId', ids.instructionId)}${id('OrgnlEndToEndId', ids.endToEndId ?? row.endToEndId ?? row.reference)}

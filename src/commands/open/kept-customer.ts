@@ -39,7 +39,7 @@ export async function readKept(
       },
       async listed(consentId, accounts) {
         const listed = accounts.map(({ accountId, iban }) => ({ accountId, iban }));
-        if (!kept || listed.length > MOST_LISTED || knows(kept, consentId, listed)) return;
+        if (!kept || listed.length > MAX_LISTED || knows(kept, consentId, listed)) return;
         try {
           await customers.change(customer, (before) => {
             if (knows(before, consentId, listed)) throw NOTHING_NEW;
@@ -99,7 +99,7 @@ function isIbanLike(name: string): boolean {
 const NOTHING_NEW = new Error('There is nothing to keep');
 
 /** A consent with more accounts is not noted. */
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 /** Whether a record has what was listed. Nothing is kept with a consent that has ended. */
 function knows(
@@ -124,7 +124,7 @@ function withListed(before: KeptCustomer, consentId: string, listed: readonly Ke
   return {
     ...before,
     consents: before.consents.map((each) => (each.consentId === consentId ? { ...each, listed } : each)),
-    accounts: [...listed, ...others].slice(0, MOST_LISTED),
+    accounts: [...listed, ...others].slice(0, MAX_LISTED),
   };
 }
 

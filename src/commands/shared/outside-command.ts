@@ -9,7 +9,7 @@ import { beginTimeLimit } from '../../time-limit.ts';
 import type { Context } from '../context.ts';
 
 /** More than any expected answer. */
-const LARGEST_OUTPUT = 64 * 1024;
+const MAX_OUTPUT = 64 * 1024;
 
 type OutsideSetting = 'signer' | 'payeeCheck' | 'notifyLink' | 'notify';
 
@@ -73,8 +73,8 @@ function collectOutput(child: ChildProcessWithoutNullStreams, onTooMuch: () => v
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
-      if (name === 'stdout' && output.stdout.length + text.length > LARGEST_OUTPUT) onTooMuch();
-      else output[name] = (output[name] + text).slice(-LARGEST_OUTPUT);
+      if (name === 'stdout' && output.stdout.length + text.length > MAX_OUTPUT) onTooMuch();
+      else output[name] = (output[name] + text).slice(-MAX_OUTPUT);
     });
   }
   return output;

@@ -212,7 +212,7 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
   if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, onReport);
 }
 
-/** No round has the customers whose only consent was withdrawn or has ended. They are told of: nothing of them is read. */
+/** Reports the customers whose only consent was withdrawn or has ended: no round reads anything of them. */
 async function reportWithdrawn(context: Context, onReport: OnReport): Promise<void> {
   const { whyWithdrawn, withdrawnConsents } = await import('../open/withdrawn.ts');
   const { customers } = await context.store();
