@@ -33,7 +33,11 @@ export default defineConfig({
     isolate: false,
     // The end of a run waits for the processes of the tests.
     teardownTimeout: MINUTE_MS,
-    setupFiles: ['test/support/before-midnight.ts', 'test/support/own-environment.ts'],
+    setupFiles: [
+      'test/support/before-midnight.ts',
+      'test/support/own-environment.ts',
+      'test/support/scrypt-once.js',
+    ],
     projects: [
       {
         extends: true,

@@ -2,6 +2,7 @@
 // tests that need thousands of runs. Its parent sends what to run, and gets how it ended.
 import fs from 'node:fs';
 import { Readable } from 'node:stream';
+import '../support/scrypt-once.js';
 import { main } from '../../dist/main.js';
 
 /** The output of the current run. */

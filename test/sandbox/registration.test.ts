@@ -7,15 +7,20 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readEidasCertificate } from '../../src/certificates/eidas.ts';
 import { loadOrCreateRegistration, type Registration } from '../../src/sandbox/folder/registration.ts';
+import { makeFewKeys } from '../support/few-keys.ts';
 
 let folder: string;
 let first: Registration;
 
 beforeAll(async () => {
+  makeFewKeys();
   folder = join(await mkdtemp(join(tmpdir(), 'psd2-registration-')), 'sandbox');
   first = await loadOrCreateRegistration(folder);
 });
-afterAll(() => rm(join(folder, '..'), { recursive: true, force: true }));
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await rm(join(folder, '..'), { recursive: true, force: true });
+});
 
 function pem(file: string): string {
   return readFileSync(file, 'utf8');

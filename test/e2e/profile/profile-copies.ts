@@ -19,6 +19,8 @@ export interface ProfileCopies {
   /** The folder that is copied. Nothing in it is protected. */
   original(): string;
   copy(): string;
+  /** A copy that {@link protect} has protected with the passphrase. Every one has the same key. */
+  protectedCopy(): Promise<string>;
   /** The environment of an operator who knows only the profile and perhaps the passphrase. */
   own(config: string, passphrase?: string): Environment;
   run(config: string, args: string[], passphrase?: string): Promise<EndedCall>;
@@ -31,14 +33,20 @@ export function useProfileCopies(operator: Operator): ProfileCopies {
   const original = join(operator.folder, 'original');
   let settings: Record<string, string> = {};
   let count = 0;
+  let first: Promise<string> | undefined;
+  const copyOf = (folder: string) => {
+    count += 1;
+    const config = join(operator.folder, `config-${count}`);
+    cpSync(folder, config, { recursive: true });
+    return config;
+  };
   const copies: ProfileCopies = {
     settings: () => settings,
     original: () => original,
-    copy: () => {
-      count += 1;
-      const config = join(operator.folder, `config-${count}`);
-      cpSync(original, config, { recursive: true });
-      return config;
+    copy: () => copyOf(original),
+    protectedCopy: async () => {
+      first ??= protectOne();
+      return copyOf(await first);
     },
     own: (config, passphrase) => ({
       PSD2_CONFIG_DIR: config,
@@ -52,6 +60,11 @@ export function useProfileCopies(operator: Operator): ProfileCopies {
       expect(readDocument(protectedProfile, ended.stdout)).toEqual({ name: 'bank', protected: 'passphrase' });
     },
     token: async (config) => (await copies.run(config, ['auth', 'token'], PASSPHRASE)).stdout,
+  };
+  const protectOne = async () => {
+    const config = copies.copy();
+    await copies.protect(config);
+    return config;
   };
   beforeAll(async () => {
     settings = await operator.json(z.record(z.string(), z.string()), ['sandbox', 'env']);

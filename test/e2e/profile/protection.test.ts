@@ -19,7 +19,7 @@ import {
 } from './profile-copies.ts';
 
 const operator = keepRunning(useLoggedIn());
-const { settings, original, copy, own, run, protect, token } = useProfileCopies(operator);
+const { settings, original, copy, protectedCopy, own, run, protect, token } = useProfileCopies(operator);
 
 describe('a profile that is protected by a passphrase', () => {
   it('a protected profile has no token, secret or key in clear on the disk, and works as before', async () => {
@@ -80,8 +80,7 @@ describe('a profile that is protected by a passphrase', () => {
       'PSD2_CONFIG_PASSPHRASE',
     ],
   ])('psd2 exits with 3 %s, before it sends or stores anything', async (_how, passphrase, message, hint) => {
-    const config = copy();
-    await protect(config);
+    const config = await protectedCopy();
     expire(config);
     const before = everything(config);
     for (const args of [
@@ -102,8 +101,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('psd2 refuses a protected profile if one of its files was changed, and names the file', async () => {
-    const config = copy();
-    await protect(config);
+    const config = await protectedCopy();
     const changed = JSON.parse(readFileSync(customerFile(config), 'utf8'));
     changed.sealed.data = Buffer.from('something else').toString('base64');
     writeFileSync(customerFile(config), JSON.stringify(changed));
@@ -131,8 +129,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('psd2 profile unprotect writes the profile in clear only after a confirmation', async () => {
-    const config = copy();
-    await protect(config);
+    const config = await protectedCopy();
     expect(readError(await run(config, ['profile', 'unprotect', '--json'], PASSPHRASE))).toMatchObject({
       code: 'confirmation_needed',
       exitCode: 2,
@@ -178,8 +175,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('psd2 profile protect takes a new passphrase from standard input', async () => {
-    const config = copy();
-    await protect(config);
+    const config = await protectedCopy();
     const changed = await operator.psd2(['profile', 'protect', '--passphrase-stdin'], {
       env: own(config, PASSPHRASE),
       input: 'another one\n',
@@ -190,8 +186,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('a profile stays protected if it is added again, but not after it was removed', async () => {
-    const config = copy();
-    await protect(config);
+    const config = await protectedCopy();
     const add = (passphrase?: string) =>
       operator.psd2(['profile', 'add', 'bank', '--yes'], {
         env: { ...settings(), ...own(config, passphrase) },

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -55,6 +55,20 @@ async function protect(protector: typeof PROTECTOR | undefined = PROTECTOR): Pro
   await stores.tokens.rewrite();
 }
 
+let made: StoreFolder | undefined;
+/** What a new folder has after {@link store} and {@link protect}. Each use of a passphrase takes time, so it is made once. */
+async function storeProtected(): Promise<void> {
+  const here = folder;
+  if (made === undefined) {
+    made = newConfigFolder(temporary);
+    folder = made;
+    await store();
+    await protect();
+    folder = here;
+  }
+  cpSync(made.root, here.root, { recursive: true });
+}
+
 /** Every file of the profile, with its content. */
 const files = () =>
   Object.fromEntries(
@@ -106,8 +120,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('a protected profile shows without the passphrase what is not secret', async () => {
-    await store();
-    await protect();
+    await storeProtected();
     const stores = open('');
     const { clientSecret, qwacKey, ...others } = settings;
     expect(stores.profiles.read('bank')).toEqual({
@@ -124,8 +137,7 @@ describe('a profile that is protected by a passphrase', () => {
   ])(
     'with %s, psd2 gets nothing from a protected profile, and writes nothing in plain text',
     async (_what, passphrase, message) => {
-      await store();
-      await protect();
+      await storeProtected();
       const before = files();
       const stores = open(passphrase);
       const refusal = { code: 'config', message: expect.stringContaining(message) };
@@ -150,8 +162,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('a protected profile encrypts everything new', async () => {
-    await store();
-    await protect();
+    await storeProtected();
     const stores = open();
     await write(stores.tokens, '7654321', { ...tokens, accessToken: 'secret-new' });
     await stores.profiles.write('bank', { ...settings, clientSecret: 'secret-renewed' });
@@ -161,8 +172,7 @@ describe('a profile that is protected by a passphrase', () => {
   });
 
   it('a new passphrase does not rewrite the files', async () => {
-    await store();
-    await protect();
+    await storeProtected();
     const path = folder.protection('bank');
     const { [path]: _old, ...before } = files();
     await open().vault.protect({ kind: 'passphrase', passphrase: 'battery staple' });
@@ -240,8 +250,7 @@ describe('a profile that is protected by a passphrase', () => {
 
 describe('the file of the key is gone', () => {
   beforeEach(async () => {
-    await store();
-    await protect();
+    await storeProtected();
     rmSync(folder.protection('bank'));
   });
 
@@ -269,8 +278,7 @@ describe('encrypted data that was changed on disk', () => {
     message: `${path} is damaged: what is encrypted in it was changed, or was written for another place`,
   });
   beforeEach(async () => {
-    await store();
-    await protect();
+    await storeProtected();
   });
 
   it('data with a changed byte does not open', async () => {
