@@ -1,10 +1,10 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
+import { openPages, type Pages } from '../support/pages.ts';
 
 /** Opens pages in Chromium. Everything that the browser writes to its console fails the test. */
 export interface QuietPages {
-  /** Opens a page in its own browser context. */
+  /** Opens a page that has no cookies, and shares nothing with the other pages of the test. */
   open(options: BrowserContextOptions): Promise<Page>;
   /** Ignores console messages with `text` that were written until now. */
   forgive(text: string): void;
@@ -12,27 +12,27 @@ export interface QuietPages {
 
 /** Starts a Chromium for the tests of the surrounding `describe`. */
 export function useQuietPages(): QuietPages {
-  let browser: Browser;
-  let contexts: BrowserContext[] = [];
+  let pages: Pages;
+  let listened: Page[] = [];
   let complaints: string[] = [];
+  const hear = (message: ConsoleMessage) => complaints.push(message.text());
+  const hearError = (error: Error) => complaints.push(error.message);
   beforeAll(async () => {
-    browser = await launchChromium();
+    pages = await openPages();
   }, 30_000);
-  afterAll(() => browser.close());
+  afterAll(() => pages.close());
   afterEach(async () => {
-    await Promise.all(contexts.map((context) => context.close()));
+    for (const page of listened) page.off('console', hear).off('pageerror', hearError);
     const heard = complaints;
-    [contexts, complaints] = [[], []];
+    [listened, complaints] = [[], []];
+    await pages.putAway();
     expect(heard).toEqual([]);
   });
   return {
     async open(options) {
-      const context = await browser.newContext(options);
-      contexts.push(context);
-      const page = await context.newPage();
-      page.on('console', (message) => complaints.push(message.text()));
-      page.on('pageerror', (error) => complaints.push(error.message));
-      return page;
+      const page = await pages.open(options);
+      listened.push(page);
+      return page.on('console', hear).on('pageerror', hearError);
     },
     forgive(text) {
       complaints = complaints.filter((complaint) => !complaint.includes(text));

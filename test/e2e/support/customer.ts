@@ -1,6 +1,6 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { launchChromium } from '../../support/chromium.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { openPages, type Pages } from '../../support/pages.ts';
 import { ADDRESS, type Running } from './psd2.ts';
 
 /** A customer of the bank with their own browser, without earlier cookies. */
@@ -19,16 +19,13 @@ export interface Customer {
 
 /** Opens a Chromium for the tests of this file. @returns a function that gives another customer at each call */
 export function useChromium(): (options?: BrowserContextOptions) => Promise<Customer> {
-  let chromium: Browser | undefined;
+  let pages: Pages;
   beforeAll(async () => {
-    chromium = await launchChromium();
+    pages = await openPages();
   });
-  afterAll(() => chromium?.close());
-  return async (options) => {
-    const context = await chromium?.newContext(options);
-    if (!context) throw new Error('Chromium does not run');
-    return openCustomer(await context.newPage());
-  };
+  afterEach(() => pages.putAway());
+  afterAll(() => pages.close());
+  return async (options) => openCustomer(await pages.open(options));
 }
 
 function openCustomer(page: Page): Customer {
