@@ -240,3 +240,43 @@ describe('the index and the resources of flows', () => {
     expect(all.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
   }, 20_000);
 });
+
+describe('an index that is read again and again', () => {
+  const others = () => new FlowIndex(folder);
+
+  it('has what another process adds, also while a line of it is still being written', () => {
+    const index = new FlowIndex(folder);
+    index.add({ flow: 'a', reference: 'INV-1' });
+    expect([...index.read().keys()]).toEqual(['a']);
+    others().add({ flow: 'b', resourceId: 'R1' });
+    expect(index.firstWith('r1')).toBe('b');
+    others().add({ flow: 'c', resourceId: 'r1' });
+    const text = readFileSync(path, 'utf8');
+    const cut = text.length - 5;
+    writeFileSync(path, text.slice(0, cut));
+    expect([...index.read().keys()]).toEqual(['a', 'b']);
+    appendFileSync(path, text.slice(cut));
+    expect([...index.read().keys()]).toEqual(['a', 'b', 'c']);
+    expect(index.firstWith('R1')).toBe('b');
+    expect([...index.compared()]).toEqual([['a', 'inv-1']]);
+  });
+
+  it('is read from its beginning if it was removed, replaced or changed', () => {
+    const index = new FlowIndex(folder);
+    index.add({ flow: 'a', resourceId: 'r1' });
+    expect(index.firstWith('r1')).toBe('a');
+    rmSync(path);
+    expect(index.firstWith('r1')).toBeUndefined();
+    // The new file may have the number of the old one, and is longer.
+    others().add(
+      { flow: 'b', resourceId: 'r2' },
+      { flow: 'c', resourceId: 'r1' },
+      { flow: 'd', reference: null },
+    );
+    expect([...index.read().keys()]).toEqual(['b', 'c', 'd']);
+    const text = readFileSync(path, 'utf8');
+    rmSync(path);
+    writeFileSync(path, text.replace('"c"', '"x"'), { mode: 0o600 });
+    expect([...index.read().keys()]).toEqual(['b', 'd']);
+  });
+});

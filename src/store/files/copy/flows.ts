@@ -30,8 +30,6 @@ export class FlowCopies {
   readonly #flows: FlowFolder;
   readonly #index: FlowIndex;
   readonly #claims: ReferenceClaims;
-  /** The index as this copy has read and extended it: there may be many flows. */
-  #indexed: Map<string, IndexedFlow> | undefined;
 
   /** @param folder of the profile's journals */
   constructor(folder: string) {
@@ -64,7 +62,7 @@ export class FlowCopies {
       z.unknown(),
       (events = [], event, at) => [...events, { at: new Date(at).toISOString(), event }],
     );
-    const sent = this.#known(flow).sent;
+    const sent = this.#index.read().get(flow)?.sent;
     if (read && sent && this.#isOpen(flow)) throw journalIsOlder(flow, this.#flows.pathOf(flow));
     const underWay = listFolder(join(this.#folder, 'open')).includes(flow);
     return read && { kind: 'flow', flow, underWay, events: read.current };
@@ -122,18 +120,13 @@ export class FlowCopies {
     const kind: KnownKind<K> = KINDS[name];
     const current = this.#flows.read(kind, flow)?.current;
     if (!current) return;
-    const known = this.#known(flow);
+    const known: IndexedFlow = this.#index.read().get(flow) ?? {};
     const order = kind.orderOf?.(current);
     const entries: IndexEntry[] = entriesOf(this.#flows, kind, current).filter(
       ({ resourceId, sent }) => !(resourceId && known.resourceIds?.has(resourceId)) || sent !== known.sent,
     );
     if (order && known.reference === undefined) entries.unshift({ flow, reference: order.reference });
     if (entries.length > 0) this.#index.add(...entries);
-  }
-
-  #known(flow: string): IndexedFlow {
-    this.#indexed ??= this.#index.read();
-    return this.#indexed.get(flow) ?? {};
   }
 
   #isOpen(flow: string): boolean {

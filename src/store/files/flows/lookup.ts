@@ -9,7 +9,7 @@ import { UnsafeFile } from '../../disk/permissions.ts';
 import { findFlow } from '../../flow/ids.ts';
 import { type FlowKind, KINDS } from '../../flow/kinds.ts';
 import { journalIsMissing, type ReferencedTransfer } from '../../flow/refusals.ts';
-import { checkedLine, checkedLines } from './checked-lines.ts';
+import { checkedLine, GrowingLines } from './checked-lines.ts';
 import { damagedAt, type ReadFlow, readFirstEvent, readFlowFile } from './file.ts';
 
 type FoundFlow = Progress & { flow: string };
@@ -60,23 +60,22 @@ export class FlowLookup {
    */
   withReference(reference: string): ReferencedTransfer[] {
     const index = this.#index.read();
+    const compared = this.#index.compared();
     const learnt: IndexEntry[] = [];
-    const referenceOf = (flow: string) => {
-      const known = index.get(flow)?.reference;
+    const comparedOf = (flow: string) => {
+      const known = compared.get(flow);
       if (known !== undefined) return known;
       const read = this.#readReference(flow);
       learnt.push({ flow, reference: read });
-      return read;
+      return read === null ? null : comparableReference(read);
     };
     const wanted = comparableReference(reference);
-    const isWanted = (known: string | null | undefined) =>
-      typeof known === 'string' && comparableReference(known) === wanted;
     const all = this.#flows.newestFirst(KINDS.transfer);
-    const flows = all.filter((flow) => isWanted(referenceOf(flow)));
+    const flows = all.filter((flow) => comparedOf(flow) === wanted);
     this.#note(learnt);
     // An entry with the reference alone is left by a process that was killed before it had created the journal.
     const [missing] = [...index].filter(
-      ([flow, known]) => isWanted(known.reference) && known.resourceIds?.size && !all.includes(flow),
+      ([flow, { resourceIds }]) => compared.get(flow) === wanted && resourceIds?.size && !all.includes(flow),
     );
     if (missing) throw journalIsMissing(reference, missing[0], this.#flows.pathOf(missing[0]));
     return flows.flatMap((flow): ReferencedTransfer[] => {
@@ -253,32 +252,63 @@ export interface IndexedFlow {
  */
 export class FlowIndex {
   readonly #path: string;
+  /** A long run reads it for each payment: only what was added since is read again. */
+  readonly #lines: GrowingLines;
+  #flows = new Map<string, IndexedFlow>();
+  #compared = new Map<string, string | null>();
+  /** The flow whose entry with a resource came first, by the id in lower case. */
+  #owners = new Map<string, string>();
 
   /** @param folder of the flows' journals */
   constructor(folder: string) {
     this.#path = join(folder, 'index');
+    this.#lines = new GrowingLines(this.#path);
   }
 
-  read(): Map<string, IndexedFlow> {
-    const flows = new Map<string, IndexedFlow>();
-    for (const line of readLines(this.#path)) {
-      const { flow, reference, resourceId, sent } = line;
-      const known = flows.get(flow) ?? {};
-      if (reference !== undefined) known.reference = reference;
-      if (resourceId !== undefined) known.resourceIds ??= new Set();
-      if (resourceId) known.resourceIds?.add(resourceId);
-      // The entry of a resource may come late, from a process that was stopped while another one continued the flow.
-      const isLate = resourceId !== undefined && sent === null && known.sent !== undefined;
-      if (sent !== undefined && !isLate) known.sent = sent;
-      flows.set(flow, known);
-    }
-    return flows;
+  read(): ReadonlyMap<string, Readonly<IndexedFlow>> {
+    this.#readOn();
+    return this.#flows;
+  }
+
+  /** The references of the flows, as {@link comparableReference} compares them. */
+  compared(): ReadonlyMap<string, string | null> {
+    this.#readOn();
+    return this.#compared;
   }
 
   /** The flow whose entry with this resource came first; compared without case. Undefined if no flow has it. */
   firstWith(resourceId: string): string | undefined {
-    const wanted = resourceId.toLowerCase();
-    return readLines(this.#path).find((line) => line.resourceId?.toLowerCase() === wanted)?.flow;
+    this.#readOn();
+    return this.#owners.get(resourceId.toLowerCase());
+  }
+
+  /** Skips damaged lines. @throws Psd2Error `config` if another user may have written them */
+  #readOn(): void {
+    const { lines, isAnew } = this.#lines.next();
+    if (isAnew) {
+      this.#flows = new Map();
+      this.#compared = new Map();
+      this.#owners = new Map();
+    }
+    for (const json of lines) this.#learn(entry.parse(JSON.parse(json)));
+  }
+
+  #learn({ flow, reference, resourceId, sent }: IndexEntry): void {
+    const known = this.#flows.get(flow) ?? {};
+    if (reference !== undefined) {
+      known.reference = reference;
+      this.#compared.set(flow, reference === null ? null : comparableReference(reference));
+    }
+    if (resourceId !== undefined) known.resourceIds ??= new Set();
+    if (resourceId) {
+      known.resourceIds?.add(resourceId);
+      const id = resourceId.toLowerCase();
+      if (!this.#owners.has(id)) this.#owners.set(id, flow);
+    }
+    // The entry of a resource may come late, from a process that was stopped while another one continued the flow.
+    const isLate = resourceId !== undefined && sent === null && known.sent !== undefined;
+    if (sent !== undefined && !isLate) known.sent = sent;
+    this.#flows.set(flow, known);
   }
 
   /** Adds entries, durably (fsync). @throws Psd2Error `config` if they cannot be written */
@@ -295,9 +325,4 @@ export class FlowIndex {
       );
     }
   }
-}
-
-/** The complete lines. Skips damaged ones. @throws Psd2Error `config` if another user may have written them */
-function readLines(path: string): IndexEntry[] {
-  return checkedLines(path).map((json) => entry.parse(JSON.parse(json)));
 }

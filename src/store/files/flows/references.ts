@@ -276,13 +276,14 @@ export class FlowResources {
   /** Adds the flows to the index that it does not know: it was removed or restored, or they are older. The oldest first. */
   #learn(): void {
     const index = this.#index.read();
-    for (const kind of ['transfer', 'operation', 'consent'] as const) this.#learnKind(kind, index);
+    const unknown = this.#flows.newestFirst({ prefix: '' }).filter((flow) => !index.get(flow)?.resourceIds);
+    if (unknown.length === 0) return;
+    for (const kind of ['transfer', 'operation', 'consent'] as const) this.#learnKind(kind, unknown);
   }
 
-  #learnKind<K extends Kind>(name: K, index: ReturnType<FlowIndex['read']>): void {
+  #learnKind<K extends Kind>(name: K, unknown: readonly string[]): void {
     const kind: KnownKind<K> = KINDS[name];
-    const unknown = this.#flows.newestFirst(kind).filter((flow) => !index.get(flow)?.resourceIds);
-    for (const flow of unknown.reverse()) {
+    for (const flow of unknown.filter((id) => id.startsWith(kind.prefix)).reverse()) {
       try {
         const current = this.#flows.read(kind, flow)?.current;
         const entries = current ? entriesOf(this.#flows, kind, current) : [];
