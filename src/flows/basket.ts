@@ -1,6 +1,7 @@
 import { isOver } from '../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
+import { becoming } from './becoming.ts';
 
 // The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
 // a journal of its own: the customer authorises it once, and that authorises all of them.
@@ -87,8 +88,4 @@ export function followBasket(
 export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
   if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusalAlone)) return false;
   return transfer.state !== 'executed' || needsSettlement(transfer.order);
-}
-
-function becoming({ state }: Transfer, wanted: Transfer['state'], event: StepEvent): StepEvent[] {
-  return state === wanted ? [] : [event];
 }

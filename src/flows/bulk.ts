@@ -2,6 +2,7 @@ import type { EntryState } from '../bank/ports/bulk.ts';
 import { isOver } from '../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
+import { becoming } from './becoming.ts';
 
 // The transfers of a bulk payment. The bulk payment is an operation with a journal of its own, which announces what is sent. Each
 // transfer keeps its line's reference, and follows it.
@@ -84,8 +85,4 @@ function paid(
   const executed = { type: 'executed', cro: null, ...words } as const;
   if (!isSettled || !needsSettlement(order)) return [executed];
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
-}
-
-function becoming({ state }: Transfer, wanted: Transfer['state'], event: StepEvent): StepEvent[] {
-  return state === wanted ? [] : [event];
 }

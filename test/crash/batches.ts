@@ -113,7 +113,7 @@ export function tryRun(
     const goOn = () => place.watched(lastRunOf(batch), undefined, variables);
     let last = await goOn();
     // The bank takes the payments of a lost basket into no other one: they leave it, and the next run authorises them alone.
-    if (last.code === 8 && door === 'NextGenPSD2, basket') last = await goOn();
+    if (last.code === 6 && door === 'NextGenPSD2, basket') last = await goOn();
     for (const [index, ended] of [...ends, last].entries()) judgeEnd(`run ${index}`, ended, tried.problems);
     const told = await place.watched(['batch', 'report', batch, '--json'], undefined, variables);
     const rows = rowsShape.parse(JSON.parse(told.stdout));

@@ -95,12 +95,26 @@ export interface ComposedRequest {
   signingString: string;
 }
 
+/** What is known of a payment before there is an order. */
+export interface PlannedPayment extends Pick<TransferOrder, 'instant' | 'urgent'> {
+  /** Null: the day on which psd2 pays. */
+  executionDate: IsoDate | null;
+  hasAddress: boolean;
+}
+
 /** What the rest of psd2 knows of an interface before it has opened a bank. */
 export interface BankInterface {
   name: string;
   has: ReadonlySet<Capability>;
   /** Absent: the bank has no bulk payments. */
   bulk?: BulkTerms;
+  /**
+   * Refuses a payment that the bank does not take, as far as that is known without asking it. Absent: nothing is known.
+   *
+   * @param today the day at the bank
+   * @throws Psd2Error `usage`, `invalid_date`
+   */
+  refusePayment?(payment: PlannedPayment, today: IsoDate): void;
   /**
    * Who logs in: each customer; the application alone; each customer while authorising a consent; nobody, because calls have
    * no token.

@@ -153,7 +153,7 @@ function totalsOf(lines: readonly BatchLine[]) {
 
 function stateOf(profile: Profile, { batch, lines, known }: KnownBatch): BatchState {
   if (batch.rejection) return 'rejected';
-  const ended = known.every(({ outcome }) => outcome === 'paid' || outcome === 'not paid');
+  const ended = known.every(({ outcome }) => ['paid', 'not paid', 'refused'].includes(outcome));
   const hasBegun = known.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
   if (ended) return hasBegun ? 'done' : 'cancelled';
   if (hasBegun) return 'running';

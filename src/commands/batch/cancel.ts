@@ -41,11 +41,11 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
     const after = await readBatch(data, batch.batch);
     printBatch(context, batchData(context.profile(), after));
-    const others = after.known.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'not paid');
+    const others = after.known.filter(({ outcome }) => !['paid', 'not paid', 'refused'].includes(outcome));
     if (others.length === 0) return;
     throw new Psd2Error(
       'usage',
-      `${others.length} payments have begun and have not ended: ${others
+      `${others.length === 1 ? 'One payment has begun and has' : `${others.length} payments have begun and have`} not ended: ${others
         .map(({ row }) => `line ${row.line} is ${row.state}`)
         .slice(0, 10)
         .join(', ')}`,

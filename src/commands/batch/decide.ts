@@ -66,7 +66,7 @@ function describe(batch: Batch, { lines, totals, counts }: ReturnType<typeof bat
   const notes = [batch.note && `  Note: ${batch.note}`, payees && `  Payee check: ${payees}`];
   const states = Object.entries(counts).map(([state, count]) => `${count} ${state}`);
   return [
-    `The batch ${batch.batch} of ${batch.addedBy} has ${lines} payments (${states.join(', ')}):`,
+    `The batch ${batch.batch} of ${batch.addedBy} has ${lines === 1 ? '1 payment' : `${lines} payments`} (${states.join(', ')}):`,
     ...sums,
     ...notes.filter((note) => note),
   ].join('\n');

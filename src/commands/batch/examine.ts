@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import Big from 'big.js';
+import type { PlannedPayment } from '../../bank/ports/bank.ts';
 import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
 import { contentHash } from '../../domain/batch/content.ts';
@@ -57,7 +58,7 @@ export async function examineFile(
   { instant = false, payeeVerified = false, complete = (line) => line, keep = () => {} }: Examination = {},
 ): Promise<Examined> {
   const today = bankDay(context.world.now());
-  const { readAccountId, readCustomerId } = await context.bankInterface();
+  const { readAccountId, readCustomerId, refusePayment } = await context.bankInterface();
   const profile = profileIn(context);
   const known = profile && (await earlierPayments(context));
   const accounts = profile && (await readKnownAccounts(context));
@@ -82,6 +83,8 @@ export async function examineFile(
       hash.add(line);
       totals.add(line);
       for (const problem of problemsWith(line, limit, known)) found.add(problem);
+      const untaken = refusePayment && errorOf(() => refusePayment(plannedOf(line), today));
+      if (untaken) found.add({ ...warningAt(line, untaken.message), severity: 'error' });
       const foreign = accounts?.problemWith(line);
       if (foreign !== undefined) found.add({ ...warningAt(line, foreign), severity: 'error' });
       if (isUnchecked(line, profile, payeeCheck)) found.add(warningAt(line, UNCHECKED_PAYEE));
@@ -169,6 +172,21 @@ function* problemsWith(
   const same = known?.same(line);
   if (same !== undefined && same !== flow)
     yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
+}
+
+/** What the bank decides about, before there is an order. */
+function plannedOf({ instant, urgent, executionDate, address }: BatchLine): PlannedPayment {
+  return { instant, urgent, executionDate, hasAddress: address !== null };
+}
+
+function errorOf(work: () => void): Psd2Error | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Psd2Error) return error;
+    throw error;
+  }
 }
 
 /** Counts problems, and keeps the first of them. */

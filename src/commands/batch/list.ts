@@ -64,7 +64,6 @@ function needsPerson(
   { known }: KnownBatch,
 ): boolean {
   if (state === 'added') return approvals.length < approvalsNeeded;
-  return (
-    state === 'running' && known.some(({ outcome }) => outcome === 'unknown' || outcome === 'unfinished')
-  );
+  if (state !== 'running' && state !== 'done') return false;
+  return known.some(({ outcome }) => ['unknown', 'refused', 'unfinished'].includes(outcome));
 }

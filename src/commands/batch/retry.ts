@@ -3,7 +3,7 @@ import { examples, verb } from '../declare.ts';
 import { printAdded } from './add.ts';
 import { BATCH, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
-import { readLines, referenceOf } from './rows.ts';
+import { type KnownLine, readLines, referenceOf } from './rows.ts';
 
 /** `psd2 batch retry <batch>` */
 export const retry = verb(
@@ -26,7 +26,7 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     const numbers = known.flatMap(({ line, outcome }) => (outcome === 'not paid' ? [line.line] : []));
     if (lines.length === 0)
       throw new Psd2Error('usage', 'No payment of this batch was surely not paid', {
-        hint: 'psd2 has stored nothing. See its payments with:',
+        hint: hintFor(known),
         next: [['batch', 'report', batch.batch]],
       });
     const { sha256, format } = batch;
@@ -47,3 +47,11 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     await printAdded(context, { batch: added, lines }, () => readLines(flows, added, lines));
   },
 );
+
+function hintFor(known: readonly KnownLine[]): string {
+  const refused = known.find(({ outcome }) => outcome === 'refused');
+  const ended = refused
+    ? ` The bank refused payment ${refused.line.line}, and does not say that nothing was paid. Once you know that, end it with psd2 transfer resolve --not-executed.`
+    : '';
+  return `psd2 has stored nothing.${ended} See its payments with:`;
+}

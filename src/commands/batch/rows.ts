@@ -8,10 +8,11 @@ import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 
 /**
- * What became of a line, for exit codes and counts: `paid`; `not paid`, for sure; `unknown`; `awaited`, because its customer
- * has not decided; `unfinished`, because psd2 has not come to its end.
+ * What became of a line, for exit codes and counts: `paid`; `not paid`, for sure; `refused`, which is the bank's word for one
+ * delivery, so its reference stays taken; `unknown`; `awaited`, because its customer has not decided; `unfinished`, because psd2 has
+ * not come to its end.
  */
-export type LineOutcome = 'paid' | 'not paid' | 'unknown' | 'awaited' | 'unfinished';
+export type LineOutcome = 'paid' | 'not paid' | 'refused' | 'unknown' | 'awaited' | 'unfinished';
 
 /** A line with its transfer, if it has one. */
 export interface KnownLine {
@@ -65,9 +66,10 @@ function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undef
     case 'refused':
       return 'not paid';
     case 'sent':
+      if (transfer.state === 'failed') return 'refused';
       return transfer.state === 'authorizing' ? 'awaited' : 'unknown';
     case 'open':
-      return transfer.state === 'authorizing' ? 'awaited' : 'unfinished';
+      return transfer.state === 'authorizing' || transfer.state === 'verified' ? 'awaited' : 'unfinished';
   }
 }
 
@@ -96,8 +98,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
 }
 
 function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {
-  // A refusal alone does not say that nothing was paid.
-  if (transfer) return transfer.refusalAlone && transfer.state === 'failed' ? 'unknown' : transfer.state;
+  if (transfer) return transfer.state;
   if (batch.refused.has(line)) return 'failed';
   return batch.cancelled.has(line) ? 'cancelled' : 'waiting';
 }

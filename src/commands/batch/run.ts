@@ -144,7 +144,7 @@ async function payLines(
                 `Payment ${line.line}: ${endSentence(problem.message)} ${problem.hint ?? ''}`.trimEnd(),
               ),
             );
-          if (outcome === 'unknown' || outcome === 'not paid') failures += 1;
+          if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
         }
         return failures < stopAfter;
       },
@@ -188,9 +188,10 @@ async function confirmRun(
   for (const { line } of open)
     sums.set(line.currency, (sums.get(line.currency) ?? new Big(0)).plus(line.amount));
   const total = [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
+  const payments = open.length === 1 ? '1 payment' : `${open.length} payments`;
   await confirmed(context, {
-    text: `Pay ${open.length} payments of ${total} of the batch ${batch.batch.slice(0, 12)}?`,
-    unasked: `Paying ${open.length} payments of ${total} needs a confirmation`,
+    text: `Pay ${payments} of ${total} of the batch ${batch.batch.slice(0, 12)}?`,
+    unasked: `Paying ${payments} of ${total} needs a confirmation`,
     hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     declined: 'psd2 has paid nothing',
   });
@@ -220,7 +221,7 @@ function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
 /** How far a run is. */
 class Progress {
   readonly #count: number;
-  readonly #ended = { paid: 0, 'not paid': 0, unknown: 0, awaited: 0, unfinished: 0 };
+  readonly #ended = { paid: 0, 'not paid': 0, refused: 0, unknown: 0, awaited: 0, unfinished: 0 };
   readonly #paid = new Map<string, Big>();
 
   constructor(count: number) {
@@ -233,11 +234,11 @@ class Progress {
   }
 
   write(): string {
-    const { paid, 'not paid': refused, unknown, awaited } = this.#ended;
+    const { paid, 'not paid': unpaid, refused, unknown, awaited } = this.#ended;
     const sums = [...this.#paid].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
     const parts = [
       `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,
-      refused > 0 && `${refused} not paid`,
+      unpaid + refused > 0 && `${unpaid + refused} not paid`,
       unknown > 0 && `${unknown} unknown`,
       awaited > 0 && `${awaited} await their customer`,
     ];
@@ -260,16 +261,35 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
       },
     );
   const open = count('unfinished');
-  const refused = count('not paid');
-  if (refused + open > 0)
-    throw new Psd2Error('payment_failed', `${refused + open} of ${ends.length} payments were not made`, {
-      hint: open > 0 ? 'Go on with:' : 'Make a new batch of those that were surely not paid with:',
-      next: open > 0 ? [['batch', 'run', batch]] : [['batch', 'retry', batch]],
-    });
+  const refused = count('refused');
+  const unpaid = count('not paid');
+  const unmade = unpaid + refused + open;
+  if (unmade > 0)
+    throw new Psd2Error(
+      'payment_failed',
+      `${unmade} of ${ends.length} payments ${unmade === 1 ? 'was' : 'were'} not made`,
+      open > 0
+        ? { hint: 'Go on with:', next: [['batch', 'run', batch]] }
+        : afterRefusals(batch, unpaid, refused),
+    );
   const awaited = count('awaited');
   if (awaited > 0)
-    throw new Psd2Error('not_authorised', `${awaited} of ${ends.length} payments await their customer`, {
-      hint: 'psd2 asks the bank for their decisions with:',
-      ...again,
-    });
+    throw new Psd2Error(
+      'not_authorised',
+      `${awaited} of ${ends.length} payments ${awaited === 1 ? 'awaits its' : 'await their'} customer`,
+      {
+        hint: 'psd2 asks the bank for their decisions with:',
+        ...again,
+      },
+    );
+}
+
+/** What to do about payments that were not made. @param refused how many of them the bank has refused by one answer alone */
+function afterRefusals(batch: string, unpaid: number, refused: number): { hint: string; next: string[][] } {
+  const retry = 'Make a new batch of those that were surely not paid with:';
+  if (refused === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
+  const kept = `The bank refused ${refused} and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them.`;
+  return unpaid > 0
+    ? { hint: `${kept} ${retry}`, next: [['batch', 'retry', batch]] }
+    : { hint: `${kept} psd2 asks the bank again with:`, next: [['batch', 'run', batch]] };
 }

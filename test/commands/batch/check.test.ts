@@ -137,6 +137,30 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     ]);
   });
 
+  test('refuses a day, a product and an address that the bank file does not have', async () => {
+    const bank = join(temporary, 'bank.json');
+    const checkedAt = async (payments: object, lines: string) => {
+      writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
+      const { data } = await checked(`name,iban,amount,date\n${lines}`, { env: { PSD2_BANK: bank } });
+      return data.problems.map(({ line, message }: { line: number; message: string }) => [line, message]);
+    };
+    const lines = `Ada,${IBAN},1,\nBob,${IBAN},2,2026-11-23\nEve,${IBAN},3,2026-12-01\n`;
+    expect(await checkedAt({ futureDays: 0 }, lines)).toEqual([
+      [3, 'This bank takes no execution date, so 2026-12-01 is not possible'],
+    ]);
+    expect(await checkedAt({ futureDays: 3 }, lines)).toEqual([
+      [3, 'This bank takes no execution date after 2026-11-26'],
+    ]);
+    expect(await checkedAt({ futureDays: 8 }, lines)).toEqual([]);
+    expect(await checkedAt({ address: 'required' }, `Ada,${IBAN},1,\n`)).toEqual([
+      [1, "This bank wants the payee's address"],
+    ]);
+    const instantOnly = { products: { payments: ['instant-sepa-credit-transfers'] } };
+    expect(await checkedAt(instantOnly, `Ada,${IBAN},1,\n`)).toEqual([
+      [1, 'The bank file has no product in payments.products.payments'],
+    ]);
+  });
+
   test('with --payees runs the payee check for every payment, and refuses only another name', async () => {
     const answer =
       'const name = JSON.parse(require("fs").readFileSync(0)).name; console.log(JSON.stringify({ result: name.split(" ")[0] }))';

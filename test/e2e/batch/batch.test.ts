@@ -43,7 +43,7 @@ it('a batch is stored once and paid line by line; a refused line stops no other 
 
   const before = await sent('/execute');
   const ran = await run(batch.slice(0, 10));
-  expect([ran.code, ran.stderr]).toEqual([8, expect.stringContaining('1 of 5 payments were not made')]);
+  expect([ran.code, ran.stderr]).toEqual([8, expect.stringContaining('1 of 5 payments was not made')]);
   const rows = await report(batch);
   expect(rows.map((row) => row.state)).toEqual(['executed', 'executed', 'rejected', 'executed', 'executed']);
   expect(await sent('/execute')).toBe(before + 4);
@@ -148,4 +148,30 @@ it('lines that somebody has changed in the store are noticed before anything is 
   expect((await operator.psd2(['batch', 'cancel', batch, '--yes', '--json'])).code).toBe(0);
   expect((await run(batch)).code).toBe(8);
   expect((await report(batch)).map(({ state }) => state)).toEqual(['cancelled']);
+});
+
+it('a line is what its transfer is: refused by the bank alone, it keeps its reference until a person ends it', async () => {
+  const { batch } = await add(file('refused.csv', line('Ada Lovelace', '7.01'), line('Alan Turing', '7.02')));
+  const fault = ['sandbox', 'fault', 'add', 'status=422', '--on', 'execute', '--times', '1'];
+  expect((await operator.psd2(fault)).code).toBe(0);
+  const ran = await run(batch);
+  expect(readError(ran)).toMatchObject({
+    ...{ exitCode: 8, message: '1 of 2 payments was not made' },
+    hint: expect.stringContaining('does not say that nothing was paid'),
+  });
+  const [first] = await report(batch);
+  const flow = first?.flow ?? '';
+  const { state } = await operator.json(shapes.transfer, ['transfer', 'show', flow, '--json']);
+  expect([first?.state, state]).toEqual(['failed', 'failed']);
+  expect(await operator.json(shapes.batch, ['batch', 'show', batch, '--json'])).toMatchObject({
+    state: 'done',
+    counts: { failed: 1, executed: 1 },
+  });
+  const attention = ['batch', 'list', '--attention', '--json'];
+  expect((await operator.psd2(attention)).stdout).toContain(batch);
+  const kept = readError(await operator.psd2(['batch', 'retry', batch, '--json']));
+  expect([kept.exitCode, kept.hint]).toEqual([2, expect.stringContaining('transfer resolve --not-executed')]);
+  await operator.psd2(['transfer', 'resolve', flow, '--not-executed', '--yes', '--json']);
+  const again = await operator.json(shapes.batch, ['batch', 'retry', batch, '--json']);
+  expect(again.lines).toBe(1);
 });

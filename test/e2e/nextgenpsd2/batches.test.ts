@@ -52,7 +52,7 @@ it('lines go as bulk payments, as many as the bank takes in one, and each line h
   const batch = await add(...names);
   const before = (await initiated()).length;
   const ran = await run(batch, '--as', 'bulk');
-  expect([ran.code, readError(ran).message]).toEqual([8, '1 of 5 payments were not made']);
+  expect([ran.code, readError(ran).message]).toEqual([8, '1 of 5 payments was not made']);
   expect((await report(batch)).map(({ state, reason }) => [state, reason])).toEqual([
     ...[
       ['executed', null],

@@ -25,7 +25,7 @@ describe.each(['pain.001.001.03', 'pain.001.001.09'] as const)('a bulk payment i
     const added = ['batch', 'add', path, '--from', FROM, '--json'];
     const { batch } = await operator.json(shapes.batch, added);
     const ran = await operator.psd2(['batch', 'run', batch, '--yes', '--json', '--as', 'bulk']);
-    expect([ran.code, readError(ran).message]).toEqual([8, '1 of 3 payments were not made']);
+    expect([ran.code, readError(ran).message]).toEqual([8, '1 of 3 payments was not made']);
     const rowsAfter = await operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
     expect(rowsAfter.map(({ state, reason }) => [state, reason])).toEqual([
       ['executed', null],

@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { written } from '../../../domain/account-history.ts';
+import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { isIban } from '../../../domain/order/iban.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
@@ -30,7 +31,8 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
   return {
     ...terms,
     async initiation(orders, back, newId) {
-      for (const order of orders) refuseUntakenOrder(calls, order);
+      const today = bankDay(calls.settings.now());
+      for (const order of orders) refuseUntakenOrder(payments, order, today);
       const [first] = orders;
       if (!first) throw new TypeError('A bulk payment has at least one transfer');
       const id = newId().replaceAll('-', '');

@@ -1,8 +1,9 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { addDays, bankDay } from '../../../domain/calendar.ts';
+import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
+import type { PlannedPayment } from '../../ports/bank.ts';
 import type { Calls } from './calls.ts';
 
 /**
@@ -18,17 +19,12 @@ export function initiationOf(
   newId: () => string,
 ): Initiation {
   const { payments } = description;
-  refuseUntakenOrder({ description, settings }, order);
+  refuseUntakenOrder(payments, order, bankDay(settings.now()));
   const service = order.standing ? 'periodic-payments' : 'payments';
   const endToEndId = order.reference ?? newId().replaceAll('-', '').slice(0, 35);
   return {
     service,
-    product: productOf(
-      order,
-      // What is in XML is for other bodies.
-      payments.products[service].filter((product) => !product.startsWith('pain.001')),
-      service,
-    ),
+    product: productOfPayment(payments, order, service),
     endToEndId,
     body: JSON.stringify(fieldsOf(order, endToEndId, payments.required)),
     ...termsOf(description, back),
@@ -51,12 +47,24 @@ export function termsOf(
 
 /** @throws Psd2Error `usage` and `invalid_date` for an order that this bank does not take */
 export function refuseUntakenOrder(
-  { description: { payments }, settings }: Pick<Calls, 'description' | 'settings'>,
-  order: TransferOrder,
+  payments: BankDescription['payments'],
+  { urgent, instant, standing, executionDate, payeeAddress }: TransferOrder,
+  today: IsoDate,
 ): void {
-  if (order.urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
-  refuseUntakenDate(order, payments.futureDays, settings.now());
-  if (payments.address === 'required' && !order.payeeAddress) {
+  const planned = { urgent, instant, executionDate: standing ? null : executionDate };
+  refuseUntaken(payments, { ...planned, hasAddress: payeeAddress !== undefined }, today);
+}
+
+/** As {@link refuseUntakenOrder}, for what is known before there is an order. */
+export function refuseUntaken(
+  payments: Pick<BankDescription['payments'], 'futureDays' | 'address'>,
+  { urgent, executionDate, hasAddress }: PlannedPayment,
+  today: IsoDate,
+): void {
+  if (urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
+  if (executionDate !== null && executionDate > today)
+    refuseUntakenDate(executionDate, payments.futureDays, today);
+  if (payments.address === 'required' && !hasAddress) {
     throw new Psd2Error('usage', "This bank wants the payee's address", {
       hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
     });
@@ -66,6 +74,17 @@ export function refuseUntakenOrder(
 /** The IBAN of the debited account. */
 export function debtorOf({ fromIban, from }: TransferOrder): string {
   return fromIban ?? from;
+}
+
+/** The product of a payment that is sent alone. @throws Psd2Error `usage` if the bank file has none */
+export function productOfPayment(
+  { products }: Pick<BankDescription['payments'], 'products'>,
+  { instant, type = null }: Pick<TransferOrder, 'instant'> & { type?: string | null },
+  service: 'payments' | 'periodic-payments' = 'payments',
+): string {
+  // What is in XML is for other bodies.
+  const inJson = products[service].filter((product) => !product.startsWith('pain.001'));
+  return productOf({ instant, type }, inJson, service);
 }
 
 /** The product of an order. @throws Psd2Error `usage` if the bank file has none */
@@ -91,12 +110,7 @@ export function productOf(
 }
 
 /** @throws Psd2Error `invalid_date` */
-function refuseUntakenDate(
-  { executionDate, futureDated, standing }: TransferOrder,
-  futureDays: number,
-  now: Date,
-) {
-  if (standing || !futureDated) return;
+function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: IsoDate) {
   if (futureDays === 0) {
     throw new Psd2Error(
       'invalid_date',
@@ -106,7 +120,7 @@ function refuseUntakenDate(
       },
     );
   }
-  const latest = addDays(bankDay(now), futureDays);
+  const latest = addDays(today, futureDays);
   if (executionDate > latest)
     throw new Psd2Error('invalid_date', `This bank takes no execution date after ${latest}`);
 }

@@ -11,6 +11,7 @@ import type { Calls } from './calls.ts';
 import { composer } from './compose.ts';
 import { consentsOf, statusOf } from './consents.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
+import { productOfPayment, refuseUntaken } from './initiation.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { type Paths, pathsOf } from './paths.ts';
 import { paymentsOf } from './payments.ts';
@@ -28,6 +29,10 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
   return {
     name: 'nextgenpsd2',
     ...(bulk && { bulk }),
+    refusePayment(payment, today) {
+      refuseUntaken(description.payments, payment, today);
+      if (!bulk?.takes(payment)) productOfPayment(description.payments, payment);
+    },
     has: new Set([
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID'] as const),
