@@ -124,7 +124,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/audit': [...NOUN, 'store/audit'],
   'commands/batch': [...NOUN, 'batch-file', 'commands/transfer', 'store/disk', 'store/flow/order-filter.ts'],
   'commands/bank': [...NOUN, 'bank-file', 'commands/doctor'],
-  'commands/cert': [...NOUN, 'certificates', 'store/disk'],
+  'commands/cert': [...NOUN, 'certificates', 'make-folder.ts', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
   'commands/consent': NOUN,
   'commands/customer': [...NOUN, 'commands/batch/rows.ts', 'store/audit'],
@@ -248,7 +248,7 @@ export const WALLS: Record<string, readonly string[]> = {
     ...['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/ports/audit.ts', 'store/secrets'],
   ],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],
-  'store/disk': ['errors.ts', 'quote-for-shell.ts'],
+  'store/disk': ['errors.ts', 'make-folder.ts', 'quote-for-shell.ts'],
 
   // The sandbox shares no code with psd2 in which one mistake could hide in both.
   sandbox: [
@@ -257,12 +257,14 @@ export const WALLS: Record<string, readonly string[]> = {
     'domain/blocked-ports.ts',
     'domain/loopback.ts',
     'errors.ts',
+    'make-folder.ts',
     'time-limit.ts',
   ],
 
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
   'did-you-mean.ts': [],
   'errors.ts': [],
+  'make-folder.ts': [],
   'quote-for-shell.ts': [],
   'time-limit.ts': [],
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { FailedRead, OutdatedCustomer, ReadResult } from './ports/read-results.ts';
+import type { CustomerReads, FailedRead, OutdatedCustomer, ReadResult } from './ports/read-results.ts';
 
 /** How long a failure is kept. */
 const KEPT_MS = 30 * 86_400_000;
@@ -20,7 +20,6 @@ export const customerReads = z.object({
     }),
   ),
 });
-export type CustomerReads = z.infer<typeof customerReads>;
 type Failed = CustomerReads['failed'][number];
 
 /** Whether an account was not read since it last failed. */

@@ -15,6 +15,11 @@ export const login = {
 };
 export const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said no' };
 
+const UNREAD = {
+  ...{ customerId: '42', at: refusal.at, skipped: [] },
+  failures: [{ productId: 'A', code: 'forbidden', message: refusal.message }],
+};
+
 /** A consent that a customer granted in this minute. */
 export function granted(flow: string, minute = 0): KeptConsent {
   return {
@@ -34,7 +39,7 @@ export const granting =
 
 /** Fills a store with data of each kind. @returns the flow that is under way */
 export async function fillStore(store: Store): Promise<string> {
-  const { tokens, customers, flows, calls, notes, reads } = store.open('bank', BANK);
+  const { tokens, customers, flows, calls, notes, reads, results } = store.open('bank', BANK);
   await tokens.change('42', (slot) => slot.write(login));
   await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
   await tokens.change('43', (slot) => slot.write(login));
@@ -50,6 +55,7 @@ export async function fillStore(store: Store): Promise<string> {
   await notes.callRefused('42', refusal);
   await notes.refreshRefused('42', login, refusal);
   await reads.take({ day: DAY, customerId: '42', productId: null });
+  await results.add([UNREAD]);
   const failing = flows.begin('transfer', TRANSFER_BEGIN('Power'), async (open) => {
     await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
     throw new Error(open.current.flow);
@@ -68,7 +74,7 @@ function shown(tokens: ReadTokens | undefined) {
 
 /** What a worker of a store finds. */
 export async function foundIn(store: Store) {
-  const { tokens, customers, flows, calls, notes, reads } = store.open('bank', BANK);
+  const { tokens, customers, flows, calls, notes, reads, results } = store.open('bank', BANK);
   const list = [];
   for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
   return {
@@ -82,6 +88,7 @@ export async function foundIn(store: Store) {
     histories: await Promise.all(list.map(({ flow }) => flows.history(flow))),
     calls: await calls.on(DAY),
     note: await notes.read('42', login),
+    unread: await results.failed(new Date(0)),
     mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, { budget: 1 }),
   };
 }

@@ -1,10 +1,16 @@
+import { Psd2Error } from '../../errors.ts';
+import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
+import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
+import { openAccessNotes } from '../open/call-records.ts';
 import { describeOtherLogins } from '../open/other-logins.ts';
 import { list as listOf } from '../shared/fields.ts';
 import {
+  areNamed,
+  describeConsent,
+  describeKnown,
   describeLogin,
-  knownCustomers,
   LOGIN,
   type LoginStatus,
   NO_TOKENS,
@@ -15,62 +21,100 @@ const logins = () => listOf(LOGIN.shape());
 
 export const list = bareVerb({ what: 'logins', shape: logins }, examples('psd2 auth list'), authList);
 
+/** A row, and whether psd2 can use the login for calls: now, after a renewal, or only after a new login. */
+type Row = LoginStatus & { validity: string };
+
 /** The customers with stored tokens or, at a bank where the operator names them, with a consent or a name. */
 export async function authList(context: Context): Promise<void> {
+  const { output, world } = context;
   const { tokens } = await context.store();
   const last = await tokens.last();
-  const loggedIn = new Set(await tokens.customers());
-  const kept: LoginStatus[] = [];
-  for (const customerId of [...(await knownCustomers(context)), null]) {
-    const isNoted = customerId !== null && !loggedIn.has(customerId);
-    const login = (await tokens.login(customerId)) ?? (isNoted ? NO_TOKENS : undefined);
-    const grant = customerId === null ? 'client_credentials' : 'authorization_code';
-    if (login) kept.push(await describeLogin(context, grant, customerId, login));
-  }
-  const elsewhere = kept.length === 0 ? await describeOtherLogins(tokens) : undefined;
+  const found = await allLogins(context);
+  const elsewhere = found.length === 0 ? await describeOtherLogins(tokens) : undefined;
   if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}.`);
-  await context.output.table(
-    kept,
-    [
-      { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
-      { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
-      { title: 'GRANT', value: ({ grantType }) => grantType, whole: true, dispensable: 2 },
-      {
-        title: 'TOKEN',
-        value: (login) =>
-          login.customerId !== null && !loggedIn.has(login.customerId)
-            ? 'none'
-            : validityOf(login, context.world.now()),
-        kind: 'state',
-      },
-      {
-        title: 'ACCESS TOKEN UNTIL',
-        value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
-        kind: 'time',
-        dispensable: 1,
-      },
-      ...(kept.some(({ consent }) => consent)
-        ? [{ title: 'CONSENT', value: writeConsent, dispensable: 1 as const }]
-        : []),
-      {
-        title: 'REFRESH TOKEN UNTIL',
-        value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt,
-        kind: 'time',
-      },
-    ],
-    'Nobody is logged in with this profile.',
-    logins,
-  );
+  if (output.format !== 'table') return output.table(found.map(withoutLogin), [], '', logins);
+  const rows: Row[] = [];
+  for (const { login, ...status } of found)
+    rows.push({ ...status, validity: login ? await validityOf(tokens, status, world.now()) : 'none' });
+  await output.table(rows, columnsOf(rows, last), 'Nobody is logged in with this profile.', logins);
 }
 
-/** Whether psd2 can use a login for calls: now, after a renewal, or only after a new login. */
-function validityOf(
-  { accessTokenExpiresAt, refreshTokenExpiresAt, refused }: LoginStatus,
+function columnsOf(rows: readonly Row[], last: string | undefined): Column<Row>[] {
+  return [
+    { title: '', value: ({ customerId }) => (customerId !== null && customerId === last ? '*' : ' ') },
+    { title: 'CUSTOMER', value: ({ customerId }) => customerId, whole: true },
+    { title: 'GRANT', value: ({ grantType }) => grantType, whole: true, dispensable: 2 },
+    { title: 'TOKEN', value: ({ validity }) => validity, kind: 'state' },
+    {
+      title: 'ACCESS TOKEN UNTIL',
+      value: ({ accessTokenExpiresAt }) => accessTokenExpiresAt,
+      kind: 'time',
+      dispensable: 1,
+    },
+    ...(rows.some(({ consent }) => consent)
+      ? [{ title: 'CONSENT', value: writeConsent, dispensable: 1 as const }]
+      : []),
+    {
+      title: 'REFRESH TOKEN UNTIL',
+      value: ({ refreshTokenExpiresAt }) => refreshTokenExpiresAt,
+      kind: 'time',
+    },
+  ];
+}
+
+/** A status, and the login that it is of. Undefined: a customer with a record only. */
+type Found = LoginStatus & { login: StoredLogin | undefined };
+
+function withoutLogin({ login: _login, ...status }: Found): LoginStatus {
+  return status;
+}
+
+/** The customers, sorted, and the application. A profile may have a hundred thousand: each kind of data is read in one pass. */
+async function allLogins(context: Context): Promise<Found[]> {
+  const { tokens, customers } = await context.store();
+  const { name } = context.profile();
+  const stored = new Map((await tokens.logins()).map(({ customerId, login }) => [customerId, login]));
+  const kept = (await areNamed(context))
+    ? new Map((await customers.all()).map((each) => [each.customer, each.kept]))
+    : undefined;
+  const notes = await openAccessNotes(context);
+  const noted = new Set(await notes.holders());
+  const found: Found[] = [];
+  for (const customerId of [...new Set([...stored.keys(), ...(kept?.keys() ?? [])])].sort()) {
+    const login = stored.get(customerId);
+    const known = {
+      ...{ grantType: 'authorization_code' as const, customerId },
+      ...(kept && describeConsent(kept.get(customerId))),
+    };
+    const refused = noted.has(customerId) ? await notes.read(customerId, login ?? NO_TOKENS) : {};
+    found.push({ ...describeKnown(name, known, login ?? NO_TOKENS, refused), login });
+  }
+  const own = await tokens.login(null);
+  if (own) found.push({ ...(await describeLogin(context, 'client_credentials', null, own)), login: own });
+  return found;
+}
+
+async function validityOf(
+  tokens: Tokens,
+  { customerId, accessTokenExpiresAt, refreshTokenExpiresAt, refused }: LoginStatus,
   now: Date,
-): string {
+): Promise<string> {
   if (refused) return refused.what === 'refresh' ? 'renewal refused' : 'call refused';
   const isGood = (until: string | null) => until !== null && new Date(until) > now;
   if (isGood(accessTokenExpiresAt)) return 'good';
   if (isGood(refreshTokenExpiresAt)) return 'to be renewed';
-  return accessTokenExpiresAt === null ? 'not known' : 'expired';
+  if (accessTokenExpiresAt === null) return 'not known';
+  if (refreshTokenExpiresAt !== null) return 'expired';
+  return mayBeRenewed(tokens, customerId);
+}
+
+/** Of a login whose refresh token, if there is one, ends at a time that the bank has not named. */
+async function mayBeRenewed(tokens: Tokens, customerId: string | null): Promise<string> {
+  try {
+    return (await tokens.read(customerId))?.refreshToken ? 'to be renewed' : 'expired';
+  } catch (error) {
+    // Without the key of the profile psd2 cannot see whether there is a refresh token.
+    if (error instanceof Psd2Error && error.code === 'config') return 'not known';
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNote } from '../../store/ports/access.ts';
+import type { KeptCustomer } from '../../store/ports/customers.ts';
 import type { GrantType, Holder, StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
@@ -90,9 +91,14 @@ export function writeConsent({ consent }: LoginStatus): string | null {
 
 /** The newest consent of a customer. Undefined at a bank whose customers have ids. */
 async function consentOf(context: Context, customerId: string | null): Promise<Pick<LoginStatus, 'consent'>> {
-  if ((await context.bankInterface()).customers !== 'named by the operator') return {};
+  if (!(await areNamed(context))) return {};
   const { customers } = await context.store();
-  const [newest] = (customerId === null ? undefined : await customers.read(customerId))?.consents ?? [];
+  return describeConsent(customerId === null ? undefined : await customers.read(customerId));
+}
+
+/** @param kept of a customer whom the operator has named */
+export function describeConsent(kept: KeptCustomer | undefined): Pick<LoginStatus, 'consent'> {
+  const [newest] = kept?.consents ?? [];
   if (!newest) return { consent: null };
   const { flow, validUntil, recurring, accounts } = newest;
   return { consent: { flow, validUntil, recurring, accounts: accounts && [...accounts] } };
@@ -106,14 +112,29 @@ export async function describeLogin(
   stored: StoredLogin,
 ): Promise<LoginStatus> {
   const profile = context.profile();
-  const { scope, accessTokenExpiresAt, refreshTokenExpiresAt } = stored;
   const holder = grantType === 'authorization_code' ? customerId : null;
-  const { refresh, call } = await (await openAccessNotes(context)).read(holder, stored);
-  const status: LoginStatus = {
-    profile: profile.name,
-    grantType,
-    customerId,
-    ...(await consentOf(context, customerId)),
+  const notes = await (await openAccessNotes(context)).read(holder, stored);
+  const known = { grantType, customerId, ...(await consentOf(context, customerId)) };
+  const status = describeKnown(profile.name, known, stored, notes);
+  if (grantType === 'authorization_code') return status;
+  const { calls } = await context.store();
+  return {
+    ...status,
+    callsToday: await calls.on(bankDay(context.world.now())),
+    dailyLimit: dailyLimitOf(profile),
+  };
+}
+
+/** Describes a login of which everything has been read. @param notes what the bank has refused to it */
+export function describeKnown(
+  profile: string,
+  known: Pick<LoginStatus, 'grantType' | 'customerId' | 'consent'>,
+  { scope, accessTokenExpiresAt, refreshTokenExpiresAt }: StoredLogin,
+  { refresh, call }: { refresh?: AccessNote | undefined; call?: AccessNote | undefined },
+): LoginStatus {
+  return {
+    profile,
+    ...known,
     scope,
     accessTokenExpiresAt,
     // A month of validity would be wrong.
@@ -123,13 +144,6 @@ export async function describeLogin(
       : call
         ? { refused: { what: 'call', ...refusal(call) } }
         : {}),
-  };
-  if (grantType === 'authorization_code') return status;
-  const { calls } = await context.store();
-  return {
-    ...status,
-    callsToday: await calls.on(bankDay(context.world.now())),
-    dailyLimit: dailyLimitOf(profile),
   };
 }
 
@@ -149,18 +163,14 @@ export interface StoredHolder {
   login: StoredLogin;
 }
 
-/** The customers with a login or, at a bank where the operator names them, with a record. */
-export async function knownCustomers(context: Context): Promise<string[]> {
-  const { tokens, customers } = await context.store();
-  const loggedIn = await tokens.customers();
-  if ((await context.bankInterface()).customers !== 'named by the operator') return loggedIn;
-  return [...new Set([...loggedIn, ...(await customers.list())])].sort();
+/** Whether the operator names the customers of the bank. */
+export async function areNamed(context: Context): Promise<boolean> {
+  return (await context.bankInterface()).customers === 'named by the operator';
 }
 
 /** Whether the customer has a record: they have consented, or the operator has named them. No other bank has records. */
 export async function isNoted(context: Context, holder: Holder): Promise<boolean> {
-  const { customers: named } = await context.bankInterface();
-  if (holder === null || named !== 'named by the operator') return false;
+  if (holder === null || !(await areNamed(context))) return false;
   const { customers } = await context.store();
   return (await customers.list()).includes(holder);
 }

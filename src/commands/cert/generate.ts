@@ -10,7 +10,7 @@ import {
 } from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
-import { makeFolder } from '../../store/disk/make-folder.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { list, text, time } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';

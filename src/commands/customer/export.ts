@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
-import { requireFile, saveDocument } from '../shared/save-document.ts';
+import { requireNewFile, saveDocument } from '../shared/save-document.ts';
 import { type Collected, collectFor, isUnknown } from './collected.ts';
 
 /** A stored event or line, as psd2 wrote it. */
@@ -96,7 +96,7 @@ ${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
       .option('--file <path>', 'path of a new file; without it, psd2 prints the document')
       .option('--out <folder>', 'also look in this folder of psd2 sync --out; may be repeated', collect, []),
   async (context, customer, { file, out }) => {
-    const path = file === undefined ? '-' : requireFile(context, file, 'text');
+    const path = file === undefined ? '-' : requireNewFile(context, file);
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const found = await collectFor(context, customerId, out);
     const document = await documentOf(context, found);

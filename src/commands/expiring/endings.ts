@@ -42,8 +42,7 @@ export async function allEndings(context: Context): Promise<Ending[]> {
   return [
     ...(await certificateEndings(context)),
     ...(await loginEndings(context)),
-    ...(await consentEndings(context)),
-    ...(await keptEndings(context)),
+    ...(await allConsentEndings(context)),
   ];
 }
 
@@ -91,15 +90,26 @@ async function endOfAccess(
   return login.accessTokenExpiresAt;
 }
 
-/** The newest confirmed consent for each category and product of each logged-in customer. */
-async function consentEndings(context: Context): Promise<Ending[]> {
+async function allConsentEndings(context: Context): Promise<Ending[]> {
+  const accesses = new Map<string, Access>();
+  const endings = await consentEndings(context, accesses);
+  return [...endings, ...(await keptEndings(context, accesses))];
+}
+
+/**
+ * The newest confirmed consent for each category and product of each logged-in customer.
+ *
+ * @param accesses gets what each consent with terms was asked for
+ */
+async function consentEndings(context: Context, accesses: Map<string, Access>): Promise<Ending[]> {
   const { tokens, flows } = await context.store();
   let customers: ReadonlySet<string> | undefined;
   const known = new Set<string>();
   const endings: Ending[] = [];
   for await (const consent of flows.list('consent', { states: ['confirmed'] })) {
-    const end = consentEnd(consent, context.world.now());
     // What readings use of a consent with terms is in the record of its customer.
+    if (consent.terms) accesses.set(consent.flow, consent.terms.access);
+    const end = consentEnd(consent, context.world.now());
     if (!end || consent.terms) continue;
     // To read who is logged in takes long if many are.
     customers ??= new Set(await tokens.customers());
@@ -117,15 +127,15 @@ async function consentEndings(context: Context): Promise<Ending[]> {
 }
 
 /** The consents of the customers whom the operator names: those that readings use, and that are meant to last. */
-async function keptEndings(context: Context): Promise<Ending[]> {
+async function keptEndings(context: Context, accesses: ReadonlyMap<string, Access>): Promise<Ending[]> {
   const { customers, flows } = await context.store();
   const endings: Ending[] = [];
-  for (const customerId of await customers.list()) {
-    for (const kept of (await customers.read(customerId))?.consents ?? []) {
-      if (!kept.recurring || kept.validUntil === null) continue;
-      const access = await accessOf(flows, kept.flow);
+  for (const { customer: customerId, kept } of await customers.all()) {
+    for (const { flow, recurring, validUntil } of kept.consents) {
+      if (!recurring || validUntil === null) continue;
+      const access = accesses.get(flow) ?? (await accessOf(flows, flow));
       const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...optionsOf(access)];
-      const endsAt = endOfDay(kept.validUntil);
+      const endsAt = endOfDay(validUntil);
       endings.push({ kind: 'consent', name: 'ACCOUNT_INFO', customerId, endsAt, next });
     }
   }

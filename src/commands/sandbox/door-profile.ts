@@ -11,9 +11,9 @@ import { contentOfBank, needsClientSecret } from '../open/bank-file.ts';
  */
 export async function doorSettings(first: ProfileSettings, folder: string): Promise<ProfileSettings> {
   const { content, description } = await contentOfBank(doorBankFile(folder));
-  const { clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = first;
+  const { environment, clientSecret, qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca } = first;
   return {
-    ...{ bank: content, baseUrl: `${first.baseUrl}${DOOR_PATH}` },
+    ...{ bank: content, baseUrl: `${first.baseUrl}${DOOR_PATH}`, environment },
     ...(needsClientSecret(description) && { clientSecret }),
     ...{ qwacCertificate, qwacKey, qsealCertificate, qsealKey, ca },
   };

@@ -53,6 +53,7 @@ export function sandboxSettings(baseUrl: string, registration: Registration): Pr
   const { authorizationCode, clientCredentials } = registration.applications;
   return {
     baseUrl,
+    environment: 'sandbox',
     clientId: authorizationCode.clientId,
     clientSecret: authorizationCode.clientSecret,
     applicationName: authorizationCode.applicationName,

@@ -28,6 +28,15 @@ export function requireFile(
   return file;
 }
 
+/** As {@link requireFile} for text. A file that exists stays as it is: it may be what another export has saved. @throws Psd2Error `usage` */
+export function requireNewFile(context: Context, file: string): string {
+  requireFile(context, file, 'text');
+  if (file === '-' || !statsOf(file)) return file;
+  throw new Psd2Error('usage', `${file} exists already`, {
+    hint: 'Name a new file with --file, or remove this one first.',
+  });
+}
+
 /** Refuses a device or pipe, which the document would replace: root would lose `/dev/null`. @throws Psd2Error `usage` */
 function refuseNoFile(file: string): void {
   const stats = file === '-' ? undefined : statsOf(file);

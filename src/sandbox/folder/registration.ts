@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { flushFolder, hasCode, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
 
 /** An application that the TPP registered at the bank. */
@@ -67,7 +68,7 @@ export async function loadOrCreateRegistration(
   { now = () => new Date(), names = [] }: RegistrationOptions = {},
 ): Promise<Registration> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     await removeLeftovers(folder);
     const files = registrationFiles(join(folder, CERTIFICATES));
     const applications = await loadOrCreateApplications(folder);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
+import { makeFolder } from '../../make-folder.ts';
 import type { StatePart } from '../state-part.ts';
 import { flushFolder, hasCode, removeLeftovers, temporaryPath, writeDurably } from './durable-files.ts';
 
@@ -48,7 +49,7 @@ export async function openStateFolder(folder: string): Promise<StateFolder> {
 
 async function readState(folder: string, path: string): Promise<Buffer | undefined> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     await removeLeftovers(folder);
     return await readFile(path);
   } catch (cause) {

@@ -8,6 +8,7 @@ import type {
   LoginRecord,
   Mark,
   NoteRecord,
+  ReadsRecord,
   StoredRecord,
 } from '../ports/copy.ts';
 
@@ -31,7 +32,7 @@ interface CopyResult {
   logins: number;
   flows: number;
   events: number;
-  /** Lines of the audit log, counts of calls and reads, notes of refusals, what is kept of customers, batches, and who logged in last. */
+  /** Lines of the audit log, counts of calls and reads, results of syncs, notes of refusals, what is kept of customers, batches, and who logged in last. */
   others: number;
   /** Records that this copy wrote. */
   written: number;
@@ -52,17 +53,19 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   const source = await from.mark();
   const target = await to.mark();
   const relation = await relationOf(from.place, source, to, target);
-  const isDone = relation === 'again' && target.copiedFrom?.isComplete && source.movedTo?.id === target.id;
+  const isDone =
+    relation === 'again' && target.copiedFrom?.isComplete === true && source.movedTo?.id === target.id;
   if (isDone) {
-    const found = await pass(from, to, world, { isAgain: true, writes: false });
+    const found = await pass(from, to, world, { isAgain: true, isDone, writes: false });
     if (found.written === 0) return found;
   }
   const copied = { id: source.id, place: from.place };
   await to.setMark({ movedTo: null, copiedFrom: { ...copied, isComplete: false } });
   await from.setMark({ movedTo: { id: target.id, place: to.place } });
   await untilNobodyWorks([from, to], world);
-  const { written } = await pass(from, to, world, { isAgain: relation === 'again', writes: true });
-  const compared = await pass(from, to, world, { isAgain: relation === 'again', writes: false });
+  const how = { isAgain: relation === 'again', isDone };
+  const { written } = await pass(from, to, world, { ...how, writes: true });
+  const compared = await pass(from, to, world, { ...how, writes: false });
   if (compared.written > 0) {
     throw new Psd2Error(
       'config',
@@ -137,7 +140,7 @@ async function pass(
   from: CopySide,
   to: CopySide,
   world: CopyWorld,
-  { isAgain, writes }: { isAgain: boolean; writes: boolean },
+  { writes, ...how }: Repeated & { writes: boolean },
 ): Promise<CopyResult> {
   const result: CopyResult = {
     ...{ profiles: 0, logins: 0, flows: 0, events: 0, others: 0 },
@@ -149,8 +152,9 @@ async function pass(
     const held = to.open(profile);
     for await (const record of from.open(profile).records()) {
       world.signal.throwIfAborted();
-      const comparison = judged(record, compareRecords(record, await held.counterpart(record)), isAgain);
-      if (comparison === 'differs') throw differing(record, profile, from, to);
+      const other = await held.counterpart(record);
+      const comparison = judged(record, other, how);
+      if (comparison === 'differs') throw differing(record, other, profile, from, to);
       if (comparison === 'newer') result.newer += 1;
       if (comparison === 'missing' || comparison === 'older') {
         result.written += 1;
@@ -163,9 +167,33 @@ async function pass(
   return result;
 }
 
-/** If the destination was used after an earlier copy, its last login is newer. */
-function judged(record: StoredRecord, comparison: Comparison, isAgain: boolean): Comparison {
-  return isAgain && record.kind === 'last-login' && comparison === 'older' ? 'newer' : comparison;
+/** Whether the destination has records of an earlier copy of this source, and whether that one was complete. */
+interface Repeated {
+  isAgain: boolean;
+  isDone: boolean;
+}
+
+/** As {@link compareRecords}, with what has happened in the destination since an earlier copy. */
+function judged(
+  record: StoredRecord,
+  other: StoredRecord | undefined,
+  { isAgain, isDone }: Repeated,
+): Comparison {
+  const comparison = compareRecords(record, other);
+  if (isAgain && record.kind === 'last-login' && comparison === 'older') return 'newer';
+  // No worker has written to the source since then. So psd2 has forgotten the customer in the destination.
+  if (isDone && comparison === 'missing' && !ALWAYS_KEPT.includes(record.kind)) return 'newer';
+  if (isDone && comparison === 'differs' && isForgotten(other) && !isForgotten(record)) return 'newer';
+  return comparison;
+}
+
+/** What stays if psd2 forgets a customer. */
+const ALWAYS_KEPT: readonly StoredRecord['kind'][] = ['flow', 'batch', 'audit'];
+
+/** Whether psd2 has forgotten the customer of a flow or batch: it has a pseudonym in their place. */
+function isForgotten(record: StoredRecord | undefined): boolean {
+  const isPayment = record?.kind === 'flow' || record?.kind === 'batch';
+  return isPayment && /"pseudonym-[0-9a-f]{16}/.test(JSON.stringify(record));
 }
 
 function count(result: CopyResult, record: StoredRecord): void {
@@ -176,7 +204,13 @@ function count(result: CopyResult, record: StoredRecord): void {
   } else result.others += 1;
 }
 
-function differing(record: StoredRecord, profile: string, from: CopySide, to: CopySide): Psd2Error {
+function differing(
+  record: StoredRecord,
+  other: StoredRecord | undefined,
+  profile: string,
+  from: CopySide,
+  to: CopySide,
+): Psd2Error {
   const what =
     record.kind === 'flow'
       ? `The flow ${record.flow}`
@@ -187,6 +221,13 @@ function differing(record: StoredRecord, profile: string, from: CopySide, to: Co
           : record.kind === 'login' && record.holder !== ''
             ? `The login of customer ${record.holder}`
             : 'The login of the application';
+  if (isForgotten(record) && !isForgotten(other)) {
+    return new Psd2Error(
+      'config',
+      `psd2 has forgotten the customer of ${what.toLowerCase()} of ${profile} in ${from.place}, and ${to.place} still has their data`,
+      { hint: `Copy to an empty folder or a new database, and delete ${to.place}.` },
+    );
+  }
   return new Psd2Error('config', `${what} of ${profile} differs in ${from.place} and in ${to.place}`, {
     hint: 'It was changed in both. psd2 has overwritten nothing. Compare both, and restore the wrong one from a backup.',
   });
@@ -210,6 +251,7 @@ export function compareRecords(record: StoredRecord, other: StoredRecord | undef
   if (record.kind === 'audit' || record.kind === 'pseudonym')
     return isDeepStrictEqual(record, other) ? 'same' : 'newer';
   if (record.kind === 'count' && other.kind === 'count') return byOrder(record.count, other.count);
+  if (record.kind === 'reads' && other.kind === 'reads') return compareReads(record, other);
   return isDeepStrictEqual(record, other) ? 'same' : 'older';
 }
 
@@ -238,6 +280,16 @@ function compareFlows({ events }: Pick<FlowRecord, 'events'>, other: Pick<FlowRe
 function compareNotes(record: NoteRecord, other: NoteRecord): Comparison {
   if (isDeepStrictEqual(record, other)) return 'same';
   return latest(record) < latest(other) ? 'newer' : 'older';
+}
+
+function compareReads(record: ReadsRecord, other: ReadsRecord): Comparison {
+  if (isDeepStrictEqual(record, other)) return 'same';
+  return lastRead(record) < lastRead(other) ? 'newer' : 'older';
+}
+
+/** When a sync last read the customer, or tried to. */
+function lastRead({ reads: { readAt, failed } }: ReadsRecord): string {
+  return [readAt ?? '', ...failed.map(({ lastFailedAt }) => lastFailedAt)].toSorted().at(-1) ?? '';
 }
 
 function latest({ refresh, call }: NoteRecord): string {

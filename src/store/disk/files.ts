@@ -20,7 +20,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import type * as z from 'zod/mini';
 import { type ErrorCode, endSentence, Psd2Error } from '../../errors.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from '../../make-folder.ts';
 import { faultOf } from './permissions.ts';
 
 /**

@@ -84,6 +84,17 @@ export class FileCustomers implements Customers {
       .sort();
   }
 
+  async all(): Promise<{ customer: string; kept: KeptCustomer }[]> {
+    if (this.#baseUrl === undefined) return [];
+    const bank = nameOfBank(this.#baseUrl);
+    return this.#customersOf(bank)
+      .sort()
+      .flatMap((customer) => {
+        const { kept } = this.#newest({ bank, customer });
+        return kept ? [{ customer, kept }] : [];
+      });
+  }
+
   async read(customer: string): Promise<KeptCustomer | undefined> {
     if (this.#baseUrl === undefined) return undefined;
     return this.#newest({ bank: nameOfBank(this.#baseUrl), customer }).kept ?? undefined;

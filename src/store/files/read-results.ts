@@ -1,17 +1,18 @@
-import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { constants, existsSync, fstatSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { cannotWrite, makePrivateFolder, readOwnFile, withFile } from '../disk/files.ts';
 import { withLock } from '../disk/lock.ts';
-import type { FailedRead, OutdatedCustomer, ReadResult, ReadResults } from '../ports/read-results.ts';
-import {
-  addResult,
-  type CustomerReads,
-  customerReads,
-  failedSince,
-  outdatedBefore,
-} from '../read-results.ts';
+import type { ReadsRecord } from '../ports/copy.ts';
+import type {
+  CustomerReads,
+  FailedRead,
+  OutdatedCustomer,
+  ReadResult,
+  ReadResults,
+} from '../ports/read-results.ts';
+import { addResult, customerReads, failedSince, outdatedBefore } from '../read-results.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
 const PATIENCE_MS = 10_000;
@@ -53,6 +54,28 @@ export class FileReadResults implements ReadResults {
     return [...this.#read()].flatMap(
       ([customerId, reads]) => outdatedBefore(customerId, reads, before) ?? [],
     );
+  }
+
+  /** All that is kept, for `store copy`. */
+  *records(): Generator<ReadsRecord> {
+    for (const customerId of [...this.#read().keys()]) {
+      const record = this.record(customerId);
+      if (record) yield record;
+    }
+  }
+
+  /** What is kept of a customer, for `store copy`. */
+  record(customerId: string): ReadsRecord | undefined {
+    const reads = this.#read().get(customerId);
+    return reads && { kind: 'reads', customerId, reads };
+  }
+
+  /** Stores a copied record. @throws Psd2Error `config` */
+  async keep({ customerId, reads }: ReadsRecord): Promise<void> {
+    await this.#change((known) => {
+      known.set(customerId, reads);
+      return new Set([customerId]);
+    });
   }
 
   async forget(customerId: string): Promise<void> {
@@ -106,7 +129,8 @@ export class FileReadResults implements ReadResults {
     if (file?.ino !== this.#seen.file || (file?.size ?? 0) < this.#seen.bytes)
       this.#seen = { file: file?.ino, bytes: 0, lines: 0, known: new Map() };
     const seen = this.#seen;
-    const added = (readOwnFile(this.#path) ?? Buffer.alloc(0)).subarray(seen.bytes).toString('utf8');
+    if (seen.bytes === (file?.size ?? 0)) return seen.known;
+    const added = (seen.bytes === 0 ? this.#whole() : this.#after(seen.bytes)).toString('utf8');
     seen.bytes += Buffer.byteLength(added);
     for (const text of added.split('\n')) {
       const found = parseLine(text);
@@ -115,6 +139,18 @@ export class FileReadResults implements ReadResults {
       seen.known.set(found.customerId, found.reads);
     }
     return seen.known;
+  }
+
+  #whole(): Buffer {
+    return readOwnFile(this.#path) ?? Buffer.alloc(0);
+  }
+
+  /** What has come to a file whose beginning was read before. */
+  #after(begin: number): Buffer {
+    return withFile(this.#path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
+      const content = Buffer.alloc(Math.max(0, fstatSync(file).size - begin));
+      return content.subarray(0, readSync(file, content, 0, content.length, begin));
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AuditLine } from './audit.ts';
 import type { KeptCustomer } from './customers.ts';
 import type { Pseudonym } from './personal.ts';
+import type { CustomerReads } from './read-results.ts';
 import type { StoredTokens } from './tokens.ts';
 
 // What `psd2 store copy` knows about a backend: its records, and the mark that says where they were copied to or from.
@@ -73,6 +74,13 @@ export interface CustomerRecord {
   kept: KeptCustomer | null;
 }
 
+/** What syncs could not read of a customer, and when they last read. */
+export interface ReadsRecord {
+  kind: 'reads';
+  customerId: string;
+  reads: CustomerReads;
+}
+
 /** A pseudonym of the audit log: whose it is. */
 export interface PseudonymRecord extends Pseudonym {
   kind: 'pseudonym';
@@ -99,6 +107,7 @@ export type StoredRecord =
   | CountRecord
   | NoteRecord
   | LastLoginRecord
+  | ReadsRecord
   | CustomerRecord
   | BatchRecord;
 

@@ -50,6 +50,8 @@ export interface KeptCustomer {
 export interface Customers {
   /** The customers with a record, sorted, including those whose record is damaged. @throws Psd2Error `config` */
   list(): Promise<string[]>;
+  /** The records of all customers, in one pass, sorted. @throws Psd2Error `config` if one is damaged */
+  all(): Promise<{ customer: string; kept: KeptCustomer }[]>;
   /**
    * @returns undefined if there is no record
    * @throws Psd2Error `config` if it is damaged

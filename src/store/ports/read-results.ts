@@ -1,3 +1,10 @@
+/** What a store keeps of the reads of one customer. */
+export interface CustomerReads {
+  /** When psd2 last read all accounts that are not in `failed`; null if never. */
+  readAt: string | null;
+  failed: readonly Omit<FailedRead, 'customerId'>[];
+}
+
 /** What a sync found of one customer. */
 export interface ReadResult {
   customerId: string;

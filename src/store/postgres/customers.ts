@@ -43,6 +43,15 @@ export class PostgresCustomers implements Customers {
     return found.map(({ customer_id }) => customer_id);
   }
 
+  async all(): Promise<{ customer: string; kept: KeptCustomer }[]> {
+    return this.#database.look(
+      z.object({ customer: z.string(), kept: keptCustomer }),
+      `select customer_id as customer, kept from psd2.customers where profile = $1 and base_url = $2 and kept is not null
+       order by customer_id collate "C"`,
+      [this.#profile, this.#baseUrl],
+    );
+  }
+
   async read(customer: string): Promise<KeptCustomer | undefined> {
     return (await this.#newest(customer)).kept ?? undefined;
   }

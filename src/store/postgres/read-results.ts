@@ -1,13 +1,17 @@
 import * as z from 'zod/mini';
-import type { FailedRead, OutdatedCustomer, ReadResult, ReadResults } from '../ports/read-results.ts';
-import {
-  addResult,
-  type CustomerReads,
-  customerReads,
-  failedSince,
-  outdatedBefore,
-} from '../read-results.ts';
+import type { ReadsRecord } from '../ports/copy.ts';
+import type {
+  CustomerReads,
+  FailedRead,
+  OutdatedCustomer,
+  ReadResult,
+  ReadResults,
+} from '../ports/read-results.ts';
+import { addResult, customerReads, failedSince, outdatedBefore } from '../read-results.ts';
 import { ProfileRows } from './database.ts';
+
+/** How many customers one statement of a copy reads. */
+const PAGE = 500;
 
 const row = z.object({
   customer_id: z.string(),
@@ -68,11 +72,49 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
     return rows.flatMap((each) => outdatedBefore(each.customer_id, readsOf(each), before) ?? []);
   }
 
+  /** All that is kept, for `store copy`. */
+  async *records(): AsyncGenerator<ReadsRecord> {
+    for (let after = ''; ; ) {
+      const found = await this.look(
+        row,
+        `select customer_id, read_at, failed from psd2.read_results
+         where profile = $1 and customer_id collate "C" > $2 collate "C" order by customer_id collate "C" limit ${PAGE}`,
+        [after],
+      );
+      yield* found.map(recordOf);
+      after = found.at(-1)?.customer_id ?? '';
+      if (found.length < PAGE) return;
+    }
+  }
+
+  /** What is kept of a customer, for `store copy`. */
+  async record(customerId: string): Promise<ReadsRecord | undefined> {
+    const found = await this.lookOne(
+      row,
+      'select customer_id, read_at, failed from psd2.read_results where profile = $1 and customer_id = $2',
+      [customerId],
+    );
+    return found && recordOf(found);
+  }
+
+  /** Stores a copied record. */
+  async keep({ customerId, reads }: ReadsRecord): Promise<void> {
+    await this.executeAgain(
+      `insert into psd2.read_results (profile, customer_id, read_at, failed) values ($1, $2, $3::timestamptz, $4::json)
+       on conflict (profile, customer_id) do update set read_at = excluded.read_at, failed = excluded.failed`,
+      [customerId, reads.readAt, JSON.stringify(reads.failed)],
+    );
+  }
+
   async forget(customerId: string): Promise<void> {
     await this.executeAgain('delete from psd2.read_results where profile = $1 and customer_id = $2', [
       customerId,
     ]);
   }
+}
+
+function recordOf(found: z.infer<typeof row>): ReadsRecord {
+  return { kind: 'reads', customerId: found.customer_id, reads: readsOf(found) };
 }
 
 function readsOf({ read_at, failed }: z.infer<typeof row>): CustomerReads {

@@ -12,6 +12,8 @@ it.each([
   ['good', { accessTokenExpiresAt: AFTER }],
   ['to be renewed', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: AFTER }],
   ['expired', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: BEFORE }],
+  ['to be renewed', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: null }],
+  ['expired', { accessTokenExpiresAt: BEFORE, refreshToken: null, refreshTokenExpiresAt: null }],
   ['not known', { accessTokenExpiresAt: null, refreshTokenExpiresAt: null }],
 ])('psd2 auth list says %j of a login with %j', async (validity, ends) => {
   const { context, printed } = openCommand(newConfigFolder(temporary), NOW, { format: 'table' });

@@ -156,9 +156,12 @@ describe.each(named(useBackends()))('what is kept of customers in %s', (_name, {
   it('each customer has a record of their own, whatever letters their name has', async () => {
     for (const name of NAMES) await customers.change(name, granting(`co-${name}`));
     expect(await others.list()).toEqual(NAMES);
+    const all = (await others.all()).map(({ customer, kept }) => [customer, kept.consents[0]?.flow]);
+    expect(all).toEqual(NAMES.map((name) => [name, `co-${name}`]));
     for (const name of NAMES) expect(await flowsOf(name)).toEqual([`co-${name}`]);
     await others.forget('ANNA');
     expect(await customers.list()).toEqual(NAMES.filter((name) => name !== 'ANNA'));
+    expect((await customers.all()).map(({ customer }) => customer)).toEqual(await customers.list());
     expect(await customers.read('anna')).toBeDefined();
   });
 

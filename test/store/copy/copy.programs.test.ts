@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { pseudonymisedEvent } from '../../../src/domain/pseudonymised.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
 import { openFiles } from '../../../src/store/files/backend.ts';
 import { folderSide } from '../../../src/store/files/copy/side.ts';
@@ -292,6 +293,30 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
     const again = source.worker().open('bank', BANK);
     await again.tokens.change('42', (slot) => slot.write(login));
     expect(await copy(source, target)).toMatchObject({ flows: 3, newer: 0 });
+  });
+
+  it('a customer whom psd2 has forgotten in the copy stays forgotten there, and a copy back says who still has their data', async () => {
+    await copy(source, target);
+    const { personal, flows, results } = target.worker().open('bank', BANK);
+    const pseudonym = await personal.pseudonymOf('42', '42');
+    const nameOf = (word: string) => (word === '42' ? pseudonym : undefined);
+    const begins = ({ flow }: { flow: string }) =>
+      personal.rewriteFlow(flow, (event) => pseudonymisedEvent(event, nameOf));
+    for await (const flow of flows.list('transfer')) await begins(flow);
+    await personal.removeRows('42');
+    await results.forget('42');
+    await personal.forgetPseudonyms('42');
+    // To look takes a reading.
+    const { mayRead: _, ...forgotten } = await found(target);
+    expect(JSON.stringify(forgotten)).not.toContain('"42"');
+    expect(await copy(source, target)).toMatchObject({ written: 0 });
+    expect(await found(target)).toMatchObject(forgotten);
+    await expect(copy(target, source)).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringMatching(
+        /^psd2 has forgotten the customer of the flow tr-\S+ of bank in .+ still has/,
+      ),
+    });
   });
 
   it('a copy does not mix two stores, and does not continue into another place', async () => {

@@ -22,6 +22,7 @@ import { FileAudit } from '../audit.ts';
 import { FileBatches } from '../batches.ts';
 import { FileCustomers } from '../customers.ts';
 import { changeMark, markOf, profilesIn } from '../data.ts';
+import { FileReadResults } from '../read-results.ts';
 import { FileTokens } from '../tokens.ts';
 import { FlowCopies } from './flows.ts';
 
@@ -65,6 +66,7 @@ class FolderHoldings implements Holdings {
   readonly #audit: FileAudit;
   readonly #batches: FileBatches;
   readonly #notes: FileAccessNotes;
+  readonly #results: FileReadResults;
   #lines: Map<number, AuditLine> | undefined;
   readonly #calls: string;
   readonly #reads: string;
@@ -76,6 +78,7 @@ class FolderHoldings implements Holdings {
     this.#audit = new FileAudit(folder.audit(profile), { profile, interrupted: folder.interrupted });
     this.#batches = batchesOf(folder, profile);
     this.#notes = new FileAccessNotes(folder, profile);
+    this.#results = new FileReadResults(join(folder.tokens(profile), 'read-results.ndjson'));
     this.#calls = join(folder.tokens(profile), 'client-credentials-calls');
     this.#reads = join(folder.tokens(profile), 'unattended-reads');
   }
@@ -105,6 +108,7 @@ class FolderHoldings implements Holdings {
       if (calls) yield calls;
     }
     for (const day of daysIn(this.#reads)) yield* this.#readsOn(day);
+    yield* this.#results.records();
   }
 
   async counterpart(record: StoredRecord): Promise<StoredRecord | undefined> {
@@ -127,6 +131,8 @@ class FolderHoldings implements Holdings {
         return this.#flows.read(record.flow);
       case 'batch':
         return this.#batches.record(record.batch);
+      case 'reads':
+        return this.#results.record(record.customerId);
       case 'count':
         return record.read === null
           ? this.#callsOn(record.day)
@@ -156,6 +162,8 @@ class FolderHoldings implements Holdings {
         return this.#flows.add(record);
       case 'batch':
         return this.#batches.keep(record);
+      case 'reads':
+        return this.#results.keep(record);
       case 'count':
         return this.#putCount(record);
     }

@@ -20,6 +20,7 @@ import { noteRow } from '../access.ts';
 import { PostgresAudit } from '../audit.ts';
 import { type Database, ProfileRows } from '../database.ts';
 import { Keys, TokenSeals } from '../keys.ts';
+import { PostgresReadResults } from '../read-results.ts';
 import { loginOf, OR_REPLACE_TOKENS, REMEMBER_LOGIN, type Row, TOKEN_COLUMNS, tokenRow } from '../tokens.ts';
 import { BatchRows } from './batch-rows.ts';
 import { CustomerRows } from './customer-rows.ts';
@@ -124,6 +125,7 @@ class DatabaseHoldings implements Holdings {
   readonly #batches: BatchRows;
   readonly #notes: NoteRows;
   readonly #audit: PostgresAudit;
+  readonly #results: PostgresReadResults;
 
   constructor(database: Database, profile: string, keys: Keys) {
     this.#logins = new LoginRows(database, profile, keys);
@@ -132,6 +134,7 @@ class DatabaseHoldings implements Holdings {
     this.#batches = new BatchRows(database, profile);
     this.#notes = new NoteRows(database, profile);
     this.#audit = new PostgresAudit(database, profile);
+    this.#results = new PostgresReadResults(database, profile);
   }
 
   async *records(): AsyncGenerator<StoredRecord> {
@@ -142,6 +145,7 @@ class DatabaseHoldings implements Holdings {
     for (const pseudonym of await this.#audit.pseudonyms()) yield { kind: 'pseudonym', ...pseudonym };
     for await (const line of this.#audit.lines()) yield { kind: 'audit', ...line };
     yield* this.#batches.all();
+    yield* this.#results.records();
   }
 
   async counterpart(record: StoredRecord): Promise<StoredRecord | undefined> {
@@ -162,6 +166,8 @@ class DatabaseHoldings implements Holdings {
         return this.#flows.of(record.flow);
       case 'batch':
         return this.#batches.of(record.batch);
+      case 'reads':
+        return this.#results.record(record.customerId);
       case 'last-login':
         return this.#logins.last();
       case 'note':
@@ -185,6 +191,8 @@ class DatabaseHoldings implements Holdings {
         return this.#flows.put(record);
       case 'batch':
         return this.#batches.put(record);
+      case 'reads':
+        return this.#results.keep(record);
       case 'last-login':
         return this.#logins.remember(record);
       case 'note':

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeFolder } from '../../../src/store/disk/make-folder.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { makeFolder } from '../src/make-folder.ts';
+import { temporaryFolder } from './store/temporary-folder.ts';
 
 const temporary = temporaryFolder();
 
