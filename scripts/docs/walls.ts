@@ -226,7 +226,7 @@ export const WALLS: Record<string, readonly string[]> = {
 
   'store/ports': ['domain', 'errors.ts'],
   'store/open.ts': ['errors.ts', 'store'],
-  'store/copy': ['errors.ts', 'store/ports'],
+  'store/copy': ['errors.ts', 'store/audit', 'store/ports'],
   'store/files': [...BACKEND, 'store/listed-round.ts'],
   // With --out, sync also writes files.
   'store/postgres': [

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Psd2Error } from '../../errors.ts';
+import { parseAuditLine } from '../audit/chain.ts';
 import type {
   BatchRecord,
   CopySide,
   CustomerRecord,
   FlowRecord,
+  Holdings,
   LoginRecord,
   Mark,
   NoteRecord,
@@ -53,19 +55,18 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
   const source = await from.mark();
   const target = await to.mark();
   const relation = await relationOf(from.place, source, to, target);
-  const isDone =
-    relation === 'again' && target.copiedFrom?.isComplete === true && source.movedTo?.id === target.id;
+  const isDone = relation === 'again' && target.copiedFrom?.isComplete && source.movedTo?.id === target.id;
   if (isDone) {
-    const found = await pass(from, to, world, { isAgain: true, isDone, writes: false });
+    const found = await pass(from, to, world, { isAgain: true, writes: false });
     if (found.written === 0) return found;
   }
   const copied = { id: source.id, place: from.place };
   await to.setMark({ movedTo: null, copiedFrom: { ...copied, isComplete: false } });
   await from.setMark({ movedTo: { id: target.id, place: to.place } });
   await untilNobodyWorks([from, to], world);
-  const how = { isAgain: relation === 'again', isDone };
-  const { written } = await pass(from, to, world, { ...how, writes: true });
-  const compared = await pass(from, to, world, { ...how, writes: false });
+  const isAgain = relation === 'again';
+  const { written } = await pass(from, to, world, { isAgain, writes: true });
+  const compared = await pass(from, to, world, { isAgain, writes: false });
   if (compared.written > 0) {
     throw new Psd2Error(
       'config',
@@ -140,7 +141,7 @@ async function pass(
   from: CopySide,
   to: CopySide,
   world: CopyWorld,
-  { writes, ...how }: Repeated & { writes: boolean },
+  { isAgain, writes }: { isAgain: boolean; writes: boolean },
 ): Promise<CopyResult> {
   const result: CopyResult = {
     ...{ profiles: 0, logins: 0, flows: 0, events: 0, others: 0 },
@@ -149,11 +150,12 @@ async function pass(
   };
   for (const profile of await from.profiles()) {
     result.profiles += 1;
-    const held = to.open(profile);
-    for await (const record of from.open(profile).records()) {
+    const [source, held] = [from.open(profile), to.open(profile)];
+    const forgotten = isAgain ? await forgottenIn(held, source) : new Set<string>();
+    for await (const record of source.records()) {
       world.signal.throwIfAborted();
       const other = await held.counterpart(record);
-      const comparison = judged(record, other, how);
+      const comparison = judged(record, other, { isAgain, forgotten });
       if (comparison === 'differs') throw differing(record, other, profile, from, to);
       if (comparison === 'newer') result.newer += 1;
       if (comparison === 'missing' || comparison === 'older') {
@@ -167,28 +169,59 @@ async function pass(
   return result;
 }
 
-/** Whether the destination has records of an earlier copy of this source, and whether that one was complete. */
+/** Whether the destination has records of an earlier copy of this source, and whom psd2 has forgotten there since. */
 interface Repeated {
   isAgain: boolean;
-  isDone: boolean;
+  forgotten: ReadonlySet<string>;
 }
 
 /** As {@link compareRecords}, with what has happened in the destination since an earlier copy. */
 function judged(
   record: StoredRecord,
   other: StoredRecord | undefined,
-  { isAgain, isDone }: Repeated,
+  { isAgain, forgotten }: Repeated,
 ): Comparison {
   const comparison = compareRecords(record, other);
   if (isAgain && record.kind === 'last-login' && comparison === 'older') return 'newer';
-  // No worker has written to the source since then. So psd2 has forgotten the customer in the destination.
-  if (isDone && comparison === 'missing' && !ALWAYS_KEPT.includes(record.kind)) return 'newer';
-  if (isDone && comparison === 'differs' && isForgotten(other) && !isForgotten(record)) return 'newer';
+  const customer = customerOf(record);
+  if (customer !== undefined && forgotten.has(customer)) return 'newer';
+  if (isAgain && comparison === 'differs' && isForgotten(other) && !isForgotten(record)) return 'newer';
   return comparison;
 }
 
-/** What stays if psd2 forgets a customer. */
-const ALWAYS_KEPT: readonly StoredRecord['kind'][] = ['flow', 'batch', 'audit'];
+/** The customers whom psd2 has forgotten in the destination since a copy. The source still has their pseudonyms. */
+async function forgottenIn(held: Holdings, source: Holdings): Promise<Set<string>> {
+  const pseudonyms = new Set<string>();
+  for await (const record of held.records()) {
+    const line = record.kind === 'audit' ? parseAuditLine(record.text) : undefined;
+    if (line?.action === 'forgot' && line.customerId !== null) pseudonyms.add(line.customerId);
+  }
+  const customers = new Set<string>();
+  if (pseudonyms.size === 0) return customers;
+  for await (const record of source.records())
+    if (record.kind === 'pseudonym' && record.word === record.customerId && pseudonyms.has(record.pseudonym))
+      customers.add(record.customerId);
+  return customers;
+}
+
+/** The customer of a record that goes if psd2 forgets them. */
+function customerOf(record: StoredRecord): string | undefined {
+  switch (record.kind) {
+    case 'login':
+    case 'note':
+      return record.holder;
+    case 'customer':
+      return record.customer;
+    case 'last-login':
+    case 'pseudonym':
+    case 'reads':
+      return record.customerId;
+    case 'count':
+      return record.read?.customerId;
+    default:
+      return undefined;
+  }
+}
 
 /** Whether psd2 has forgotten the customer of a flow or batch: it has a pseudonym in their place. */
 function isForgotten(record: StoredRecord | undefined): boolean {

@@ -296,8 +296,12 @@ describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) =
   });
 
   it('a customer whom psd2 has forgotten in the copy stays forgotten there, and a copy back says who still has their data', async () => {
+    // What a login writes into the audit log.
+    const loggedIn = { action: 'logged-in', customerId: '42' } as const;
+    await source.worker().open('bank', BANK).audit.append(loggedIn);
     await copy(source, target);
-    const { personal, flows, results } = target.worker().open('bank', BANK);
+    const { personal, flows, results, audit } = target.worker().open('bank', BANK);
+    await audit.append({ action: 'forgot', customerId: '42' });
     const pseudonym = await personal.pseudonymOf('42', '42');
     const nameOf = (word: string) => (word === '42' ? pseudonym : undefined);
     const begins = ({ flow }: { flow: string }) =>
