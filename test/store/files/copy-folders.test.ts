@@ -165,6 +165,7 @@ describe('the records of a folder', () => {
       expect.objectContaining({ kind: 'audit', n: 2 }),
       { kind: 'count', day, read: null, count: 1 },
       { kind: 'count', day, read: { customerId: '42', productId: '' }, count: 1 },
+      expect.objectContaining({ kind: 'reads', customerId: '42' }),
     ]);
     const flow = records[7];
     expect(flow?.kind === 'flow' ? flow.events.map(({ event }) => event) : []).toEqual([

@@ -1,6 +1,7 @@
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { checkedLine } from '../../../src/store/files/flows/checked-lines.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
 import { FlowIndex } from '../../../src/store/files/flows/lookup.ts';
 import type { EventOf } from '../../../src/store/ports/flows.ts';
@@ -259,6 +260,14 @@ describe('an index that is read again and again', () => {
     expect([...index.read().keys()]).toEqual(['a', 'b', 'c']);
     expect(index.firstWith('R1')).toBe('b');
     expect([...index.compared()]).toEqual([['a', 'inv-1']]);
+  });
+
+  it('is not believed in part: a line that no psd2 wrote is an error each time', () => {
+    const index = new FlowIndex(folder);
+    index.add({ flow: 'a', reference: 'INV-1' });
+    expect(index.read().size).toBe(1);
+    appendFileSync(path, checkedLine('{"flow":7}'));
+    for (const _ of [1, 2]) expect(() => index.read()).toThrow();
   });
 
   it('is read from its beginning if it was removed, replaced or changed', () => {

@@ -20,12 +20,15 @@ export function checkedLines(path: string): string[] {
 }
 
 /** The lines of a file that only grows. What it has read, it does not read again, unless the file is another one by now. */
-export class GrowingLines {
+export class GrowingLines<Line> {
   readonly #path: string;
+  readonly #parse: (text: string) => Line;
   #read: Read | undefined;
 
-  constructor(path: string) {
+  /** @param parse may throw: then the next call gives the same lines again */
+  constructor(path: string, parse: (text: string) => Line) {
     this.#path = path;
+    this.#parse = parse;
   }
 
   /**
@@ -34,19 +37,21 @@ export class GrowingLines {
    * @returns also whether the file is another one, or has changed otherwise than by growing: then these are all its lines
    * @throws Psd2Error `config` if another user may have written them
    */
-  next(): { lines: string[]; isAnew: boolean } {
+  next(): { lines: Line[]; isAnew: boolean } {
     refuseUnsafe(this.#path, 'secret');
     const before = this.#read;
     const grown = before && readGrown(this.#path, before);
     if (before && grown) {
+      const lines = linesIn(grown.content).map(this.#parse);
       this.#read = readUpTo(grown.content, grown.state, before);
-      return { lines: linesIn(grown.content), isAnew: false };
+      return { lines, isAnew: false };
     }
     // Its state is taken first: what is added in between is read once more then, and never missed.
     const state = stateOf(this.#path);
     const content = contentOf(this.#path);
+    const lines = linesIn(content).map(this.#parse);
     this.#read = state && readUpTo(content, state);
-    return { lines: linesIn(content), isAnew: true };
+    return { lines, isAnew: true };
   }
 }
 

@@ -253,7 +253,7 @@ export interface IndexedFlow {
 export class FlowIndex {
   readonly #path: string;
   /** A long run reads it for each payment: only what was added since is read again. */
-  readonly #lines: GrowingLines;
+  readonly #lines: GrowingLines<IndexEntry>;
   #flows = new Map<string, IndexedFlow>();
   #compared = new Map<string, string | null>();
   /** The flow whose entry with a resource came first, by the id in lower case. */
@@ -262,7 +262,7 @@ export class FlowIndex {
   /** @param folder of the flows' journals */
   constructor(folder: string) {
     this.#path = join(folder, 'index');
-    this.#lines = new GrowingLines(this.#path);
+    this.#lines = new GrowingLines(this.#path, (json) => entry.parse(JSON.parse(json)));
   }
 
   read(): ReadonlyMap<string, Readonly<IndexedFlow>> {
@@ -290,7 +290,7 @@ export class FlowIndex {
       this.#compared = new Map();
       this.#owners = new Map();
     }
-    for (const json of lines) this.#learn(entry.parse(JSON.parse(json)));
+    for (const line of lines) this.#learn(line);
   }
 
   #learn({ flow, reference, resourceId, sent }: IndexEntry): void {
