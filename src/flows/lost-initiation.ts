@@ -20,7 +20,7 @@ export async function wayOn(
   if (isRepeatable(operation, world.now())) return 'repeat';
   if (mayRunUnseen(operation)) return null;
   // If there was an answer, the journal is older than it, and the customer may hold the link.
-  return (await initiated?.(transactionId)) === 'answered' ? null : 'begin again';
+  return (await initiated?.(transactionId))?.answer === 'answered' ? null : 'begin again';
 }
 
 /**

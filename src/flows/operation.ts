@@ -38,7 +38,7 @@ import {
 } from './refusals.ts';
 import { resourceOf, statusOf } from './resource-status.ts';
 import { askUntil, awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
-import { repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
+import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
   /** Shows the operator the verified order and asks for confirmation. False means no. */
@@ -297,8 +297,9 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
         await this.open.record({ type: 'initiate-again' });
         return;
       }
+      if (await recordsLogged(this, operation)) return;
       if (state !== 'unknown' && !(await recordFound(this.open, { type: 'execute-unanswered' }))) return;
-      const isAnswered = (await this.ports.initiated?.(operation.transactionId)) === 'answered';
+      const isAnswered = (await this.ports.initiated?.(operation.transactionId))?.answer === 'answered';
       throw outcomeUnknown(
         operation,
         isAnswered

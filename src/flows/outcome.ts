@@ -257,11 +257,23 @@ export function outcomeUnknown(
   message: string,
   cause?: unknown,
 ): Psd2Error {
+  const said = cause instanceof Psd2Error ? idsOf(cause) : {};
   return new Psd2Error('outcome_unknown', cause instanceof Error ? `${message}: ${cause.message}` : message, {
+    ...said,
     ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
     transactionId,
     cause,
   });
+}
+
+/** What the bank's support asks for. */
+function idsOf({ httpStatus, bankCode, requestId, tppRequestId }: Psd2Error): ErrorContext {
+  return {
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(bankCode !== undefined && { bankCode }),
+    ...(requestId !== undefined && { requestId }),
+    ...(tppRequestId !== undefined && { tppRequestId }),
+  };
 }
 
 /** The commands that find out the outcome of a flow, and those with which a person resolves it if the bank does not say. */

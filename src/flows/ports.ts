@@ -66,8 +66,11 @@ export interface FlowPorts {
    * What this machine has written down of the initiations of a flow: the bank has answered one with success; one may have
    * reached it, and its answer is not known to be a refusal; or neither. Absent: nothing is known of it.
    */
-  initiated?: (transactionId: string) => Promise<'answered' | 'lost' | 'no'>;
+  initiated?: (transactionId: string) => Promise<KnownInitiation>;
 }
+
+/** What the machine knows of the initiations of a flow. `resourceId` is what the bank called the payment. */
+export type KnownInitiation = { answer: 'answered'; resourceId: string | null } | { answer: 'lost' | 'no' };
 
 /** The tokens of one customer, or of the client-credentials application. */
 export interface TokenKeeper {

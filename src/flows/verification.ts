@@ -59,8 +59,8 @@ export async function verify<Order extends OrderTarget>(
     const send = () => run.calls.verify(run.announcing('verify-sent', revoking));
     const verification = await send()
       .catch((error: unknown) => {
-        const isTokens = isTurningAway(error) && error.code === 'not_logged_in';
-        if (!isTokens || !operation.initiation || mayRunUnseen(operation)) throw error;
+        if (!isTurningAway(error) || !error.hadToken || !operation.initiation || mayRunUnseen(operation))
+          throw error;
         // With a new token.
         return send();
       })
@@ -77,8 +77,8 @@ async function wasSentBefore<Order extends OrderTarget>(
   { initiation, reached, transactionId, isBegunAgain }: Operation<Order>,
 ): Promise<boolean> {
   if (!initiation) return reached && ((await ports.hasSent?.(transactionId)) ?? false);
-  const known = (await ports.initiated?.(transactionId)) ?? 'no';
-  return known === 'answered' || (known === 'lost' && !isBegunAgain);
+  const answer = (await ports.initiated?.(transactionId))?.answer ?? 'no';
+  return answer === 'answered' || (answer === 'lost' && !isBegunAgain);
 }
 
 /**
@@ -114,6 +114,27 @@ export async function repeatInitiation<Order extends OrderTarget>(
       error,
     );
   }
+}
+
+/**
+ * The journal does not have the answer to an initiation, because psd2 was killed or the journal was restored. If the log of
+ * calls has what the bank called the payment, the bank can be asked about it. Somebody may have its link, so psd2 asks before
+ * it sends the customer anywhere.
+ *
+ * @returns whether it has
+ * @throws Psd2Error `outcome_unknown` if another flow has this payment
+ */
+export async function recordsLogged<Order extends OrderTarget>(
+  run: Verifying<Order>,
+  { transactionId }: Operation<Order>,
+): Promise<boolean> {
+  const known = await run.ports.initiated?.(transactionId);
+  if (known?.answer !== 'answered' || known.resourceId === null) return false;
+  const { resourceId } = known;
+  const unsaid = { totalAmount: null, commissions: null, bankName: null };
+  await recordInitiated(run, { type: 'verified', resourceId, ...unsaid, nextStep: 'authorisation' });
+  await run.open.record({ type: 'sca-started' });
+  return true;
 }
 
 /**
@@ -161,7 +182,7 @@ function isOthers(error: unknown): error is Psd2Error {
 /**
  * The initiation failed. If the customer commits and the bank may have the payment, psd2 does not send it again.
  *
- * @throws Psd2Error `outcome_unknown` then, but `error` if the bank turned the initiation away
+ * @throws Psd2Error `outcome_unknown` then
  */
 async function lostInitiation<Order extends OrderTarget>(
   run: Verifying<Order>,
@@ -171,7 +192,8 @@ async function lostInitiation<Order extends OrderTarget>(
   if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
   if (isTurningAway(error)) {
     await recordOutcome(run.open, { type: 'execute-unanswered', description: error.message });
-    throw refusedAlone(run.open.current, error);
+    const why = `The bank turned the initiation away, but this does not show whether it had taken the ${run.calls.name} before`;
+    throw outcomeUnknown(run.open.current, why, error);
   }
   await recordOutcome(run.open, { type: 'execute-unanswered' });
   throw outcomeUnknown(

@@ -131,13 +131,22 @@ describe('a payment', () => {
     expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
   });
 
+  it('the bank has no tokens, and refuses one all the same: psd2 has no new one to send it with', async () => {
+    const paying = await payment(NEVER);
+    bank.initiate(refused('TOKEN_INVALID', 401));
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'not_logged_in' });
+    expect(posts()).toHaveLength(1);
+    expect(await paying.stored()).toMatchObject({ state: 'created', mayRun: false });
+  });
+
   it.each(UNREAD)(
     'the bank does not read it (%s, %i), but may have executed another delivery: it is never sent again',
-    async (code, status, ours) => {
+    async (code, status) => {
       const paying = await payment();
       bank.initiate(refused(code, status));
       expect(await errorOf(paying.run())).toMatchObject({
-        code: ours,
+        code: 'outcome_unknown',
+        message: expect.stringMatching(new RegExp(`The bank turned the initiation away.*HTTP ${status}`)),
         next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
       });
       expect(await paying.stored()).toMatchObject({ state: 'unknown', mayRun: true });
@@ -149,7 +158,7 @@ describe('a payment', () => {
   it('the bank does not read it, but repeats its answers: resume sends the same bytes with the same id', async () => {
     const paying = await payment(REPEATS);
     bank.initiate(refused('ACCESS_EXCEEDED', 429));
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'too_many_calls' });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     bank.initiate();
     bank.sca('finalised');
     bank.is('ACSC');
@@ -227,7 +236,7 @@ describe('a payment', () => {
     const paying = await payment(NEVER);
     bank.initiate('cut before the answer');
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    paying.logged.answer = 'lost';
+    paying.logged.is = { answer: 'lost' };
     bank.initiate();
     bank.sca('finalised');
     bank.is('ACSC');
@@ -242,8 +251,46 @@ describe('a payment', () => {
     const paying = await payment(NEVER);
     bank.initiate('cut before the answer');
     await errorOf(paying.run());
-    paying.logged.answer = 'answered';
+    paying.logged.is = { answer: 'answered', resourceId: null };
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it.each([
+    ['possible', {}],
+    ['never', NEVER],
+  ])(
+    'the answer is not in the journal, but the log of calls has its id: psd2 asks the bank first (without SCA: %s)',
+    async (_, payments) => {
+      const paying = await payment(payments);
+      bank.initiate('cut before the answer');
+      await errorOf(paying.run());
+      paying.logged.is = { answer: 'answered', resourceId: 'p1' };
+      // The customer has not decided, so they get a link.
+      bank.is('RCVD');
+      bank.start();
+      bank.sca('finalised');
+      bank.is('ACSC');
+      expect(await paying.run()).toMatchObject({ state: 'executed', verification: { resourceId: 'p1' } });
+      expect(posts().map(({ target }) => target)).toEqual([
+        '/v1/payments/sepa-credit-transfers',
+        '/v1/payments/sepa-credit-transfers/p1/authorisations',
+      ]);
+    },
+  );
+
+  it.each([
+    ['ACSC', 'executed'],
+    ['RJCT', 'failed'],
+  ])('the log has the id, and the bank says %s: psd2 sends the customer nowhere', async (status, state) => {
+    const whole = await payment();
+    bank.initiate('cut before the answer');
+    await errorOf(whole.run());
+    const restored = await payment({}, { journal: whole.lines().slice(0, 2) });
+    restored.logged.is = { answer: 'answered', resourceId: 'p1' };
+    bank.is(status);
+    await restored.run().catch(() => {});
+    expect((await restored.stored()).state).toBe(state);
     expect(posts()).toHaveLength(1);
   });
 
@@ -254,7 +301,7 @@ describe('a payment', () => {
     bank.is('ACSC');
     await paying.run();
     const restored = await payment({}, { journal: paying.lines().slice(0, 2) });
-    restored.logged.answer = 'lost';
+    restored.logged.is = { answer: 'lost' };
     expect(await errorOf(restored.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(posts()).toHaveLength(1);
   });
@@ -277,7 +324,7 @@ describe('a payment', () => {
     const lines = whole.lines();
     for (let kept = 4; kept < lines.length; kept += 1) {
       const cut = await payment({}, { journal: lines.slice(0, kept) });
-      cut.logged.answer = 'answered';
+      cut.logged.is = { answer: 'answered', resourceId: null };
       const before = posts().length;
       bank.sca('finalised');
       bank.is('ACSC');

@@ -5,7 +5,7 @@ import type { Transfer, TransferOrder } from '../../src/domain/transfer.ts';
 import { cancelAtBank } from '../../src/flows/cancellation.ts';
 import type { ReturnPorts } from '../../src/flows/linked-sca.ts';
 import { runOperation } from '../../src/flows/operation.ts';
-import type { FlowPorts } from '../../src/flows/ports.ts';
+import type { FlowPorts, KnownInitiation } from '../../src/flows/ports.ts';
 import { json } from '../bank/interfaces/nextgenpsd2/client.ts';
 import type { RecordedBank, ScriptedAnswer } from '../bank/recorded-bank.ts';
 import { transferOrder } from '../domain/orders.ts';
@@ -63,7 +63,7 @@ export async function newPayment(
   const flow = journal ? restored(folder.flows('sandbox'), journal) : await create();
   const said: string[] = [];
   const fees: boolean[] = [];
-  const logged: { answer: 'answered' | 'lost' | 'no' } = { answer: 'no' };
+  const logged: { is: KnownInitiation } = { is: { answer: 'no' } };
   const returns: ReturnPorts = {
     client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
     keepTokens: async (granted) => void (await granted()),
@@ -81,7 +81,7 @@ export async function newPayment(
     };
     return (await begun(flows, 'transfer', begin)).current.flow;
   }
-  const ports: FlowPorts = { bank, world, customer, initiated: async () => logged.answer };
+  const ports: FlowPorts = { bank, world, customer, initiated: async () => logged.is };
   const lines = () => readLines(folder, flow);
   return {
     flow,

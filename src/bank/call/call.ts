@@ -79,6 +79,8 @@ export interface Said {
   turnedAway: boolean;
   /** The bank's refusal with 401 is about something else than the token. */
   keepsToken?: boolean;
+  /** The id that the bank gave to what an irrevocable call has begun. */
+  begun?: string;
   /** The refusal with 429 lasts (the readings of the day are used up): to wait and try again is useless. */
   lasts?: boolean;
 }
@@ -311,7 +313,7 @@ async function attempt<What extends Said>(
     wire.check(answer, request);
     const said = await wire.understand(answer, call);
     if (said.turnedAway) await announced?.turnedAway?.();
-    await report(answer.status, mayHaveLeft, said.requestId);
+    await report(answer.status, mayHaveLeft, said);
     return { ...answer, call, tppRequestId, said };
   } catch (error) {
     await report(error instanceof Error ? error.message : String(error), mayHaveLeft);
@@ -355,7 +357,7 @@ function reporterOf(
   { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
 ) {
   const at = now();
-  return (outcome: number | string, mayHaveLeft: boolean, requestId: string | null = null) =>
+  return (outcome: number | string, mayHaveLeft: boolean, said?: Said) =>
     observe({
       method,
       path,
@@ -364,12 +366,13 @@ function reporterOf(
       milliseconds: now().getTime() - at.getTime(),
       tppRequestId,
       transactionId,
-      requestId,
+      requestId: said?.requestId ?? null,
       apiTrackId: session.apiTrackId,
       isPrivate: bearer !== undefined,
       // An earlier attempt with the same id may have left, even from another machine.
       mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
+      ...(said?.begun !== undefined && { begun: said.begun }),
     });
 }
 

@@ -41,6 +41,8 @@ export interface Observation {
   mayHaveLeft: boolean;
   /** The call does something that cannot be taken back. */
   irrevocable: boolean;
+  /** The id that the bank gave to what it has begun. */
+  begun?: string;
 }
 
 /** The source of access tokens for private calls. */

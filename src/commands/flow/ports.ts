@@ -136,13 +136,15 @@ export function evidenceIn({
       return false;
     },
     async initiated(transactionId) {
-      let known: 'lost' | 'no' = 'no';
-      for await (const { irrevocable, neverLeft, transactionId: its, status } of calls(transactionId)) {
-        if (its !== transactionId || !irrevocable || neverLeft) continue;
-        if (status !== null && status >= 200 && status < 300) return 'answered';
-        if (status === null || status < 400 || status >= 500) known = 'lost';
+      let answer: 'lost' | 'no' = 'no';
+      for await (const call of calls(transactionId)) {
+        const { status, begun = null } = call;
+        if (call.transactionId !== transactionId || !call.irrevocable || call.neverLeft) continue;
+        if (status !== null && status >= 200 && status < 300)
+          return { answer: 'answered', resourceId: begun };
+        if (status === null || status < 400 || status >= 500) answer = 'lost';
       }
-      return known;
+      return { answer };
     },
     async hasSent(transactionId) {
       for await (const call of calls(transactionId))

@@ -59,7 +59,7 @@ async function checkFunds(context: Context, account: string, text: string): Prom
     });
 }
 
-/** The IBAN of an account that the operator named by its id. */
+/** The IBAN of an account that the operator named by its id. @throws Psd2Error of the reading, with what to do instead */
 async function ibanOf(
   context: Context,
   { bank, customerId }: CustomerBank,
@@ -67,5 +67,13 @@ async function ibanOf(
   transactionId: string,
 ): Promise<string> {
   const list = () => bank.accounts.list(customerId, transactionId);
-  return (await debitedAccount(context, customerId, account, list)).iban;
+  try {
+    return (await debitedAccount(context, customerId, account, list)).iban;
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    throw error.with({ hint: [NAME_THE_IBAN, error.hint].filter(Boolean).join(' ') });
+  }
 }
+
+/** An id needs a consent to read the accounts. A confirmation of funds needs none. */
+const NAME_THE_IBAN = '--account also takes the IBAN of the account, and then psd2 reads no accounts.';

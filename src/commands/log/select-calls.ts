@@ -61,10 +61,15 @@ function* callsFor(
 }
 
 /** A call as psd2 prints it. */
-export type ShownCall = Omit<LoggedCall, 'neverLeft' | 'irrevocable'>;
+export type ShownCall = Omit<LoggedCall, 'neverLeft' | 'irrevocable' | 'begun'>;
 
 /** Only `resume` needs the other fields (commands/flow/ports.ts). */
-function shownOf({ neverLeft: _neverLeft, irrevocable: _irrevocable, ...shown }: LoggedCall): ShownCall {
+function shownOf({
+  neverLeft: _neverLeft,
+  irrevocable: _irrevocable,
+  begun: _begun,
+  ...shown
+}: LoggedCall): ShownCall {
   return shown;
 }
 

@@ -32,6 +32,7 @@ export async function callRecorder(
       isPrivate: _isPrivate,
       mayHaveLeft: _mayHaveLeft,
       irrevocable: _irrevocable,
+      begun: _begun,
       apiTrackId = null,
       ...fields
     } = call;
@@ -65,6 +66,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         flow: openFlows.get(call.transactionId) ?? null,
         ...(!call.mayHaveLeft && { neverLeft: true }),
         ...(call.irrevocable && { irrevocable: true }),
+        ...(call.begun !== undefined && { begun: call.begun }),
       });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

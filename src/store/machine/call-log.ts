@@ -43,6 +43,8 @@ const loggedCall = z.object({
   neverLeft: z.optional(z.literal(true)),
   /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not, or psd2 0.2 wrote the line. */
   irrevocable: z.optional(z.literal(true)),
+  /** The id that the bank gave to what it began. Absent: it gave none, or psd2 0.2 wrote the line. */
+  begun: z.optional(z.string()),
 });
 
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */

@@ -50,3 +50,23 @@ it('the log says of a request that it never left, and of no other', async () => 
   expect(await hasSent('t-left')).toBe(true);
   for (const id of ['t-never-left', 't-read', 't-', 'left']) expect(await hasSent(id)).toBe(false);
 });
+
+it('the log has what the bank called a payment whose answer came, and says if an answer is lost', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
+  const call = (transactionId: string, outcome: Observation['outcome'], begun?: string): Observation => ({
+    ...{ method: 'POST', path: '/v1/payments/sepa-credit-transfers', outcome, at: new Date(NOW) },
+    ...{ milliseconds: 1, transactionId, requestId: null, apiTrackId: undefined, isPrivate: false },
+    ...{ tppRequestId: `q-${transactionId}`, mayHaveLeft: true, irrevocable: true },
+    ...(begun !== undefined && { begun }),
+  });
+  await record(call('t-answered', 201, 'p1'));
+  await record(call('t-without-id', 201));
+  await record(call('t-lost', 'connection lost'));
+  await record(call('t-refused', 400));
+  const { initiated } = evidenceIn(context);
+  expect(await initiated('t-answered')).toEqual({ answer: 'answered', resourceId: 'p1' });
+  expect(await initiated('t-without-id')).toEqual({ answer: 'answered', resourceId: null });
+  expect(await initiated('t-lost')).toEqual({ answer: 'lost' });
+  expect(await initiated('t-refused')).toEqual({ answer: 'no' });
+});

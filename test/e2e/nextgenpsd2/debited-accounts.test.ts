@@ -89,7 +89,7 @@ describe('an account that the operator names by its id', () => {
     expect((await operator.psd2(['consent', 'delete', flow, '--yes'])).code).toBe(0);
     for (const ended of [await pay('carla', id), await check('carla', id)]) {
       expect(ended.code).toBe(4);
-      expect(readError(ended).hint).toMatch(/IBAN|consent/);
+      expect(readError(ended).hint).toMatch(/(Give --from the|--account also takes the) IBAN/);
     }
     expect(await readings()).toBe(before + 1);
   });

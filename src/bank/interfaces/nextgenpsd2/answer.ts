@@ -13,6 +13,7 @@ import {
   TOKEN_CODES,
 } from './refusals.ts';
 import { type BankMessage, messagesIn } from './wire/messages.ts';
+import { begunAnswer } from './wire/payment.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
 export interface NextGenSaid extends Said {
@@ -66,7 +67,14 @@ export async function understand(
     // Without a code, a 401 may be about the token.
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
+    ...(!isRefused && call.irrevocable && begunIn(json)),
   };
+}
+
+/** The payment that an initiation has begun. The log of calls keeps its id, should psd2 be killed before the journal has it. */
+function begunIn(json: unknown): { begun?: string } {
+  const { data } = begunAnswer.safeParse(json);
+  return data ? { begun: data.paymentId } : {};
 }
 
 /** What a refusal means: by its code, else by its HTTP status. Only readings are used up for a day. */
@@ -174,6 +182,7 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(next && { next }),
     ...(decided?.code && { bankCode: decided.code }),
     ...(meaning.lasts && { lasts: true }),
+    ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && call.facts.reads !== null && { endsConsent: true }),
     ...refusalIn(answer, code),
   });

@@ -15,6 +15,9 @@ export const paymentAnswer = z.object({
   ...scaPart,
 });
 
+/** What an initiation has begun, whatever else is in the answer. */
+export const begunAnswer = z.object({ paymentId: headerId });
+
 /** A bulk payment as the bank has it. Not every bank says what became of its entries. */
 export const bulkAnswer = z.object({
   payments: z.catch(
