@@ -240,7 +240,11 @@ async function recordAnswer(open: OpenConsent, answer: ConsentEvent): Promise<vo
   }
 }
 
-/** Asks for the customer's decision when a consent is resumed during SCA. The customer may already have decided. */
+/**
+ * Asks for the customer's decision when a consent is resumed during SCA. The customer may already have decided.
+ *
+ * @throws Psd2Error `outcome_unknown` if `confirm` was sent before, and the bank refuses its status
+ */
 async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> {
   const { resourceId, transactionId } = subjectOf(open.current);
   let decision: Authorization | { type: 'confirmed' };
@@ -248,9 +252,13 @@ async function askHowFar(open: OpenConsent, { bank }: FlowPorts): Promise<void> 
     const { authorization, became } = await bank.sca.status(resourceId, transactionId, true);
     decision = became === 'executed' ? { type: 'confirmed' } : authorization;
   } catch (error) {
+    if (!isRefusal(error)) throw error;
     // The bank has no status for consents, so their confirmation decides.
-    if (isRefusal(error)) return;
-    throw error;
+    if (!open.current.refusalAlone) return;
+    if (!isBanksRefusal(error)) throw error;
+    await recordAnswer(open, { type: 'confirm-unanswered' });
+    const why = 'The bank turned confirm away, and does not say whether it had confirmed the consent before';
+    throw outcomeUnknown(open.current, why);
   }
   if (isPending(decision)) return;
   await open.record(decision);

@@ -168,10 +168,13 @@ async function sendCustomer(
   return true;
 }
 
-/** The standard does not name the parameter, so banks call it what they like: `confirmationCode`, `confirmation-code`, `code`. */
+/** The standard does not name the parameter, so banks call it what they like: `confirmationCode`, `code`, `authCode`. */
 function confirmationCodeIn(parameters: URLSearchParams): string | undefined {
-  const named = [...parameters].find(([name]) => /confirmation[-_]?code$/i.test(name));
-  return named?.[1] ?? parameters.get('code') ?? undefined;
+  for (const name of [/confirmation[-_]?code$/i, /^code$/i, /^(auth|authori[sz]ation|sca)[-_]?code$/i]) {
+    const found = [...parameters].find(([each]) => name.test(each));
+    if (found) return found[1];
+  }
+  return undefined;
 }
 
 /** Only the return of the browser brings a code. */
@@ -256,7 +259,8 @@ async function takeLogin(
       },
       transactionId,
     );
-    return toStoredTokens(answer, world.now());
+    // The bank names the server only here, and the tokens are renewed there.
+    return { ...toStoredTokens(answer, world.now()), server };
   };
   await world.finish('The new login', () => returns.keepTokens(granted));
 }

@@ -32,6 +32,7 @@ export function toStoredTokens(granted: GrantedTokens, now: Date, before?: Store
     refreshTokenExpiresAt: renewed ? end(granted.refreshExpiresIn) : before.refreshTokenExpiresAt,
     scope: granted.scope ?? before?.scope ?? null,
     apiTrackId: before?.apiTrackId,
+    ...(before?.server !== undefined && { server: before.server }),
   };
 }
 
@@ -221,7 +222,7 @@ async function requestNew(
   }
   try {
     const granted = await login.tokens(
-      client(),
+      ofServer(client(), tokens),
       { grant_type: 'refresh_token', refresh_token: tokens.refreshToken },
       world.newId(),
       beforeSend,
@@ -240,6 +241,14 @@ async function requestNew(
     const advice = !ended && hint !== undefined ? { hint } : { next: [['auth', 'login']] };
     throw new Psd2Error('not_logged_in', message, { ...known, ...advice, cause: error });
   }
+}
+
+/** The client for calls about tokens: where the bank named the OAuth server with a resource, only the tokens know it. */
+export function ofServer(
+  client: ClientCredentials,
+  { server }: Pick<StoredTokens, 'server'> = {},
+): ClientCredentials {
+  return server === undefined ? client : { ...client, server };
 }
 
 /** @returns undefined if the bank does not disclose it to this application, or for this customer */

@@ -105,7 +105,7 @@ export async function syncCustomer(
 
 /** The errors that concern only one product. */
 const OF_ONE_PRODUCT: ErrorCode[] = [
-  ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const),
+  ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'bank_failing', 'list_changed'] as const),
 ];
 
 /** A bank that accepts the login can still miss the customer's consent for a product: it has read the request then. */

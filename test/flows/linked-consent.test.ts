@@ -158,7 +158,10 @@ describe('what the bank wants besides', () => {
     expect([consent.customer.visited, consent.customer.listeners]).toEqual([[], []]);
   });
 
-  it.each(['confirmationCode', 'confirmation_code', 'authConfirmationCode', 'confirmation-code', 'code'])(
+  it.each([
+    ...['confirmationCode', 'confirmation_code', 'authConfirmationCode', 'confirmation-code', 'code'],
+    ...['authCode', 'sca_code', 'authorisationCode'],
+  ])(
     'sends the confirmation code that the browser brings back as %s',
     async (name) => {
       const consent = await newLinkedConsent(temporary, fakeCustomer({}, { [name]: 'c0de' }));
@@ -210,7 +213,8 @@ describe('the customer logs in with the consent', () => {
     script.tokens();
     script.is('valid');
     expect(await consent.run(oauthBank())).toMatchObject({ state: 'confirmed' });
-    expect(consent.tokens).toMatchObject([{ accessToken: 't1' }]);
+    // Only this link names the server, and the tokens are renewed there.
+    expect(consent.tokens).toMatchObject([{ accessToken: 't1', server: '/.well-known/bank' }]);
     const [page = ''] = consent.customer.visited;
     expect(new URL(page).searchParams.get('scope')).toBe('AIS:c1');
     expect(new URL(page).searchParams.get('state')).toBe(STATE);

@@ -126,6 +126,23 @@ describe('a refused confirmation', () => {
     expect(await run()).toMatchObject({ state: 'confirmed' });
   });
 
+  it('if the bank refuses the token and then the status, psd2 does not confirm again', async () => {
+    const { consent, run, written } = await consentAfter(RETURNED, { tokens: RENEWABLE });
+    script.status(AUTHORIZED);
+    script.confirm(refusal(401));
+    script.status(refusal(412));
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(written().slice(-3)).toEqual(['confirm-sent', 'confirm-turned-away', 'confirm-unanswered']);
+    expect(await consent.stored()).toMatchObject({ state: 'unknown' });
+  });
+
+  it('if the bank allowed no more calls and now refuses the status, resume does not confirm again', async () => {
+    const { consent, run } = await consentAfter([...RETURNED, SENT, { type: 'confirm-turned-away' }]);
+    script.status(refusal(404));
+    await expect(run()).rejects.toMatchObject({ code: 'outcome_unknown' });
+    expect(await consent.stored()).toMatchObject({ state: 'unknown' });
+  });
+
   it('confirm and each question that decides about it have a connection that nothing else uses', async () => {
     const { run } = await consentAfter([]);
     script.request();

@@ -47,6 +47,17 @@ describe('the products of a customer', () => {
     expect(Object.keys(stored.replaced)).toEqual(['accounts', `pending/${OTHER}`, `balances/${OTHER}`]);
   });
 
+  it('a product that the bank fails on is named, and the others are read', async () => {
+    const onCall = (path: string) => {
+      if (path.includes(PRODUCT)) throw new Psd2Error('bank_failing', 'The bank failed');
+    };
+    const { bank } = syncBank({ products: [PRODUCT, OTHER], onCall });
+    const { target, stored } = syncTarget();
+    const { failures } = await synced(bank, target);
+    expect(failures).toMatchObject([{ productId: PRODUCT, error: { code: 'bank_failing' } }]);
+    expect(Object.keys(stored.replaced)).toContain(`pending/${OTHER}`);
+  });
+
   it('a product that the consent does not cover fails alone, and a refused login ends the sync', async () => {
     const failing = (refusal: 'other' | 'unread') => {
       const onCall = (path: string) => {

@@ -168,7 +168,7 @@ describe('a sync at a bank that gives what comes after a row', () => {
     let ranges = 0;
     accounts.pages = (query) => {
       if (query.to !== undefined) ranges += 1;
-      if (ranges > 0 && query.from !== undefined && query.from > ago(60)) fail('bank_failing');
+      if (ranges > 0 && query.from !== undefined && query.from > ago(60)) fail('bank_unreachable');
       return pages(query);
     };
     await expect(sync()).rejects.toThrow('does not');

@@ -66,12 +66,13 @@ export interface Login {
     transactionId: string,
     beforeSend?: BeforeSend,
   ): Promise<GrantedTokens>;
+  /** @returns false if the bank has no such call: its tokens end by themselves */
   revoke(
     client: ClientCredentials,
     token: string,
     kind: 'access_token' | 'refresh_token',
     transactionId: string,
-  ): Promise<void>;
+  ): Promise<boolean>;
   /** The id of the token's customer. */
   whose(transactionId: string, how?: { bearer?: string; interruptible?: 'never' }): Promise<string>;
 }
@@ -173,8 +174,14 @@ export interface Consents {
   /** Has the capability `consent status`. */
   status?(consentId: string, transactionId: string): Promise<ConsentStatus>;
   details?(consentId: string, transactionId: string): Promise<ConsentDetails>;
-  /** Has the capability `consent deletion`: ends the consent at the bank. One that has ended already is no error. */
-  delete?(consentId: string, transactionId: string): Promise<void>;
+  /**
+   * Has the capability `consent deletion`: ends the consent at the bank. One that has ended already is no error.
+   *
+   * @returns the bank's word for its status from now on
+   */
+  delete?(consentId: string, transactionId: string): Promise<string>;
+  /** The bank's word for the status of a consent that a newer one has ended. Absent: none does. */
+  replaced?: string;
 }
 
 /** The status of a resource that a customer authorises, in the bank's own values and in psd2's. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { writeCommands } from '../../advice.ts';
+import { ofServer } from '../../flows/session.ts';
 import type { Holder } from '../../store/ports/tokens.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
@@ -41,8 +42,8 @@ export const logout = verb(
       ] as const;
       for (const [kind, token] of kinds) {
         if (!token) continue;
-        await bank.connect().login.revoke(bank.client(), token, kind, transactionId);
-        revoked.push(kind);
+        const client = ofServer(bank.client(), tokens);
+        if (await bank.connect().login.revoke(client, token, kind, transactionId)) revoked.push(kind);
       }
     });
     if (output.format === 'table')

@@ -36,12 +36,12 @@ async function endConsent(context: Context, reference: string): Promise<void> {
   }
   const { bank } = await (await forFlow(context, found)).bank();
   await flows.resume('consent', found.flow, async (open) => {
-    await bank.consents.delete?.(resourceId, transactionId);
+    const bankStatus = (await bank.consents.delete?.(resourceId, transactionId)) ?? null;
     // First no reading uses it, then the journal says so. A command that was killed in between is repeated.
     await dropConsent(customers, open.current);
     const { state } = open.current;
     if (state === 'confirmed' || !isOver({ state }))
-      await open.record({ type: 'ended', state: 'cancelled', bankStatus: null });
+      await open.record({ type: 'ended', state: 'cancelled', bankStatus });
     CONSENTS.print(context, open.current);
   });
 }

@@ -1,6 +1,7 @@
 import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
+import { Psd2Error } from '../../errors.ts';
 import type { GrantPorts } from '../../flows/linked-consent.ts';
 import type { Customers, KeptConsent } from '../../store/ports/customers.ts';
 import type { Context, CustomerBank } from '../context.ts';
@@ -23,7 +24,9 @@ export async function grantPortsOf(
   return {
     ...(await returnPortsOf(context, opened, paste)),
     async keepConsent(consent, details) {
-      await keepConsent(customers, consent, details, context.world.now());
+      const former = await formerOf(customers, consent, details);
+      for (const { flow } of former) await endFormer(opened, flow);
+      await keepConsent(customers, consent, details, former, context.world.now());
       // Who has just consented is the current customer.
       if (consent.state !== 'confirmed') await tokens.remember(customerId);
     },
@@ -31,19 +34,49 @@ export async function grantPortsOf(
   };
 }
 
+function isRecurring({ terms }: Consent, details: ConsentDetails): boolean {
+  return details.recurring ?? terms?.recurring ?? true;
+}
+
 /**
- * Keeps a granted consent for readings. A new recurring one replaces the others, unless the bank keeps them beside it. One that
- * is known to be granted replaces none: a newer one may have replaced it in the meantime.
+ * The consents that a granted one ends: a new recurring one ends the others of its kind, unless the bank keeps them beside it. One
+ * that is known to be granted ends none: a newer one may have ended it in the meantime.
  */
+async function formerOf(
+  customers: Customers,
+  consent: Consent,
+  details: ConsentDetails,
+): Promise<readonly KeptConsent[]> {
+  if (consent.state === 'confirmed' || consent.besideOthers || !isRecurring(consent, details)) return [];
+  const kept = await customers.read(consent.customerId);
+  return (kept?.consents ?? []).filter((each) => each.recurring && each.consentId !== consent.resourceId);
+}
+
+/** Records in the journal of a former consent that a newer one has ended it. Whatever fails here, the newer one is granted. */
+async function endFormer({ flows, bank }: CustomerBank, flow: string): Promise<void> {
+  const bankStatus = bank.consents.replaced ?? null;
+  try {
+    await flows.resume('consent', flow, async (open) => {
+      if (open.current.state === 'confirmed')
+        await open.record({ type: 'ended', state: 'expired', bankStatus });
+    });
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
+}
+
+/** Keeps a granted consent for readings, without those that it has ended and those that are over. */
 async function keepConsent(
   customers: Customers,
   consent: Consent,
   details: ConsentDetails,
+  former: readonly KeptConsent[],
   now: Date,
 ): Promise<void> {
-  const { flow, customerId, resourceId, terms, besideOthers } = consent;
+  const { flow, customerId, resourceId, terms } = consent;
   if (resourceId === null) return;
-  const recurring = details.recurring ?? terms?.recurring ?? true;
+  const recurring = isRecurring(consent, details);
+  const ended = new Set(former.map(({ consentId }) => consentId));
   const kept: KeptConsent = {
     flow,
     consentId: resourceId,
@@ -55,11 +88,10 @@ async function keepConsent(
   };
   await customers.change(customerId, (before) => {
     const known = before.consents.find((each) => each.consentId === resourceId);
-    const replaces = consent.state !== 'confirmed' && recurring && !besideOthers;
     const today = bankDay(now);
     const others = before.consents.filter(
-      (each) =>
-        each.consentId !== resourceId && !(replaces && each.recurring) && (each.validUntil ?? today) >= today,
+      ({ consentId, validUntil }) =>
+        consentId !== resourceId && !ended.has(consentId) && (validUntil ?? today) >= today,
     );
     const again = {
       ...kept,

@@ -1,5 +1,6 @@
 import { isOver } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import { ofServer } from '../../flows/session.ts';
 import type { Context } from '../context.ts';
 import { customerIdOf, forFlow } from '../flow/customer.ts';
 import { collect } from '../flow/list.ts';
@@ -29,11 +30,11 @@ export async function endConsents(context: Context, customerId: string, ended: E
     await unlessRefused(ended, async () => {
       const { bank } = await (await forFlow(context, consent)).bank();
       await flows.resume('consent', flow, async (open) => {
-        await bank.consents.delete?.(resourceId, transactionId);
+        const bankStatus = (await bank.consents.delete?.(resourceId, transactionId)) ?? null;
         ended.consents.push(resourceId);
         const now = open.current.state;
         if (now === 'confirmed' || !isOver({ state: now }))
-          await open.record({ type: 'ended', state: 'cancelled', bankStatus: null });
+          await open.record({ type: 'ended', state: 'cancelled', bankStatus });
       });
     });
   }
@@ -61,8 +62,8 @@ export async function endLogin(
       const token = kind === 'refresh_token' ? tokens?.refreshToken : tokens?.accessToken;
       if (!token) continue;
       await unlessRefused(ended, async () => {
-        await bank.connect().login.revoke(bank.client(), token, kind, transactionId);
-        ended.tokens.push(kind);
+        const client = ofServer(bank.client(), tokens);
+        if (await bank.connect().login.revoke(client, token, kind, transactionId)) ended.tokens.push(kind);
       });
     }
   });

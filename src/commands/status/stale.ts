@@ -20,17 +20,19 @@ export async function staleData(context: Context): Promise<Item[]> {
       .map((read) => [read.customerId, read]),
   );
   const folder = lastSyncFolder();
-  return outdated
+  const stale = outdated
     .filter(({ customerId }) => known.has(customerId))
     .sort((a, b) => (a.since < b.since ? -1 : 1))
-    .map(({ customerId, readAt, since }) => {
+    .map(async ({ customerId, readAt, since }): Promise<Item> => {
       const reason = reasons.get(customerId);
       const when = readAt === null ? 'never read' : 'not read since';
-      const help = helpOf(reason ?? { code: 'stale', productId: null }, folder);
+      const read = reason ?? { customerId, code: 'stale', productId: null };
+      const help = await helpOf(context, read, folder);
       return {
         ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, amount: null, currency: null },
         message: reason ? `${when}: ${reason.message}` : when,
         next: commandOf(['--customer', customerId, ...help], { profile: context.repeated.profile }),
       };
     });
+  return Promise.all(stale);
 }

@@ -34,15 +34,14 @@ export async function showFailed(context: Context, since: string): Promise<void>
   const from = new Date(readSince(since, context.world.now()));
   const { results, lastSyncFolder } = await context.store();
   const folder = lastSyncFolder();
-  const rows = (await results.failed(from))
-    .map((read): Row => describe(context, read, folder))
-    .sort(
-      (a, b) =>
-        Number(a.readAgain) - Number(b.readAgain) ||
-        compare(b.lastFailedAt, a.lastFailedAt) ||
-        compare(a.customerId, b.customerId) ||
-        compare(a.productId ?? '', b.productId ?? ''),
-    );
+  const described = (await results.failed(from)).map((read) => describe(context, read, folder));
+  const rows = (await Promise.all(described)).sort(
+    (a, b) =>
+      Number(a.readAgain) - Number(b.readAgain) ||
+      compare(b.lastFailedAt, a.lastFailedAt) ||
+      compare(a.customerId, b.customerId) ||
+      compare(a.productId ?? '', b.productId ?? ''),
+  );
   await context.output.table(rows, COLUMNS, `No sync has failed since ${from.toISOString()}.`, failedReads);
 }
 
@@ -57,14 +56,13 @@ const COLUMNS: Column<Row>[] = [
   { title: 'NEXT', value: ({ next }) => next.join(' ') },
 ];
 
-function describe(context: Context, read: FailedRead, folder: string | undefined): Row {
+async function describe(context: Context, read: FailedRead, folder: string | undefined): Promise<Row> {
   const { lastReadAt, lastFailedAt, ...rest } = read;
+  const help = await helpOf(context, read, folder);
   return {
     ...{ ...rest, lastFailedAt, lastSuccess: lastReadAt },
     readAgain: lastReadAt !== null && lastReadAt >= lastFailedAt,
-    next: commandOf(['--customer', read.customerId, ...helpOf(read, folder)], {
-      profile: context.repeated.profile,
-    }),
+    next: commandOf(['--customer', read.customerId, ...help], { profile: context.repeated.profile }),
   };
 }
 
@@ -73,13 +71,14 @@ function describe(context: Context, read: FailedRead, folder: string | undefined
  *
  * @param folder where syncs write, if the store needs a folder
  */
-export function helpOf(
-  { code, productId }: Pick<FailedRead, 'code' | 'productId'>,
+export async function helpOf(
+  context: Context,
+  { customerId, code, productId }: Pick<FailedRead, 'customerId' | 'code' | 'productId'>,
   folder: string | undefined,
-): string[] {
+): Promise<string[]> {
   switch (code) {
     case 'not_logged_in':
-      return ['auth', 'login'];
+      return (await lacksConsent(context, customerId)) ? ['consent', 'request'] : ['auth', 'login'];
     case 'sca_required':
       return productId === null ? ['accounts', 'list'] : ['accounts', 'transactions', productId];
     case 'forbidden':
@@ -87,6 +86,14 @@ export function helpOf(
     default:
       return ['sync', ...(folder === undefined ? [] : ['--out', folder])];
   }
+}
+
+/** Whether a login alone lets nobody read: the customer has no consent, or the bank has no login before it. */
+async function lacksConsent(context: Context, customerId: string): Promise<boolean> {
+  const { customers: named, logsIn } = await context.bankInterface();
+  if (named !== 'named by the operator') return false;
+  const { customers } = await context.store();
+  return logsIn !== 'customers' || ((await customers.read(customerId))?.consents ?? []).length === 0;
 }
 
 function compare(a: string, b: string): number {

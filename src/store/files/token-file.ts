@@ -40,6 +40,7 @@ const secrets = {
   accessToken: z.nullable(headerText),
   refreshToken: z.nullable(z.string()),
   unproven: z.optional(z.literal(true)),
+  server: z.optional(z.string()),
 };
 export const tokenSecrets = z.object(secrets);
 /** If the profile is protected, the tokens themselves are encrypted. */
@@ -99,11 +100,12 @@ export function copied({
   scope,
   apiTrackId,
   unproven,
+  server,
   ...times
 }: StoredTokens): StoredTokens {
   const inUtc = (time: string | null) => time && new Date(time).toISOString();
   return {
-    ...{ accessToken, refreshToken, scope, apiTrackId, ...(unproven && { unproven }) },
+    ...{ accessToken, refreshToken, scope, apiTrackId, ...(unproven && { unproven }), ...(server && { server }) },
     accessTokenExpiresAt: inUtc(times.accessTokenExpiresAt),
     refreshTokenExpiresAt: inUtc(times.refreshTokenExpiresAt),
   };

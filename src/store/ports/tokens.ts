@@ -20,6 +20,8 @@ export interface StoredTokens extends StoredLogin {
   refreshToken: string | null;
   /** The bank gave them for a refresh token, and has not said yet whose they are. They may be used for nothing else. */
   unproven?: true | undefined;
+  /** The address of the metadata of the OAuth server that gave them, if the bank has named it with a resource. */
+  server?: string | undefined;
 }
 
 /** Tokens as they were read from the store. */

@@ -226,6 +226,7 @@ const tokenSecrets = z.object({
   accessToken: z.nullable(z.string()),
   refreshToken: z.nullable(z.string()),
   unproven: z.optional(z.literal(true)),
+  server: z.optional(z.string()),
 });
 type TokenSecrets = z.infer<typeof tokenSecrets>;
 
@@ -249,8 +250,13 @@ export class TokenSeals extends ProfileRows {
   }
 
   /** @returns the column `secrets`. @throws Psd2Error `config` if the key is not available */
-  async close(of: SecretsOf, { accessToken, refreshToken, unproven }: TokenSecrets): Promise<string> {
-    const secrets: TokenSecrets = { accessToken, refreshToken, ...(unproven && { unproven }) };
+  async close(of: SecretsOf, tokens: TokenSecrets): Promise<string> {
+    const { accessToken, refreshToken, unproven, server } = tokens;
+    const secrets: TokenSecrets = {
+      ...{ accessToken, refreshToken },
+      ...(unproven && { unproven }),
+      ...(server && { server }),
+    };
     const key = await this.#keys.key();
     return JSON.stringify(key ? { sealed: key.seal(placeOf(of), secrets), v: 2 } : secrets);
   }

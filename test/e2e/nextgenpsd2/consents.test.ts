@@ -57,8 +57,11 @@ describe('at a bank of the standard', () => {
         transactions: [{ iban: SAVINGS }],
       },
     });
-    const ended = await json(consent, ['consent', 'status', former?.flow ?? '']);
-    expect(ended.state).toBe('expired');
+    const ended = { flow: former?.flow, state: 'expired', consentStatus: 'expired' };
+    // The bank was not asked for it.
+    const listed = await json(z.array(consent), ['consent', 'list']);
+    expect(listed.find(({ flow }) => flow === former?.flow)).toMatchObject(ended);
+    expect(await json(consent, ['consent', 'status', former?.flow ?? ''])).toMatchObject(ended);
     // The look at the former consent has not brought it back.
     expect(await json(login, ['auth', 'status'])).toMatchObject({ consent: { flow: newer.flow } });
   });
@@ -142,9 +145,10 @@ describe('at a bank of the standard', () => {
 
   it('a consent is deleted at the bank, twice without harm', async () => {
     const { flow } = await request('--customer', 'carl');
+    const ended = { state: 'cancelled', consentStatus: 'terminatedByTpp' };
     for (const _ of ['once', 'twice'])
-      expect(await json(consent, ['consent', 'delete', flow])).toMatchObject({ state: 'cancelled' });
-    expect(await json(consent, ['consent', 'status', flow])).toMatchObject({ state: 'cancelled' });
+      expect(await json(consent, ['consent', 'delete', flow])).toMatchObject(ended);
+    expect(await json(consent, ['consent', 'status', flow])).toMatchObject(ended);
     expect(await errorOf('accounts', 'list', '--customer', 'carl')).toMatchObject({ exitCode: 4 });
     expect(await psd2(['auth', 'logout', '--customer', 'carl'])).toMatchObject({ code: 0 });
   });

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
@@ -113,6 +115,23 @@ describe('where the customer logs in with the consent', () => {
     const known = await json(logins, ['auth', 'list']);
     const tokens = known.filter(({ accessTokenExpiresAt }) => accessTokenExpiresAt !== null);
     expect(tokens.map(({ customerId }) => customerId)).toEqual(['carl', 'dora']);
+  });
+});
+
+describe('at a bank that names its OAuth server only with a consent', () => {
+  const operator = useSecondDoor([], { oauth: { mode: 'integrated' } });
+  const { json, psd2 } = operator;
+
+  it('the tokens are renewed and revoked there', async () => {
+    const file = join(operator.folder, 'bank.json');
+    writeFileSync(file, JSON.stringify({ interface: 'nextgenpsd2', oauth: { mode: 'integrated' } }));
+    operator.env.PSD2_BANK = file;
+    await operator.request();
+    await json(login, ['auth', 'refresh']);
+    expect(await json(accounts, ['accounts', 'list'])).toHaveLength(3);
+    const out = await psd2(['auth', 'logout', '--revoke', '--verbose', '--json']);
+    expect(JSON.parse(out.stdout)).toMatchObject({ revoked: ['refresh_token', 'access_token'] });
+    expect(out.stderr.match(/oauth\/revoke/g)).toHaveLength(2);
   });
 });
 

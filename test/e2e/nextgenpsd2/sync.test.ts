@@ -28,6 +28,9 @@ const stored = z.looseObject({
   ...{ id: z.string(), bookingDate: z.iso.date(), transactionId: z.string(), entryReference: z.string() },
   counterpartyName: z.string().nullable(),
 });
+const failedReads = z.array(
+  z.object({ customerId: z.string(), productId: z.string().nullable(), next: z.array(z.string()) }),
+);
 const PRESENT = ['--psu-ip', '192.0.2.1'];
 const [ACCOUNT, IBAN] = ['0010482620', 'IT89F0999001600000010482620'];
 const SAVINGS_IBAN = 'IT31P0999001600000010482638';
@@ -95,6 +98,12 @@ describe('all customers', () => {
     expect(report(done).customers).toMatchObject([
       { status: 'partly', accounts: 1, errors: [{ productId: ACCOUNT, code: 'not_logged_in' }] },
     ]);
+    // A login would not help at this bank.
+    const failed = await operator.json(failedReads, ['sync', 'status', '--failed']);
+    expect(failed).toContainEqual({
+      ...{ customerId: 'ended', productId: ACCOUNT },
+      next: ['psd2', '--customer', 'ended', 'consent', 'request'],
+    });
   });
 });
 

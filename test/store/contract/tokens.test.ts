@@ -16,6 +16,7 @@ const login: StoredTokens = {
   refreshTokenExpiresAt: null,
   scope: 'oob',
   apiTrackId: '0123456789',
+  server: 'https://bank.example/.well-known/oauth-authorization-server',
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 

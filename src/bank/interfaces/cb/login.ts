@@ -49,6 +49,7 @@ export function loginOf(bank: CbCaller): Login {
         { ...post(`${TOKEN_PATH}/revoke`, body, transactionId), repeatable: true },
         z.unknown(),
       );
+      return true;
     },
     async whose(transactionId, how = {}) {
       const call = { ...get('/private/customers/customerid-info', transactionId), ...how };

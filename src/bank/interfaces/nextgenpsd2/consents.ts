@@ -24,6 +24,7 @@ export function consentsOf(calls: Calls): Consents {
   const { bank, paths } = calls;
   return {
     request: (consent) => requestConsent(calls, consent),
+    replaced: EXPIRED,
     confirm: () => Promise.reject(lacking('confirmation of consents')),
     async status(consentId, transactionId) {
       const call = callOf(paths, 'getConsentStatus', { consentId }, transactionId);
@@ -49,6 +50,7 @@ export function consentsOf(calls: Calls): Consents {
       } catch (error) {
         if (!hasEnded(error)) throw error;
       }
+      return TERMINATED;
     },
   };
 }
@@ -182,12 +184,17 @@ function referenceTo(account: string): object {
   return account.includes('*') ? { maskedPan: account } : { bban: account };
 }
 
+/** What a bank calls a consent that psd2 has ended. */
+const TERMINATED = 'terminatedByTpp';
+/** What it calls one that has ended by itself: also when the customer authorises a newer one. */
+const EXPIRED = 'expired';
+
 const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
   valid: 'valid',
   rejected: 'rejected',
-  expired: 'expired',
+  [EXPIRED]: 'expired',
   revokedByPsu: 'revoked',
-  terminatedByTpp: 'ended by us',
+  [TERMINATED]: 'ended by us',
 };
 
 /** What a status of a consent means. Further ones are open: the bank may have its own. */

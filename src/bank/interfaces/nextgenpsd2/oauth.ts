@@ -165,11 +165,11 @@ export function loginOf(
       requestTokens(bank, oauth, description, { client, grant, transactionId, beforeSend }),
     async revoke(client, token, kind, transactionId) {
       const { revocation } = await oauth.server(client.server, transactionId);
-      // Without such an address, tokens end by themselves.
-      if (!revocation) return;
+      if (!revocation) return false;
       const form = { token, token_type_hint: kind };
       const call = formCall(revocation, form, client, description, transactionId);
       await bank.ask({ ...call, repeatable: true }, readNothing);
+      return true;
     },
     whose: () =>
       Promise.reject(

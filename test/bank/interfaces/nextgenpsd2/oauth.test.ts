@@ -147,13 +147,13 @@ describe('a login before everything', () => {
       refreshToken: null,
     });
     bank.expect('POST', '/revoke', { status: 200 });
-    await login.revoke(CLIENT, 't2', 'access_token', TRANSACTION_ID);
+    expect(await login.revoke(CLIENT, 't2', 'access_token', TRANSACTION_ID)).toBe(true);
     expect(bank.last.body.toString()).toBe('token=t2&token_type_hint=access_token&client_id=PSDIT-BI-1');
   });
 
   it('a server without revocation is not asked', async () => {
     bank.expect('GET', METADATA, metadata({ revocation_endpoint: undefined }));
-    await open(preStep()).bank.login.revoke(CLIENT, 't', 'access_token', TRANSACTION_ID);
+    expect(await open(preStep()).bank.login.revoke(CLIENT, 't', 'access_token', TRANSACTION_ID)).toBe(false);
   });
 
   it('a refresh token that has ended says so in OAuth’s words', async () => {
