@@ -161,20 +161,17 @@ describe('what the bank wants besides', () => {
   it.each([
     ...['confirmationCode', 'confirmation_code', 'authConfirmationCode', 'confirmation-code', 'code'],
     ...['authCode', 'sca_code', 'authorisationCode'],
-  ])(
-    'sends the confirmation code that the browser brings back as %s',
-    async (name) => {
-      const consent = await newLinkedConsent(temporary, fakeCustomer({}, { [name]: 'c0de' }));
-      script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
-      script.code('finalised');
-      script.is('valid');
-      await consent.run(open().bank);
-      expect(recorded.received.at(-2)?.body.toString()).toBe('{"confirmationCode":"c0de"}');
-      // Only the return has the code, so psd2 waits for the port.
-      expect(consent.customer.listeners).toMatchObject([{ purpose: 'login' }]);
-      expect(consent.lines().join()).not.toContain('c0de');
-    },
-  );
+  ])('sends the confirmation code that the browser brings back as %s', async (name) => {
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { [name]: 'c0de' }));
+    script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
+    script.code('finalised');
+    script.is('valid');
+    await consent.run(open().bank);
+    expect(recorded.received.at(-2)?.body.toString()).toBe('{"confirmationCode":"c0de"}');
+    // Only the return has the code, so psd2 waits for the port.
+    expect(consent.customer.listeners).toMatchObject([{ purpose: 'login' }]);
+    expect(consent.lines().join()).not.toContain('c0de');
+  });
 
   it('if only the browser has the code, and it is elsewhere, psd2 asks for its address', async () => {
     const consent = await newLinkedConsent(temporary, customerElsewhere());

@@ -105,7 +105,14 @@ export function copied({
 }: StoredTokens): StoredTokens {
   const inUtc = (time: string | null) => time && new Date(time).toISOString();
   return {
-    ...{ accessToken, refreshToken, scope, apiTrackId, ...(unproven && { unproven }), ...(server && { server }) },
+    ...{
+      accessToken,
+      refreshToken,
+      scope,
+      apiTrackId,
+      ...(unproven && { unproven }),
+      ...(server && { server }),
+    },
     accessTokenExpiresAt: inUtc(times.accessTokenExpiresAt),
     refreshTokenExpiresAt: inUtc(times.refreshTokenExpiresAt),
   };

@@ -152,6 +152,7 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
   const seen = new Set([fingerprint(firstCall)]);
   const contents = new Set<string>();
   let [pages, emptyPages, repeatedPages, firstRows] = [0, 0, 0, 0];
+  let hasLinks = false;
   const numbered = (parameters: [string, string][]) => {
     const [path = '', asked = ''] = firstCall.path.split('?', 2);
     const changed = new URLSearchParams(asked);
@@ -160,7 +161,10 @@ function waysOn(calls: Calls, query: TransactionQuery, firstCall: BankCall): Way
   };
   const nextOf = ({ data, headers }: NextGenReading<Answered>, report: Report, call: BankCall) => {
     const href = report._links?.next ?? data._links?.next;
+    hasLinks ||= Boolean(href);
     if (href) return linked(calls, query, firstCall, call, href);
+    // A bank that links to its pages has no link on the last one.
+    if (paging === 'page-index' && hasLinks) return null;
     if (paging === 'link') {
       refuseCountedPages(headers, pages, `transactions of ${query.productId}`, query.transactionId);
       return null;

@@ -403,10 +403,10 @@ describe('pages by numbers', () => {
     expect(ids((await read({}, { file })).booked)).toEqual(['1', '2', '1', '2', '3']);
   });
 
-  it('a link comes before a number', async () => {
+  it('a link comes before a number, and a bank with links has no further page without one', async () => {
     bank.expect('GET', numbered(0), page([row('1')], '/v1/next'));
-    bank.expect('GET', '/v1/next', page([]));
-    expect(ids((await read({}, { file })).booked)).toEqual(['1']);
+    bank.expect('GET', '/v1/next', page([row('2')]));
+    expect(ids((await read({}, { file })).booked)).toEqual(['1', '2']);
   });
 });
 
