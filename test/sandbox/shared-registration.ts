@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -11,10 +10,9 @@ declare module 'vitest' {
   }
 }
 
-/** @returns a function that removes the keys */
-export default async function setUp({ provide }: TestProject): Promise<() => void> {
-  const folder = mkdtempSync(join(tmpdir(), 'psd2-registration-'));
+/** Makes the keys in the temporary folder of the run. The first project makes them for all, and the others find them. */
+export default async function setUp({ provide }: TestProject): Promise<void> {
+  const folder = join(tmpdir(), 'registration');
   await loadOrCreateRegistration(folder);
   provide('registration', folder);
-  return () => rmSync(folder, { recursive: true, force: true });
 }
