@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { AccessRequest, AccessShown, GivenConsent, PaymentShown } from './access-side.ts';
 import type { Money, SandboxLogin } from './bank-side.ts';
-import type { Html } from './page.ts';
+import { type Html, row } from './page.ts';
 
 /** The names of the check boxes with which a customer chooses accounts. */
 export const ACCOUNT_FIELD = 'account-';
@@ -62,10 +62,6 @@ ${row('Type', kind)}
 ${row('When', when)}
 ${row('From your account', html`<span class="digits">${debitIban}</span>`)}
 </dl>`;
-}
-
-function row(term: string, value: Html | string): Html {
-  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
 }
 
 function moneyText({ amount, currency }: Money): string {

@@ -10,21 +10,11 @@ import {
 } from './access-pages.ts';
 import type { AccessRequest, AccessSide, Decided } from './access-side.ts';
 import type { BankSide } from './bank-side.ts';
-import { loginPage } from './login-page.ts';
+import { loginForm, sendLoginPage } from './login-page.ts';
 import { sendPage } from './page.ts';
 import { type FormTokens, formOf, goTo, sendProblem, sessionOf } from './session.ts';
 import { SignedIn } from './signed-in.ts';
 
-const loginForm = z.discriminatedUnion('decision', [
-  z.object({
-    decision: z.literal('login'),
-    request: z.string(),
-    token: z.string(),
-    user: z.string(),
-    password: z.string(),
-  }),
-  z.object({ decision: z.literal('refuse'), request: z.string(), token: z.string() }),
-]);
 const decisionForm = z.looseObject({
   decision: z.enum(['approve', 'refuse']),
   request: z.string(),
@@ -185,16 +175,14 @@ function sendLogin(
   id: string,
   refused?: string,
 ): Response | Promise<Response> {
-  const page = {
+  return sendLoginPage(c, {
     action: '/authorise/login',
     id,
     tppName: access.accessRequest(id)?.tppName ?? 'An application',
     token: tokens.issue(sessionOf(c), `login ${id}`),
     logins: bank.logins(),
-  };
-  const body = loginPage(refused === undefined ? page : { ...page, refused });
-  const title = refused === undefined ? 'Log in' : 'Error: log in';
-  return sendPage(c, refused === undefined ? 200 : 422, { title, forms: 'decision', body });
+    refused,
+  });
 }
 
 /** The login of the page with all requests belongs to the browser session alone. */

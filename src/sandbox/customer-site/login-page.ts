@@ -1,9 +1,22 @@
+import type { Context } from 'hono';
 import { html } from 'hono/html';
+import * as z from 'zod/mini';
 import type { SandboxLogin } from './bank-side.ts';
-import type { Html } from './page.ts';
+import { type Html, sendPage } from './page.ts';
 
-/** The login form, and a button for each of the sandbox's customers. */
-export function loginPage(page: {
+/** The fields of the login page. */
+export const loginForm = z.discriminatedUnion('decision', [
+  z.object({
+    decision: z.literal('login'),
+    request: z.string(),
+    token: z.string(),
+    user: z.string(),
+    password: z.string(),
+  }),
+  z.object({ decision: z.literal('refuse'), request: z.string(), token: z.string() }),
+]);
+
+interface LoginPage {
   /** The path that takes the form. */
   action: string;
   /** What the customer logs in for. */
@@ -12,9 +25,17 @@ export function loginPage(page: {
   token: string;
   logins: SandboxLogin[];
   /** The user name that was entered, if user and password did not match. */
-  refused?: string;
-}): Html {
-  const { action, id, tppName, token, logins, refused } = page;
+  refused: string | undefined;
+}
+
+/** Sends the login form, and a button for each of the sandbox's customers. */
+export function sendLoginPage(c: Context, page: LoginPage): Response | Promise<Response> {
+  const [title, status] =
+    page.refused === undefined ? (['Log in', 200] as const) : (['Error: log in', 422] as const);
+  return sendPage(c, status, { title, forms: 'decision', body: loginPage(page) });
+}
+
+function loginPage({ action, id, tppName, token, logins, refused }: LoginPage): Html {
   const hidden = html`<input type="hidden" name="request" value="${id}"><input type="hidden" name="token" value="${token}">`;
   const invalid = refused === undefined ? '' : html` aria-invalid="true" aria-describedby="refused"`;
   return html`

@@ -2,21 +2,11 @@ import { type Context, Hono } from 'hono';
 import { html } from 'hono/html';
 import * as z from 'zod/mini';
 import type { BankSide, LoginRequest, SandboxLogin } from './bank-side.ts';
-import { loginPage } from './login-page.ts';
+import { loginForm, sendLoginPage } from './login-page.ts';
 import { type Html, sendPage } from './page.ts';
 import { type FormTokens, formOf, goTo, sendProblem, sessionOf } from './session.ts';
 import { SignedIn } from './signed-in.ts';
 
-const loginForm = z.discriminatedUnion('decision', [
-  z.object({
-    decision: z.literal('login'),
-    request: z.string(),
-    token: z.string(),
-    user: z.string(),
-    password: z.string(),
-  }),
-  z.object({ decision: z.literal('refuse'), request: z.string(), token: z.string() }),
-]);
 const accessForm = z.object({
   decision: z.enum(['allow', 'refuse']),
   request: z.string(),
@@ -77,10 +67,8 @@ export function loginRoutes(bank: BankSide, tokens: FormTokens): Hono {
     const request = bank.loginRequest(id);
     if (!request) return sendProblem(c, 'unknownLogin');
     const token = tokens.issue(session, `login ${id}`);
-    const page = { action: '/login', id, tppName: request.tppName, token, logins: bank.logins() };
-    const body = loginPage(refused === undefined ? page : { ...page, refused });
-    const title = refused === undefined ? 'Log in' : 'Error: log in';
-    return sendPage(c, refused === undefined ? 200 : 422, { title, forms: 'decision', body });
+    const { tppName } = request;
+    return sendLoginPage(c, { action: '/login', id, tppName, token, logins: bank.logins(), refused });
   }
 }
 

@@ -123,6 +123,11 @@ export function sendPage(
   return c.html(layout(page.title, page.body), status);
 }
 
+/** A term and its value in the list of a page. */
+export function row(term: string, value: Html | string): Html {
+  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
+}
+
 function layout(title: string, body: Html): Html {
   return html`<!doctype html>
 <html lang="en">

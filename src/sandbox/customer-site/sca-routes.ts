@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { html } from 'hono/html';
 import * as z from 'zod/mini';
 import type { BankSide, Money, ScaRequest, ScaState } from './bank-side.ts';
-import { type Html, sendPage } from './page.ts';
+import { type Html, row, sendPage } from './page.ts';
 import { type FormTokens, formOf, goTo, type Problem, sendProblem, sessionOf } from './session.ts';
 
 const scaForm = z.object({
@@ -106,10 +106,6 @@ ${row('From your account', html`<span class="digits">${ibanText(request.debitAcc
 </dl>
 ${request.instant ? html`<p class="note after">An instant payment arrives within seconds and can’t be reversed.</p>` : ''}`,
   };
-}
-
-function row(term: string, value: Html | string): Html {
-  return html`<div><dt>${term}</dt><dd>${value}</dd></div>`;
 }
 
 function inquiry({ product, from }: Inquiry): Content {
