@@ -1,41 +1,32 @@
 // Loads the files of dist/ in place of Node's loader, and keeps their compiled code between runs. Node's own loader with its
-// compile cache takes twice as long (docs/performance.md), and Node 20 has no such cache.
-const { closeSync, fdatasyncSync, lstatSync, mkdirSync, openSync, readFileSync } = require('node:fs');
-const { renameSync, rmSync, statSync, writeSync } = require('node:fs');
+// compile cache takes twice as long (docs/performance.md), and Node 20 has no such cache. The build writes each file as a function.
+const { existsSync, lstatSync, mkdirSync, readFileSync } = require('node:fs');
+const { renameSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { dirname, isAbsolute, join } = require('node:path');
 const { Script } = require('node:vm');
 
 const DIST = join(__dirname, '../dist');
 /** The end of each kept file. A file that was cut off lacks it. V8 itself checks only the length. */
 const END = Buffer.from('psd2-end');
-const IF_THERE = { throwIfNoEntry: false };
-/** path -> the module, as Node's own loader has them. */
-const modules = new Map();
-/** path -> the script, and how many bytes of its code are kept. */
-const scripts = new Map();
-/** The code of a script that does nothing. V8 refuses it after a change of its flags. Undefined: everything is kept. */
+/** By path: the modules, as Node's own loader has them, and the scripts, with how many bytes of their code are kept. */
+const [modules, scripts] = [new Map(), new Map()];
+/** The code of the first script, which V8 refuses after a change of its flags, and how long that script is. */
 let proof;
+let isAllKept = true;
 const kept = openKept(process.env);
 if (kept.folder !== undefined) process.on('exit', keep);
 
-/**
- * Loads a file of dist/ once, as Node's `require` does.
- *
- * @param {string} path CommonJS
- * @param {string} asking the file that needs it
- * @returns what the file exports
- * @throws what the file throws, and Error `MODULE_NOT_FOUND` as Node does
- */
+/** Loads a file of dist/ once, as Node's `require` does, and throws what that throws. @param asking the file that needs it */
 function load(path, asking) {
   const known = modules.get(path);
   if (known !== undefined) return known.exports;
-  const source = readSource(path, asking);
+  const run = compile(path, readSource(path, asking));
   const module = { exports: {} };
   modules.set(path, module);
   const folder = dirname(path);
   // Not join(): it takes longer than all the rest of this function.
   const fileAt = (name) => (name.startsWith('./') ? load(folder + name.slice(1), path) : require(name));
-  compile(path, source).call(module.exports, module.exports, fileAt, module, path, folder);
+  run.call(module.exports, module.exports, fileAt, module, path, folder);
   return module.exports;
 }
 
@@ -49,21 +40,19 @@ function readSource(path, asking) {
   }
 }
 
-/** The function around a file, as Node's own loader has it. */
 function compile(path, source) {
   const cachedData = kept.folder === undefined ? undefined : readKept(path);
-  const text = `(function (exports, require, module, __filename, __dirname) { ${source}\n})`;
-  const script = new Script(text, { filename: path, cachedData });
-  // V8 refuses the code of another version or of other flags.
-  const isKept = cachedData !== undefined && !script.cachedDataRejected;
-  if (!isKept) proof ??= new Script('0').createCachedData();
-  scripts.set(path, { script, size: isKept ? cachedData.length : 0 });
+  const script = new Script(source, { filename: path, cachedData });
+  const size = cachedData === undefined || script.cachedDataRejected ? 0 : cachedData.length;
+  isAllKept &&= size > 0;
+  proof ??= { cachedData: size > 0 ? cachedData : script.createCachedData(), length: source.length };
+  scripts.set(path, { script, size });
   return script.runInThisContext();
 }
 
 /** The place of a file's compiled code: its path with one separator less per folder. */
 function placeOf(path) {
-  return join(kept.folder, `${path.slice(DIST.length + 1).replace(/[/\\]/g, '+')}.code`);
+  return `${kept.folder}/${path.slice(DIST.length + 1).replace(/[/\\]/g, '+')}.code`;
 }
 
 /** The compiled code of a file. Undefined if there is none, or not all of it. */
@@ -82,10 +71,10 @@ function readKept(path) {
  * before, so all files are kept again: the code of the earlier ones lacks the functions that only this command ran.
  */
 function keep() {
-  if (proof === undefined) return;
+  if (isAllKept) return;
   // A long command has changed flags (src/commands/shared/keep-heap-small.ts). The next process begins without them.
-  // Another text of the same length, because V8 would not look at the code of one that it has just compiled.
-  if (new Script('1', { cachedData: proof }).cachedDataRejected) return;
+  // Spaces, because V8 would not look at the code of a text that it has just compiled.
+  if (new Script(' '.repeat(proof.length), proof).cachedDataRejected) return;
   try {
     // psd2 was replaced while it ran. Code of another build under the name of this one would run in its place.
     if (buildOf() !== kept.build) return;
@@ -102,81 +91,55 @@ function keep() {
 /** Writes a file so that its name never stands for a part of it, even after a power cut. */
 function writeWhole(place, bytes) {
   const unfinished = `${place}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  const file = openSync(unfinished, 'wx', 0o600);
   try {
-    writeSync(file, bytes);
-    fdatasyncSync(file);
+    writeFileSync(unfinished, bytes, { flag: 'wx', mode: 0o600, flush: true });
     renameSync(unfinished, place);
   } catch (error) {
-    rmSync(unfinished);
+    rmSync(unfinished, { force: true });
     throw error;
-  } finally {
-    closeSync(file);
   }
 }
 
-/**
- * The private folder for the compiled code of this build, made by this Node with these flags: V8 believes what is there.
- *
- * @returns `folder`, or `why` there is none
- */
+/** @returns the `build` and the private `folder` for its code, by this Node with these flags; or `why` there is none */
 function openKept(env) {
   if (env.NODE_DISABLE_COMPILE_CACHE) return { why: 'NODE_DISABLE_COMPILE_CACHE is set' };
   const { arch, execArgv, version } = process;
+  // Other flags may have the same name: V8 checks them again.
+  const flags = Buffer.from(`${execArgv}${env.NODE_OPTIONS ?? ''}`)
+    .toString('hex')
+    .slice(0, 200);
   try {
     const build = buildOf();
-    const flags = nameFor([...execArgv, env.NODE_OPTIONS].join(' '));
     const root = cacheFolder(env);
     const folder = join(root, `${build}-${version}-${arch}-${flags}`);
-    for (const path of [root, folder]) {
-      if (!isPrivate(lstatSync(path, IF_THERE) ?? makeFolder(path)))
-        return { why: `others could change ${path}` };
-    }
+    for (const path of [root, folder]) if (!isPrivate(path)) return { why: `others could change ${path}` };
     return { build, folder };
   } catch ({ message }) {
     return { why: message };
   }
 }
 
-function makeFolder(path) {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return lstatSync(path);
-}
-
-/** Whether only this user, or root, can change what is in a folder. */
-function isPrivate(stats) {
+/** Whether only this user, or root, can change what is in a folder: V8 believes it. Creates the folder if it is not there. */
+function isPrivate(path) {
+  if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+  const stats = lstatSync(path);
   if (process.platform === 'win32') return stats.isDirectory();
-  const { uid, mode } = stats;
-  return stats.isDirectory() && (uid === process.getuid() || uid === 0) && (mode & 0o022) === 0;
+  return stats.isDirectory() && [process.getuid(), 0].includes(stats.uid) && (stats.mode & 0o022) === 0;
 }
 
-/** The hash of the files in dist/. */
 function buildOf() {
   return readFileSync(join(DIST, 'build'), 'utf8');
 }
 
-/** A short name for a text. Texts may share one: V8 checks the flags again. */
-function nameFor(text) {
-  let hash = 0;
-  for (let at = 0; at < text.length; at += 1) hash = (hash * 31 + text.charCodeAt(at)) >>> 0;
-  return hash.toString(36);
-}
-
-/** The folder that NODE_COMPILE_CACHE names, as for Node's own compiled code, else the user's. */
+/** The folder that NODE_COMPILE_CACHE names, as for Node's own compiled code, else the user's. psd2 never creates a home folder. */
 function cacheFolder({ NODE_COMPILE_CACHE = '', XDG_CACHE_HOME = '', HOME = '', LOCALAPPDATA = '' }) {
   if (isAbsolute(NODE_COMPILE_CACHE)) return NODE_COMPILE_CACHE;
-  if (process.platform === 'win32') return join(existing(LOCALAPPDATA), 'psd2', 'Cache');
-  if (process.platform === 'darwin') return join(existing(HOME), 'Library', 'Caches', 'psd2');
-  return isAbsolute(XDG_CACHE_HOME)
-    ? join(existing(XDG_CACHE_HOME), 'psd2')
-    : join(existing(HOME), '.cache', 'psd2');
-}
-
-/** psd2 never creates the home folder. @throws Error if it is not there */
-function existing(home) {
+  const platforms = { win32: [LOCALAPPDATA, 'psd2/Cache'], darwin: [HOME, 'Library/Caches/psd2'] };
+  const others = isAbsolute(XDG_CACHE_HOME) ? [XDG_CACHE_HOME, 'psd2'] : [HOME, '.cache/psd2'];
+  const [home, inside] = platforms[process.platform] ?? others;
   if (!isAbsolute(home)) throw new Error('the user has no home folder');
   statSync(home);
-  return home;
+  return join(home, inside);
 }
 
 module.exports = { load: (name) => load(join(DIST, name), __filename), modules, kept };

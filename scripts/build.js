@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { bundle } from './bundle.js';
-import { asCommonJs, chunksForEffect } from './common-js.js';
+import { asCommonJs, chunksForEffect, chunksWithZod } from './common-js.js';
 import { filesOfChunks, joinChunks } from './join-chunks.js';
 import { compileWithFile } from './modules-in-file.js';
 import { billOfMaterials, bundledPackages, notices } from './third-party.js';
@@ -70,20 +70,20 @@ const files = filesOfChunks(metafile, 'src/main.ts', {
 });
 const names = new Map([...files].map(([chunk, file]) => [basename(chunk), basename(file)]));
 const joined = new Map();
+const zod = chunksWithZod(metafile);
 // esbuild splits only ES modules. Node starts faster with CommonJS (docs/performance.md), so each chunk is converted.
 for (const { path, text } of outputFiles) {
   mkdirSync(dirname(path), { recursive: true });
   const file = files.get(relative('.', path));
   if (!path.endsWith('.js')) writeFileSync(path, text);
-  else if (file === undefined) writeFileSync(path, await compileWithFile(await asCommonJs(text, names)));
+  else if (file === undefined) await write(path, await convert(path, text, names));
   else {
     const others = new Map([...names].filter(([, other]) => other !== basename(file)));
     const chunks = joined.get(file) ?? new Map();
-    joined.set(file, chunks.set(basename(path), await asCommonJs(text, others)));
+    joined.set(file, chunks.set(basename(path), await convert(path, text, others)));
   }
 }
-for (const [file, chunks] of joined) writeFileSync(file, await compileWithFile(await joinChunks(chunks)));
-writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
+for (const [file, chunks] of joined) await write(file, await joinChunks(chunks));
 // The bundle of src/sandbox/console looks for the console's page here.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
 // For the test of what a command loads: the sources in each file. Not part of the package.
@@ -106,6 +106,16 @@ writeFileSync(
 const packages = bundledPackages(metafile);
 writeFileSync('THIRD-PARTY-NOTICES.txt', notices(packages));
 writeFileSync('sbom.cdx.json', billOfMaterials(packages));
+
+/** Writes CommonJS as the function that Node's own loader makes of it (bin/loader.js). */
+async function write(path, text) {
+  const parameters = 'exports, require, module, __filename, __dirname';
+  writeFileSync(path, `(function (${parameters}) { ${await compileWithFile(text)}})\n`);
+}
+
+function convert(path, text, others) {
+  return asCommonJs(text, others, zod.has(basename(path)) ? undefined : zod);
+}
 
 /** For each file, its sources. A package is listed by its name. */
 function sourcesOfFiles({ outputs }) {

@@ -1,4 +1,4 @@
 import type { Metafile } from 'esbuild';
 
-export function asCommonJs(text: string, files?: Map<string, string>): Promise<string>;
+export function asCommonJs(text: string, files?: Map<string, string>, zod?: Set<string>): Promise<string>;
 export function chunksForEffect(metafile: Metafile): string[];

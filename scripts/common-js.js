@@ -2,6 +2,7 @@
 import { transformAsync, types } from '@babel/core';
 import dynamicImport from '@babel/plugin-transform-dynamic-import';
 import modulesCommonJs from '@babel/plugin-transform-modules-commonjs';
+import { lazySchemas } from './lazy-schemas.js';
 
 /**
  * A chunk as CommonJS. A module that it imports names from (Node's own or another chunk) is loaded when the first name is
@@ -10,10 +11,11 @@ import modulesCommonJs from '@babel/plugin-transform-modules-commonjs';
  *
  * @param {string} text an ES module
  * @param {Map<string, string>} files name of a joined chunk -> name of the file that has it (join-chunks.js)
+ * @param {Set<string>} zod names of the chunks that have zod: what other chunks build with it is built when it is first used
  * @returns {Promise<string>} without comments
  * @throws SyntaxError if the text is not an ES module
  */
-export async function asCommonJs(text, files = new Map()) {
+export async function asCommonJs(text, files = new Map(), zod = new Set()) {
   const { code } = await transformAsync(text, {
     babelrc: false,
     configFile: false,
@@ -21,6 +23,7 @@ export async function asCommonJs(text, files = new Map()) {
     compact: true,
     comments: false,
     plugins: [
+      [lazySchemas, { zod }],
       importsByNameAlone,
       ownAddress,
       dynamicImport,
@@ -29,6 +32,16 @@ export async function asCommonJs(text, files = new Map()) {
     ],
   });
   return `${code}\n`;
+}
+
+/** @param {import('esbuild').Metafile} metafile */
+export function chunksWithZod({ outputs }) {
+  const hasZod = ({ inputs }) => Object.keys(inputs).some((source) => source.startsWith('node_modules/zod/'));
+  return new Set(
+    Object.keys(outputs)
+      .filter((path) => hasZod(outputs[path]))
+      .map((path) => path.split('/').at(-1)),
+  );
 }
 
 /** Removes `import './chunk.js'`. */

@@ -38,8 +38,13 @@ beforeEach(() => {
 function writeProgram(says: string, dist: string): void {
   mkdirSync(place(dist, 'chunks'), { recursive: true });
   writeFileSync(place(dist, 'build'), `build-${says}`);
-  writeFileSync(place(dist, 'main.js'), `exports.say = () => require('./chunks/late.js').word;`);
-  writeFileSync(place(dist, 'chunks', 'late.js'), `exports.word = '${says}'; exports.file = __filename;`);
+  writeModule(place(dist, 'main.js'), `exports.say = () => require('./chunks/late.js').word;`);
+  writeModule(place(dist, 'chunks', 'late.js'), `exports.word = '${says}'; exports.file = __filename;`);
+}
+
+/** As the build does: a function with all that Node gives a module. */
+function writeModule(path: string, text: string): void {
+  writeFileSync(path, `(function (exports, require, module, __filename, __dirname) { ${text} })`);
 }
 
 /** Runs the program once. `compiled` are the files that V8 had no usable code for. */
@@ -98,11 +103,11 @@ describe('compiled code', () => {
       (name) =>
         `${name}: () => [1, 2, 3].map((each) => each + '${name}') && require('./chunks/${name}.js').word`,
     );
-    writeFileSync(
+    writeModule(
       place('dist', 'main.js'),
       `const commands = { ${commands.join(', ')} }; exports.say = () => commands[process.env.COMMAND]();`,
     );
-    writeFileSync(place('dist', 'chunks', 'other.js'), `exports.word = 'another';`);
+    writeModule(place('dist', 'chunks', 'other.js'), `exports.word = 'another';`);
     const runCommand = (COMMAND: string) => run({ NODE_COMPILE_CACHE: place('cache'), COMMAND });
     const size = () => statSync(theFile('main.js')).size;
     runCommand('late');
@@ -247,7 +252,13 @@ describe('a folder that cannot be trusted or used', () => {
 
   it('on a full disk is left without a file that is not finished', () => {
     const cache = place('cache');
-    const full = `require('node:fs').writeSync = () => { throw new Error('ENOSPC'); };`;
+    const full = `
+      const fs = require('node:fs');
+      const { writeFileSync } = fs;
+      fs.writeFileSync = (path, bytes, how) => {
+        writeFileSync(path, bytes.subarray(0, 9), how);
+        throw new Error('ENOSPC');
+      };`;
     // The loader takes what it needs of node:fs when it starts.
     const script = `${full} require(${JSON.stringify(place('bin', 'loader.js'))}).load('main.js').say();`;
     execFileSync(process.execPath, ['-e', script], { env: { NODE_COMPILE_CACHE: cache } });
@@ -261,10 +272,7 @@ describe('a folder that cannot be trusted or used', () => {
 function readOnly(then: string): string {
   return `
     const fs = require('node:fs');
-    const { openSync } = fs;
-    const refuse = () => { throw new Error('EROFS: read-only file system'); };
-    fs.mkdirSync = refuse;
-    fs.openSync = (path, flags, mode) => (flags === 'wx' ? refuse() : openSync(path, flags, mode));
+    fs.writeFileSync = fs.mkdirSync = () => { throw new Error('EROFS: read-only file system'); };
     const { load, kept } = require(${JSON.stringify(place('bin', 'loader.js'))});
     ${then}`;
 }

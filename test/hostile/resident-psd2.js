@@ -3,8 +3,9 @@
 import fs from 'node:fs';
 import { Readable } from 'node:stream';
 import '../support/scrypt-once.js';
-import { main } from '../../dist/main.js';
+import loader from '../../bin/loader.js';
 
+const { main } = loader.load('main.js');
 /** The output of the current run. */
 let printed = { stdout: '', stderr: '' };
 /** What the run threw and nothing caught. */

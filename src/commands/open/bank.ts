@@ -300,7 +300,7 @@ export async function openTransport(context: ProfileContext, grant: GrantType): 
     grant,
     connection,
     observe,
-    pace: tally.timing(turns(ownPace), () => performance.now()),
+    pace: tally.timing(turns(ownPace)),
     ownPace,
     tally,
     identity: {
