@@ -17,7 +17,10 @@ async function built(text: string) {
   for (const [name, chunk] of Object.entries({ 'zod.js': zod, 'main.js': text }))
     writeFileSync(join(folder, name), await asCommonJs(chunk, undefined, new Set(['zod.js'])));
   const require = createRequire(join(folder, 'start.js'));
-  return { main: require('./main.js'), built: (): string[] => require('./zod.js').built };
+  return {
+    main: require(join(folder, 'main.js')),
+    built: (): string[] => require(join(folder, 'zod.js')).built,
+  };
 }
 
 describe('a constant that is built with zod', () => {
