@@ -28,8 +28,8 @@ export interface CallFacts {
   needsConsent: boolean;
   /** It gets or revokes tokens. */
   login: boolean;
-  /** It is about a payment that the bank has: the one with the transaction id of the call. */
-  ofPayment?: true;
+  /** It is about a payment that the bank has. This is the transaction whose SCA may have given tokens for it. */
+  ofPayment?: string;
 }
 
 /** A call of a bank's interface, without headers and signature. */

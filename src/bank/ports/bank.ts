@@ -292,6 +292,8 @@ export interface Payments {
     order: TransferOrder;
     transactionId: string;
     initiation?: Initiation | null;
+    /** The transaction of the signing basket in which the customer authorises it. */
+    authorisedBy?: string;
   }): PaymentCalls;
   /** An operation with any name of the bank's own documentation. */
   operation(payment: { order: GenericOrder; transactionId: string }): PaymentCalls;

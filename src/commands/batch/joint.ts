@@ -9,6 +9,7 @@ import type { Initiation } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { isOpenIn } from '../../flows/basket.ts';
 import type { Share } from '../../flows/batch.ts';
 import { returnAddress } from '../../flows/linked-sca.ts';
 import { runOperation } from '../../flows/operation.ts';
@@ -183,7 +184,10 @@ async function resumeJoint(
   const known = await flows.find('operation', flow);
   const kind = kindOf(known);
   const payer = await payment.payerOf({ customer: known.order.customerId });
-  if (isOver(known) && !known.refusalAlone) return kind.follow(payment, payer, known);
+  if (isOver(known) && !known.refusalAlone) {
+    await kind.follow(payment, payer, known);
+    return endTokens(payment, payer, known);
+  }
   if (await awaitsCustomer(payment, payer, known, kind.calls(payer, known))) return;
   const lines: { line: number; flow: string; checked: PayeeCheck | null }[] = [];
   for (const line of batch.bulks.get(flow) ?? []) {
@@ -229,8 +233,22 @@ async function drive(
   try {
     await runAndFollow(payment, payer, kind, open, ports);
   } finally {
-    await endPaymentTokens(payer.context, open.current, false);
+    await endTokens(payment, payer, open.current);
   }
+}
+
+/** Removes the tokens of an operation after its end, unless a payment of its basket is still open: psd2 asks for it with them. */
+async function endTokens(
+  { batches, batch, flows }: LinePayment,
+  { context }: Payer,
+  operation: GenericOperation,
+): Promise<void> {
+  const { flows: flowOf, bulks } = await batches.find(batch);
+  for (const line of bulks.get(operation.flow) ?? []) {
+    const flow = flowOf.get(line);
+    if (flow !== undefined && isOpenIn(await flows.find('transfer', flow), operation)) return;
+  }
+  await endPaymentTokens(context, operation, false);
 }
 
 async function runAndFollow(

@@ -72,7 +72,7 @@ async function askOf(
   basket: GenericOperation,
 ): Promise<PaymentSaid | null> {
   if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
-  const calls = opened.bank.payments.transfer(transfer);
+  const calls = opened.bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
   try {
     if (transfer.state === 'executed') return await settlementOf(calls, transfer);
     const sca = calls.sca ?? opened.bank.sca;

@@ -22,9 +22,9 @@ export function paymentTokensOf(
   open: (holder: string) => TokenSource,
 ): PaymentTokens {
   const known = new Map<string, TokenSource>();
-  return async ({ facts, transactionId }) => {
-    if (!facts.ofPayment) return undefined;
-    const holder = paymentHolder(transactionId);
+  return async ({ facts: { ofPayment } }) => {
+    if (ofPayment === undefined) return undefined;
+    const holder = paymentHolder(ofPayment);
     if (!(await tokens.login(holder))) return undefined;
     const source = known.get(holder) ?? open(holder);
     known.set(holder, source);

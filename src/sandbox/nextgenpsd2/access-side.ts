@@ -162,11 +162,24 @@ function approve(
       scope: oauth.scope,
       customerId,
       consentId: asked?.kind === 'consent' ? asked.consent.id : undefined,
-      paymentId: asked?.kind === 'payment' || asked?.kind === 'cancellation' ? asked.payment.id : undefined,
+      paymentId: paymentOf(asked),
     };
     redirect = bank.door.authorizationRequests.allow(oauth, grant, doorUrl(bank));
   }
   return redirect;
+}
+
+/** The payment, or the basket of payments, that a login is for. */
+function paymentOf(asked: Asked | undefined): string | undefined {
+  switch (asked?.kind) {
+    case 'payment':
+    case 'cancellation':
+      return asked.payment.id;
+    case 'basket':
+      return asked.basket.id;
+    default:
+      return undefined;
+  }
 }
 
 /** The payee's name plans that the SCA fails, or never ends, though the customer approves. */

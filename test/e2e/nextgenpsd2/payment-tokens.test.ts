@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import * as shapes from '../support/shapes.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
 // Where the customer logs in with a payment, the bank may want the token of that login with each later call about it.
@@ -29,6 +30,19 @@ describe('at a bank that wants the token of a payment', () => {
     const { state } = await operator.json(transfer, [...PAY, '--instant', '--payee-verified']);
     expect(state).toBe('settled');
     expect((await operator.json(transfer, PAY)).state).toBe('executed');
+    expect(kept()).toEqual([]);
+  });
+
+  it('the payments of a signing basket are asked for with the token of the basket', async () => {
+    const path = join(operator.folder, 'basket.csv');
+    const rows = ['4.01', '4.02', '4.03'].map((amount) => `Ada Lovelace,DE89370400440532013000,${amount}\n`);
+    writeFileSync(path, `name,iban,amount\n${rows.join('')}`);
+    const added = ['batch', 'add', path, '--from', 'IT89F0999001600000010482620', '--json'];
+    const { batch } = await operator.json(shapes.batch, added);
+    const ran = await operator.psd2(['batch', 'run', batch, '--yes', '--json', '--as', 'basket']);
+    expect(ran, ran.stderr).toMatchObject({ code: 0 });
+    const lines = await operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
+    expect(lines.map(({ state }) => state)).toEqual(['executed', 'executed', 'executed']);
     expect(kept()).toEqual([]);
   });
 

@@ -38,7 +38,7 @@ interface Basket extends Calls {
 }
 
 function basketCalls(created: Basket): PaymentCalls {
-  const basket = { ...created, bank: aboutPayment(created.bank) };
+  const basket = { ...created, bank: aboutPayment(created.bank, created.transactionId) };
   const { bank, paths, description, transactionId } = basket;
   return {
     name: 'signing basket',

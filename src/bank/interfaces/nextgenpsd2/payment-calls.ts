@@ -24,14 +24,16 @@ interface Payment extends Calls {
   order: Pick<TransferOrder, 'instant' | 'futureDated' | 'standing'>;
   transactionId: string;
   initiation: Initiation;
+  /** The transaction of the signing basket in which the customer authorises it. */
+  authorisedBy?: string | undefined;
   /** It is a bulk of transfers. */
   isBulk?: boolean;
 }
 
 /** The calls of a payment, or of a bulk of them. */
 export function paymentCalls(initiated: Payment): PaymentCalls {
-  const { order, description, isBulk = false } = initiated;
-  const payment = { ...initiated, bank: aboutPayment(initiated.bank) };
+  const { order, description, isBulk = false, transactionId, authorisedBy = transactionId } = initiated;
+  const payment = { ...initiated, bank: aboutPayment(initiated.bank, authorisedBy) };
   const status = (resourceId: string) => askStatus(payment, resourceId);
   const authorised: Authorised = {
     start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
@@ -52,9 +54,12 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
   };
 }
 
-/** Calls about a payment that the bank has, wherever its links lead. */
-export function aboutPayment({ send, ask }: NextGenCaller): NextGenCaller {
-  const about = (call: BankCall): BankCall => ({ ...call, facts: { ...call.facts, ofPayment: true } });
+/** Calls about a payment that the bank has, wherever its links lead. @param authorisedBy the transaction of its SCA */
+export function aboutPayment({ send, ask }: NextGenCaller, authorisedBy: string): NextGenCaller {
+  const about = (call: BankCall): BankCall => ({
+    ...call,
+    facts: { ...call.facts, ofPayment: authorisedBy },
+  });
   return { send: (call) => send(about(call)), ask: (call, read) => ask(about(call), read) };
 }
 

@@ -18,9 +18,9 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
   return {
     commits: 'by the customer',
     initiation: (order, back, newId) => initiationOf(calls, order, back, newId),
-    transfer({ order, transactionId, initiation }) {
+    transfer({ order, transactionId, initiation, authorisedBy }) {
       if (!initiation) throw new TypeError('A payment of this interface begins with its initiation');
-      return paymentCalls({ ...calls, oauth, order, transactionId, initiation });
+      return paymentCalls({ ...calls, oauth, order, transactionId, initiation, authorisedBy });
     },
     ...(bulk && { bulk }),
     baskets: basketsOf(calls, oauth),

@@ -5,12 +5,15 @@ import type { ScaSubject } from '../sca/authorisations.ts';
 import { readQuery } from '../strict/query.ts';
 import type { DoorBasket } from './baskets.ts';
 
-/** The basket in the path of a call. @throws DoorRefusal `RESOURCE_UNKNOWN` */
+/** The basket in the path of a call. @throws DoorRefusal `RESOURCE_UNKNOWN`, `TOKEN_INVALID` */
 export function basketInPath(bank: Bank, call: DoorCall): DoorBasket {
   readQuery(call.request, []);
   const basket = bank.door.baskets.find(inPath(call, 'basketId'));
-  if (basket) return basket;
-  throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this signing basket');
+  if (!basket) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this signing basket');
+  const isTied = bank.rules.variations.includes('payment-tokens') && bank.door.tokens.hasFor(basket.id);
+  if (isTied && call.grant?.paymentId !== basket.id)
+    throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this signing basket');
+  return basket;
 }
 
 /** A basket as what a customer authorises. */

@@ -19,9 +19,13 @@ export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
       path: 'paymentId',
     });
   }
-  checkGrant(call, payment.debtor.customer.customerId, payment.id);
-  const isTied = bank.rules.variations.includes('payment-tokens') && bank.door.tokens.hasFor(payment.id);
-  if (isTied && call.grant?.paymentId !== payment.id)
+  // Who has logged in with a basket has done so with its payments.
+  const basket = bank.door.baskets.withPayment(payment.id);
+  const isOfBasket = basket !== undefined && call.grant?.paymentId === basket.id;
+  checkGrant(call, payment.debtor.customer.customerId, isOfBasket ? basket.id : payment.id);
+  const logins = [payment.id, ...(basket ? [basket.id] : [])].filter((id) => bank.door.tokens.hasFor(id));
+  const isTied = bank.rules.variations.includes('payment-tokens') && logins.length > 0;
+  if (isTied && !logins.includes(call.grant?.paymentId ?? ''))
     throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this payment');
   return payment;
 }
