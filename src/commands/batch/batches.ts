@@ -14,7 +14,7 @@ import type { Printed } from '../declare.ts';
 import { day, decimal, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
 import { neededApprovals } from './approval.ts';
-import { type KnownLine, readLines } from './rows.ts';
+import { hasEnded, type KnownLine, readLines } from './rows.ts';
 
 export const BATCH_STATES = ['added', 'approved', 'rejected', 'running', 'done', 'cancelled'] as const;
 type BatchState = (typeof BATCH_STATES)[number];
@@ -153,7 +153,7 @@ function totalsOf(lines: readonly BatchLine[]) {
 
 function stateOf(profile: Profile, { batch, lines, known }: KnownBatch): BatchState {
   if (batch.rejection) return 'rejected';
-  const ended = known.every(({ outcome }) => ['paid', 'not paid', 'refused'].includes(outcome));
+  const ended = known.every(({ outcome }) => hasEnded(outcome));
   const hasBegun = known.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
   if (ended) return hasBegun ? 'done' : 'cancelled';
   if (hasBegun) return 'running';

@@ -3,7 +3,7 @@ import { examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { BATCH, batchData, printBatch, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
-import { isBeforeAll } from './rows.ts';
+import { hasEnded, isBeforeAll } from './rows.ts';
 
 /** `psd2 batch cancel <batch>` */
 export const cancel = verb(
@@ -41,7 +41,7 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
     const after = await readBatch(data, batch.batch);
     printBatch(context, batchData(context.profile(), after));
-    const others = after.known.filter(({ outcome }) => !['paid', 'not paid', 'refused'].includes(outcome));
+    const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
     if (others.length === 0) return;
     throw new Psd2Error(
       'usage',

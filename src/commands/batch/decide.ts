@@ -8,8 +8,9 @@ import {
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { neededApprovals, refuseRejected } from './approval.ts';
-import { batchData, printBatch, readBatch } from './batches.ts';
+import { batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
+import { hasEnded } from './rows.ts';
 
 /**
  * Shows a batch to a second person, and records their yes or no over the hash of its content. Without a terminal the command is the
@@ -25,6 +26,7 @@ export async function decide(
   const data = await context.store();
   const known = await readBatch(data, reference);
   refuseDecision(known.batch, person, note === null);
+  refuseEnded(known);
   context.terminal.warn(describe(known.batch, batchData(profile, known)));
   const word = note === null ? 'Approve' : 'Reject';
   if (context.terminal.canAsk && !context.globals.yes) {
@@ -54,6 +56,15 @@ function refuseDecision(batch: Batch, person: Person, isApproval: boolean): void
     `${person.by} has added or approved this batch already, so another person must approve it`,
     { hint: 'If you are another person at the same account of the system, give your name with --by.' },
   );
+}
+
+/** @throws Psd2Error `usage` if there is nothing left to decide */
+function refuseEnded({ batch, known }: KnownBatch): void {
+  if (!known.every(({ outcome }) => hasEnded(outcome))) return;
+  throw new Psd2Error('usage', 'Every payment of this batch has ended, so there is nothing left to decide', {
+    hint: 'psd2 has recorded nothing. See it with:',
+    next: [['batch', 'show', batch.batch]],
+  });
 }
 
 function describe(batch: Batch, { lines, totals, counts }: ReturnType<typeof batchData>): string {

@@ -13,10 +13,13 @@ export interface Links {
  * The links of a run: a line of JSON for each, at the end of the file of `--links`, and to the command of `PSD2_NOTIFY_LINK`.
  *
  * @returns null if there is neither, so that the customers are at this machine
+ * @throws Psd2Error `config` if the file cannot be written
  */
 export function linksOf(context: Context, file: string | undefined): Links | null {
   const command = context.profile().settings.notifyLink;
   if (file === undefined && command === undefined) return null;
+  // A path that cannot be written is better known before a customer has something to authorise.
+  if (file !== undefined) append(file, '');
   return {
     async give(link) {
       const text = `${JSON.stringify(link)}\n`;

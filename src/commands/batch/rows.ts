@@ -14,6 +14,11 @@ import type { Flows } from '../../store/ports/flows.ts';
  */
 export type LineOutcome = 'paid' | 'not paid' | 'refused' | 'unknown' | 'awaited' | 'unfinished';
 
+/** Whether nothing more becomes of a line by itself. */
+export function hasEnded(outcome: LineOutcome): boolean {
+  return outcome === 'paid' || outcome === 'not paid' || outcome === 'refused';
+}
+
 /** A line with its transfer, if it has one. */
 export interface KnownLine {
   line: BatchLine;

@@ -76,6 +76,11 @@ it('a batch is paid only after another person has approved its content', async (
     approvals: [{ by: 'Second Person' }],
   });
   expect((await operator.psd2(['batch', 'run', batch, '--yes', '--json'], { env })).code).toBe(0);
+  const late = ['batch', 'reject', batch, '--by', 'Third Person', '--note', 'too late', '--json'];
+  expect(readError(await operator.psd2(late, { env }))).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('nothing left to decide'),
+  });
   const lines = (await operator.psd2(['audit', '-o', 'ndjson'])).stdout.trim().split('\n');
   const audited: unknown[] = lines
     .map((text) => JSON.parse(text))
@@ -115,6 +120,11 @@ it('two runs at once share the payments of a batch, and pay none twice', async (
 it('the links go to a file, and the run comes back for what the customers decided', async () => {
   const { batch } = await add(file('links.csv', line('Ada Lovelace', '4.01'), line('Alan Turing', '4.02')));
   const links = join(operator.folder, 'links.ndjson');
+  const nowhere = readError(await run(batch, '--links', join(operator.folder, 'none', 'links.ndjson')));
+  expect([nowhere.exitCode, (await report(batch)).map(({ state }) => state)]).toEqual([
+    3,
+    ['waiting', 'waiting'],
+  ]);
   const first = await run(batch, '--links', links);
   expect([first.code, readError(first).message]).toEqual([6, '2 of 2 payments await their customer']);
   const written = () =>
