@@ -3,7 +3,7 @@ import { temporaryFolder } from '../store/temporary-folder.ts';
 import { sample } from '../support/sample.ts';
 import { BACKENDS, useBackends } from './backends.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { DOORS, type Door, judgeBatches, recordRun, rulesFor, tryRun } from './batches.ts';
+import { BATCH_HOWS, DOORS, type Door, judgeBatches, recordBatch, rulesFor, tryBatch } from './batches.ts';
 import { choose, goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
 import { triedShape, useFollowers } from './tried.ts';
 
@@ -18,18 +18,19 @@ const cases = doors.flatMap((door) => BACKENDS.map((backend) => [door, backend] 
 describe.each(sample(cases, 1))('a batch of five (%s, %s)', (door, backend) => {
   const bank = useCrashBank(rulesFor(temporaryFolder()));
   const followers = useFollowers(bank, SIDE_BY_SIDE);
-  const home = { backend, lodge: useBackends(bank, followers) };
+  const home = { bank, backend, lodge: useBackends(bank, followers) };
 
-  it.each(sample(['SIGKILL', 'SIGSTOP'] as const, 1))(
-    'whose run is stopped at any step (%s) is paid once, and psd2 says what was paid',
+  it.each(sample(BATCH_HOWS, 1))(
+    'that is stopped at any step (%s) is one batch, is paid once, and psd2 says what was paid',
     async (how) => {
-      const all = await recordRun(door, home);
-      const each = Math.ceil((2 * all.length) / MOST);
-      const spread = all.filter((_, index) => index % each === (how === 'SIGKILL' ? 0 : each >> 1));
+      const all = await recordBatch(door, home, how);
+      const share = BATCH_HOWS.length * Math.ceil(all.length / MOST);
+      const offset = Math.floor((BATCH_HOWS.indexOf(how) * share) / BATCH_HOWS.length);
+      const spread = how === 'added twice' ? all : all.filter((_, index) => index % share === offset);
       const points = choose(spread, undefined, SOME);
       const name = `batch of five, ${door}, ${backend}`;
       const tries = await goThrough(triedShape, name, how, points, async (some) =>
-        judgeBatches(bank, await sideBySide(some, (point) => tryRun(door, home, how, point))),
+        judgeBatches(bank, await sideBySide(some, (point) => tryBatch(door, home, how, point))),
       );
       expect(problemsOf(tries)).toEqual([]);
     },

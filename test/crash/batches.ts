@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { CUSTOMER } from '../e2e/support/psd2.ts';
-import type { Lodge } from './backends.ts';
-import { ACCOUNT, type CrashBank, type Place, type Watched } from './bank.ts';
+import type { Lodge, Lodging } from './backends.ts';
+import { ACCOUNT, type CrashBank, type Place } from './bank.ts';
 import { distinct, type Point } from './matrix.ts';
 import { pointsOf } from './outcome.ts';
 import { judgeEnd, newTry, type Tried } from './tried.ts';
@@ -42,9 +43,20 @@ const EACH_CUSTOMER = { PSD2_BROWSER: CUSTOMER };
 
 /** The home of a store, with its variables. */
 export interface Home {
+  bank: CrashBank;
   backend: 'files' | 'PostgreSQL';
   lodge: Lodge;
 }
+
+/** What happens to a batch of five. In the first two, and in the last, to its run. */
+export const BATCH_HOWS = ['SIGKILL', 'SIGSTOP', 'added twice', 'edited store'] as const;
+export type BatchHow = (typeof BATCH_HOWS)[number];
+const WORDS: Record<BatchHow, string> = {
+  SIGKILL: 'killed (`SIGKILL`)',
+  SIGSTOP: 'stopped (`SIGSTOP`) while another run goes on',
+  'added twice': 'the file is added twice at once, once stopped (`SIGSTOP`)',
+  'edited store': 'killed (`SIGKILL`), then the store is edited',
+};
 
 const batchShape = z.object({ batch: z.string() });
 const rowsShape = z.array(z.object({ line: z.number(), state: z.string(), flow: z.string().nullable() }));
@@ -56,12 +68,16 @@ function amountsOf(place: Place): string[] {
   return LINES.map((line) => (0.5 + (5 * number + line) / 100).toFixed(2));
 }
 
-async function addTo(place: Place, door: Door, env: Record<string, string>): Promise<string> {
+/** Writes the file of a try. @returns the words of the command that adds it */
+function addOf(place: Place, door: Door): string[] {
   const path = join(place.config, 'five.csv');
   const rows = amountsOf(place).map((amount, index) => `Payee ${index},DE89370400440532013000,${amount}\n`);
   writeFileSync(path, `name,iban,amount\n${rows.join('')}`);
-  const { account } = DOORS[door];
-  const added = await place.watched(['batch', 'add', path, '--from', account, '--json'], undefined, env);
+  return ['batch', 'add', path, '--from', DOORS[door].account, '--json'];
+}
+
+async function addTo(place: Place, door: Door, env: Record<string, string>): Promise<string> {
+  const added = await place.watched(addOf(place, door), undefined, env);
   if (added.code !== 0) throw new Error(`psd2 batch add ended with ${added.code}: ${added.stderr}`);
   return batchShape.parse(JSON.parse(added.stdout)).batch;
 }
@@ -70,12 +86,13 @@ const runOf = (batch: string, door: Door) => ['batch', 'run', batch, '--yes', '-
 /** A run that goes on whatever an earlier one began: also with payments whose basket is lost. */
 const lastRunOf = (batch: string) => ['batch', 'run', batch, '--yes', '--json'];
 
-/** The points of a run that nothing stops. */
-export async function recordRun(door: Door, { backend, lodge }: Home): Promise<Point[]> {
+/** The points of what is stopped, when nothing stops it: of the run, or of the command that adds the batch. */
+export async function recordBatch(door: Door, { backend, lodge }: Home, how: BatchHow): Promise<Point[]> {
   return lodge(backend, async ({ place, env }) => {
     const variables = { ...env, ...DOORS[door].env, ...EACH_CUSTOMER };
-    const batch = await addTo(place, door, variables);
-    const { code, stderr, trace } = await place.watched(runOf(batch, door), undefined, variables);
+    const words =
+      how === 'added twice' ? addOf(place, door) : runOf(await addTo(place, door, variables), door);
+    const { code, stderr, trace } = await place.watched(words, undefined, variables);
     if (code !== 0) throw new Error(stderr);
     return distinct(pointsOf(trace));
   });
@@ -87,48 +104,117 @@ export interface BatchTry {
   lines: { amount: string; state: string }[];
 }
 
-/** Stops a run at a point, or lets it stand still there. Then others run the batch to its end. */
-export function tryRun(
-  door: Door,
-  { backend, lodge }: Home,
-  how: 'SIGKILL' | 'SIGSTOP',
-  { at }: Point,
-): Promise<BatchTry> {
-  return lodge(backend, async ({ place, env }) => {
+/** What a try has: the place where something is stopped, and the one where others work. In PostgreSQL that is another machine. */
+interface Trial extends Lodging {
+  door: Door;
+  tried: Tried;
+  variables: Record<string, string>;
+  elsewhere: Place;
+}
+
+/** Something happens to a batch at a point. Then others run it to its end. */
+export function tryBatch(door: Door, home: Home, how: BatchHow, { at }: Point): Promise<BatchTry> {
+  const { bank, backend, lodge } = home;
+  return lodge(backend, async (lodging) => {
+    const { place, env } = lodging;
+    const tried = newTry('batch of five', `${door}, ${backend}`, WORDS[how], at, '');
+    const elsewhere = backend === 'files' ? place : bank.newPlace();
     const variables = { ...env, ...DOORS[door].env, ...EACH_CUSTOMER };
-    const words = how === 'SIGKILL' ? 'killed (`SIGKILL`)' : 'stopped (`SIGSTOP`)';
-    const tried = newTry('batch of five', `${door}, ${backend}`, words, at, '');
-    const batch = await addTo(place, door, variables);
-    const run = () => place.watched(runOf(batch, door), undefined, variables);
-    const ends: Watched[] = [];
-    if (how === 'SIGKILL') {
-      const first = await place.watched(runOf(batch, door), { at, how }, variables);
-      tried.reached = first.stopped;
-    } else {
-      const first = await place.stalled(runOf(batch, door), { at, how }, variables);
-      tried.reached = first.reached;
-      ends.push(await run());
-      ends.push(await first.goOn());
+    const trial = { ...lodging, door, tried, variables, elsewhere };
+    try {
+      const batch = how === 'added twice' ? await addTwice(trial, at) : await addTo(place, door, variables);
+      if (how !== 'added twice') await stopRun(trial, batch, how, at);
+      return { tried, lines: await runToItsEnd(trial, batch) };
+    } finally {
+      if (elsewhere !== place) elsewhere.remove();
     }
-    const goOn = () => place.watched(lastRunOf(batch), undefined, variables);
-    let last = await goOn();
-    // The bank takes the payments of a lost basket into no other one: they leave it, and the next run authorises them alone.
-    if (last.code === 6 && door === 'NextGenPSD2, basket') last = await goOn();
-    for (const [index, ended] of [...ends, last].entries()) judgeEnd(`run ${index}`, ended, tried.problems);
-    const told = await place.watched(['batch', 'report', batch, '--json'], undefined, variables);
-    const rows = rowsShape.parse(JSON.parse(told.stdout));
-    if (rows.length !== LINES.length) tried.problems.push(`the report has ${rows.length} lines`);
-    tried.ends = rows.map(({ state }) => state);
-    const isAllPaid = rows.every(({ state }) => state === 'executed');
-    if (last.code !== (isAllPaid ? 0 : 9)) tried.problems.push(`it ended with ${last.code}: ${last.stderr}`);
-    const amounts = amountsOf(place);
-    return { tried, lines: rows.map(({ state }, index) => ({ amount: amounts[index] ?? '', state })) };
   });
+}
+
+/** The same file is added at two places, and once stands still at the point. @returns the batch, of which there is one */
+async function addTwice({ place, elsewhere, door, tried, variables }: Trial, at: string): Promise<string> {
+  const words = addOf(place, door);
+  const first = await place.stalled(words, { at, how: 'SIGSTOP' }, variables);
+  tried.reached = first.reached;
+  const second = elsewhere.watched(words, undefined, variables);
+  // The one that stands still may be what the other one waits for.
+  await Promise.race([second, delay(STANDS_STILL_MS)]);
+  const both = [await first.goOn(), await second];
+  for (const [index, ended] of both.entries()) judgeEnd(`add ${index}`, ended, tried.problems);
+  const codes = both.map(({ code }) => code).sort();
+  if (codes[0] !== 0 || codes[1] !== 2) tried.problems.push(`the two adds ended with ${codes.join(' and ')}`);
+  const listed = await place.watched(['batch', 'list', '--json'], undefined, variables);
+  const added = both.find(({ code }) => code === 0)?.stdout ?? '{}';
+  const { batch } = batchShape.parse(JSON.parse(added));
+  const all = z.array(batchShape).parse(JSON.parse(listed.stdout));
+  // In PostgreSQL, other tries have their batches there.
+  const same = all.filter((each) => each.batch.startsWith(batch.slice(0, 64)));
+  if (same.length !== 1) tried.problems.push(`there are ${same.length} batches of the file`);
+  return batch;
+}
+
+/** Long enough for a command that waits for nobody, and shorter than the patience with a stopped one. */
+const STANDS_STILL_MS = 2_000;
+
+async function stopRun(trial: Trial, batch: string, how: BatchHow, at: string): Promise<void> {
+  const { place, elsewhere, door, tried, variables } = trial;
+  if (how !== 'SIGSTOP') {
+    const first = await place.watched(runOf(batch, door), { at, how: 'SIGKILL' }, variables);
+    tried.reached = first.stopped;
+    if (how === 'edited store') await tryEdited(trial, batch);
+    return;
+  }
+  const first = await place.stalled(runOf(batch, door), { at, how }, variables);
+  tried.reached = first.reached;
+  const ends = [await elsewhere.watched(runOf(batch, door), undefined, variables), await first.goOn()];
+  for (const [index, ended] of ends.entries()) judgeEnd(`run ${index}`, ended, tried.problems);
+}
+
+/** Runs the batch while somebody has changed the amount of a line, and puts it back. */
+async function tryEdited(trial: Trial, batch: string): Promise<void> {
+  const { elsewhere, door, tried, variables, env, place, sql } = trial;
+  const [amount = ''] = amountsOf(place);
+  const change = (from: string, to: string) => {
+    if (env.PSD2_STORE === undefined) {
+      const profile = 'PSD2_PROFILE' in DOORS[door].env ? DOORS[door].env.PSD2_PROFILE : 'sandbox';
+      const path = join(place.config, 'flows', profile, 'batches', batch, 'lines.ndjson');
+      writeFileSync(path, readFileSync(path, 'utf8').replace(`"amount":"${from}"`, `"amount":"${to}"`));
+      return;
+    }
+    sql(`update psd2.batch_lines set content = replace(content::text, '"${from}"', '"${to}"')::json
+      where batch = '${batch}' and line = 1`);
+  };
+  change(amount, EDITED);
+  const { code, stderr } = await elsewhere.watched(runOf(batch, door), undefined, variables);
+  if (code !== 3) tried.problems.push(`the run of an edited batch ended with ${code}: ${stderr}`);
+  change(EDITED, amount);
+}
+
+/** No line of a try has this amount. */
+const EDITED = '9999.99';
+
+async function runToItsEnd(trial: Trial, batch: string): Promise<BatchTry['lines']> {
+  const { place, elsewhere, door, tried, variables } = trial;
+  const goOn = () => elsewhere.watched(lastRunOf(batch), undefined, variables);
+  let last = await goOn();
+  // The bank takes the payments of a lost basket into no other one: they leave it, and the next run authorises them alone.
+  if (last.code === 6 && door === 'NextGenPSD2, basket') last = await goOn();
+  judgeEnd('the last run', last, tried.problems);
+  const told = await place.watched(['batch', 'report', batch, '--json'], undefined, variables);
+  const rows = rowsShape.parse(JSON.parse(told.stdout));
+  if (rows.length !== LINES.length) tried.problems.push(`the report has ${rows.length} lines`);
+  tried.ends = rows.map(({ state }) => state);
+  const isAllPaid = rows.every(({ state }) => state === 'executed');
+  if (last.code !== (isAllPaid ? 0 : 9)) tried.problems.push(`it ended with ${last.code}: ${last.stderr}`);
+  const amounts = amountsOf(place);
+  return rows.map(({ state }, index) => ({ amount: amounts[index] ?? '', state }));
 }
 
 /** Compares what psd2 says with what the bank has paid. */
 export async function judgeBatches(bank: CrashBank, tries: readonly BatchTry[]): Promise<Tried[]> {
   const paid = await bank.bookings();
+  for (const { tried } of tries)
+    if (paid(EDITED) > 0) tried.problems.push('the bank paid an amount that nobody has approved');
   for (const { tried, lines } of tries) {
     for (const [index, { amount, state }] of lines.entries()) {
       const times = paid(amount);
