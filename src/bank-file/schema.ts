@@ -276,7 +276,13 @@ function bodyPath() {
 const payments = z.strictObject({
   products: z.prefault(noted(products, 'payment products, by payment service'), {}),
   required: z._default(orderedSet(bodyPath(), 'fields that the bank demands beyond the standard'), []),
-  allowed: z._default(orderedSet(bodyPath(), 'fields that the bank takes beyond the standard'), []),
+  allowed: z._default(
+    orderedSet(
+      bodyPath(),
+      'fields that the bank takes beyond the standard. If one is optional in the standard, the bank takes no other optional one',
+    ),
+    [],
+  ),
   futureDays: z._default(whole('days that requestedExecutionDate may lie ahead; 0: not taken', 0, 3650), 0),
   repeat: z._default(
     oneOf(

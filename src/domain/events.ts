@@ -160,7 +160,7 @@ export const initiation = z.object({
   service: z.enum(['payments', 'periodic-payments', 'bulk-payments', 'signing-baskets']),
   /** Empty for a signing basket. */
   product: z.string(),
-  /** Of a bulk payment or a signing basket, the id that psd2 gave it. */
+  /** Of a bulk payment or a signing basket, the id that psd2 gave it. Empty: the bank takes none. */
   endToEndId: z.string(),
   /** The bytes of the body. */
   body: z.string(),

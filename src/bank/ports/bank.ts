@@ -96,10 +96,11 @@ export interface ComposedRequest {
 }
 
 /** What is known of a payment before there is an order. */
-export interface PlannedPayment extends Pick<TransferOrder, 'instant' | 'urgent'> {
+export interface PlannedPayment extends Pick<TransferOrder, 'instant' | 'urgent' | 'description'> {
   /** Null: the day on which psd2 pays. */
   executionDate: IsoDate | null;
-  hasAddress: boolean;
+  /** The payee's, in the parts that are known. */
+  address: Partial<NonNullable<TransferOrder['payeeAddress']>> | null;
 }
 
 /** What the rest of psd2 knows of an interface before it has opened a bank. */

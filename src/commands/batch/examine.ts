@@ -175,8 +175,18 @@ function* problemsWith(
 }
 
 /** What the bank decides about, before there is an order. */
-function plannedOf({ instant, urgent, executionDate, address }: BatchLine): PlannedPayment {
-  return { instant, urgent, executionDate, hasAddress: address !== null };
+function plannedOf({ instant, urgent, executionDate, address, description }: BatchLine): PlannedPayment {
+  return { instant, urgent, executionDate, description, address: address && partsOf(address) };
+}
+
+function partsOf({ country, townName, ...rest }: NonNullable<BatchLine['address']>) {
+  const { streetName, buildingNumber, postCode } = rest;
+  return {
+    ...{ country, town: townName },
+    ...(streetName !== null && { street: streetName }),
+    ...(buildingNumber !== null && { building: buildingNumber }),
+    ...(postCode !== null && { postcode: postCode }),
+  };
 }
 
 function errorOf(work: () => void): Psd2Error | undefined {

@@ -161,7 +161,7 @@ function toData(transfer: Transfer) {
     commissions: verification?.commissions ?? null,
     bankName: verification?.bankName ?? null,
     product: initiation?.product ?? null,
-    endToEndId: initiation?.endToEndId ?? null,
+    endToEndId: initiation?.endToEndId || null,
     transactionStatus: transfer.transactionStatus,
     scaStatus: transfer.scaStatus,
     messages: verification?.messages ?? [],

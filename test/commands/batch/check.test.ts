@@ -137,11 +137,11 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     ]);
   });
 
-  test('refuses a day, a product and an address that the bank file does not have', async () => {
+  test('refuses a day, a product, an address and a text that the bank file does not have', async () => {
     const bank = join(temporary, 'bank.json');
-    const checkedAt = async (payments: object, lines: string) => {
+    const checkedAt = async (payments: object, lines: string, column = 'date') => {
       writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
-      const { data } = await checked(`name,iban,amount,date\n${lines}`, { env: { PSD2_BANK: bank } });
+      const { data } = await checked(`name,iban,amount,${column}\n${lines}`, { env: { PSD2_BANK: bank } });
       return data.problems.map(({ line, message }: { line: number; message: string }) => [line, message]);
     };
     const lines = `Ada,${IBAN},1,\nBob,${IBAN},2,2026-11-23\nEve,${IBAN},3,2026-12-01\n`;
@@ -154,6 +154,10 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     expect(await checkedAt({ futureDays: 8 }, lines)).toEqual([]);
     expect(await checkedAt({ address: 'required' }, `Ada,${IBAN},1,\n`)).toEqual([
       [1, "This bank wants the payee's address"],
+    ]);
+    const noTexts = { allowed: ['endToEndIdentification'] };
+    expect(await checkedAt(noTexts, `Ada,${IBAN},1,Rent\nBob,${IBAN},2,\n`, 'description')).toEqual([
+      [1, 'This bank does not take remittanceInformationUnstructured in a payment'],
     ]);
     const instantOnly = { products: { payments: ['instant-sepa-credit-transfers'] } };
     expect(await checkedAt(instantOnly, `Ada,${IBAN},1,\n`)).toEqual([

@@ -105,6 +105,20 @@ describe('a body', () => {
     expect(refusalOf(await initiate(door, {}, { unsigned: true }))[1]).toBe('SIGNATURE_MISSING');
   });
 
+  test('has no optional field of the standard but those that the bank names, if it names any', async () => {
+    await withDoor({ payments: { allowed: ['remittanceInformationUnstructured'] } }, async (at) => {
+      const taken = { endToEndIdentification: undefined, remittanceInformationUnstructured: 'Rent' };
+      expect((await initiate(at, taken)).status).toBe(201);
+      expect(refusalOf(await initiate(at, { ...taken, endToEndIdentification: 'E2E-9' }))).toEqual([
+        400,
+        'FORMAT_ERROR',
+        'endToEndIdentification',
+      ]);
+      const creditorAddress = { townName: 'Berlin', country: 'DE' };
+      expect(refusalOf(await initiate(at, { ...taken, creditorAddress }))[2]).toBe('creditorAddress');
+    });
+  });
+
   test('has the fields that the bank demands, and may have those that it allows', async () => {
     const payments: Bank['payments'] = {
       required: ['creditorAddress.townName'],

@@ -14,6 +14,7 @@ import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
+import { type FieldRules, takesField } from './taken-fields.ts';
 import { bulkAnswer } from './wire/payment.ts';
 
 /**
@@ -42,7 +43,7 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
         endToEndId: id,
         body:
           format === 'json'
-            ? JSON.stringify(jsonBody(orders, first, payments.required))
+            ? JSON.stringify(jsonBody(orders, first, payments))
             : await xmlBody(calls, format, id, orders),
         ...termsOf(calls.description, back),
       };
@@ -57,7 +58,10 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
 /** What a bank takes as bulk payments, by its file. Null: none. */
 export function bulkTermsOf(description: BankDescription): BulkTerms | null {
   const offered = productsOf(description);
-  if (offered.length === 0) return null;
+  const isJson = (description.payments.bulk?.format ?? 'json') === 'json';
+  // In JSON, nothing else tells the transfers of a bulk payment apart.
+  const isTold = !isJson || takesField(description.payments, 'endToEndIdentification');
+  if (offered.length === 0 || !isTold) return null;
   return {
     maxEntries: description.payments.bulk?.maxEntries ?? null,
     takes: ({ instant }) => offered.some((product) => /inst/i.test(product) === instant),
@@ -74,13 +78,13 @@ function productsOf({ payments }: BankDescription): string[] {
 }
 
 /** The body in JSON. What is the same for all is there once, and in no entry. */
-function jsonBody(
-  orders: readonly TransferOrder[],
-  first: TransferOrder,
-  required: readonly string[],
-): object {
+function jsonBody(orders: readonly TransferOrder[], first: TransferOrder, rules: FieldRules): object {
+  const { required } = rules;
   const isOfAll = (path: string) => path.startsWith('debtorAccount.') || path === 'requestedExecutionDate';
-  const { debtorAccount, requestedExecutionDate } = fieldsOf(first, idOf(first), required.filter(isOfAll));
+  const { debtorAccount, requestedExecutionDate } = fieldsOf(first, idOf(first), {
+    ...rules,
+    required: required.filter(isOfAll),
+  });
   return {
     debtorAccount,
     ...(requestedExecutionDate !== undefined && { requestedExecutionDate }),
@@ -89,11 +93,10 @@ function jsonBody(
         debtorAccount: _,
         requestedExecutionDate: __,
         ...entry
-      } = fieldsOf(
-        order,
-        idOf(order),
-        required.filter((path) => !isOfAll(path)),
-      );
+      } = fieldsOf(order, idOf(order), {
+        ...rules,
+        required: required.filter((path) => !isOfAll(path)),
+      });
       return entry;
     }),
   };

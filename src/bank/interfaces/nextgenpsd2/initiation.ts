@@ -5,10 +5,11 @@ import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { PlannedPayment } from '../../ports/bank.ts';
 import type { Calls } from './calls.ts';
+import { type FieldRules, refuseUntakenFields, takesField } from './taken-fields.ts';
 
 /**
  * The initiation of an order, as the bank file allows it (NextGenPSD2, section 1, `payments`): exactly the fields of the standard
- * that the order has, and those that the bank demands.
+ * that the order has and the bank takes, and those that the bank demands.
  *
  * @throws Psd2Error `usage`, `invalid_date` and `invalid_text` for an order that this bank does not take
  */
@@ -25,8 +26,8 @@ export function initiationOf(
   return {
     service,
     product: productOfPayment(payments, order, service),
-    endToEndId,
-    body: JSON.stringify(fieldsOf(order, endToEndId, payments.required)),
+    endToEndId: takesField(payments, 'endToEndIdentification') ? endToEndId : '',
+    body: JSON.stringify(fieldsOf(order, endToEndId, payments)),
     ...termsOf(description, back),
   };
 }
@@ -48,27 +49,28 @@ export function termsOf(
 /** @throws Psd2Error `usage` and `invalid_date` for an order that this bank does not take */
 export function refuseUntakenOrder(
   payments: BankDescription['payments'],
-  { urgent, instant, standing, executionDate, payeeAddress }: TransferOrder,
+  { standing, executionDate, payeeAddress, ...order }: TransferOrder,
   today: IsoDate,
 ): void {
-  const planned = { urgent, instant, executionDate: standing ? null : executionDate };
-  refuseUntaken(payments, { ...planned, hasAddress: payeeAddress !== undefined }, today);
+  const planned = { executionDate: standing ? null : executionDate, address: payeeAddress ?? null };
+  refuseUntaken(payments, { ...order, ...planned }, today);
 }
 
 /** As {@link refuseUntakenOrder}, for what is known before there is an order. */
 export function refuseUntaken(
-  payments: Pick<BankDescription['payments'], 'futureDays' | 'address'>,
-  { urgent, executionDate, hasAddress }: PlannedPayment,
+  payments: Pick<BankDescription['payments'], 'futureDays' | keyof FieldRules>,
+  { urgent, executionDate, address, description }: PlannedPayment,
   today: IsoDate,
 ): void {
   if (urgent) throw new Psd2Error('usage', "This bank's interface has no urgent execution");
   if (executionDate !== null && executionDate > today)
     refuseUntakenDate(executionDate, payments.futureDays, today);
-  if (payments.address === 'required' && !hasAddress) {
+  if (payments.address === 'required' && address === null) {
     throw new Psd2Error('usage', "This bank wants the payee's address", {
       hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
     });
   }
+  refuseUntakenFields(payments, { description, address });
 }
 
 /** The IBAN of the debited account. */
@@ -125,11 +127,11 @@ function refuseUntakenDate(executionDate: IsoDate, futureDays: number, today: Is
     throw new Psd2Error('invalid_date', `This bank takes no execution date after ${latest}`);
 }
 
-/** The fields of a payment in JSON, in the order of the standard. @param required paths of fields that the bank demands */
-export function fieldsOf(order: TransferOrder, endToEndId: string, required: readonly string[]) {
+/** The fields of a payment in JSON, in the order of the standard. @throws Psd2Error `usage` if the bank demands another one */
+export function fieldsOf(order: TransferOrder, endToEndId: string, rules: FieldRules) {
   const { amount, currency, to, name, description, payeeAddress, standing, executionDate } = order;
   const body = {
-    endToEndIdentification: endToEndId,
+    ...(takesField(rules, 'endToEndIdentification') && { endToEndIdentification: endToEndId }),
     debtorAccount: { iban: debtorOf(order) },
     instructedAmount: { currency, amount },
     creditorAccount: { iban: to },
@@ -144,7 +146,10 @@ export function fieldsOf(order: TransferOrder, endToEndId: string, required: rea
       ...(standing.day !== null && { dayOfExecution: String(standing.day) }),
     }),
   };
-  return required.reduce((filled, path) => fill(filled, path.split('.'), path, order, endToEndId), body);
+  return rules.required.reduce(
+    (filled, path) => fill(filled, path.split('.'), path, order, endToEndId),
+    body,
+  );
 }
 
 function addressIn({

@@ -17,6 +17,9 @@ const TRANSFER = [
   'creditorAddress.country',
   'remittanceInformationUnstructured',
 ];
+/** Of these, the fields that a bank need not take. */
+const OPTIONAL =
+  /^(endToEndIdentification|creditorAgent|creditorAddress|remittanceInformationUnstructured)(\.|$)/;
 const DEBTOR = ['debtorAccount.iban', 'debtorAccount.currency'];
 
 /** The fields of each service. The entries of a bulk are looked at alone. */
@@ -35,6 +38,18 @@ export const STANDARD_FIELDS = {
   entry: TRANSFER,
 } as const;
 
+/** The fields of the standard that the bank takes: if `payments.allowed` names optional ones, no other optional ones. */
+function standardFields(
+  kind: keyof typeof STANDARD_FIELDS,
+  { allowed, address }: Pick<BankDescription['payments'], 'allowed' | 'address'>,
+): string[] {
+  const isNarrow = allowed.some((path) => OPTIONAL.test(path));
+  return STANDARD_FIELDS[kind].filter(
+    (path) =>
+      !isNarrow || !OPTIONAL.test(path) || (address === 'required' && path.startsWith('creditorAddress.')),
+  );
+}
+
 /**
  * Checks that a body has no field that the bank does not take, and each that it demands (`payments.allowed`,
  * `payments.required`, `payments.futureDays`).
@@ -45,12 +60,12 @@ export const STANDARD_FIELDS = {
 export function checkFields(
   body: Readonly<Record<string, unknown>>,
   kind: keyof typeof STANDARD_FIELDS,
-  { allowed, required, futureDays }: BankDescription['payments'],
+  { allowed, required, futureDays, address }: BankDescription['payments'],
   at = '',
 ): void {
   const dated = kind === 'payments' || kind === 'bulk-payments';
   const known = [
-    ...STANDARD_FIELDS[kind],
+    ...standardFields(kind, { allowed, address }),
     ...allowed,
     ...required,
     ...(dated && futureDays > 0 ? ['requestedExecutionDate'] : []),
