@@ -48,7 +48,8 @@ export interface SyncedCustomer {
  *
  * @param query `since`: the first day to read, even if it was read before. Undefined: the first sync reads as far back as the
  *   bank shows transactions without SCA, later ones read what is new. `today`: the day by the clock of this machine.
- *   `mayRead`: called before each product
+ *   `mayRead`: called before each product. `onUnread`: called before an error that ends the sync of the customer, with the
+ *   product of the error and those after it
  * @throws Psd2Error if the customer as a whole cannot be synced. The written data is valid, and the next sync continues.
  */
 export async function syncCustomer(
@@ -60,6 +61,7 @@ export async function syncCustomer(
     today: IsoDate;
     transactionId: string;
     mayRead?: (productId: string) => Promise<boolean>;
+    onUnread?: (productIds: readonly string[]) => void;
   },
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
@@ -72,7 +74,7 @@ export async function syncCustomer(
   synced.accounts = accounts.length;
 
   const balances: Balance[] = [];
-  for (const account of accounts) {
+  for (const [index, account] of accounts.entries()) {
     const { productId } = account;
     if (query.mayRead && !(await query.mayRead(productId))) {
       synced.skipped.push(productId);
@@ -94,7 +96,10 @@ export async function syncCustomer(
       if (!(error instanceof Psd2Error)) throw error;
       if (error.lasts) synced.skipped.push(productId);
       else if (isOfOneProduct(error)) synced.failures.push({ productId, error });
-      else throw error;
+      else {
+        query.onUnread?.(accounts.slice(index).map((each) => each.productId));
+        throw error;
+      }
     }
   }
   if (synced.skipped.length === 0) to.replace('balances', balances);

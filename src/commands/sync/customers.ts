@@ -24,7 +24,7 @@ export const customerReport = () =>
     skipped: list(z.string(), 'productId of each account that psd2 may not read now'),
     errors: list(
       z.object({
-        productId: orNull(text('null if the customer could not be synced at all')),
+        productId: orNull(text('null if psd2 could not read the list of accounts')),
         code: text('error code'),
         message: text('error message'),
       }),
@@ -135,9 +135,7 @@ function customerSync(
   const turnedAway = new Map<string, number>();
   const finish = async (dealt: Dealt, report: CustomerReport, failure?: Psd2Error) => {
     const [first] = report.errors;
-    const { customers } = await context.bankInterface();
-    const isNamed = customers === 'named by the operator';
-    onReport(report, isNamed && failure ? naming(failure, dealt.customerId) : failure);
+    onReport(report, failure && naming(failure, dealt.customerId));
     await dealt.finish({
       status: report.status,
       code: first?.code ?? null,
@@ -147,8 +145,12 @@ function customerSync(
   return async (run, dealt) => {
     const { customerId } = dealt;
     let synced: { report: CustomerReport; failure: Psd2Error | undefined };
+    let unread: readonly (string | null)[] = [null];
+    const onUnread = (productIds: readonly string[]) => {
+      unread = productIds;
+    };
     try {
-      synced = await syncWhole(context, job, run, customerId);
+      synced = await syncWhole(context, job, run, { customerId, onUnread });
     } catch (error) {
       if (isAway(error)) dealt.again();
       // Ctrl-C and bugs concern the whole sync, not one customer.
@@ -165,7 +167,7 @@ function customerSync(
         dealt.again();
         return;
       }
-      const errors = [{ productId: null, ...describe(error) }];
+      const errors = unread.map((productId) => ({ productId, ...describe(error) }));
       await finish(dealt, { customerId, status: 'failed', ...NOTHING, errors }, error);
       return;
     }
@@ -186,12 +188,12 @@ async function syncWhole(
   context: Context,
   { since, today, allowance }: SyncJob,
   run: SyncRun,
-  customerId: string,
+  { customerId, onUnread }: { customerId: string; onUnread: (productIds: readonly string[]) => void },
 ): Promise<{ report: CustomerReport; failure: Psd2Error | undefined }> {
   const { bank, reads } = await context.forCustomer(customerId).unattendedBank();
   const mayRead = async (productId: string | null) =>
     (await reads.take(customerId, productId, allowance)) === 'taken';
-  const query = { customerId, since, today, transactionId: context.world.newId(), mayRead };
+  const query = { customerId, since, today, transactionId: context.world.newId(), mayRead, onUnread };
   if (!(await mayRead(null)))
     return { report: { customerId, status: 'waiting', ...NOTHING, errors: [] }, failure: undefined };
   try {

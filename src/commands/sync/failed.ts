@@ -11,7 +11,7 @@ import { readSince } from '../shared/since.ts';
 const failedRead = () =>
   z.object({
     customerId: text('id of the customer'),
-    productId: orNull(text('the account; null if the customer could not be read at all')),
+    productId: orNull(text('the account; null if psd2 could not read the list of accounts')),
     code: text('error code of the last failure'),
     message: text('error message of the last failure'),
     since: time('the first of the failures in a row'),

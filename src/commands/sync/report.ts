@@ -62,13 +62,18 @@ export function report(
   context.output.record({ out, since, customers, nextReadsAt, totals }, TOTAL_FIELDS, syncReport);
 }
 
-/** Warns about each failure. */
+/** Warns about each failure. If an error has ended the sync of a customer, all products that were not read are in one line. */
 export function warnOfErrors({ terminal }: Context, customers: readonly CustomerReport[]): void {
   for (const { customerId, errors } of customers) {
-    for (const { productId, message } of errors) {
-      terminal.warn(
-        cleanText(`Customer ${customerId}${productId ? `, product ${productId}` : ''}: ${message}`),
-      );
+    const byMessage = new Map<string, string[]>();
+    for (const { productId, message } of errors)
+      byMessage.set(message, [...(byMessage.get(message) ?? []), ...(productId === null ? [] : [productId])]);
+    for (const [message, products] of byMessage) {
+      const which =
+        products.length === 0
+          ? ''
+          : `, ${products.length === 1 ? 'product' : 'products'} ${products.join(', ')}`;
+      terminal.warn(cleanText(`Customer ${customerId}${which}: ${message}`));
     }
   }
 }

@@ -11,6 +11,9 @@ import { isProfileName } from '../machine/profiles.ts';
 import type { Mark } from '../ports/copy.ts';
 import type { ProfileData, StoreStatus } from '../ports/store.ts';
 import { holderOfName } from './file-names.ts';
+import { FlowsAtRest } from './flows/at-rest.ts';
+import { countStates } from './flows/list.ts';
+import { FlowFolder } from './flows/lookup.ts';
 import { Generations } from './token-file.ts';
 
 /**
@@ -55,7 +58,7 @@ export async function statusOfFolder(
     const data = open(profile);
     const customers = (await data.tokens.customers()).length;
     const batches = listFolder(join(folder.flows(profile), 'batches')).filter(isBatchId).length;
-    profiles.push({ profile, customers, flows: await countFlows(data), batches });
+    profiles.push({ profile, customers, flows: countFlows(folder.flows(profile)), batches });
     for (const { flow, holder } of await data.flows.atWork())
       claims.push({ profile, kind: 'flow', name: flow, worker: holder, until: null });
   }
@@ -66,16 +69,11 @@ export async function statusOfFolder(
   return { home: 'files', place: root, schema: null, profiles, claims, bytes };
 }
 
-async function countFlows({ flows }: ProfileData): Promise<StoreStatus['profiles'][number]['flows']> {
-  const counted: StoreStatus['profiles'][number]['flows'] = [];
-  for (const kind of ['transfer', 'operation', 'consent'] as const) {
-    const states = new Map<string, number>();
-    const onDamaged = () => states.set('damaged', (states.get('damaged') ?? 0) + 1);
-    for await (const { state } of flows.list(kind, { onDamaged }))
-      states.set(state, (states.get(state) ?? 0) + 1);
-    for (const [state, count] of [...states].sort()) counted.push({ kind, state, count });
-  }
-  return counted;
+function countFlows(journals: string): StoreStatus['profiles'][number]['flows'] {
+  const [flows, atRest] = [new FlowFolder(journals), new FlowsAtRest(journals)];
+  return (['transfer', 'operation', 'consent'] as const).flatMap((kind) =>
+    [...countStates(flows, atRest, kind)].sort().map(([state, count]) => ({ kind, state, count })),
+  );
 }
 
 /** The size of a file, or of all files below a folder, in bytes. 0 if it does not exist. */

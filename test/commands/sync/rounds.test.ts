@@ -50,6 +50,20 @@ it('a customer whose accounts psd2 may not all read today is synced in part', as
   ]);
 });
 
+it('the command that helps a customer who is not logged in names the customer', async () => {
+  const { context } = operator.open();
+  const job = {
+    ...{ out, since: undefined, today: bankDay(context.world.now()), concurrency: 1, stop: new SharedStop() },
+    allowance: { budget: 4, isOperators: true, isSpread: false },
+  };
+  const failures: unknown[] = [];
+  const report = (_report: CustomerReport, failure: unknown) => void failures.push(failure);
+  await syncCustomers(context, job, new ListedRound(['777']), report);
+  expect(failures).toMatchObject([
+    { code: 'not_logged_in', next: [expect.arrayContaining(['auth', 'login', '--customer', '777'])] },
+  ]);
+});
+
 it('PSD2_CUSTOMER is only a default, so --all-customers syncs all; the option --customer contradicts it', async () => {
   const folder = temporaryFolder();
   const words = ['sync', '--out', folder, '--all-customers', '--cores', '1'];

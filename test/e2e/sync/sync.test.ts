@@ -151,6 +151,28 @@ describe('psd2 sync', () => {
     expect(booked(folder, '5000003', '0050000038').length).toBeGreaterThan(0);
   });
 
+  it('if a failing bank ends the sync of a customer, each product that was not read is named, with the command for that customer', async () => {
+    const failing = 'GET /private/customers/5000003/products/*';
+    const fault = ['sandbox', 'fault', 'add', 'status=503', '--on', failing];
+    expect(await operator.psd2(fault)).toMatchObject({ code: 0 });
+    const ended = await sync(out('bank-fails'), '--all-customers');
+    expect(await operator.psd2(['sandbox', 'fault', 'clear'])).toMatchObject({ code: 0 });
+    const { customers } = readReport(ended);
+    const errors = customers.find(({ customerId }) => customerId === '5000003')?.errors ?? [];
+    const products = errors.map(({ productId }) => productId);
+    expect(products).toContain('0050000038');
+    expect(products).not.toContain(null);
+    const row = z.object({
+      customerId: z.string(),
+      productId: z.nullable(z.string()),
+      next: z.array(z.string()),
+    });
+    const rows = await operator.json(z.array(row), ['sync', 'status', '--failed', '--json']);
+    const ofCustomer = rows.filter(({ customerId }) => customerId === '5000003');
+    expect(ofCustomer.map(({ productId }) => productId).sort()).toEqual(products.sort());
+    for (const { next } of ofCustomer) expect(next.join(' ')).toContain('--customer 5000003 sync');
+  });
+
   it('psd2 sync continues with the other products of a customer if one fails', async () => {
     const pattern = 'GET /private/customers/5000001/products/0050000010/transactions/*';
     expect(await operator.psd2(['sandbox', 'fault', 'add', 'status=412', '--on', pattern])).toMatchObject({

@@ -51,6 +51,24 @@ export function* listFlows<K extends Kind>(
   }
 }
 
+/**
+ * Counts the flows of a kind by their state, and the damaged ones as `damaged`. It reads the journals of those that are not known to
+ * be at rest.
+ */
+export function countStates(flows: FlowFolder, atRest: FlowsAtRest, name: Kind): Map<string, number> {
+  const states = new Map<string, number>();
+  const add = (state: string) => states.set(state, (states.get(state) ?? 0) + 1);
+  const resting = atRest.read();
+  for (const flow of flows.newestFirst(KINDS[name])) {
+    const known = resting.get(flow);
+    if (known && known.size === sizeOf(flows.pathOf(flow))) add(known.state);
+  }
+  // No state at all leaves out each flow at rest.
+  for (const { state } of listFlows(flows, atRest, name, { states: [], onDamaged: () => add('damaged') }))
+    add(state);
+  return states;
+}
+
 function isNarrow(filter: Filter): boolean {
   return filter.attention === true || filter.states !== undefined || hasText(filter);
 }
