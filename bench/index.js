@@ -29,7 +29,7 @@ const SECTIONS = {
   'one-call': { run: oneCall, minutes: 1.2, withEach: true },
   'many-calls': { run: manyCalls, minutes: 8 },
   'big-answers': { run: bigAnswers, minutes: 4 },
-  lists: { run: lists, minutes: 3 },
+  lists: { run: lists, minutes: 6 },
   batches: { run: batches, minutes: 0.7 },
   waiting: { run: waiting, minutes: 0.5 },
   sandbox: { run: sandbox, minutes: 2 },

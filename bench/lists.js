@@ -16,10 +16,11 @@ const ORDER = [
   ...['--name', 'Ada Lovelace', '--amount', '12.50'],
 ];
 
-export async function lists(node, version) {
+/** @param seconds for everything */
+export async function lists(node, version, seconds) {
   const operator = openOperator();
   try {
-    return [...figuresOf(node, version, operator), ...(await allOfMany(node, version, operator))];
+    return [...figuresOf(node, version, operator), ...(await allOfMany(node, version, operator, seconds))];
   } finally {
     operator.close();
   }

@@ -14,9 +14,9 @@ export function writeLogins(folder, count, baseUrl) {
       ...{ refreshToken: randomUUID(), refreshTokenExpiresAt: later },
       ...{ scope: 'oob', baseUrl: new URL(baseUrl).href },
     };
-    writeFileSync(join(folder, `customer-${5_000_000 + number}.json`), JSON.stringify(stored), {
-      mode: 0o600,
-    });
+    const customer = join(folder, `customer-${5_000_000 + number}`);
+    mkdirSync(customer, { mode: 0o700 });
+    writeFileSync(join(customer, '1.json'), JSON.stringify(stored), { mode: 0o600 });
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,6 +132,18 @@ describe('a sandbox with a state folder', () => {
     await writeFile(path, content.subarray(0, 10));
     await expect(openStateFolder(folder)).rejects.toThrow('state.bin is damaged');
   });
+
+  test.runIf(existsSync('/proc'))(
+    'a folder that the system does not make is refused in one sentence',
+    async () => {
+      const refused = openStateFolder('/proc/psd2/state');
+      await expect(refused).rejects.toThrow(
+        'The sandbox cannot use the folder /proc/psd2/state for its state',
+      );
+      const made = loadOrCreateRegistration('/proc/psd2/sandbox');
+      await expect(made).rejects.toThrow('The sandbox cannot store its certificates in /proc/psd2/sandbox');
+    },
+  );
 
   test('two sandboxes cannot use one state folder: the first one says so instead of losing what the other wrote', async () => {
     const first = await openTestBank({ state: folder });

@@ -51,14 +51,17 @@ async function readState(folder: string, path: string): Promise<Buffer | undefin
   try {
     makeFolder(folder);
     await removeLeftovers(folder);
-    return await readFile(path);
+    return await readFile(path).catch(ignoreMissing);
   } catch (cause) {
-    if (hasCode(cause, 'ENOENT')) return undefined;
     throw new Psd2Error('sandbox', `The sandbox cannot use the folder ${folder} for its state`, {
       hint: 'Name a folder that you may read and write with --state.',
       cause,
     });
   }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function parse(path: string, content: Buffer): Record<string, Record<string, unknown>> {

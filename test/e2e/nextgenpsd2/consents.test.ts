@@ -143,6 +143,26 @@ describe('at a bank of the standard', () => {
     expect(after.attention.filter(({ id }) => id === flow)).toEqual([]);
   });
 
+  it('if psd2 forgets a customer, it ends their consents at the bank first', async () => {
+    const named = ['--customer', 'to-forget'];
+    const { flow, resourceId } = await json(z.looseObject({ flow: z.string(), resourceId: z.string() }), [
+      ...['consent', 'request', ...named, '--yes'],
+    ]);
+    const atBank = async () => {
+      const path = `/v1/consents/${resourceId}/status`;
+      return json(z.looseObject({ consentStatus: z.string() }), ['api', 'GET', path]);
+    };
+    expect(await atBank()).toEqual({ consentStatus: 'valid' });
+    const proof = z.looseObject({ atBank: z.looseObject({ consents: z.array(z.string()) }) });
+    const forgotten = await json(proof, ['customer', 'forget', 'to-forget', '--yes']);
+    expect(forgotten.atBank.consents).toEqual([resourceId]);
+    expect(await atBank()).toEqual({ consentStatus: 'terminatedByTpp' });
+    expect(await stateOf(flow)).toBe('cancelled');
+    expect(await json(z.array(login), ['auth', 'list'])).not.toContainEqual(
+      expect.objectContaining({ customerId: 'to-forget' }),
+    );
+  });
+
   it('a consent is deleted at the bank, twice without harm', async () => {
     const { flow } = await request('--customer', 'carl');
     const ended = { state: 'cancelled', consentStatus: 'terminatedByTpp' };

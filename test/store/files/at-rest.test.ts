@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { FlowsAtRest } from '../../../src/store/files/flows/at-rest.ts';
 import { FileFlows } from '../../../src/store/files/flows/flows.ts';
+import { countStates } from '../../../src/store/files/flows/list.ts';
+import { FlowFolder } from '../../../src/store/files/flows/lookup.ts';
 import type { Filter } from '../../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { allOf, begun } from '../flows.ts';
@@ -45,6 +47,19 @@ async function made(events: readonly TransferEvent[], instant = false): Promise<
 function spoil(flow: string): void {
   writeFileSync(journalOf(flow), 'x'.repeat(statSync(journalOf(flow)).size));
 }
+
+it('flows at rest are counted without a look into their journals, and the others by their journals', async () => {
+  const counted = () =>
+    Object.fromEntries(countStates(new FlowFolder(folder), new FlowsAtRest(folder), 'transfer'));
+  const paid = await made(PAID);
+  await made([{ type: 'cancelled' }]);
+  await made([{ ...VERIFIED, resourceId: 'r1' }]);
+  expect(counted()).toEqual({ executed: 1, cancelled: 1, verified: 1 });
+  spoil(paid);
+  expect(counted()).toEqual({ executed: 1, cancelled: 1, verified: 1 });
+  appendFileSync(journalOf(paid), 'x');
+  expect(counted()).toEqual({ damaged: 1, cancelled: 1, verified: 1 });
+});
 
 describe('a flow at rest', () => {
   it.each<[string, TransferEvent[], boolean]>([
