@@ -76,6 +76,15 @@ export function bankLocalTime(day: IsoDate, time: string): string {
   return `${local}${writeOffset(offsetAt(new Date(Date.parse(`${local}Z`) - 2 * HOUR_MS)))}`;
 }
 
+/** The end of a day at the bank, ISO 8601 with zone. */
+export function endOfDay(day: IsoDate): string {
+  const end = day === LAST_DAY ? bankLocalTime(day, '23:59:59') : bankLocalTime(addDays(day, 1), '00:00:00');
+  return new Date(end).toISOString();
+}
+
+/** What a bank writes if there is no last day. No calendar day comes after it. */
+const LAST_DAY = '9999-12-31';
+
 /** An instant as a time on the bank's wall clock, with its offset. */
 export function bankTime(instant: Date): string {
   const offset = offsetAt(instant);

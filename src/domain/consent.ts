@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { addDays, bankLocalTime, type IsoDate } from './calendar.ts';
+import { endOfDay } from './calendar.ts';
 import type { consentEvent } from './events.ts';
 import { type AnyFlow, beginning, begun, resolutionOf } from './flow.ts';
 
@@ -223,11 +223,6 @@ export function consentEnd(
   if (terms?.validUntil !== undefined) return endAt(Date.parse(endOfDay(terms.validUntil)), now);
   // A confirmed consent does not change. If a person confirmed the outcome, the real time is unknown: assume the earliest.
   return endAt(new Date(resolution ? createdAt : updatedAt).getTime() + DAYS_OF_CONSENT * DAY_MS, now);
-}
-
-/** The end of a consent that is valid until a day at the bank, including that day. @returns ISO 8601 with zone */
-export function endOfDay(validUntil: IsoDate): string {
-  return new Date(bankLocalTime(addDays(validUntil, 1), '00:00:00')).toISOString();
 }
 
 function endAt(end: number, now: Date): { expiresAt: string; daysLeft: number } {

@@ -5,6 +5,7 @@ import {
   bankDay,
   bankLocalTime,
   bankTime,
+  endOfDay,
   type IsoDate,
   isIsoDate,
   parseDate,
@@ -241,4 +242,12 @@ describe('an instant at the bank', () => {
     expect(bankTime(new Date('2026-10-25T00:30:00Z'))).toBe('2026-10-25T02:30:00+02:00');
     expect(bankTime(new Date('2026-10-25T01:30:00Z'))).toBe('2026-10-25T02:30:00+01:00');
   });
+});
+
+it.each([
+  ['2026-11-30', '2026-11-30T23:00:00.000Z'],
+  ['2026-07-01', '2026-07-01T22:00:00.000Z'],
+  ['9999-12-31', '9999-12-31T22:59:59.000Z'],
+])('%s ends at the bank at %s', (date, end) => {
+  expect(endOfDay(day(date))).toBe(end);
 });

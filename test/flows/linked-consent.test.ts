@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { consentEnd } from '../../src/domain/consent.ts';
 import { json, refusal, useNextGen, useNextGenBank } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { customerElsewhere, errorOf, fakeCustomer } from './doubles.ts';
@@ -28,6 +29,15 @@ describe('the customer authorises on a page', () => {
     expect(consent.customer.listeners).toEqual([{ state: STATE, purpose: 'authorisation', closed: true }]);
     const [request] = recorded.received.slice(-2);
     expect(request?.headers['tpp-redirect-uri']).toBe(`http://127.0.0.1:8910/callback?state=${STATE}`);
+  });
+
+  it('a consent that the bank gives no last day is granted', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    script.is('valid', { validUntil: '9999-12-31' });
+    const granted = await consent.run(open().bank);
+    expect(granted.terms?.validUntil).toBe('9999-12-31');
+    expect(consentEnd(granted, new Date())?.expiresAt).toBe('9999-12-31T22:59:59.000Z');
   });
 
   it('if the browser never returns, or returns to another machine, the status of the bank decides', async () => {

@@ -1,7 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { type Consent, consentEnd, endOfDay } from '../../domain/consent.ts';
+import { endOfDay } from '../../domain/calendar.ts';
+import { type Consent, consentEnd } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Flows } from '../../store/ports/flows.ts';

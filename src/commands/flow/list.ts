@@ -1,5 +1,5 @@
 import { adviceOf } from '../../advice.ts';
-import { addDays, bankLocalTime, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { bankLocalTime, endOfDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
 import { type FlowState, needsAttention } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
@@ -57,7 +57,7 @@ export function readDays({
   if (first !== undefined && last !== undefined && last < first)
     throw new Psd2Error('invalid_date', `--until ${last} is before --since ${first}`);
   const begins = (day: IsoDate) => new Date(bankLocalTime(day, '00:00'));
-  return { since: first && begins(first), until: last && begins(addDays(last, 1)) };
+  return { since: first && begins(first), until: last && new Date(endOfDay(last)) };
 }
 
 interface OrderOptions {

@@ -57,8 +57,9 @@ export function consentsOf(calls: Calls): Consents {
 
 /** The bank has no such consent any more: it is ended, as was asked for. */
 function hasEnded(error: unknown): boolean {
-  return error instanceof Psd2Error && ['CONSENT_EXPIRED', 'CONSENT_UNKNOWN'].includes(error.bankCode ?? '');
+  return error instanceof Psd2Error && GONE.includes(error.bankCode ?? '');
 }
+const GONE = ['CONSENT_EXPIRED', 'CONSENT_UNKNOWN', 'RESOURCE_UNKNOWN', 'RESOURCE_EXPIRED'];
 
 /** @throws Psd2Error `bank_answer` for an answer about another consent: it decides nothing */
 function assertAbout(

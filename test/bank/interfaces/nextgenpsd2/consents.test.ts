@@ -248,9 +248,10 @@ describe('a consent at the bank', () => {
       { status: 204 },
       refusal(404, 'CONSENT_UNKNOWN'),
       refusal(401, 'CONSENT_EXPIRED'),
+      refusal(404, 'RESOURCE_UNKNOWN'),
     ]) {
       bank.expect('DELETE', '/v1/consents/c1', answer);
-      await consents.delete?.('c1', TRANSACTION_ID);
+      expect(await consents.delete?.('c1', TRANSACTION_ID)).toBe('terminatedByTpp');
     }
     for (const answer of [
       { status: 404, body: '' },
