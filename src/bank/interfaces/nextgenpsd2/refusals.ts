@@ -90,8 +90,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   SESSIONS_NOT_SUPPORTED: content('The bank does not combine services in one session'),
   PERIOD_INVALID: {
     code: 'bank_refused',
-    says: 'The bank has no transactions for these days',
+    says: 'The bank does not take the days of {call}',
     hint: 'Choose others with --from and --to.',
+    isForReadings: true,
   },
   RESOURCE_UNKNOWN: {
     code: 'bank_refused',

@@ -55,6 +55,13 @@ async function refused(terms: Partial<ConsentTerms>, file: NextGenOptions['file'
 }
 
 describe('a request for a consent', () => {
+  it('whose days the bank refuses gets no advice about readings', async () => {
+    const error = await requested({}, {}, refusal(400, 'PERIOD_INVALID')).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'bank_refused' });
+    expect(error).not.toHaveProperty('hint', expect.anything());
+    expect(error).toMatchObject({ message: expect.stringMatching(/does not take the days of POST/) });
+  });
+
   it('without a choice lets the customer choose at the bank, for as long as the bank allows', async () => {
     const { result, body, announced } = await requested();
     const validUntil = addDays(TODAY, 180);
