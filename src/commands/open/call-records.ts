@@ -47,6 +47,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
   const { folder, openFlows, terminal } = context;
   const { name: profile } = context.profile();
   const log = new CallLog(folder.log);
+  context.onEnd(async () => log.close());
   let warned = false;
   return ({ outcome, ...call }) => {
     try {

@@ -62,23 +62,36 @@ const MAX_KEPT = 40 * 1024 * 1024;
  */
 export class CallLog {
   readonly #folder: string;
+  /** The file that the last call was written to. */
+  #open: { file: number; ino: number } | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** @throws Error of the file system, Psd2Error `config` if the folder cannot be created */
+  /**
+   * The file stays open for the next call.
+   *
+   * @throws Error of the file system, Psd2Error `config` if the folder cannot be created
+   */
   append(call: LoggedCall): void {
     const path = join(this.#folder, CURRENT);
-    const file = openForAppending(path, this.#folder);
-    try {
-      const { size, mode, ino } = fstatSync(file);
-      if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
-      writeSync(file, `${JSON.stringify(call)}\n`);
-      if (size > MAX_FILE_BYTES) this.#putAside(path, ino, call.at);
-    } finally {
-      closeSync(file);
-    }
+    const named = statSync(path, { throwIfNoEntry: false });
+    // Another process may have put the file aside, or removed it. An open file keeps its number to itself.
+    if (this.#open?.ino !== named?.ino) this.close();
+    this.#open ??= openForAppending(path, this.#folder);
+    const { file } = this.#open;
+    const { size, mode, ino } = named ?? fstatSync(file);
+    if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
+    writeSync(file, `${JSON.stringify(call)}\n`);
+    if (size > MAX_FILE_BYTES) this.#putAside(path, ino, call.at);
+  }
+
+  /** Closes the file. The next call opens it again. */
+  close(): void {
+    if (this.#open === undefined) return;
+    closeSync(this.#open.file);
+    this.#open = undefined;
   }
 
   /** Several processes may do this at once. Their names differ, and a late one finds a new file or none. */
@@ -111,14 +124,16 @@ function fullFiles(folder: string): string[] {
   }
 }
 
-function openForAppending(path: string, folder: string): number {
+function openForAppending(path: string, folder: string): { file: number; ino: number } {
+  let file: number;
   try {
-    return openSync(path, 'a', 0o600);
+    file = openSync(path, 'a', 0o600);
   } catch (error) {
     if (!isMissing(error)) throw error;
     makePrivateFolder(folder);
-    return openSync(path, 'a', 0o600);
+    file = openSync(path, 'a', 0o600);
   }
+  return { file, ino: fstatSync(file).ino };
 }
 
 const BLOCK = 64 * 1024;

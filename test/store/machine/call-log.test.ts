@@ -4,6 +4,8 @@ import fs, {
   ftruncateSync,
   openSync,
   readdirSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -97,6 +99,23 @@ describe('the log of calls', () => {
     expect(idsIn(folder)).toEqual(['last', 'after', 'before']);
   });
 
+  it('a call goes into the file that has the name now, also if another process has put the one of the last call aside', () => {
+    const folder = newLogFolder();
+    const path = join(folder, 'calls.ndjson');
+    const log = new CallLog(folder);
+    log.append(call({ tppRequestId: 'first' }));
+    renameSync(path, join(folder, 'calls-2026-11-21T093000.000Z-1.ndjson'));
+    log.append(call({ tppRequestId: 'second' }));
+    new CallLog(folder).append(call({ tppRequestId: 'of another process' }));
+    log.append(call({ tppRequestId: 'third' }));
+    expect(idsIn(folder)).toEqual(['third', 'of another process', 'second', 'first']);
+    rmSync(path);
+    log.append(call({ tppRequestId: 'fourth' }));
+    log.close();
+    log.append(call({ tppRequestId: 'fifth' }));
+    expect(idsIn(folder)).toEqual(['fifth', 'fourth', 'first']);
+  });
+
   it('a line whose fields have another type does not count', () => {
     const folder = newLogFolder();
     new CallLog(folder).append(call());
@@ -146,6 +165,7 @@ describe('the log of calls', () => {
       closeSync(file);
     });
     log.append(call());
+    log.close();
     expect(opened).toHaveLength(1);
     expect(idsIn(folder)).toEqual(['q1']);
     expect(opened).toHaveLength(2);
