@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import Big from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
+import { sample } from '../../support/sample.ts';
 import { terminalOf } from '../support/in-terminal.ts';
 import {
   type Environment,
@@ -339,17 +340,21 @@ describe('a pager', () => {
     expect(await psd2.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('caught') });
   });
 
-  it.each<[string, Environment]>([
+  const unpaged: [string, Environment][] = [
     ['5', { PAGER: 'false' }],
     ['100', { PAGER: '' }],
     ['100', { PAGER: 'cat' }],
     ['100', { PAGER: 'false', PSD2_PAGER: '' }],
     ['100', { PAGER: 'no-such-pager' }],
-  ])('psd2 uses no pager for %s rows with %j', async (limit, env) => {
-    const { code, stdout } = await (await list(limit, env)).ended;
-    expect(code).toBe(0);
-    expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)).toHaveLength(Number(limit));
-  });
+  ];
+  it.each(sample(unpaged, 2, JSON.stringify))(
+    'psd2 uses no pager for %s rows with %j',
+    async (limit, env) => {
+      const { code, stdout } = await (await list(limit, env)).ended;
+      expect(code).toBe(0);
+      expect(stripVTControlCharacters(stdout).match(/^\S+ +\d{4}-/gm)).toHaveLength(Number(limit));
+    },
+  );
 
   it('a pager gets no secret', async () => {
     const file = join(operator.folder, 'pager-environment');
@@ -464,20 +469,24 @@ describe('output that is not a table', () => {
     return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
   };
 
-  it.each([
+  const printed = [
     [['accounts', 'transactions', '--help']],
     [['operation', '--help']],
     [['help', 'environment']],
     [['help', 'exit-codes']],
     [['doctor']],
     [['cert', 'check']],
-  ])('psd2 %j fits into a narrow terminal, broken between words', async (args) => {
-    const lines = await screen(args);
-    expect(lines.length).toBeGreaterThan(5);
-    // Commands, addresses and paths stay whole, so that they can be copied.
-    const broken = lines.filter((line) => line.length > 60 && !/^ *\$ |^ *\S+$/.test(line));
-    expect(broken).toEqual([]);
-  });
+  ];
+  it.each(sample(printed, 2, JSON.stringify))(
+    'psd2 %j fits into a narrow terminal, broken between words',
+    async (args) => {
+      const lines = await screen(args);
+      expect(lines.length).toBeGreaterThan(5);
+      // Commands, addresses and paths stay whole, so that they can be copied.
+      const broken = lines.filter((line) => line.length > 60 && !/^ *\$ |^ *\S+$/.test(line));
+      expect(broken).toEqual([]);
+    },
+  );
 
   it('psd2 cert check shows its checks one below the other', async () => {
     const lines = await screen(['cert', 'check']);
@@ -492,11 +501,12 @@ describe('colour on a terminal', () => {
     expect(stdout).toMatch(COLOUR);
   });
 
-  it.each<[args: string[], env: Environment]>([
+  const colourless: [args: string[], env: Environment][] = [
     [[], { NO_COLOR: '1' }],
     [['--no-color'], {}],
     [['--no-color'], { FORCE_COLOR: '1' }],
-  ])('there is no colour with %j and %j', async (args, env) => {
+  ];
+  it.each(sample(colourless, 1, JSON.stringify))('there is no colour with %j and %j', async (args, env) => {
     const table = await (await inTerminal(['accounts', 'list', ...args], { env })).ended;
     expect(table.code).toBe(0);
     expect(table.stdout).not.toMatch(COLOUR);
@@ -508,21 +518,25 @@ describe('colour on a terminal', () => {
     expect(stdout).not.toMatch(COLOUR);
   });
 
-  it.each<[format: string[], env: Environment, isThere: boolean]>([
+  const piped: [format: string[], env: Environment, isThere: boolean][] = [
     [[], { FORCE_COLOR: '1' }, true],
     [[], { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
     [['--no-color'], { FORCE_COLOR: '1' }, false],
     [['--json'], { FORCE_COLOR: '1' }, false],
     [['-o', 'csv'], { FORCE_COLOR: '1' }, false],
     [[], {}, false],
-  ])('in a pipe with %j and %j, the amounts of a table have colour: %j', async (format, env, isThere) => {
-    const rows = ['accounts', 'transactions', ACCOUNT, '--limit', '3', ...format];
-    const plain = await operator.psd2(rows);
-    const { code, stdout } = await operator.psd2(rows, { env });
-    expect(code).toBe(0);
-    expect(COLOUR.test(stdout)).toBe(isThere);
-    expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
-  });
+  ];
+  it.each(sample(piped, 2, JSON.stringify))(
+    'in a pipe with %j and %j, the amounts of a table have colour: %j',
+    async (format, env, isThere) => {
+      const rows = ['accounts', 'transactions', ACCOUNT, '--limit', '3', ...format];
+      const plain = await operator.psd2(rows);
+      const { code, stdout } = await operator.psd2(rows, { env });
+      expect(code).toBe(0);
+      expect(COLOUR.test(stdout)).toBe(isThere);
+      expect(stripVTControlCharacters(stdout)).toBe(plain.stdout);
+    },
+  );
 });
 
 const HIDE_CURSOR = '\u001b[?25l';

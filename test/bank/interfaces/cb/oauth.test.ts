@@ -237,7 +237,7 @@ describe('OAuth', () => {
     recorded.expect('POST', '/auth/oauth/v2/token/revoke', success('{"tokenType":[],"operationOutcome":{}}'));
     await expect(
       openClient().bankWith().login.revoke(client, 'r1', 'refresh_token', transactionId),
-    ).resolves.toBeUndefined();
+    ).resolves.toBe(true);
   });
 
   it('psd2 revokes a token and names its kind', async () => {
