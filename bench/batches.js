@@ -1,14 +1,30 @@
-// How long `psd2 batch check` takes for files of 100 000 payments, and how much memory.
-import { writeFileSync } from 'node:fs';
+// How long `psd2 batch check` takes for files of 100 000 payments, and how much memory. What a payment of a batch costs, against a
+// transfer of its own. BENCH_BATCH says how many payments are paid: 200, unless it says more.
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { figure, runRecorded } from './measure.js';
+import { fileURLToPath } from 'node:url';
+import { figure, median, runRecorded } from './measure.js';
 import { openOperator, PROGRAM } from './operator.js';
 
 const PAYMENTS = 100_000;
 const MAX_SECONDS = 10;
 const MAX_MEGABYTES = 200;
 
-export function batches(node, version) {
+const PAID = Number(process.env.BENCH_BATCH ?? 200);
+const ANSWER_MS = 100;
+const TRANSFERS = 15;
+const MAX_RATIO = 1.1;
+const FROM = 'DE40100100103307118608';
+const BANK = fileURLToPath(new URL('paying-bank.js', import.meta.url));
+
+export async function batches(node, version) {
+  return [...checks(node, version), await runs(node, version)];
+}
+
+function checks(node, version) {
   const operator = openOperator();
   try {
     return Object.entries({ CSV: csv(), 'pain.001': pain001() }).flatMap(([format, text]) => {
@@ -41,6 +57,65 @@ export function batches(node, version) {
   } finally {
     operator.close();
   }
+}
+
+/** Pays a batch at a bank that answers after a while, and transfers of their own before and after it. */
+async function runs(node, version) {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-batch-'));
+  const at = (name) => join(folder, name);
+  mkdirSync(at('home'));
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
+  const pair = ['-newkey', 'rsa:2048', '-nodes', '-keyout', at('bank-key.pem'), '-out', at('bank.pem')];
+  execFileSync('openssl', ['req', '-x509', ...pair, ...subject], { stdio: 'ignore' });
+  const bank = spawn(node, [BANK, folder, String(ANSWER_MS)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [port] = await once(bank.stdout.setEncoding('utf8'), 'data');
+    const env = {
+      ...process.env,
+      HOME: at('home'),
+      PSD2_CONFIG_DIR: at('config'),
+      PSD2_BASE_URL: `https://127.0.0.1:${port.trim()}`,
+      PSD2_CA: at('bank.pem'),
+      PSD2_BANK: at('bank.json'),
+      PSD2_QWAC_CERT: at('tpp/qwac.pem'),
+      PSD2_QWAC_KEY: at('tpp/qwac-key.pem'),
+    };
+    writeFileSync(at('bank.json'), JSON.stringify({ interface: 'nextgenpsd2' }), { mode: 0o600 });
+    const run = (...words) => runRecorded([node, PROGRAM, ...words, '--yes', '--json'], { env });
+    run('cert', 'generate', '--out', at('tpp'));
+    return paying({ run, at, version });
+  } finally {
+    bank.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function paying({ run, at, version }) {
+  const rows = Array.from(
+    { length: PAID },
+    (_, index) => `Payee ${index},DE89370400440532013000,${amountOf(index)}\n`,
+  );
+  writeFileSync(at('payments.csv'), `name,iban,amount\n${rows.join('')}`);
+  const transfers = [];
+  const transferOnce = () => {
+    const order = ['--from', FROM, '--to', 'DE89370400440532013000', '--name', 'Ada', '--amount', '1.00'];
+    transfers.push(run('transfer', 'create', ...order).seconds);
+  };
+  transferOnce();
+  transfers.pop();
+  for (let n = 0; n < TRANSFERS; n += 1) transferOnce();
+  const { batch } = JSON.parse(run('batch', 'add', at('payments.csv'), '--from', FROM).stdout);
+  const { stdout, seconds } = run('batch', 'run', batch, '--as', 'single');
+  const paid = JSON.parse(stdout).filter(({ state }) => state === 'executed').length;
+  if (paid !== PAID) throw new Error(`psd2 has paid ${paid} of ${PAID} payments`);
+  const each = median(transfers);
+  return figure({
+    what: `psd2 batch run, ${PAID} payments without SCA, bank answers after ${ANSWER_MS} ms, Node ${version}`,
+    ratio: seconds / PAID / each,
+    against: 'psd2 transfer create, each',
+    limit: MAX_RATIO,
+    detail: `${((seconds * 1000) / PAID).toFixed(0)} ms against ${(each * 1000).toFixed(0)} ms, median of ${TRANSFERS}`,
+  });
 }
 
 /** Each payment has an amount of its own, so that no two look alike. */

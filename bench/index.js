@@ -30,7 +30,7 @@ const SECTIONS = {
   'many-calls': { run: manyCalls, minutes: 8 },
   'big-answers': { run: bigAnswers, minutes: 4 },
   lists: { run: lists, minutes: 6 },
-  batches: { run: batches, minutes: 0.7 },
+  batches: { run: batches, minutes: 2 },
   waiting: { run: waiting, minutes: 0.5 },
   sandbox: { run: sandbox, minutes: 2 },
   fleet: { run: fleet, minutes: 4.5 },
