@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { useQuietPages } from './quiet-pages.ts';
 import { openTestBank, type TestBank } from './tpp.ts';
 
@@ -332,6 +333,27 @@ describe('access to the console', () => {
     response.destroy();
     return response.statusCode;
   }
+
+  test('payments of one account that follow each other are shown together, with their sum', async () => {
+    const together = async () => {
+      const { together: found } = z
+        .looseObject({ together: z.unknown() })
+        .parse(await (await fetch(`${consoleUrl()}/flows`)).json());
+      return found;
+    };
+    await bank.tpp.verifyTransfer(token, { amount: '12.50' });
+    expect(await together()).toEqual([]);
+    await bank.tpp.verifyTransfer(token, { amount: '7.25' });
+    expect(await together()).toEqual([
+      expect.objectContaining({
+        ...{ account: '0010482620', total: '19.75' },
+        payments: [
+          expect.objectContaining({ amount: '12.50', state: 'not executed' }),
+          expect.objectContaining({ amount: '7.25', state: 'not executed' }),
+        ],
+      }),
+    ]);
+  });
 
   test.each(['', '/console.js', '/events', '/flows', '/accounts', '/calls/1', '/faults'])(
     'the console refuses GET %s under another name (DNS rebinding)',

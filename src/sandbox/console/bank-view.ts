@@ -7,6 +7,7 @@ import { consentStatus } from '../nextgenpsd2/door-state.ts';
 import { customerPage } from '../nextgenpsd2/links.ts';
 import { listPayments } from '../nextgenpsd2/payments/payment-view.ts';
 import type { Resource } from '../operations/resource.ts';
+import { paymentsTogether } from './payments-together.ts';
 
 /** The maximum numbers of flows and transactions that the console shows. */
 const MAX_FLOWS = 100;
@@ -38,6 +39,7 @@ export function flowsOf(bank: Bank, access: AccessSide) {
         open: resource.sca !== undefined && bank.resources.scaState(resource) === 'PENDING',
         execution: executionOf(bank, resource),
       })),
+    together: paymentsTogether(bank, (resource) => executionOf(bank, resource)),
     door: {
       requests: access.open().map((request) => ({ ...request, url: customerPage(bank, request.id) })),
       payments: listPayments(bank).slice(-MAX_FLOWS).toReversed(),

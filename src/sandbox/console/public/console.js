@@ -444,7 +444,7 @@ function redraw(place, ...children) {
 }
 
 async function drawFlows() {
-  const { logins, users, resources, consents, door } = await get('/flows');
+  const { logins, users, resources, consents, together, door } = await get('/flows');
   redraw(
     $('panel-flows'),
     el('h2', {}, 'Consents and operations'),
@@ -461,6 +461,24 @@ async function drawFlows() {
         el('td', {}, each.open ? decisions(each.id) : ''),
       ]),
       'None yet. A consent or a transfer appears here after the bank creates its resource.',
+    ),
+    el('h2', {}, 'Payments together'),
+    table(
+      '',
+      ['Began', 'Customer', 'Account', 'Payments', 'Total', 'Each of them'],
+      together.map(({ from, customer, account, total, payments }) => [
+        time(from),
+        customer,
+        account,
+        String(payments.length),
+        `${total} EUR`,
+        el(
+          'td',
+          {},
+          ...payments.flatMap(({ to, amount, state }) => [`${amount} EUR to ${to}: ${state}`, el('br')]),
+        ),
+      ]),
+      'None. The payments of a file appear here, and what a customer authorises at once.',
     ),
     el('h2', {}, 'Pending logins'),
     table(
