@@ -84,6 +84,7 @@ for (const { path, text } of outputFiles) {
   }
 }
 for (const [file, chunks] of joined) await write(file, await joinChunks(chunks));
+writeFileSync(join(unfinished, 'package.json'), '{ "type": "commonjs" }\n');
 // The bundle of src/sandbox/console looks for the console's page here.
 cpSync('src/sandbox/console/public', `${unfinished}/chunks/public`, { recursive: true });
 // For the test of what a command loads: the sources in each file. Not part of the package.
