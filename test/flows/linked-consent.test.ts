@@ -73,6 +73,18 @@ describe('the customer authorises on a page', () => {
     expect(consent.kept.size).toBe(0);
   });
 
+  it('a consent that the bank has rejected in its answer sends nobody to a page', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request(
+      {},
+      json({ consentId: 'c1', consentStatus: 'rejected', _links: linksTo('a1', PAGE) }, 201),
+    );
+    script.is('rejected');
+    expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
+    expect(consent.customer.visited).toEqual([]);
+    expect(await consent.stored()).toMatchObject({ state: 'rejected', bankStatus: 'rejected' });
+  });
+
   it('psd2 asks until the bank knows the decision, also if another person must authorise too', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();

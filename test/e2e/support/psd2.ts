@@ -219,7 +219,9 @@ export function newOperator(): Operator & {
     PSD2_BROWSER: customer.browser,
   };
 
-  const residents = openResidents(folder, () => onlySet(ledger.watched([], {})));
+  const residents = openResidents(folder, () =>
+    onlySet(ledger.watched([], { NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE })),
+  );
   const environmentOf = async (args: string[], added: Environment): Promise<Environment> => {
     const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
     return ledger.watched(args, { ...redirect, ...env, ...added });

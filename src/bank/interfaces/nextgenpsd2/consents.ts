@@ -105,7 +105,8 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     access: body.access,
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
-    links: linksOf(data, headers, calls.base, statusOf(data.consentStatus).means === 'valid'),
+    // A consent that the bank has granted or ended already leaves nothing to authorise.
+    links: linksOf(data, headers, calls.base, statusOf(data.consentStatus).means !== 'open'),
   };
 }
 
