@@ -2,41 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `npm run test:all` and `npm run reliability` leave nothing out. */
-const LEAVES_OUT = process.env.TEST_ALL === undefined && process.env.CRASH_MATRIX !== 'all';
-
-/** Decides what a run takes where it does not take all. vitest.config.ts chooses one for each run. */
-export const SEED = process.env.TEST_SEED ?? '1';
-
-/** Puts items in an order that the seed decides. */
-export function bySeed<Item>(items: readonly Item[], textOf: (item: Item) => string): Item[] {
-  const chance = (item: Item) =>
-    createHash('sha256')
-      .update(`${SEED} ${textOf(item)}`)
-      .digest('hex');
-  return [...items].sort((a, b) => (chance(a) < chance(b) ? -1 : 1));
-}
-
-/** Returns how many of a kind to try: about a third in `npm test`, all of them in `npm run test:all`. */
-export function fewer(all: number): number {
-  return LEAVES_OUT ? Math.ceil(all / 3) : all;
-}
-
-/**
- * Returns a few cases in `npm test`, and all in `npm run test:all`. They keep their order.
- *
- * @param textOf what makes a case another one: its name
- */
-export function sample<Case>(
-  cases: readonly Case[],
-  few: number,
-  textOf: (each: Case) => string = String,
-): Case[] {
-  if (!LEAVES_OUT) return [...cases];
-  const chosen = bySeed(cases, textOf).slice(0, few);
-  return cases.filter((each) => chosen.includes(each));
-}
-
 /** The kinds of long test files: the pattern of their paths, and how many `npm test` takes of each. */
 const KINDS: readonly (readonly [RegExp, number])[] = [
   // Nothing is lost or paid twice, wherever psd2 is killed: no run goes without it.
@@ -47,13 +12,58 @@ const KINDS: readonly (readonly [RegExp, number])[] = [
   [/\.long\.test\.ts$/, 1],
 ];
 
-/** The long test files that `npm test` takes: one of each kind, and the test of the kill. */
-export function someFiles(folder: string): string[] {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  return KINDS.flatMap(([kind, few]) =>
-    bySeed(
-      files.filter((file) => kind.test(file)),
-      String,
-    ).slice(0, few),
-  ).map((file) => join(folder, file));
+/**
+ * Returns what chooses the cases of a run.
+ *
+ * @param env `TEST_SEED` decides what a run takes where it does not take all. With `TEST_ALL` (`npm run test:all`) or
+ *   `CRASH_MATRIX=all` (`npm run reliability`) it leaves nothing out.
+ */
+export function sampling(env: Readonly<Record<string, string | undefined>>) {
+  const leavesOut = env.TEST_ALL === undefined && env.CRASH_MATRIX !== 'all';
+  const seed = env.TEST_SEED ?? '1';
+
+  /** Puts items in an order that the seed decides. */
+  function bySeed<Item>(items: readonly Item[], textOf: (item: Item) => string): Item[] {
+    const chance = (item: Item) =>
+      createHash('sha256')
+        .update(`${seed} ${textOf(item)}`)
+        .digest('hex');
+    return [...items].sort((a, b) => (chance(a) < chance(b) ? -1 : 1));
+  }
+
+  /** Returns how many of a kind to try: about a third in `npm test`, all of them in `npm run test:all`. */
+  function fewer(all: number): number {
+    return leavesOut ? Math.ceil(all / 3) : all;
+  }
+
+  /**
+   * Returns a few cases in `npm test`, and all in `npm run test:all`. They keep their order.
+   *
+   * @param textOf what makes a case another one: its name
+   */
+  function sample<Case>(
+    cases: readonly Case[],
+    few: number,
+    textOf: (each: Case) => string = String,
+  ): Case[] {
+    if (!leavesOut) return [...cases];
+    const chosen = bySeed(cases, textOf).slice(0, few);
+    return cases.filter((each) => chosen.includes(each));
+  }
+
+  /** The long test files that `npm test` takes: one of each kind, and the test of the kill. */
+  function someFiles(folder: string): string[] {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    return KINDS.flatMap(([kind, few]) =>
+      bySeed(
+        files.filter((file) => kind.test(file)),
+        String,
+      ).slice(0, few),
+    ).map((file) => join(folder, file));
+  }
+
+  return { seed, bySeed, fewer, sample, someFiles };
 }
+
+/** Those of this run. vitest.config.ts chooses its seed. */
+export const { seed: SEED, bySeed, fewer, sample, someFiles } = sampling(process.env);
