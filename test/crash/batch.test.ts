@@ -4,7 +4,7 @@ import { sample } from '../support/sample.ts';
 import { BACKENDS, useBackends } from './backends.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
 import { BATCH_HOWS, DOORS, type Door, judgeBatches, recordBatch, rulesFor, tryBatch } from './batches.ts';
-import { choose, goThrough, problemsOf, SIDE_BY_SIDE, sideBySide } from './matrix.ts';
+import { choose, goThrough, problemsOf, SIDE_BY_SIDE, shareOf, sideBySide } from './matrix.ts';
 import { triedShape, useFollowers } from './tried.ts';
 
 /** The points that a run of all tests takes of each case. */
@@ -24,9 +24,8 @@ describe.each(sample(cases, 1))('a batch of five (%s, %s)', (door, backend) => {
     'that is stopped at any step (%s) is one batch, is paid once, and psd2 says what was paid',
     async (how) => {
       const all = await recordBatch(door, home, how);
-      const share = BATCH_HOWS.length * Math.ceil(all.length / MOST);
-      const offset = Math.floor((BATCH_HOWS.indexOf(how) * share) / BATCH_HOWS.length);
-      const spread = how === 'added twice' ? all : all.filter((_, index) => index % share === offset);
+      const spread =
+        how === 'added twice' ? all : shareOf(all, MOST, BATCH_HOWS.indexOf(how), BATCH_HOWS.length);
       const points = choose(spread, undefined, SOME);
       const name = `batch of five, ${door}, ${backend}`;
       const tries = await goThrough(triedShape, name, how, points, async (some) =>

@@ -81,6 +81,19 @@ export function choose(points: Point[], core: Core | undefined, rest: number): P
   return [...inside, ...bySeed(others, ({ at }) => at).slice(0, fewer(rest))];
 }
 
+/**
+ * Returns the points of one of several ways to stop a run. Together the ways have at most `most` of the points, spread
+ * over the whole run.
+ *
+ * @param way its number from 0, of `ways`
+ * @param first where the first way begins: another case with another `first` has other points
+ */
+export function shareOf<Item>(points: Item[], most: number, way: number, ways: number, first = 0): Item[] {
+  const each = ways * Math.ceil(points.length / most);
+  const offset = (first + Math.floor((way * each) / ways)) % each;
+  return points.filter((_, index) => index % each === offset);
+}
+
 /** Tries a flow at each point, several at a time, and then checks the bank's ledger. */
 export async function tryFlows(
   bank: CrashBank,
