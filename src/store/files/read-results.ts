@@ -1,8 +1,9 @@
-import { constants, existsSync, fstatSync, readSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { cannotWrite, makePrivateFolder, readOwnFile, withFile } from '../disk/files.ts';
+import { GrowingLines } from '../disk/growing-lines.ts';
 import { withLock } from '../disk/lock.ts';
 import type { ReadsRecord } from '../ports/copy.ts';
 import type {
@@ -27,12 +28,17 @@ const line = z.object({ customerId: z.string(), reads: customerReads });
  */
 export class FileReadResults implements ReadResults {
   readonly #path: string;
-  /** What this process has read of the file: which file, how much of it, and what it said. */
-  #seen: Seen = { file: undefined, bytes: 0, lines: 0, known: new Map() };
+  readonly #lines: GrowingLines<z.infer<typeof line>>;
+  /** What this process has read of the file: how many lines, and what they said. */
+  #seen = { lines: 0, known: new Map<string, CustomerReads>() };
 
   /** @param path of the file */
   constructor(path: string) {
     this.#path = path;
+    this.#lines = new GrowingLines(path, {
+      read: () => readOwnFile(path) ?? Buffer.alloc(0),
+      parse: parseLine,
+    });
   }
 
   async add(results: readonly ReadResult[]): Promise<void> {
@@ -125,40 +131,12 @@ export class FileReadResults implements ReadResults {
 
   /** Reads the lines that this process has not read yet. */
   #read(): Map<string, CustomerReads> {
-    const file = statSync(this.#path, { throwIfNoEntry: false });
-    if (file?.ino !== this.#seen.file || (file?.size ?? 0) < this.#seen.bytes)
-      this.#seen = { file: file?.ino, bytes: 0, lines: 0, known: new Map() };
-    const seen = this.#seen;
-    if (seen.bytes === (file?.size ?? 0)) return seen.known;
-    const added = (seen.bytes === 0 ? this.#whole() : this.#after(seen.bytes)).toString('utf8');
-    seen.bytes += Buffer.byteLength(added);
-    for (const text of added.split('\n')) {
-      const found = parseLine(text);
-      if (!found) continue;
-      seen.lines += 1;
-      seen.known.set(found.customerId, found.reads);
-    }
-    return seen.known;
+    const { lines, isAnew } = this.#lines.next();
+    if (isAnew) this.#seen = { lines: 0, known: new Map() };
+    for (const { customerId, reads } of lines) this.#seen.known.set(customerId, reads);
+    this.#seen.lines += lines.length;
+    return this.#seen.known;
   }
-
-  #whole(): Buffer {
-    return readOwnFile(this.#path) ?? Buffer.alloc(0);
-  }
-
-  /** What has come to a file whose beginning was read before. */
-  #after(begin: number): Buffer {
-    return withFile(this.#path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
-      const content = Buffer.alloc(Math.max(0, fstatSync(file).size - begin));
-      return content.subarray(0, readSync(file, content, 0, content.length, begin));
-    });
-  }
-}
-
-interface Seen {
-  file: number | undefined;
-  bytes: number;
-  lines: number;
-  known: Map<string, CustomerReads>;
 }
 
 function writeLine(customerId: string, reads: CustomerReads | undefined): string {

@@ -5,11 +5,12 @@ import { isOpen, isPlainlyFailed, type Progress } from '../../../domain/flow-sta
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import { endSentence, Psd2Error } from '../../../errors.ts';
 import { appendDurably, cannotWrite, listFolder, readOwnFile } from '../../disk/files.ts';
+import { GrowingLines } from '../../disk/growing-lines.ts';
 import { UnsafeFile } from '../../disk/permissions.ts';
 import { findFlow } from '../../flow/ids.ts';
 import { type FlowKind, KINDS } from '../../flow/kinds.ts';
 import { journalIsMissing, type ReferencedTransfer } from '../../flow/refusals.ts';
-import { checkedLine, GrowingLines } from './checked-lines.ts';
+import { checkedContent, checkedLine, textOfChecked } from './checked-lines.ts';
 import { damagedAt, type ReadFlow, readFirstEvent, readFlowFile } from './file.ts';
 
 type FoundFlow = Progress & { flow: string };
@@ -262,7 +263,13 @@ export class FlowIndex {
   /** @param folder of the flows' journals */
   constructor(folder: string) {
     this.#path = join(folder, 'index');
-    this.#lines = new GrowingLines(this.#path, (json) => entry.parse(JSON.parse(json)));
+    this.#lines = new GrowingLines(this.#path, {
+      read: () => checkedContent(this.#path),
+      parse: (line) => {
+        const json = textOfChecked(line);
+        return json === undefined ? undefined : entry.parse(JSON.parse(json));
+      },
+    });
   }
 
   read(): ReadonlyMap<string, Readonly<IndexedFlow>> {
