@@ -5,6 +5,7 @@ import type {
   ConsentSource,
   Observation,
   PsuIdentification,
+  Read,
   TokenSource,
   Turns,
 } from '../ports/call.ts';
@@ -23,7 +24,7 @@ import {
 /** What a call does, for all that wraps it. Only the interface knows its paths. */
 export interface CallFacts {
   /** The account that the call reads, `list` for the list of all, null for neither. */
-  reads: { account: string } | 'list' | null;
+  reads: Read | null;
   /** The customer must have consented to this call. */
   needsConsent: boolean;
   /** It gets or revokes tokens. */

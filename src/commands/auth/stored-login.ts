@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
 import { dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNote } from '../../store/ports/access.ts';
 import type { KeptCustomer } from '../../store/ports/customers.ts';
@@ -185,8 +186,24 @@ export async function storedLogin(context: Context): Promise<StoredHolder> {
   const { tokens } = await context.store();
   const holder = await holderOf(context);
   const login = await tokens.login(holder);
-  if (!login) throw await notLoggedIn(context, holder);
-  return { tokens, holder, login };
+  if (login) return { tokens, holder, login };
+  await refuseWithoutTokens(context);
+  throw await notLoggedIn(context, holder);
+}
+
+/** @throws Psd2Error `not_logged_in` at a bank that gives its customers no tokens */
+export async function refuseWithoutTokens(context: Context): Promise<void> {
+  const holder = await holderOf(context);
+  if (holder === null || (await context.bankInterface()).logsIn !== 'nobody') return;
+  const { customers } = await context.store();
+  const { consent } = describeConsent(await customers.read(holder));
+  throw new Psd2Error(
+    'not_logged_in',
+    'This bank gives no tokens, because its customers do not log in: readings need their consent alone',
+    consent
+      ? { hint: 'See the consent with:', next: [['auth', 'status', '--customer', holder]] }
+      : { hint: 'Ask the customer for one:', next: [['consent', 'request', '--customer', holder]] },
+  );
 }
 
 /** Prints a stored login. The application acts for the customer who logged in last. */

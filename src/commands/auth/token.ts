@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { Context } from '../context.ts';
 import { bareVerb } from '../declare.ts';
 import { orNull, text, time } from '../shared/fields.ts';
+import { refuseWithoutTokens } from './stored-login.ts';
 
 const shape = () =>
   z.object({
@@ -17,6 +18,7 @@ export const token = bareVerb(
 );
 
 async function printToken(context: Context): Promise<void> {
+  await refuseWithoutTokens(context);
   const bank = await context.bank();
   const accessToken = await bank.accessTokens.current();
   const login = await bank.tokens.login(bank.holder);

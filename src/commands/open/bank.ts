@@ -119,11 +119,14 @@ async function openBankFor(
   const reads = kept ? countingByConsent(counted, kept.consents) : counted;
   const askAgain = () => application.connect(accessTokens);
   // With --raw, nothing but the answer that was asked for is printed.
-  const ends = context.globals.raw ? null : { flows, customers, customerId, bank: askAgain };
+  const ends =
+    kept && !context.globals.raw
+      ? { flows, customers, customerId, consents: kept.consents, bank: askAgain }
+      : null;
   const bank = application.connectWith(accessTokens, {
     own: (calls) => {
       const noting = notingCalls(calls, context, holder);
-      return countingReads(kept ? noticingEnds(noting, ends) : noting, reads, customerId);
+      return countingReads(noticingEnds(noting, ends), reads, customerId);
     },
     ...(isPresent && {
       around: (plain) => scaForInquiries(inquiryPorts(context, application.profile, plain)),

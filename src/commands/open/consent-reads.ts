@@ -7,26 +7,30 @@ import type { KeptConsents } from './kept-customer.ts';
  * allows `frequencyPerDay` of them (NextGenPSD2, section 2, "Consent"). The operator's own limit can only lower that.
  */
 export function countingByConsent(reads: AccountReads, consents: KeptConsents): AccountReads {
-  const counted = async (productId: string | null) => {
-    const what = productId === null ? 'list' : { account: productId };
-    const { consentId, frequencyPerDay } = await consents.for(what);
+  const readOf = (productId: string | null) => (productId === null ? 'list' : { account: productId });
+  const nameOf = (productId: string | null, { consentId }: { consentId: string }) =>
     // The bank chooses the id of a consent. It may be longer than what the store takes.
-    const name = `${productId ?? '*'}@${hash('sha256', consentId, 'hex').slice(0, 12)}`;
-    return { name, frequencyPerDay };
-  };
+    `${productId ?? '*'}@${hash('sha256', consentId, 'hex').slice(0, 12)}`;
   return {
     begin: () => reads.begin(),
     giveBack: (customerId) => reads.giveBack(customerId),
     async take(customerId, productId, allowance) {
-      const { name, frequencyPerDay } = await counted(productId);
-      if (!allowance) return reads.take(customerId, name);
-      const { budget, isOperators } = allowance;
-      const allowed = isOperators ? Math.min(budget, frequencyPerDay) : frequencyPerDay;
-      return reads.take(customerId, name, { ...allowance, budget: allowed });
+      const what = readOf(productId);
+      const consent = await consents.for(what);
+      const takeWith = ({ frequencyPerDay, ...other }: typeof consent) => {
+        const name = nameOf(productId, other);
+        if (!allowance) return reads.take(customerId, name);
+        const { budget, isOperators } = allowance;
+        const allowed = isOperators ? Math.min(budget, frequencyPerDay) : frequencyPerDay;
+        return reads.take(customerId, name, { ...allowance, budget: allowed });
+      };
+      const taken = await takeWith(consent);
+      const other = taken === 'used-up' ? await consents.instead(consent.consentId, what) : undefined;
+      return other ? takeWith(other) : taken;
     },
     async during(read) {
-      const { name } = await counted(read.productId);
-      return reads.during({ ...read, productId: name });
+      const consent = await consents.for(readOf(read.productId));
+      return reads.during({ ...read, productId: nameOf(read.productId, consent) });
     },
   };
 }

@@ -1,21 +1,23 @@
-import type { Caller, Said } from '../../bank/call/call.ts';
+import type { BankCall, Caller, Said } from '../../bank/call/call.ts';
 import type { Bank } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers } from '../../store/ports/customers.ts';
 import type { Flows } from '../../store/ports/flows.ts';
-import { dropConsent } from './kept-customer.ts';
+import { dropConsent, type KeptConsents } from './kept-customer.ts';
 
 interface Ends {
   flows: Flows;
   customers: Customers;
   customerId: string;
+  consents: Pick<KeptConsents, 'instead'>;
   /** The bank, for calls that nobody has asked for. */
   bank(): Pick<Bank, 'consents'>;
 }
 
 /**
  * Calls that notice the end of a consent: if the bank refuses a reading for it, psd2 asks how the consent is, and records that.
- * So the lists, `psd2 status` and the next reading know it.
+ * So the lists, `psd2 status` and the next reading know it. If a consent for one reading is used up, the call is made again with
+ * another one that may read the same.
  *
  * @param ends null: nothing is noticed
  */
@@ -28,12 +30,25 @@ export function noticingEnds<What extends Said>(calls: Caller<What>, ends: Ends 
         return await calls.ask(call, read);
       } catch (error) {
         const consentId = call.headers?.['consent-id'];
-        if (consentId !== undefined && error instanceof Psd2Error && error.endsConsent)
-          await recordEnd(ends, consentId);
-        throw error;
+        if (consentId === undefined || !(error instanceof Psd2Error)) throw error;
+        if (error.endsConsent) await recordEnd(ends, consentId);
+        const again = error.endsConsent || error.lasts ? await withAnother(ends, call, consentId) : undefined;
+        if (!again) throw error;
+        return calls.ask(again, read);
       }
     },
   };
+}
+
+/** The same call with the consent that may be used instead. Undefined without one. */
+async function withAnother(
+  { consents }: Ends,
+  call: BankCall,
+  consentId: string,
+): Promise<BankCall | undefined> {
+  const { reads } = call.facts;
+  const other = reads === null ? undefined : await consents.instead(consentId, reads);
+  return other && { ...call, headers: { ...call.headers, 'consent-id': other.consentId } };
 }
 
 /** Whatever fails here, the reading has failed already, and its error counts. */

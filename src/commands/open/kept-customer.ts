@@ -7,8 +7,16 @@ import type { ProfileContext } from '../context.ts';
 
 /** The consents of a customer, with how often each allows a reading while the customer is absent. */
 export interface KeptConsents extends ConsentSource {
-  for(what: Read): Promise<Pick<KeptConsent, 'consentId' | 'frequencyPerDay' | 'reads' | 'cards'>>;
+  for(what: Read): Promise<UsedConsent>;
+  /**
+   * Passes over a consent for one reading that is used up, as long as another consent may read the same.
+   *
+   * @returns the other one. Undefined if there is none, or `consentId` is not for one reading
+   */
+  instead(consentId: string, what: Read): Promise<UsedConsent | undefined>;
 }
+
+type UsedConsent = Pick<KeptConsent, 'consentId' | 'frequencyPerDay' | 'reads' | 'cards'>;
 
 /**
  * What the calls of a customer take from the store, at a bank without ids of customers: who the customer is there, and the
@@ -23,6 +31,13 @@ export async function readKept(
 ): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
   let kept = await customers.read(customer);
   const { psu } = kept ?? {};
+  const usedUp = new Set<string>();
+  /** Of the valid ones that are not used up: only if it may read this. */
+  const unusedFor = (valid: readonly KeptConsent[], what: Read) => {
+    const unused = valid.filter(({ consentId }) => !usedUp.has(consentId));
+    const best = bestOf(unused, what, kept);
+    return best && mayRead(best, what, kept) ? best : undefined;
+  };
   return {
     psu: {
       id: psu?.id ?? undefined,
@@ -32,10 +47,16 @@ export async function readKept(
     consents: {
       async for(what) {
         const valid = validOf(kept?.consents ?? [], world.now());
-        const consent = bestOf(valid, what, kept);
+        const consent = unusedFor(valid, what) ?? bestOf(valid, what, kept);
         if (consent) return consent;
         const had = (kept?.consents ?? []).length > 0;
         throw lackingConsent(customer, had, valid.length > 0 ? what : undefined);
+      },
+      async instead(consentId, what) {
+        const valid = validOf(kept?.consents ?? [], world.now());
+        if (valid.find((each) => each.consentId === consentId)?.recurring !== false) return undefined;
+        usedUp.add(consentId);
+        return unusedFor(valid, what);
       },
       async listed(consentId, accounts) {
         const listed = accounts.map(({ accountId, iban }) => ({ accountId, iban }));
@@ -166,6 +187,13 @@ export function bestOf(
     reading[0] ??
     (of ? undefined : valid[0])
   );
+}
+
+/** Whether a consent may read this, as far as psd2 knows. */
+function mayRead(consent: KeptConsent, what: Read, known: KeptCustomer | undefined): boolean {
+  if (what === 'list') return true;
+  const isForIt = what.of ? consent.reads.includes(what.of) : consent.reads.length > 1;
+  return isForIt && covers(consent, what.account, known) !== false;
 }
 
 /** Forgets a consent that has ended, so that no reading uses it. */

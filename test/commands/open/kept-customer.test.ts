@@ -117,3 +117,21 @@ it.each([
     next: [['consent', 'request', '--customer', 'ada']],
   });
 });
+
+it('a consent for one reading that is used up gives way to another one that may read the same', async () => {
+  const once = { recurring: false };
+  const consents = await consentsOf(once, { accounts: [B] });
+  expect(await consents.for({ account: A })).toMatchObject({ consentId: 'c0' });
+  expect(await consents.instead('c0', { account: A })).toBeUndefined();
+  expect(await consents.instead('c0', { account: B, of: 'balances' })).toMatchObject({ consentId: 'c1' });
+  expect(await consents.for('list')).toMatchObject({ consentId: 'c1' });
+  expect(await consents.for({ account: B })).toMatchObject({ consentId: 'c1' });
+  // Nothing else covers this account: only the bank knows what is left of the first.
+  expect(await consents.for({ account: A })).toMatchObject({ consentId: 'c0' });
+});
+
+it('a recurring consent does not give way', async () => {
+  const consents = await consentsOf({}, {});
+  expect(await consents.instead('c0', 'list')).toBeUndefined();
+  expect(await consents.for('list')).toMatchObject({ consentId: 'c0' });
+});

@@ -66,6 +66,31 @@ describe('at a bank of the standard', () => {
     expect(await json(login, ['auth', 'status'])).toMatchObject({ consent: { flow: newer.flow } });
   });
 
+  it('when a consent for one reading is used up, readings use the recurring one again', async () => {
+    const max = ['--customer', 'max'];
+    await request(...max);
+    await request(...max, '--once');
+    const [account = ''] = ALL;
+    for (const _ of ['with the one for one reading', 'with the recurring one']) {
+      expect(await json(accounts, ['accounts', 'list', ...max])).toHaveLength(3);
+      const { code, stderr } = await psd2(['accounts', 'balance', account, ...max]);
+      expect(code, stderr).toBe(0);
+    }
+  });
+
+  it('a customer has no tokens: psd2 says so, and what to do instead', async () => {
+    for (const verb of ['token', 'refresh']) {
+      expect(await errorOf('auth', verb, '--customer', 'max')).toMatchObject({
+        ...{ code: 'not_logged_in', exitCode: 4, message: expect.stringContaining('gives no tokens') },
+        next: [['psd2', 'auth', 'status', '--customer', 'max']],
+      });
+      expect(await errorOf('auth', verb, '--customer', 'nobody')).toMatchObject({
+        message: expect.stringContaining('gives no tokens'),
+        next: [['psd2', 'consent', 'request', '--customer', 'nobody']],
+      });
+    }
+  });
+
   it('an account that no consent covers is refused before a call, whatever it is called', async () => {
     const [id = '', savings = ''] = ALL;
     const kate = ['--customer', 'kate', '--verbose', '--json'];

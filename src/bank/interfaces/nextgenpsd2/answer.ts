@@ -228,7 +228,8 @@ export function nameOf({ call }: { call: BankCall }): string {
   return `${call.method} ${pathOf({ target: call.path })}`;
 }
 
-function kindOf(answer: NextGenAnswer): string {
+/** What kind of answer it is, if it is not JSON. */
+export function kindOf(answer: NextGenAnswer): string {
   if (answer.body.length === 0) return ': the answer is empty';
   const type = answer.headers['content-type']?.split(';')[0]?.slice(0, 100);
   return type && !/\bjson$/.test(type) ? `: the answer is ${type}` : '';

@@ -38,7 +38,8 @@ export async function reading(
   }
   const { consentId } = await settings.consents.for(of);
   const values: Record<string, string> = of === 'list' ? {} : { 'account-id': of.account };
-  return { ...callOf(paths, operation, values, transactionId, query), headers: { 'consent-id': consentId } };
+  const call = callOf(paths, operation, values, transactionId, query);
+  return { ...call, facts: { ...call.facts, reads: of }, headers: { 'consent-id': consentId } };
 }
 
 /** Does the work at the account's own path: a card has another. The list tells which; without it, the bank is asked. */

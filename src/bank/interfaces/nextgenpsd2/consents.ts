@@ -3,6 +3,7 @@ import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type {
   ConsentAccess,
+  ConsentDetails,
   ConsentStatus,
   Consents,
   ConsentTerms,
@@ -26,24 +27,8 @@ export function consentsOf(calls: Calls): Consents {
     request: (consent) => requestConsent(calls, consent),
     replaced: EXPIRED,
     confirm: () => Promise.reject(lacking('confirmation of consents')),
-    async status(consentId, transactionId) {
-      const call = callOf(paths, 'getConsentStatus', { consentId }, transactionId);
-      const { data } = await ask(bank, { ...call, decides: true }, consentStatusAnswer);
-      assertAbout(data, consentId, transactionId);
-      return statusOf(data.consentStatus);
-    },
-    async details(consentId, transactionId) {
-      const call = callOf(paths, 'getConsentInformation', { consentId }, transactionId);
-      const { data } = await ask(bank, call, consentDetailsAnswer);
-      assertAbout(data, consentId, transactionId);
-      return {
-        ...statusOf(data.consentStatus),
-        validUntil: data.validUntil,
-        frequencyPerDay: data.frequencyPerDay ?? null,
-        recurring: data.recurringIndicator ?? null,
-        access: data.access ?? null,
-      };
-    },
+    status: (consentId, transactionId) => fetchStatus(calls, consentId, transactionId),
+    details: (consentId, transactionId) => fetchDetails(calls, consentId, transactionId),
     async delete(consentId, transactionId) {
       try {
         await bank.ask(callOf(paths, 'deleteConsent', { consentId }, transactionId), readNothing);
@@ -53,6 +38,57 @@ export function consentsOf(calls: Calls): Consents {
       return TERMINATED;
     },
   };
+}
+
+async function fetchStatus(
+  { bank, paths }: Calls,
+  consentId: string,
+  transactionId: string,
+): Promise<ConsentStatus> {
+  const call = callOf(paths, 'getConsentStatus', { consentId }, transactionId);
+  const { data } = await ask(bank, { ...call, decides: true }, consentStatusAnswer);
+  assertAbout(data, consentId, transactionId);
+  return statusOf(data.consentStatus);
+}
+
+/** The consent as the bank has it. At a bank that does not show consents, their status alone. */
+async function fetchDetails(calls: Calls, consentId: string, transactionId: string): Promise<ConsentDetails> {
+  const call = callOf(calls.paths, 'getConsentInformation', { consentId }, transactionId);
+  try {
+    const { data } = await ask(calls.bank, call, consentDetailsAnswer);
+    assertAbout(data, consentId, transactionId);
+    return {
+      ...statusOf(data.consentStatus),
+      validUntil: data.validUntil,
+      frequencyPerDay: data.frequencyPerDay ?? null,
+      recurring: data.recurringIndicator ?? null,
+      access: data.access ?? null,
+    };
+  } catch (error) {
+    if (!lacksCall(error)) throw error;
+    const status = await fetchStatus(calls, consentId, transactionId).catch((reason: unknown) => {
+      throw lacksCall(reason) ? untold(reason, consentId) : reason;
+    });
+    return { ...status, validUntil: null, frequencyPerDay: null, recurring: null, access: null };
+  }
+}
+
+/** Whether the bank may not have the call at all. Of a consent that it does not know it would say so. */
+function lacksCall(error: unknown): error is Psd2Error {
+  return (
+    error instanceof Psd2Error &&
+    [404, 405, 501].includes(error.httpStatus ?? 0) &&
+    !error.bankCode?.startsWith('CONSENT_')
+  );
+}
+
+/** The error for a bank that shows neither the consent nor its status. */
+function untold({ context, message }: Psd2Error, consentId: string): Psd2Error {
+  return new Psd2Error('bank_refused', `The bank does not say how the consent ${consentId} is. ${message}`, {
+    ...context,
+    hint: 'What psd2 knows of the consent stays as it is. See it with:',
+    next: [['consent', 'show', consentId]],
+  });
 }
 
 /** The bank has no such consent any more: it is ended, as was asked for. */

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../../errors.ts';
+import { type ErrorCode, Psd2Error } from '../../../errors.ts';
 import type { WireSettings } from '../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
-import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
+import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { callOf, type Paths } from './paths.ts';
 import { TOKEN_CODES } from './refusals.ts';
 
@@ -28,8 +28,10 @@ export async function probeSignature(
 function judge(answer: NextGenAnswer): Verdict {
   const { meaning, decided } = answer.said;
   const code = decided?.code ?? null;
-  if (!meaning)
+  if (!meaning) {
+    assertBanksInterface(answer);
     return { says: 'the bank answers a reading with a consent that does not exist', isUnsure: 'other' };
+  }
   const isAboutToken = TOKEN_CODES.includes(code ?? '') || (answer.status === 401 && code === null);
   if (isAboutToken)
     return {
@@ -41,6 +43,10 @@ function judge(answer: NextGenAnswer): Verdict {
     return { says };
   }
   if (UNCLEAR.includes(meaning.code)) {
+    if (!isJsonObject(answer)) {
+      const says = `what refused a test may not be the bank's interface (HTTP ${answer.status}${kindOf(answer)})`;
+      return { says, isUnsure: 'other' };
+    }
     const detail = code === null ? '' : `, ${code}`;
     return {
       says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})`,
@@ -49,4 +55,20 @@ function judge(answer: NextGenAnswer): Verdict {
   }
   readNothing(answer);
   throw new TypeError('A refusal was read as a success');
+}
+
+/** @throws Psd2Error `bank_answer` for a success without the JSON that every bank of the standard has: a page of a website, or a gateway's */
+function assertBanksInterface(answer: NextGenAnswer): void {
+  if (isJsonObject(answer)) return;
+  throw new Psd2Error(
+    'bank_answer',
+    `What answered is not the bank's interface: HTTP ${answer.status} without a JSON object${kindOf(answer)}`,
+    {
+      hint: 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
+    },
+  );
+}
+
+function isJsonObject({ said: { json } }: NextGenAnswer): boolean {
+  return typeof json === 'object' && json !== null;
 }

@@ -242,6 +242,36 @@ describe('a consent at the bank', () => {
     });
   });
 
+  it.each([
+    ['404 and RESOURCE_UNKNOWN', refusal(404, 'RESOURCE_UNKNOWN')],
+    ['405 and SERVICE_INVALID', refusal(405, 'SERVICE_INVALID')],
+    ['501 alone', { status: 501 }],
+  ])('a bank that does not show consents (%s) is asked for the status alone', async (_, lacking) => {
+    bank.expect('GET', '/v1/consents/c1', lacking);
+    bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid' }));
+    expect(await open().bank.consents.details?.('c1', TRANSACTION_ID)).toEqual({
+      ...{ consentStatus: 'valid', means: 'valid', validUntil: null },
+      ...{ frequencyPerDay: null, recurring: null, access: null },
+    });
+  });
+
+  it('if the bank shows neither, the error says so, and where to see what psd2 knows', async () => {
+    bank.expect('GET', '/v1/consents/c1', refusal(405, 'SERVICE_INVALID'));
+    bank.expect('GET', '/v1/consents/c1/status', { status: 404 });
+    await expect(open().bank.consents.details?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
+      code: 'bank_refused',
+      message: expect.stringContaining('does not say how the consent c1 is'),
+      next: [['consent', 'show', 'c1']],
+    });
+  });
+
+  it('a bank that does not know a consent is not asked for its status', async () => {
+    bank.expect('GET', '/v1/consents/c1', refusal(404, 'CONSENT_UNKNOWN'));
+    await expect(open().bank.consents.details?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
+      bankCode: 'CONSENT_UNKNOWN',
+    });
+  });
+
   it('an answer about another consent decides nothing', async () => {
     bank.expect('GET', '/v1/consents/c1/status', json({ consentStatus: 'valid', consentId: 'c2' }));
     await expect(open().bank.consents.status?.('c1', TRANSACTION_ID)).rejects.toMatchObject({

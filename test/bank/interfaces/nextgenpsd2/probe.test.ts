@@ -41,6 +41,22 @@ describe('the diagnosis reads with a consent that does not exist', () => {
     expect(await judged({ status: 401 })).toMatchObject({ isUnsure: 'asks for a token' });
   });
 
+  it('a page of a website is not the interface of the bank', async () => {
+    const page = {
+      headers: { 'content-type': 'text/html' },
+      body: '<html>Welcome</html>',
+    };
+    await expect(judged({ status: 200, ...page })).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(
+        "not the bank's interface: HTTP 200 without a JSON object: the answer is text/html",
+      ),
+    });
+    expect(await judged({ status: 404, ...page })).toMatchObject({
+      says: expect.stringContaining("may not be the bank's interface (HTTP 404: the answer is text/html)"),
+    });
+  });
+
   it.each([
     ['SIGNATURE_INVALID', 401, 'config'],
     ['KID_MISSING', 401, 'config'],
