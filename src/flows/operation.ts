@@ -54,7 +54,7 @@ export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
  * execute, and for an instant transfer the settlement (interface specification, "Generic operation flow"). The journal
  * announces each request before it leaves, and records its outcome afterwards, so this function also resumes an interrupted
  * operation. `execute` is sent at most once: if its answer is lost, psd2 asks the bank what happened. A refusal of `execute`
- *is about one delivery only, so after any refusal, and before it sends `execute` again, psd2 asks for the status.
+ * is about one delivery only, so after any refusal, and before it sends `execute` again, psd2 asks for the status.
  *
  * If the customer commits, there is no `execute`: the bank runs the payment once the customer has authorised it. Then the
  * initiation (`verify`) is what psd2 sends at most once.
