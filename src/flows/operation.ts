@@ -36,7 +36,7 @@ import {
   isRefusal,
   isTurningAway,
 } from './refusals.ts';
-import { resourceOf, statusOf } from './resource-status.ts';
+import { needsLoginAgain, resourceOf, statusOf } from './resource-status.ts';
 import { askUntil, awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
 import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
 
@@ -180,10 +180,21 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     } else if (this.#customerSent) {
       await this.open.record(await awaitAuthorization(this.ports, this.#subjectOf(operation)));
     } else {
-      const found = await this.statusOf(operation);
-      await this.open.record(isPending(found) ? { type: 'sca-again' } : found);
+      await this.open.record(await this.#decisionOrAgain(operation));
     }
     this.#authorizedNow = true;
+  }
+
+  /** The customer's decision, asked for once. Without one, they go to the bank again. */
+  async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent> {
+    try {
+      const found = await this.statusOf(operation);
+      return isPending(found) ? { type: 'sca-again' } : found;
+    } catch (error) {
+      // The token of the customer's login with this payment is lost or has ended. Only another login gives one.
+      if (!needsLoginAgain(error, operation)) throw error;
+      return { type: 'sca-again' };
+    }
   }
 
   async execute(operation: Operation<Order>): Promise<void> {

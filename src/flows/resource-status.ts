@@ -1,8 +1,9 @@
 import type { ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
 import type { Operation, OrderTarget, StepEvent, Verification } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
+import { isLogin } from './linked-sca.ts';
 import type { FlowPorts } from './ports.ts';
-import { isRefusal } from './refusals.ts';
+import { isRefusal, isTurningAway } from './refusals.ts';
 
 // What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
 
@@ -30,13 +31,29 @@ export async function lookAt(
   decides?: boolean,
 ): Promise<{ found: StepEvent; awaitsCustomer: boolean }> {
   const { resourceId } = resourceOf(operation);
-  const { transactionId, initiation } = operation;
-  const progress = initiation && (await progressOf(sca, operation));
-  const status = await sca.status(resourceId, transactionId, decides);
+  const { transactionId, initiation, kind, flow } = operation;
+  const advised = (error: unknown) => {
+    if (!needsLoginAgain(error, operation)) throw error;
+    throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
+  };
+  const progress = initiation && (await progressOf(sca, operation).catch(advised));
+  const status = await sca.status(resourceId, transactionId, decides).catch(advised);
   if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
   const found = await linkedStatus(sca, operation, resourceId, { status, progress });
   const isGoingOn = progress !== null && progress.means !== 'done';
   return { found, awaitsCustomer: progress ? isGoingOn : status.awaitsSca === true };
+}
+
+/**
+ * Whether the bank wants the token of the customer's login with a payment that they may not have authorised yet, and does not
+ * accept what psd2 has. Only another login gives one.
+ */
+export function needsLoginAgain(
+  error: unknown,
+  { state, links }: Pick<Operation<OrderTarget>, 'state' | 'links'>,
+): error is Psd2Error {
+  const logsIn = state === 'authorizing' && links !== null && isLogin(links);
+  return logsIn && isTurningAway(error) && error.code === 'not_logged_in';
 }
 
 async function linkedStatus(

@@ -10,7 +10,7 @@ import type { Customer } from '../customers/seed-customers.ts';
 import { grantsFor } from './consents/consent.ts';
 import { doorUrl } from './links.ts';
 import type { AuthorizationRequest } from './oauth/authorization-requests.ts';
-import { authorize } from './oauth/authorize.ts';
+import { authorize, mayLogInAgain } from './oauth/authorize.ts';
 import { paymentShown } from './payments/payment-view.ts';
 import { referenceOf } from './readings/account-view.ts';
 import {
@@ -87,9 +87,10 @@ function findOpen(bank: Bank, id: string): Open | undefined {
   const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
   if (oauth && oauth.authorisationId === undefined)
     return { id, oauth, authorisation: undefined, asked: undefined };
-  if (!authorisation || !door.authorisations.isOpen(authorisation)) return undefined;
-  if (authorisation.approach === 'oauth' && !oauth) return undefined;
+  if (!authorisation || (authorisation.approach === 'oauth' && !oauth)) return undefined;
   const asked = askedOf(bank, authorisation.subject);
+  if (oauth && mayLogInAgain(bank, authorisation)) return asked && { id, oauth, authorisation, asked };
+  if (!door.authorisations.isOpen(authorisation)) return undefined;
   return asked && isWaiting(bank, asked) ? { id, oauth, authorisation, asked } : undefined;
 }
 
@@ -150,6 +151,8 @@ function approve(
   let redirect = authorisation?.redirectUri === undefined ? undefined : new URL(authorisation.redirectUri);
   if (authorisation && asked) {
     if (!isCustomers(asked, customer, chosen)) throw new RangeError(`${user} does not have these accounts`);
+  }
+  if (authorisation && asked && bank.door.authorisations.isOpen(authorisation)) {
     const planned = plannedSca(asked);
     if (planned !== undefined) return undecided(bank, { oauth, authorisation }, planned);
     const isFinished = bank.door.authorisations.approve(authorisation, { customerId, chosen });
@@ -196,7 +199,7 @@ function refuse(
   bank: Bank,
   { oauth, authorisation }: Pick<Open, 'oauth' | 'authorisation'>,
 ): URL | undefined {
-  if (authorisation) authorisation.status = 'failed';
+  if (authorisation && bank.door.authorisations.isOpen(authorisation)) authorisation.status = 'failed';
   if (oauth) return bank.door.authorizationRequests.refuse(oauth, doorUrl(bank));
   const back = authorisation?.nokRedirectUri ?? authorisation?.redirectUri;
   return back === undefined ? undefined : new URL(back);

@@ -33,6 +33,20 @@ describe('at a bank that wants the token of a payment', () => {
     expect(kept()).toEqual([]);
   });
 
+  it('a payment whose login was lost on its way goes on with another login of the customer', async () => {
+    const lost = ['cut-after-effect', '--on', 'POST /nextgenpsd2/oauth/token', '--times', '1'];
+    expect((await operator.psd2(['sandbox', 'fault', 'add', ...lost])).code).toBe(0);
+    const cut = await operator.psd2([...PAY, '--json']);
+    expect(cut, cut.stderr).toMatchObject({ code: 11 });
+    const { flow, state } = transfer.parse(JSON.parse(cut.stdout));
+    expect([state, kept()]).toEqual(['authorizing', []]);
+    const asked = await operator.psd2(['transfer', 'status', flow, '--json']);
+    expect(asked).toMatchObject({ code: 4 });
+    expect(asked.stderr).toContain(`"next":[["psd2","transfer","resume","${flow}"]]`);
+    expect((await operator.json(transfer, ['transfer', 'resume', flow, '--yes'])).state).toBe('executed');
+    expect(kept()).toEqual([]);
+  });
+
   it('the payments of a signing basket are asked for with the token of the basket', async () => {
     const path = join(operator.folder, 'basket.csv');
     const rows = ['4.01', '4.02', '4.03'].map((amount) => `Ada Lovelace,DE89370400440532013000,${amount}\n`);

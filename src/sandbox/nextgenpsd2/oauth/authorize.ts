@@ -1,7 +1,7 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { customerPage, doorUrl } from '../links.ts';
-import type { ScaSubject } from '../sca/authorisations.ts';
+import type { Authorisation, ScaSubject } from '../sca/authorisations.ts';
 import { isReturnAddress } from '../sca/start-sca.ts';
 import { answerUrl } from './authorization-requests.ts';
 import { clientIdOf } from './client.ts';
@@ -61,12 +61,22 @@ function begin(bank: Bank, query: URLSearchParams): Begun {
   const authorisation = bank.door.authorisations
     .list()
     .findLast((one) => one.approach === 'oauth' && scopeOf(oauth.scope, one.subject) === scope);
-  return authorisation && bank.door.authorisations.isOpen(authorisation)
+  const isOpen = authorisation && bank.door.authorisations.isOpen(authorisation);
+  return authorisation && (isOpen || mayLogInAgain(bank, authorisation))
     ? { scope, challenge, authorisationId: authorisation.id }
     : {
         error: 'invalid_scope',
         says: `The scope of a waiting consent is "${oauth.scope.ais}", that of a payment "${oauth.scope.pis}"`,
       };
+}
+
+/**
+ * Whether a customer who has authorised a payment may log in for it again. Where each call about the payment needs the token of
+ * that login, a client that has lost it learns the status in no other way.
+ */
+export function mayLogInAgain(bank: Bank, { approach, status, subject }: Authorisation): boolean {
+  const needsToken = bank.rules.variations.includes('payment-tokens') && subject.kind !== 'consent';
+  return needsToken && approach === 'oauth' && status === 'finalised';
 }
 
 /** The scope with which a customer authorises. A cancellation has that of its payment. */
