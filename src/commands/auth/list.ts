@@ -4,7 +4,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { openAccessNotes } from '../open/call-records.ts';
-import { describeOtherLogins } from '../open/other-logins.ts';
+import { describeElsewhere } from '../open/other-logins.ts';
 import { list as listOf } from '../shared/fields.ts';
 import {
   areNamed,
@@ -27,10 +27,11 @@ type Row = LoginStatus & { validity: string };
 /** The customers with stored tokens or, at a bank where the operator names them, with a consent or a name. */
 export async function authList(context: Context): Promise<void> {
   const { output, world } = context;
-  const { tokens } = await context.store();
+  const store = await context.store();
+  const { tokens } = store;
   const last = await tokens.last();
   const found = await allLogins(context);
-  const elsewhere = found.length === 0 ? await describeOtherLogins(tokens) : undefined;
+  const elsewhere = found.length === 0 ? await describeElsewhere(store) : undefined;
   if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}.`);
   if (output.format !== 'table') return output.table(found.map(withoutLogin), [], '', logins);
   const rows: Row[] = [];

@@ -5,14 +5,15 @@ import { allEndings, DAY_MS } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
 import { customerOf } from '../open/bank.ts';
 import { openAccessNotes } from '../open/call-records.ts';
-import { describeOtherLogins } from '../open/other-logins.ts';
+import { describeElsewhere } from '../open/other-logins.ts';
 import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
 
 /** Whether the customer is logged in, and for how long; nothing is renewed. */
 export async function checkToken(context: Context): Promise<Finding> {
   const { globals, world } = context;
-  const { tokens } = await context.store();
+  const store = await context.store();
+  const { tokens } = store;
   const customerId = globals.customer ?? (await tokens.last());
   const kept = customerId === undefined ? undefined : await tokens.read(customerId);
   const { logsIn } = await context.bankInterface();
@@ -20,7 +21,7 @@ export async function checkToken(context: Context): Promise<Finding> {
   if (!kept && (logsIn === 'nobody' || logsIn === 'with a consent'))
     return finding('skip', 'customers of this bank do not log in before they consent');
   if (!kept) {
-    const elsewhere = await describeOtherLogins(tokens);
+    const elsewhere = await describeElsewhere(store);
     return finding('warn', `nobody is logged in${elsewhere ? `; ${elsewhere}` : ''}`, fix);
   }
   const now = world.now().getTime();
@@ -70,10 +71,14 @@ export async function checkConsents(context: Context): Promise<Finding> {
 async function checkKeptConsents(context: Context): Promise<Finding> {
   const { world } = context;
   const customerId = await customerOf(context);
-  const { customers } = await context.store();
-  const kept = (await customers.read(customerId))?.consents ?? [];
+  const store = await context.store();
+  const kept = (await store.customers.read(customerId))?.consents ?? [];
   const fix = { next: [['consent', 'request', '--customer', customerId]] };
-  if (kept.length === 0) return finding('warn', `customer ${customerId} has given no consent`, fix);
+  if (kept.length === 0) {
+    const elsewhere = await describeElsewhere(store);
+    const none = `customer ${customerId} has given no consent`;
+    return finding('warn', elsewhere ? `${none}; ${elsewhere}` : none, fix);
+  }
   const today = bankDay(world.now());
   const good = kept.filter(({ validUntil }) => validUntil === null || validUntil >= today);
   if (good.length === 0) return finding('warn', `customer ${customerId}: the consent has ended`, fix);

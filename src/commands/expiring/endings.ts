@@ -2,8 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import * as z from 'zod/mini';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { endOfDay } from '../../domain/calendar.ts';
-import { type Consent, consentEnd } from '../../domain/consent.ts';
-import { Psd2Error } from '../../errors.ts';
+import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
@@ -128,28 +127,39 @@ async function consentEndings(context: Context, accesses: Map<string, Access>): 
 }
 
 /** The consents of the customers whom the operator names: those that readings use, and that are meant to last. */
-async function keptEndings(context: Context, accesses: ReadonlyMap<string, Access>): Promise<Ending[]> {
+async function keptEndings(context: Context, accesses: Map<string, Access>): Promise<Ending[]> {
   const { customers, flows } = await context.store();
-  const endings: Ending[] = [];
-  for (const { customer: customerId, kept } of await customers.all()) {
-    for (const { flow, recurring, validUntil } of kept.consents) {
-      if (!recurring || validUntil === null) continue;
-      const access = accesses.get(flow) ?? (await accessOf(flows, flow));
-      const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...optionsOf(access)];
-      const endsAt = endOfDay(validUntil);
-      endings.push({ kind: 'consent', name: 'ACCOUNT_INFO', customerId, endsAt, next });
-    }
-  }
-  return endings;
+  const kept = (await customers.all()).flatMap(({ customer: customerId, kept: { consents } }) =>
+    consents.flatMap(({ flow, recurring, validUntil }) =>
+      recurring && validUntil !== null ? [{ customerId, flow, validUntil }] : [],
+    ),
+  );
+  await addAccesses(flows, new Set(kept.map(({ flow }) => flow)), accesses);
+  return kept.map(({ customerId, flow, validUntil }) => {
+    // If somebody has removed its journal, nobody knows what it was asked for.
+    const asked = optionsOf(accesses.get(flow));
+    const next = [...psd2(context), '--customer', customerId, 'consent', 'request', ...asked];
+    return { kind: 'consent', name: 'ACCOUNT_INFO', customerId, endsAt: endOfDay(validUntil), next };
+  });
 }
 
-/** What a consent was asked for. Undefined if somebody has removed its journal. */
-async function accessOf(flows: Flows, flow: string): Promise<Access> {
-  try {
-    return (await flows.find('consent', flow)).terms?.access;
-  } catch (error) {
-    if (error instanceof Psd2Error && error.code === 'flow_not_found') return undefined;
-    throw error;
+/** All but `confirmed`. */
+const OTHER_STATES: readonly ConsentState[] = [
+  ...(['created', 'requested', 'authorizing', 'confirming', 'failed'] as const),
+  ...(['rejected', 'expired', 'cancelled', 'revoked', 'unknown'] as const),
+];
+
+/** Adds what the wanted consents were asked for that are not confirmed any more. It reads the journals once, however many are missing. */
+async function addAccesses(
+  flows: Flows,
+  wanted: ReadonlySet<string>,
+  accesses: Map<string, Access>,
+): Promise<void> {
+  const unknown = new Set([...wanted].filter((flow) => !accesses.has(flow)));
+  if (unknown.size === 0) return;
+  for await (const { flow, terms } of flows.list('consent', { states: OTHER_STATES })) {
+    if (unknown.delete(flow)) accesses.set(flow, terms?.access);
+    if (unknown.size === 0) return;
   }
 }
 

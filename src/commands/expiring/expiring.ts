@@ -3,7 +3,7 @@ import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { describeOtherLogins } from '../open/other-logins.ts';
+import { describeElsewhere } from '../open/other-logins.ts';
 import { list } from '../shared/fields.ts';
 import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
 import { notify } from './notify.ts';
@@ -44,7 +44,7 @@ async function listEndings(context: Context, options: { within: string }): Promi
   const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
   await notify(context, soon, all);
   if (!all.some(({ kind }) => kind === 'login')) {
-    const elsewhere = await describeOtherLogins((await context.store()).tokens);
+    const elsewhere = await describeElsewhere(await context.store());
     if (elsewhere !== undefined) context.terminal.warn(`${elsewhere}. psd2 expiring leaves them out.`);
   }
   const span = `${days} day${days === 1 ? '' : 's'}`;

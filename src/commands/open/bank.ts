@@ -36,7 +36,7 @@ import { noticingEnds } from './ended-consent.ts';
 import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './naming-sandbox.ts';
-import { describeOtherLogins } from './other-logins.ts';
+import { describeElsewhere } from './other-logins.ts';
 import { type PaymentTokens, paymentTokensOf } from './payment-tokens.ts';
 
 /** Finds the interface of a profile's bank. It opens the profile only if it needs to. */
@@ -356,14 +356,12 @@ export async function customerOf(context: Context): Promise<string> {
  */
 export async function notLoggedIn(context: ProfileContext, holder: Holder | undefined): Promise<Psd2Error> {
   const { name } = context.profile();
-  const { tokens } = await context.store();
+  const store = await context.store();
   const isWithConsent = holder !== null && (await context.bankInterface()).logsIn === 'with a consent';
   const verb = isWithConsent ? ['consent', 'request'] : ['auth', 'login'];
   const login = ['--profile', name, ...verb, ...(holder === null ? ['--client-credentials'] : [])];
-  const others: string[] = [];
-  for (const customerId of holder ? await tokens.customers() : [])
-    if (await tokens.login(customerId)) others.push(customerId);
-  const elsewhere = others.length === 0 ? await describeOtherLogins(tokens) : undefined;
+  const others = holder ? (await store.tokens.logins()).map(({ customerId }) => customerId) : [];
+  const elsewhere = others.length === 0 ? await describeElsewhere(store) : undefined;
   const hint =
     others.length > 0
       ? `Logged in: ${writeSome(others)}. Or run:`

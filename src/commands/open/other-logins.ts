@@ -1,20 +1,26 @@
 import type { ProfileData } from '../../store/ports/store.ts';
-import type { Tokens } from '../../store/ports/tokens.ts';
 
 /**
- * Says how many logins of the profile belong to other base URLs, as a sentence without its full stop. psd2 may have to read
- * all logins for it.
+ * Says how many logins and consents of the profile belong to other base URLs, as a sentence without its full stop. psd2 may have
+ * to read all of them for it.
  *
  * @returns undefined if there are none
  */
-export async function describeOtherLogins(tokens: Tokens): Promise<string | undefined> {
-  const banks = await tokens.otherBanks();
-  const [first, ...more] = banks;
-  if (!first) return undefined;
-  const count = banks.reduce((sum, { logins }) => sum + logins, 0);
-  const where = more.length === 0 ? first.baseUrl : `${first.baseUrl} and ${more.length} more base URLs`;
-  return `${count} ${count === 1 ? 'login' : 'logins'} of this profile ${count === 1 ? 'belongs' : 'belong'} to ${where}`;
+export async function describeElsewhere(data: AtBanks): Promise<string | undefined> {
+  const [logins, customers] = [await data.tokens.otherBanks(), await data.customers.otherBanks()];
+  const sum = (counts: number[]) => counts.reduce((before, count) => before + count, 0);
+  const found = {
+    logins: sum(logins.map((each) => each.logins)),
+    customers: sum(customers.map((each) => each.customers)),
+  };
+  const [first, ...more] = new Set([...logins, ...customers].map(({ baseUrl }) => baseUrl));
+  if (first === undefined) return undefined;
+  const where = more.length === 0 ? first : `${first} and ${more.length} more base URLs`;
+  const isOne = found.logins === 1 && found.customers === 0;
+  return `${describeAtBank(found)} of this profile ${isOne ? 'belongs' : 'belong'} to ${where}`;
 }
+
+type AtBanks = Pick<ProfileData, 'tokens' | 'customers'>;
 
 /** What belongs to one base URL of a profile. */
 interface AtBank {
@@ -24,10 +30,7 @@ interface AtBank {
 }
 
 /** Counts what belongs to a base URL that is not the current one of this data. */
-export async function recordsAt(
-  { tokens, customers }: Pick<ProfileData, 'tokens' | 'customers'>,
-  bank: string,
-): Promise<AtBank> {
+export async function recordsAt({ tokens, customers }: AtBanks, bank: string): Promise<AtBank> {
   const isThere = ({ baseUrl }: { baseUrl: string }) => baseUrl === bank;
   return {
     logins: (await tokens.otherBanks()).find(isThere)?.logins ?? 0,

@@ -7,6 +7,7 @@ import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { notifyOfUnknown } from '../flow/notify-unknown.ts';
+import { describeElsewhere } from '../open/other-logins.ts';
 import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { itemsOf } from './attention.ts';
 import { type Item, item } from './item.ts';
@@ -50,6 +51,7 @@ async function showStatus(context: Context): Promise<void> {
   const { tokens, customers } = await context.store('');
   const known = new Set([...(await tokens.customers()), ...(await customers.list())]);
   const attention = await itemsOf(context);
+  await warnOfElsewhere(context);
   await notifyOfUnknown(context);
   const found: Status = {
     profile: name,
@@ -74,6 +76,18 @@ async function showStatus(context: Context): Promise<void> {
     'needs_attention',
     `${count === 1 ? '1 thing needs' : `${count} things need`} a person`,
   );
+}
+
+/**
+ * Nobody can use the profile if all that it has belongs to other base URLs. That is no item: nobody knows since when, and nothing is
+ * wrong if the operator has only begun at another bank. A sync that cannot read says so, and its data becomes stale.
+ */
+async function warnOfElsewhere(context: Context): Promise<void> {
+  const store = await context.store();
+  if ((await store.tokens.logins()).length > 0 || (await store.customers.list()).length > 0) return;
+  const elsewhere = await describeElsewhere(store);
+  if (elsewhere === undefined) return;
+  context.terminal.warn(`${elsewhere}. If the same bank has a new address, psd2 auth move takes them along.`);
 }
 
 function writeItems(items: readonly Item[], writeTime: (time: string) => string): string {

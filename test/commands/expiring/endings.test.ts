@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
 import { allEndings } from '../../../src/commands/expiring/endings.ts';
+import { bankDay } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeLogin } from '../access.ts';
@@ -60,4 +61,39 @@ it('psd2 expiring has the newest consent of each customer, category and product,
     ['1000001', 'ACCOUNT_INFO', '2026-10-28', `--product ${A}`],
     ['1000002', 'ACCOUNT_INFO', '2026-08-28', `--product ${A}`],
   ]);
+});
+
+it('the consents whose journals are missing cost one pass over the journals, and of those that are there psd2 knows what was asked for', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, MARCH);
+  const { customers, flows } = await context.store();
+  const ids = ['a-1'];
+  const access = { type: 'dedicated', accounts: ids, balances: ids, transactions: ids } as const;
+  let expired = '';
+  await flows.begin(
+    'consent',
+    { transactionId: context.world.newId(), customerId: 'ada', categories: [], terms: { access } },
+    async (open) => {
+      expired = open.current.flow;
+      await open.record({ type: 'ended', state: 'revoked', bankStatus: 'revokedByPsu' });
+    },
+  );
+  const record = { consentId: 'c', accounts: null, reads: [], recurring: true, frequencyPerDay: 4 } as const;
+  const validUntil = bankDay(new Date(MAY));
+  for (const [customer, flow] of [
+    ['ada', expired],
+    ['bob', 'co-1'],
+    ['eve', 'co-2'],
+  ] as const)
+    await customers.change(customer, (before) => ({
+      ...before,
+      consents: [{ ...record, flow, validUntil, grantedAt: MARCH }],
+    }));
+  const [find, list] = [vi.spyOn(flows, 'find'), vi.spyOn(flows, 'list')];
+  expect((await allEndings(context)).map(({ customerId, next }) => [customerId, next.slice(-2)])).toEqual([
+    ['ada', ['--account', 'a-1']],
+    ['bob', ['consent', 'request']],
+    ['eve', ['consent', 'request']],
+  ]);
+  expect([find.mock.calls.length, list.mock.calls.length]).toEqual([0, 2]);
 });

@@ -171,3 +171,20 @@ it('data that is older than the profile allows needs a person, of customers that
   await runIn(patient.context, 'status');
   expect(JSON.parse(patient.printed()).attention).toEqual([]);
 });
+
+it('psd2 status says that nobody can use the profile because all that it has belongs to another base URL', async () => {
+  const folder = newConfigFolder(temporary);
+  const at = (PSD2_BASE_URL: string) => openCommand(folder, MARCH, { env: { PSD2_BASE_URL } });
+  const { context: before } = at('https://old.bank.example');
+  await storeLogin(before, '1000001');
+  for (const name of ['ada', 'bob']) await (await before.store()).customers.change(name, (kept) => kept);
+  const { context, said } = at('https://new.bank.example');
+  await runIn(context, 'status');
+  expect(said()).toContain(
+    '1 login and the consents of 2 customers of this profile belong to https://old.bank.example/. If the same bank has a new address, psd2 auth move takes them along.',
+  );
+  await storeLogin(context, '1000002');
+  const { context: again, said: saidAgain } = at('https://new.bank.example');
+  await runIn(again, 'status');
+  expect(saidAgain()).toBe('');
+});
