@@ -43,6 +43,8 @@ export interface Observation {
   irrevocable: boolean;
   /** The id that the bank gave to what it has begun. */
   begun?: string;
+  /** The operator's name for the customer whom the call is about, at a bank whose paths do not name customers. */
+  customer?: string;
 }
 
 /** The source of access tokens for private calls. */

@@ -113,7 +113,7 @@ function callsOf(context: Context, known: Known): LoggedCall[] {
   return [...readCalls(context.folder.log)].filter(isTheirs);
 }
 
-/** Recognises the calls of a customer in this machine's log: by the ids in the path, the flow and the transaction. */
+/** Recognises the calls of a customer in this machine's log: by the ids in the path, the name, the flow and the transaction. */
 export function callsFor(
   { folder, profile }: Context,
   { customerId, accounts, flows }: Known,
@@ -121,8 +121,10 @@ export function callsFor(
   const { name } = profile();
   const names = new Set([customerId, ...accounts]);
   const ids = new Set(flows.map(({ flow }) => flow));
-  const isNamed = ({ path, flow }: LoggedCall) =>
-    (flow !== null && ids.has(flow)) || path.split('/').some((part) => names.has(decoded(part)));
+  const isNamed = ({ path, flow, customer }: LoggedCall) =>
+    customer === customerId ||
+    (flow !== null && ids.has(flow)) ||
+    path.split('/').some((part) => names.has(decoded(part)));
   const transactions = new Set<string>();
   for (const call of readCalls(folder.log))
     if (call.profile === name && isNamed(call)) transactions.add(call.transactionId);

@@ -95,9 +95,9 @@ function textsOf({ path, failure, ...call }: LoggedCall): string[] {
 
 /** A call as the bundle contains it. */
 function withoutIds(
-  { profile: _, ...call }: LoggedCall,
+  { profile: _, customer: _customer, ...call }: LoggedCall,
   pseudonyms: Pseudonyms,
-): Omit<LoggedCall, 'profile'> {
+): Omit<LoggedCall, 'profile' | 'customer'> {
   const replaced = (text: string | null) => text && pseudonyms.replace(text);
   return {
     ...call,

@@ -60,8 +60,8 @@ export const list = verb(
     prints: { what: 'calls to the bank', shape: loggedCalls },
     help: `
 The log has one entry for each attempt, also for retries and for calls that got no answer. It has no queries, headers
-or bodies. With --profile, psd2 shows only the calls of that profile. With --customer, it shows the calls whose path names that
-customer, and the other calls of the same transactions. With --transaction, the table becomes a timeline from the beginning,
+or bodies. With --profile, psd2 shows only the calls of that profile. With --customer, it shows the calls for that customer, and
+the other calls of the same transactions. With --transaction, the table becomes a timeline from the beginning,
 with the events of the flow between its calls.
 
 --follow shows the last 10 calls (--limit), the newest last, and then each new one, until Ctrl-C. Programs read it with -o ndjson.

@@ -61,13 +61,14 @@ function* callsFor(
 }
 
 /** A call as psd2 prints it. */
-export type ShownCall = Omit<LoggedCall, 'neverLeft' | 'irrevocable' | 'begun'>;
+export type ShownCall = Omit<LoggedCall, 'neverLeft' | 'irrevocable' | 'begun' | 'customer'>;
 
-/** Only `resume` needs the other fields (commands/flow/ports.ts). */
+/** Only `resume` (commands/flow/ports.ts) and `--customer` need the other fields. */
 function shownOf({
   neverLeft: _neverLeft,
   irrevocable: _irrevocable,
   begun: _begun,
+  customer: _customer,
   ...shown
 }: LoggedCall): ShownCall {
   return shown;
@@ -118,17 +119,21 @@ export async function watchCalls(context: Context, options: LogOptions): Promise
 }
 
 /**
- * Recognises the calls of a customer: those whose path names the customer, and the other calls of the same transactions, for
- * example those of SCA.
+ * Recognises the calls of a customer: those whose path or line names the customer, and the other calls of the same transactions,
+ * for example those of SCA.
  */
 function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
   const transactions = new Set<string>();
-  for (const { path, transactionId } of readCalls(log, `/customers/${customer}`))
-    if (customerIn(path) === customer) transactions.add(transactionId);
-  return ({ path, transactionId }) => {
-    const named = customerIn(path);
-    return named === undefined ? transactions.has(transactionId) : named === customer;
+  for (const call of readCalls(log, JSON.stringify(customer).slice(1, -1)))
+    if (customerOf(call) === customer) transactions.add(call.transactionId);
+  return (call) => {
+    const named = customerOf(call);
+    return named === undefined ? transactions.has(call.transactionId) : named === customer;
   };
+}
+
+function customerOf({ customer, path }: LoggedCall): string | undefined {
+  return customer ?? customerIn(path);
 }
 
 function customerIn(path: string): string | undefined {

@@ -93,7 +93,7 @@ async function openBankFor(
   const kept = named === 'named by the operator' ? await readKept(context, customers, customerId) : undefined;
   const application = await openApplicationBank(context, transport, find, {
     apiTrackId: login?.apiTrackId,
-    ...kept,
+    ...(kept && { ...kept, customer: customerId }),
   });
   const sessionOf = (owner: Holder, whose: string) =>
     openSession({
@@ -173,13 +173,15 @@ interface WrappableBank extends ApplicationBank {
 interface OfCustomer extends Partial<Pick<WireSettings, 'psu' | 'consents'>> {
   /** The bank's session id from earlier calls. */
   apiTrackId?: string | undefined;
+  /** The operator's name for the customer, for the log. */
+  customer?: string;
 }
 
 export async function openApplicationBank(
   context: ProfileContext,
   transport: Transport,
   find: FindInterface,
-  { apiTrackId, psu, consents }: OfCustomer = {},
+  { apiTrackId, customer, psu, consents }: OfCustomer = {},
 ): Promise<WrappableBank> {
   const { globals, world } = context;
   const profile = context.profile();
@@ -202,7 +204,9 @@ export async function openApplicationBank(
   });
   const connectWith: WrappableBank['connectWith'] = (tokens, { own, around, ofPayments }) =>
     opened.connect((wire) => {
-      const { connection, pace, observe } = transport;
+      const { connection, pace } = transport;
+      const observe: typeof transport.observe = (call) =>
+        transport.observe(customer === undefined ? call : { ...call, customer });
       const timing = { timeoutMs: globals.timeoutMs, ...world };
       const exchange = openExchange({ connection, wire, session, pace, observe, ...timing });
       const isPrivate = (call: BankCall) => carriesToken(call, bank.logsIn);

@@ -33,6 +33,7 @@ export async function callRecorder(
       mayHaveLeft: _mayHaveLeft,
       irrevocable: _irrevocable,
       begun: _begun,
+      customer: _customer,
       apiTrackId = null,
       ...fields
     } = call;
@@ -68,6 +69,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         ...(!call.mayHaveLeft && { neverLeft: true }),
         ...(call.irrevocable && { irrevocable: true }),
         ...(call.begun !== undefined && { begun: call.begun }),
+        ...(call.customer !== undefined && { customer: call.customer }),
       });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

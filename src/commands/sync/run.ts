@@ -204,21 +204,34 @@ async function goRound(run: Run, round: Round, today: IsoDate): Promise<void> {
     return progressLine(round.size, done, pace.turns - callsBefore, context.world.now().getTime() - start);
   };
   const shared = { round: round.share, pace: pace.state, tally: calls.state };
-  const onReport: OnReport = (each, failure) => tally.add(each, failure);
+  const failed = new Set<string>();
+  const onReport: OnReport = (each, failure) => {
+    if (each.status === 'failed') failed.add(each.customerId);
+    tally.add(each, failure);
+  };
   await watch.during(round, plan.allCustomers, () =>
     context.terminal.whileWaiting(line, syncInThreads(context, round, jobs, shared, onReport)),
   );
   gentle.removeEventListener('abort', end);
-  if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, onReport);
+  if (plan.allCustomers && plan.isByConsent) await reportWithdrawn(context, failed, onReport);
 }
 
-/** Reports the customers whose only consent was withdrawn or has ended: no round reads anything of them. */
-async function reportWithdrawn(context: Context, onReport: OnReport): Promise<void> {
+/**
+ * Reports the customers whose only consent was withdrawn or has ended: no round reads anything of them.
+ *
+ * @param failed customers of this round that are reported already: the bank has said it in this round
+ */
+async function reportWithdrawn(
+  context: Context,
+  failed: ReadonlySet<string>,
+  onReport: OnReport,
+): Promise<void> {
   const { whyWithdrawn, withdrawnConsents } = await import('../open/withdrawn.ts');
   const { customers } = await context.store();
   // With more, each round would read too many journals. psd2 status names them.
   if ((await customers.list()).length > MAX_LOOKED_AT) return;
   for (const { customerId, state } of await withdrawnConsents(context)) {
+    if (failed.has(customerId)) continue;
     const error = new Psd2Error('not_logged_in', `${customerId} was not read: ${whyWithdrawn({ state })}`, {
       hint: 'Ask the customer for another:',
       next: [['consent', 'request', '--customer', customerId]],

@@ -45,6 +45,8 @@ const loggedCall = z.object({
   irrevocable: z.optional(z.literal(true)),
   /** The id that the bank gave to what it began. Absent: it gave none, or psd2 0.2 wrote the line. */
   begun: z.optional(z.string()),
+  /** The operator's name for the customer, if the path cannot name one. Absent: it can, or an earlier psd2 wrote the line. */
+  customer: z.optional(z.string()),
 });
 
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */

@@ -90,3 +90,16 @@ it('psd2 log --customer shows the calls that name the customer, and the others o
   expect(await selected(calls, {}, { customer: '1' })).toBe('');
   await expect(selected(calls, {}, { customer: '../1' })).rejects.toThrow('is not a number');
 });
+
+it('psd2 log --customer shows the calls whose path or line names the customer, and the others of the same transactions', async () => {
+  const calls: Partial<LoggedCall>[] = [
+    { path: '/private/customers/1000001/products', transactionId: 't1' },
+    { path: '/private/sca', transactionId: 't1' },
+    { path: '/private/customers/1000002/products', transactionId: 't1' },
+    { path: '/v1/accounts', customer: '1000003', transactionId: 't2' },
+    { path: '/v1/accounts', customer: '10000031', transactionId: 't3' },
+    { path: '/v1/accounts', transactionId: 't4' },
+  ];
+  expect(await selected(calls, {}, { customer: '1000001' })).toBe('0 1');
+  expect(await selected(calls, {}, { customer: '1000003' })).toBe('3');
+});

@@ -152,3 +152,26 @@ describe('the reads of a day', () => {
     });
   });
 });
+
+describe('a customer who withdraws the consent at the bank', () => {
+  it('is reported once, in the round that meets it and in each later one', async () => {
+    await consent(operator, 'gone');
+    const revoked = await operator.psd2(['sandbox', 'customer', 'revoke-consent', 'anna']);
+    expect(revoked, revoked.stderr).toMatchObject({ code: 0 });
+    const logged = await operator.json(z.array(z.looseObject({ path: z.string() })), [
+      ...['log', '--customer', 'gone'],
+    ]);
+    expect(logged.map(({ path }) => path)).toContain('/nextgenpsd2/v1/consents');
+    for (const round of ['meets it', 'later']) {
+      const { customers, totals } = report(await sync('--all-customers', ...PRESENT));
+      const names = customers.map(({ customerId }) => customerId);
+      expect(new Set(names).size, round).toBe(names.length);
+      expect(names, round).toContain('gone');
+      expect(totals.customers, round).toBe(names.length);
+    }
+    const [last] = await operator.json(z.array(z.looseObject({ path: z.string(), status: z.number() })), [
+      ...['log', '--customer', 'gone', '--failed'],
+    ]);
+    expect(last).toMatchObject({ path: '/nextgenpsd2/v1/accounts', status: 401 });
+  });
+});
