@@ -216,9 +216,16 @@ describe('what the log says about a call that moves money', () => {
 
 describe('the advice when the bank cannot be reached', () => {
   it('psd2 advises to try again after what may pass', async () => {
+    const nobody = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
+    await expect(nobody.exchange({ ...put, once: true })).rejects.toMatchObject({
+      hint: 'Try again later. Check the base URL and the network.',
+    });
+  });
+
+  it('psd2 advises the doctor after a lost connection, because the bank may have refused the certificate without a word', async () => {
     recorded.expect('PUT', '/x', 'cut before the answer');
     await expect(openClient().exchange(put)).rejects.toMatchObject({
-      hint: 'Try again later. Check the base URL and the network.',
+      hint: 'Try again later. If that does not help, psd2 doctor finds out whether the bank refuses the QWAC.',
     });
   });
 

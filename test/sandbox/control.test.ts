@@ -106,6 +106,17 @@ describe('the orders to the bank', () => {
     expect(calls.map(([method, path]) => `${method} ${path}`).toSorted()).toEqual(described.toSorted());
   });
 
+  test.each([
+    ['GET', '/nothing'],
+    ['DELETE', '/clock'],
+    ['GET', ''],
+  ])('%s /control%s is refused in JSON, as the OpenAPI says', async (method, path) => {
+    expect(await order(method, path)).toEqual({
+      status: 404,
+      json: { error: `The sandbox control has no ${method} /control${path}` },
+    });
+  });
+
   test("the bank's time ends tokens and consents, and the client's own time still signs", async () => {
     await order('POST', '/reset');
     const before = await tokenOf(ANNA);

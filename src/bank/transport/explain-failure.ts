@@ -12,6 +12,12 @@ interface Failure {
 const passing = (message: string): Failure => ({ message, passing: true });
 const lasting = (message: string): Failure => ({ message, passing: false });
 
+/** A bank that refuses a client certificate may close the connection without a word (TLS 1.3), so a single call cannot tell. */
+const LOST: Failure = {
+  ...passing('the connection was lost'),
+  hint: 'Try again later. If that does not help, psd2 doctor finds out whether the bank refuses the QWAC.',
+};
+
 /**
  * Explains why a call got no complete answer. Checks the phases of a call in order: connection, the bank's certificate, TLS
  * handshake, answer.
@@ -42,7 +48,7 @@ export function explainFailure(
     whyNotTrusted(code, origin) ??
     whyTlsFailed(code, origin, neverSent) ??
     whyNoHttp(code, error) ??
-    passing(neverSent ? 'the connection could not be made' : 'the connection was lost')
+    (neverSent ? passing('the connection could not be made') : LOST)
   );
 }
 

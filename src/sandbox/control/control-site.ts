@@ -26,7 +26,8 @@ export function controlSite(place: OrderPlace, controlToken: string, sameOrigin:
     bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => refuse(c, 413, 'The body is too large') }),
   );
   control.route('/', orderRoutes(place, ORDERS));
-  control.notFound((c) => refuse(c, 404, 'The sandbox control has no such endpoint'));
+  // Hono asks only the outermost site for its answer to what nobody serves.
+  control.all('*', (c) => refuse(c, 404, `The sandbox control has no ${c.req.method} ${c.req.path}`));
   control.onError(answerError);
   return control;
 }

@@ -38,6 +38,7 @@ function operationOf({ path, says, body, answer, status }: Order) {
       [status ?? 200]: { description: 'Done', content: json(answer) },
       400: refusal,
       401: refusal,
+      403: refusal,
       404: refusal,
       413: refusal,
     },
