@@ -80,7 +80,17 @@ async function addFile(context: Context, file: string, options: AddOptions): Pro
     again: options.again ?? false,
   });
   await auditBatch({ audit }, 'added', batch, person);
+  if (batch.batch !== batch.sha256) warnOfReferences(context, lines);
   await printAdded(context, { batch, lines }, async () => readLines(flows, batch, lines));
+}
+
+/** Content that was stored again is paid again, apart from references of the file's own. */
+function warnOfReferences({ terminal }: Context, lines: readonly BatchLine[]): void {
+  const { length } = lines.filter(({ reference }) => reference !== null);
+  if (length === 0) return;
+  terminal.warn(
+    `${length} of ${lines.length} payments ${length === 1 ? 'has a reference of its own' : 'have references of their own'}. psd2 pays a reference once, in this batch or in the one before. To pay both, give them other references`,
+  );
 }
 
 /** Prints a new batch, and what to do next. */

@@ -2,8 +2,9 @@ import Big from 'big.js';
 import { type Batch, countedApprovals } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
+import { unlessDamaged } from '../../store/batch/refusals.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
-import type { Batches } from '../../store/ports/batches.ts';
+import type { Batches, OnDamagedBatch } from '../../store/ports/batches.ts';
 
 /**
  * How many people other than the one who added it must approve a batch: the setting `approvals`, and one more if it pays more
@@ -42,14 +43,23 @@ export interface Unapproved {
   totals: { currency: string; amount: string }[];
 }
 
-/** The batches that wait for approvals, newest first, without those that were rejected or cancelled. @throws Psd2Error `config` */
-export async function* unapproved(profile: Profile, batches: Batches): AsyncGenerator<Unapproved> {
-  for await (const batch of batches.list()) {
+/**
+ * The batches that wait for approvals, newest first, without those that were rejected or cancelled.
+ *
+ * @param onDamaged called for each that cannot be read
+ */
+export async function* unapproved(
+  profile: Profile,
+  batches: Batches,
+  onDamaged: OnDamagedBatch,
+): AsyncGenerator<Unapproved> {
+  for await (const batch of batches.list(onDamaged)) {
     if (batch.rejection || batch.cancelled.size === batch.count) continue;
     const { length: has } = countedApprovals(batch);
     // Only the largest amount makes it necessary to read the lines.
     if (maxAmountOf(profile) === null && has >= usualApprovals(profile)) continue;
-    const lines = await batches.lines(batch);
+    const lines = await unlessDamaged(batch.batch, onDamaged, () => batches.lines(batch));
+    if (!lines) continue;
     const needed = neededApprovals(profile, lines);
     if (has >= needed) continue;
     const totals = [...sumsOf(lines)].map(([currency, sum]) => ({ currency, amount: sum.toFixed(2) }));

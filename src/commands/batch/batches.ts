@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ReportRow } from '../../batch-file/report/row.ts';
-import { type Batch, countedApprovals } from '../../domain/batch/batch.ts';
+import { type Batch, countedApprovals, shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { addUp } from '../../domain/batch/totals.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
@@ -183,7 +183,7 @@ export function printBatch({ output }: Context, data: BatchData): void {
 }
 
 export const BATCH_COLUMNS: Column<BatchData>[] = [
-  { title: 'BATCH', value: ({ batch }) => batch.slice(0, 12), whole: true },
+  { title: 'BATCH', value: ({ batch }) => shortBatchId(batch), whole: true },
   { title: 'STATE', value: ({ state }) => state, kind: 'state' },
   { title: 'PAYMENTS', value: ({ lines }) => `${lines}`, right: true },
   { title: 'TOTAL', value: ({ totals }) => totals.map(writeTotal).join('; ') },

@@ -166,7 +166,10 @@ function* problemsWith(
   const flow = known?.withReference(line);
   if (flow !== undefined)
     yield {
-      ...warningAt(line, `The transfer ${flow} already has the reference ${JSON.stringify(reference)}`),
+      ...warningAt(
+        line,
+        `The transfer ${flow} already has the reference ${JSON.stringify(reference)}, and psd2 pays a reference once. If you mean another payment, give it another reference`,
+      ),
       severity: 'error',
     };
   const same = known?.same(line);

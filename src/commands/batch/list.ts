@@ -1,11 +1,12 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { unlessDamaged } from '../../store/batch/refusals.ts';
 import { hasOrder } from '../../store/flow/order-filter.ts';
 import type { OrderFilter } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { chosenCustomer } from '../flow/customer.ts';
-import { readDays, readOrder, SINCE, UNTIL } from '../flow/list.ts';
+import { readDays, readOrder, SINCE, UNTIL, warnOfDamaged } from '../flow/list.ts';
 import { BATCH_COLUMNS, BATCH_LIST, batchData, batchRows, type KnownBatch } from './batches.ts';
 import { readLines, referenceOf } from './rows.ts';
 
@@ -14,6 +15,8 @@ With --customer, --payee, --amount and --reference, the list has the batches wit
 
 --attention shows what a person must look at: batches that wait for an approval, and batches with a payment that is unfinished, or
 whose outcome is not known.
+
+If somebody has changed a batch in the store, psd2 names it on stderr and lists the others.
 ${examples('psd2 batch list', 'psd2 batch list --attention', 'psd2 batch list --payee "Ada Lovelace" --since 2026-11-01')}`;
 
 function withFilters(command: Command) {
@@ -37,10 +40,12 @@ async function listBatches(context: Context, options: OptionsOf<typeof withFilte
   const profile = context.profile();
   const { batches, flows } = await context.store();
   const rows: ReturnType<typeof batchData>[] = [];
-  for await (const batch of batches.list()) {
+  const warn = warnOfDamaged(context);
+  for await (const batch of batches.list(warn)) {
     const addedAt = Date.parse(batch.addedAt);
     if ((since && addedAt < since.getTime()) || (until && addedAt >= until.getTime())) continue;
-    const lines = await batches.lines(batch);
+    const lines = await unlessDamaged(batch.batch, warn, () => batches.lines(batch));
+    if (!lines) continue;
     const isMeant = (line: BatchLine) =>
       (customer === undefined || line.customer === customer) &&
       (!order || hasLine({ ...line, reference: referenceOf(batch, line) }, order));

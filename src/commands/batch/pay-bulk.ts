@@ -13,7 +13,7 @@ import {
   type LinePayment,
   orderOf,
   orRefused,
-  refuseLine,
+  refuseDuplicate,
   takesLine,
   WaitsForPerson,
 } from './prepare-line.ts';
@@ -152,7 +152,7 @@ async function holderOf(
   const { flow } = error;
   const other = flow === undefined ? undefined : await payment.flows.find('transfer', flow);
   if (!other || !isOfLine(payment, line, other)) {
-    await refuseLine(payment, line, error.message);
+    await refuseDuplicate(payment, line, error, other);
     return 'other';
   }
   await giveUp(payment, other);

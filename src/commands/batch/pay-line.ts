@@ -18,7 +18,14 @@ import { initiationOf } from '../transfer/create.ts';
 import { TRANSFERS } from '../transfer/transfers.ts';
 import { byLink } from './links.ts';
 import type { Payer } from './payers.ts';
-import { checkedPayee, type LinePayment, orderOf, orRefused, refuseLine, takesLine } from './prepare-line.ts';
+import {
+  checkedPayee,
+  type LinePayment,
+  orderOf,
+  orRefused,
+  refuseDuplicate,
+  takesLine,
+} from './prepare-line.ts';
 import { isBeforeAll } from './rows.ts';
 
 /**
@@ -95,7 +102,7 @@ async function goOnWith(
 ): Promise<void> {
   const holder = duplicate.flow;
   const other = holder === undefined ? undefined : await payment.flows.find('transfer', holder);
-  if (!other || !isOfLine(payment, line, other)) return refuseLine(payment, line, duplicate.message);
+  if (!other || !isOfLine(payment, line, other)) return refuseDuplicate(payment, line, duplicate, other);
   if (await takesLine(payment, line, other.flow, before)) await resumeLine(payment, line, other, extent);
 }
 

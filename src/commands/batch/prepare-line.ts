@@ -2,7 +2,7 @@ import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -69,6 +69,19 @@ export async function refuseLine(
   await batches.change(batch, (now) =>
     now.refused.has(line) || now.cancelled.has(line) ? null : { type: 'line-refused', line, reason },
   );
+}
+
+/** Refuses a line whose reference another payment has: psd2 pays a reference once, also in a batch that was added again. */
+export async function refuseDuplicate(
+  payment: LinePayment,
+  line: BatchLine,
+  duplicate: Psd2Error,
+  holder: Transfer | undefined,
+): Promise<void> {
+  const paying = holder?.order.batch;
+  const where = paying ? ` That is payment ${paying.line} of the batch ${paying.batch}.` : '';
+  const advice = 'psd2 pays a reference once. To pay this too, add it with another reference';
+  return refuseLine(payment, line, `${endSentence(duplicate.message)}${where} ${advice}`);
 }
 
 /** The order of a line, by the rules of a transfer. @returns null if psd2 has refused the line */

@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import Big from 'big.js';
+import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -190,7 +191,7 @@ async function confirmRun(
   const total = [...sums].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
   const payments = open.length === 1 ? '1 payment' : `${open.length} payments`;
   await confirmed(context, {
-    text: `Pay ${payments} of ${total} of the batch ${batch.batch.slice(0, 12)}?`,
+    text: `Pay ${payments} of ${total} of the batch ${shortBatchId(batch.batch)}?`,
     unasked: `Paying ${payments} of ${total} needs a confirmation`,
     hint: 'Add --yes to confirm in advance. psd2 has sent nothing.',
     declined: 'psd2 has paid nothing',
@@ -263,6 +264,7 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
   const open = count('unfinished');
   const refused = count('refused');
   const unpaid = count('not paid');
+  const own = ends.filter(({ row: { state, flow } }) => state === 'failed' && flow === null).length;
   const unmade = unpaid + refused + open;
   if (unmade > 0)
     throw new Psd2Error(
@@ -270,7 +272,7 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
       `${unmade} of ${ends.length} payments ${unmade === 1 ? 'was' : 'were'} not made`,
       open > 0
         ? { hint: 'Go on with:', next: [['batch', 'run', batch]] }
-        : afterRefusals(batch, unpaid, refused),
+        : afterRefusals(batch, { unpaid, refused, own }),
     );
   const awaited = count('awaited');
   if (awaited > 0)
@@ -284,8 +286,21 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
     );
 }
 
-/** What to do about payments that were not made. @param refused how many of them the bank has refused by one answer alone */
-function afterRefusals(batch: string, unpaid: number, refused: number): { hint: string; next: string[][] } {
+/**
+ * What to do about payments that were not made.
+ *
+ * @param refused how many of them the bank has refused by one answer alone
+ * @param own how many of the unpaid psd2 has refused before they had a transfer
+ */
+function afterRefusals(
+  batch: string,
+  { unpaid, refused, own }: { unpaid: number; refused: number; own: number },
+): { hint: string; next: string[][] } {
+  if (refused === 0 && own === unpaid)
+    return {
+      hint: 'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
+      next: [['batch', 'report', batch]],
+    };
   const retry = 'Make a new batch of those that were surely not paid with:';
   if (refused === 0) return { hint: retry, next: [['batch', 'retry', batch]] };
   const kept = `The bank refused ${refused} and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them.`;

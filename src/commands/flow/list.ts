@@ -177,8 +177,8 @@ function isForAttention(flow: FlowOf<Kind>): boolean {
   return needsAttention(flow, settles);
 }
 
-/** Warns about a damaged journal. The other flows are still listed. */
-function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']> {
+/** Warns about a damaged flow or batch. The others are still listed. */
+export function warnOfDamaged(context: Context): NonNullable<Filter['onDamaged']> {
   return (damage, flow) => {
     const advice = adviceOf(damage, context.repeated) ?? '';
     context.terminal.warn(

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore } from '../expiring/endings.ts';
 import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
-import { listedFlows } from '../flow/list.ts';
+import { listedFlows, warnOfDamaged } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { whyWithdrawn, withdrawnConsents } from '../open/withdrawn.ts';
@@ -58,7 +58,7 @@ function describe(flow: FlowOf<Kind>): string {
 async function waitingBatches(context: Context): Promise<Item[]> {
   const { batches } = await context.store();
   const items: Item[] = [];
-  for await (const batch of unapproved(context.profile(), batches)) {
+  for await (const batch of unapproved(context.profile(), batches, warnOfDamaged(context))) {
     const [total, ...others] = batch.totals;
     const isOne = total !== undefined && others.length === 0;
     items.push({

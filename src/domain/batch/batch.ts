@@ -104,6 +104,12 @@ function comparableName(name: string): string {
   return name.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
+/** The id of a batch for people: what tells it from others, as far as a beginning of its hash does. */
+export function shortBatchId(batch: string): string {
+  const [sha256 = '', again] = batch.split('-');
+  return again === undefined ? sha256.slice(0, 12) : `${sha256.slice(0, 12)}-${again}`;
+}
+
 /**
  * The reference of a line that has none in its file: of the batch and the line alone, so that no line is paid twice.
  *

@@ -1,7 +1,8 @@
-import type { Batch } from '../../domain/batch/batch.ts';
+import { type Batch, shortBatchId } from '../../domain/batch/batch.ts';
 import { contentHash } from '../../domain/batch/content.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { OnDamagedBatch } from '../ports/batches.ts';
 
 /** SHA-256 of the lines in canonical form. */
 export function hashOf(lines: readonly BatchLine[]): string {
@@ -15,23 +16,41 @@ export function batchId(sha256: string, n: number): string {
   return n === 1 ? sha256 : `${sha256}-${n}`;
 }
 
+/** The id of a batch with its number, also if it is the first with its content. */
+function numberedId(id: string): string {
+  return id.includes('-') ? id : `${id}-1`;
+}
+
 /** Whether a text is the id of a batch. */
 export function isBatchId(text: string): boolean {
   return /^[0-9a-f]{64}(?:-[2-9]|-[1-9]\d{1,3})?$/.test(text);
 }
 
-/** The batch that an operator means. @throws Psd2Error `usage` */
+/**
+ * The batch that an operator means: its id, or a beginning of it that only one has. `3f2a9c-2` is the second batch with a
+ * content whose hash begins so, and `3f2a9c-1` the first one.
+ *
+ * @throws Psd2Error `usage`
+ */
 export function chooseBatch(reference: string, all: readonly string[]): string {
-  const exact = all.find((id) => id === reference);
+  const wanted = reference.toLowerCase();
+  const exact = all.find((id) => id === wanted);
   if (exact !== undefined) return exact;
-  const found = reference === '' ? [] : all.filter((id) => id.startsWith(reference.toLowerCase()));
+  const [, hash = wanted, number = ''] = /^([0-9a-f]+)(-\d+)$/.exec(wanted) ?? [];
+  const isMeant = (id: string) => id.startsWith(hash) && numberedId(id).endsWith(number);
+  const found = hash === '' ? [] : all.filter(isMeant);
   const [first] = found;
-  if (first !== undefined && found.length === 1) return first;
-  const what =
-    first === undefined
-      ? `There is no batch ${JSON.stringify(reference)}`
-      : `${found.length} batches begin with ${JSON.stringify(reference)}`;
-  throw new Psd2Error('usage', what, { hint: 'See all of them with:', next: [['batch', 'list']] });
+  const see = { hint: 'See all of them with:', next: [['batch', 'list']] };
+  if (first === undefined)
+    throw new Psd2Error('usage', `There is no batch ${JSON.stringify(reference)}`, see);
+  if (found.length === 1) return first;
+  const some = found.toSorted().map((id) => shortBatchId(numberedId(id)));
+  const shown = some.length > 5 ? [...some.slice(0, 5), '...'] : some;
+  throw new Psd2Error(
+    'usage',
+    `${found.length} batches begin with ${JSON.stringify(reference)}: ${shown.join(', ')}`,
+    see,
+  );
 }
 
 export function contentIsStored(batch: string): Psd2Error {
@@ -61,14 +80,43 @@ export function refuseEdited(
   const isWhole = lines.length === count && lines.every(({ line }, index) => line === index + 1);
   const hash = isWhole && batch.startsWith(sha256) ? hashOf(lines) : '';
   if (hash === sha256 || pseudonymised.has(hash)) return;
-  throw new Psd2Error('config', `The lines of the batch ${batch} ${place} are not those that were added`, {
-    hint: 'Somebody or something has changed them, so psd2 pays none of them. Restore them from a backup.',
-  });
+  throw new DamagedBatch(
+    `The lines of the batch ${batch} ${place} are not those that were added`,
+    'Somebody or something has changed them, so psd2 pays none of them. Restore them from a backup.',
+  );
+}
+
+/** A batch that psd2 cannot read, or that is not the one that was stored. */
+class DamagedBatch extends Psd2Error {
+  constructor(message: string, hint: string) {
+    super('config', message, { hint });
+  }
+}
+
+/**
+ * Reads something of a batch.
+ *
+ * @param onDamaged called if the batch is damaged. Without it, the error is thrown
+ * @returns undefined if the batch is damaged
+ */
+export async function unlessDamaged<T>(
+  batch: string,
+  onDamaged: OnDamagedBatch | undefined,
+  read: () => T | Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!onDamaged || !(error instanceof DamagedBatch)) throw error;
+    onDamaged(error, batch);
+    return undefined;
+  }
 }
 
 /** The error for a record of a batch that psd2 cannot read. */
 export function batchIsDamaged(batch: string, what: string): Psd2Error {
-  return new Psd2Error('config', `The batch ${batch} is damaged: ${what}`, {
-    hint: 'psd2 pays nothing of it. Restore it from a backup.',
-  });
+  return new DamagedBatch(
+    `The batch ${batch} is damaged: ${what}`,
+    'psd2 pays nothing of it. Restore it from a backup.',
+  );
 }

@@ -15,6 +15,7 @@ import {
   isBatchId,
   messageIsStored,
   refuseEdited,
+  unlessDamaged,
 } from '../batch/refusals.ts';
 import {
   appendDurably,
@@ -29,7 +30,7 @@ import {
 } from '../disk/files.ts';
 import { holderOf, withLock } from '../disk/lock.ts';
 import { replaceDurably } from '../disk/replace.ts';
-import type { Batches, NewBatch } from '../ports/batches.ts';
+import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 import type { BatchRecord } from '../ports/copy.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
@@ -88,8 +89,12 @@ export class FileBatches implements Batches {
     return this.#read(chooseBatch(reference, this.ids()));
   }
 
-  async *list(): AsyncGenerator<Batch> {
-    const all = this.ids().map((id) => this.#read(id));
+  async *list(onDamaged?: OnDamagedBatch): AsyncGenerator<Batch> {
+    const all: Batch[] = [];
+    for (const id of this.ids()) {
+      const batch = await unlessDamaged(id, onDamaged, () => this.#read(id));
+      if (batch) all.push(batch);
+    }
     yield* all.sort((one, other) => (one.addedAt < other.addedAt ? 1 : -1));
   }
 

@@ -1,5 +1,6 @@
 import type { Batch, BatchAdded, BatchEvent } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import type { Psd2Error } from '../../errors.ts';
 
 /** A batch to store. */
 export interface NewBatch {
@@ -8,6 +9,9 @@ export interface NewBatch {
   /** The same content is stored once more, as another batch. */
   again: boolean;
 }
+
+/** Called for a batch that cannot be read. */
+export type OnDamagedBatch = (damage: Psd2Error, batch: string) => void;
 
 /**
  * The batches of one profile. The lines of a batch never change, until psd2 forgets a customer. What happens to it is a journal: each event has a number that
@@ -23,12 +27,12 @@ export interface Batches {
   /**
    * Finds a batch.
    *
-   * @param reference its id, or an unambiguous beginning of it
+   * @param reference its id, or an unambiguous beginning of it. An id wins over the ids that begin with it
    * @throws Psd2Error `usage` if there is none, or several; `config` if it is damaged
    */
   find(reference: string): Promise<Batch>;
-  /** All batches, newest first. @throws Psd2Error `config` if one is damaged */
-  list(): AsyncIterable<Batch>;
+  /** All batches, newest first. @throws Psd2Error `config` if one is damaged, without `onDamaged` */
+  list(onDamaged?: OnDamagedBatch): AsyncIterable<Batch>;
   /**
    * The lines of a batch, in their order, once they have the hash that was approved.
    *

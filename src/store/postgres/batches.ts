@@ -13,8 +13,9 @@ import {
   hashOf,
   messageIsStored,
   refuseEdited,
+  unlessDamaged,
 } from '../batch/refusals.ts';
-import type { Batches, NewBatch } from '../ports/batches.ts';
+import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 import type { Claims } from './claims.ts';
 import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from './database.ts';
 
@@ -75,8 +76,8 @@ export class PostgresBatches extends ProfileRows implements Batches {
   async find(reference: string): Promise<Batch> {
     const found = await this.look(
       idRow,
-      `select batch from psd2.batches where profile = $1 and starts_with(batch, $2) order by batch limit 10`,
-      [reference.toLowerCase()],
+      'select batch from psd2.batches where profile = $1 and starts_with(batch, $2)',
+      [reference.toLowerCase().replace(/-.*$/s, '')],
     );
     const id = chooseBatch(
       reference,
@@ -85,13 +86,17 @@ export class PostgresBatches extends ProfileRows implements Batches {
     return this.#read(id);
   }
 
-  async *list(): AsyncGenerator<Batch> {
+  async *list(onDamaged?: OnDamagedBatch): AsyncGenerator<Batch> {
     const found = await this.look(
       idRow,
-      `select b.batch from psd2.batches b join psd2.batch_events e on (e.profile, e.batch, e.n) = (b.profile, b.batch, 1)
+      // A batch whose first event is missing is damaged.
+      `select b.batch from psd2.batches b left join psd2.batch_events e on (e.profile, e.batch, e.n) = (b.profile, b.batch, 1)
        where b.profile = $1 order by e.at desc`,
     );
-    for (const { batch } of found) yield await this.#read(batch);
+    for (const { batch: id } of found) {
+      const batch = await unlessDamaged(id, onDamaged, () => this.#read(id));
+      if (batch) yield batch;
+    }
   }
 
   async lines(batch: Batch): Promise<BatchLine[]> {

@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
@@ -65,4 +67,44 @@ it('a batch that nobody else has approved needs attention, and an approved one d
 
 it('an empty filter is refused, since it would match every batch', async () => {
   await expect(listed(['--payee', ''])).rejects.toMatchObject({ code: 'usage' });
+});
+
+it('a list of batches and the status name a batch that somebody has changed, and show the others', async () => {
+  const place = newConfigFolder(temporaryFolder());
+  const { batches } = await openCommand(place, '2026-03-01T10:00:00.000Z').context.store();
+  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const add = async (one: BatchLine) => (await batches.add({ added, lines: [one], again: false })).batch;
+  const whole = await add(line(1, 'Ada Lovelace', '1.00'));
+  const edited = await add(line(1, 'Alan Turing', '2.00'));
+  const cut = await add(line(1, 'Grace Hopper', '3.00'));
+  const at = (batch: string) => join(place.flows('env'), 'batches', batch);
+  const lines = join(at(edited), 'lines.ndjson');
+  writeFileSync(lines, readFileSync(lines, 'utf8').replace('"2.00"', '"9.00"'));
+  rmSync(join(at(cut), 'events', '1'));
+
+  const env = { PSD2_APPROVALS: '1', PSD2_MAX_AMOUNT: '100' };
+  const list = openCommand(place, '2026-03-02T10:00:00.000Z', { env });
+  await runIn(list.context, 'batch', 'list');
+  expect(JSON.parse(list.printed())).toMatchObject([{ batch: whole }]);
+  const status = openCommand(place, '2026-03-02T10:00:00.000Z', { env });
+  await expect(runIn(status.context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
+  expect(JSON.parse(status.printed()).attention).toMatchObject([{ id: whole }]);
+  for (const said of [list.said(), status.said()]) {
+    expect(said).toMatch(
+      new RegExp(`cannot show ${edited}\\. The lines of the batch ${edited} .* not those that were added`),
+    );
+    expect(said).toMatch(new RegExp(`cannot show ${cut}\\. .* events of its journal are missing`));
+  }
+  const show = openCommand(place, '2026-03-02T10:00:00.000Z');
+  await expect(runIn(show.context, 'batch', 'show', edited)).rejects.toMatchObject({ code: 'config' });
+});
+
+it('a table of batches shows the number of a batch that has the content of another', async () => {
+  const { context, printed } = openCommand(folder, '2026-03-02T10:00:00.000Z', { format: 'table' });
+  const { batches } = await context.store();
+  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const lines = [line(1, 'Ada Lovelace', '12.50', { reference: 'INV-7', customer: '1048262' })];
+  await batches.add({ added, lines, again: true });
+  await runIn(context, 'batch', 'list');
+  expect(printed()).toContain(`${ids.first.slice(0, 12)}-2\t`);
 });

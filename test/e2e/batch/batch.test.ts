@@ -61,6 +61,38 @@ it('a batch is stored once and paid line by line; a refused line stops no other 
   );
 });
 
+it('a file is paid again if that is meant, but a reference of its own only once', async () => {
+  const path = join(operator.folder, 'monthly.csv');
+  writeFileSync(
+    path,
+    `name,iban,amount,reference\nAda Lovelace,${IBAN},1.11,RENT\nAlan Turing,${IBAN},1.12,\n`,
+  );
+  const { batch } = await add(path);
+  const added = await operator.psd2(['batch', 'add', path, '--from', ACCOUNT, '--json', '--again']);
+  expect(added.code).toBe(0);
+  expect(added.stderr).toContain('1 of 2 payments has a reference of its own');
+  expect((await run(`${batch.slice(0, 12)}-1`)).code).toBe(0);
+
+  const before = await sent('/execute');
+  const ran = await run(`${batch.slice(0, 12)}-2`);
+  expect(readError(ran)).toMatchObject({
+    exitCode: 8,
+    hint: expect.stringContaining('psd2 refused them and sent nothing: their reasons say what to correct'),
+  });
+  expect(await sent('/execute')).toBe(before + 1);
+  const [rent, other] = await report(`${batch}-2`);
+  expect([rent?.state, rent?.flow, other?.state]).toEqual(['failed', null, 'executed']);
+  expect(rent?.reason).toMatch(/^The reference "RENT" was used by transfer .*, which is executed\./);
+  expect(rent?.reason).toContain(`payment 1 of the batch ${batch}. psd2 pays a reference once.`);
+  expect(rent?.reason).toContain('To pay this too, add it with another reference');
+
+  const third = await operator.psd2(['batch', 'add', path, '--from', ACCOUNT, '--json', '--again']);
+  expect(readError(third)).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('If you mean another payment, give it another reference'),
+  });
+});
+
 it('a batch is paid only after another person has approved its content', async () => {
   const path = file('approved.csv', line('Ada Lovelace', '2.01'), line('Alan Turing', '2.02'));
   const { batch } = await add(path);

@@ -74,6 +74,25 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     expect(again.batch).toBe(`${one?.batch}-2`);
   });
 
+  it('an id is found among the ids that begin with it, and a beginning of it with its number', async () => {
+    const { batch } = await batches.add(order([line(1)]));
+    await batches.add(order([line(1)], { again: true }));
+    await batches.add(order([line(1)], { again: true }));
+    const idOf = async (reference: string) => (await others.find(reference)).batch;
+    expect(await idOf(batch)).toBe(batch);
+    expect(await idOf(batch.toUpperCase())).toBe(batch);
+    expect(await idOf(`${batch}-2`)).toBe(`${batch}-2`);
+    const short = batch.slice(0, 12);
+    expect(await idOf(`${short}-3`)).toBe(`${batch}-3`);
+    expect(await idOf(`${short}-1`)).toBe(batch);
+    await expect(idOf(short)).rejects.toMatchObject({
+      code: 'usage',
+      message: `3 batches begin with "${short}": ${short}-1, ${short}-2, ${short}-3`,
+    });
+    for (const none of ['', '-1', '-2', `${short}-4`, `${short}-`])
+      await expect(idOf(none)).rejects.toMatchObject({ message: `There is no batch "${none}"` });
+  });
+
   it('a MsgId has one content', async () => {
     await batches.add(order([line(1)], {}, 'MSG-1'));
     await expect(others.add(order([line(1, '7.00')], {}, 'MSG-1'))).rejects.toMatchObject({ code: 'usage' });
