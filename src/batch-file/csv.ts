@@ -16,9 +16,10 @@ type Column = (typeof COLUMNS)[number];
 /** Far more than a line with all columns at their longest. */
 const MAX_LINE_LENGTH = 65_536;
 
-/** A line of a CSV file: its number, from 1, and its cells. */
+/** A line of a CSV file: its number, from 1, that of its last line break, and its cells. */
 interface Row {
   number: number;
+  last: number;
   cells: string[];
 }
 
@@ -37,8 +38,10 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
 
   let columns: Column[] | null = null;
   let payments = 0;
+  let lastLine = 0;
   try {
     for await (const row of rowsOf(heading, texts)) {
+      lastLine = row.last;
       if (row.cells.every((cell) => cell === '')) continue;
       if (columns === null) columns = columnsIn(row.cells);
       else {
@@ -49,7 +52,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // What follows a wrong quote could be anything.
-    yield stopped(Number(error.lines), `${whyUnreadable(error)}. psd2 has read nothing after it`);
+    yield stopped(lineOf(error, lastLine), `${whyUnreadable(error)}. psd2 has read nothing after it`);
   }
   if (columns === null) throw new Psd2Error('usage', 'The file has no heading', { hint: HEADING_HINT });
 }
@@ -83,7 +86,7 @@ async function* rowsOf(
     trim: true,
     // The parser keeps no rows: an error would drop them.
     on_record: (cells: string[], { lines }) => {
-      rows.push({ number: lastLine + 1, cells });
+      rows.push({ number: lastLine + 1, last: lines, cells });
       lastLine = lines;
       return null;
     },
@@ -151,7 +154,10 @@ function* readRow(
 
   const isWide = cells.slice(columns.length).some((cell) => cell !== '');
   if (cells.length < columns.length || isWide) {
-    report(null, `The line has ${cells.length} cells, but the heading has ${columns.length}`);
+    report(
+      null,
+      `The line has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the heading has ${columns.length}`,
+    );
     yield* found;
     return;
   }
@@ -192,6 +198,11 @@ const NO_IDS: BatchLine['ids'] = { paymentInformationId: null, instructionId: nu
 function readYesOrNo(text: string): boolean | null {
   if (/^(yes|true)$/i.test(text)) return true;
   return /^(no|false)?$/i.test(text) ? false : null;
+}
+
+/** The line of the file that an error is about. The parser notices a quote that is not closed only at the end of the file. */
+function lineOf({ code, lines }: CsvError, lastRow: number): number {
+  return code === 'CSV_QUOTE_NOT_CLOSED' ? lastRow + 1 : Number(lines);
 }
 
 function whyUnreadable({ code }: CsvError): string {

@@ -19,6 +19,7 @@ export async function* readBatchFile(
 ): AsyncGenerator<Finding> {
   const repeats = findRepeats(rules.today);
   let payments = 0;
+  let isWrong = false;
   for await (const finding of findingsIn(decodeUtf8(bytes), rules)) {
     if (finding.type === 'line') {
       payments = finding.line.line;
@@ -27,10 +28,13 @@ export async function* readBatchFile(
           hint: 'Split it into several files.',
         });
       for (const problem of repeats.add(finding.line)) yield { type: 'problem', problem };
-    } else if (finding.type === 'problem') payments = Math.max(payments, finding.problem.line ?? 0);
+    } else if (finding.type === 'problem') {
+      payments = Math.max(payments, finding.problem.line ?? 0);
+      isWrong ||= finding.problem.severity === 'error';
+    }
     yield finding;
   }
-  if (payments === 0)
+  if (payments === 0 && !isWrong)
     yield {
       type: 'problem',
       problem: { severity: 'error', line: null, place: '', message: 'The file has no payments' },

@@ -115,6 +115,21 @@ Ada,${IBAN},1,,no,
     expect(said).toEqual([expect.stringMatching(/^error line 3: A quote .* read nothing after it$/)]);
   });
 
+  test('with a quote that nobody closes names its line, and says no more than that', async () => {
+    const { said } = await readFile(`name,iban,amount\n"Ada,${IBAN},1\n${LINE}\n${LINE}\n`);
+    expect(said).toEqual(['error line 2: A quote is not closed. psd2 has read nothing after it']);
+  });
+
+  test('says of an account to debit that looks like an IBAN what is wrong with that', async () => {
+    const { said } = await readFile(
+      `name,iban,amount,from\nAda,${IBAN},1,IT60X0542811101000000123457\nAda,${IBAN},2,12\n`,
+    );
+    expect(said).toEqual([
+      expect.stringMatching(/^error line 2: The IBAN "IT60X0542811101000000123457" has wrong check digits/),
+      'error line 3: The product id "12" has 2 characters instead of 10',
+    ]);
+  });
+
   test('says of a reference twice that it is wrong, and of a payment twice that it looks so', async () => {
     const { said } = await readFile(
       `name,iban,amount,reference,date\nAda,${IBAN},1,R 1,\nBob,${IBAN},2,r  1,\nAda,${IBAN},1.00,R-2,2026-11-23\n`,

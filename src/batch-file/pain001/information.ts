@@ -60,6 +60,8 @@ export function readId(texts: Texts, path: string, report: Report): string {
 /** The IBAN of the debtor's account, or its id at the bank. */
 function readDebtor(texts: Texts, report: Report): string | null {
   const iban = textAt(texts, 'DbtrAcct/Id/IBAN');
+  if (iban !== undefined && texts.has('DbtrAcct/Id/Othr'))
+    report('DbtrAcct/Id', 'The account has two numbers');
   const account = iban ?? textAt(texts, 'DbtrAcct/Id/Othr/Id');
   if (account === undefined) report('DbtrAcct', 'The account to debit is missing');
   return account ?? null;
@@ -68,9 +70,10 @@ function readDebtor(texts: Texts, report: Report): string | null {
 /** The day of execution, in any of its forms. */
 function readDay(texts: Texts, report: Report, warn: Report): string | null {
   const day = textAt(texts, 'ReqdExctnDt') ?? textAt(texts, 'ReqdExctnDt/Dt');
+  const time = textAt(texts, 'ReqdExctnDt/DtTm');
+  if (day !== undefined && time !== undefined) report('ReqdExctnDt', 'The element has both Dt and DtTm');
   // XML allows a time zone after a day, and a day has none at the bank.
   if (day !== undefined) return day.replace(/(?<=^\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)$/, '');
-  const time = textAt(texts, 'ReqdExctnDt/DtTm');
   if (time === undefined) {
     report('ReqdExctnDt', 'The element is missing');
     return null;

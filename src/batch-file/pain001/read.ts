@@ -168,7 +168,7 @@ class Reading implements Visitor {
       this.problem(
         'error',
         `${path}/NbOfTxs`,
-        `NbOfTxs is ${JSON.stringify(count)}, but there are ${payments} payments`,
+        `NbOfTxs is ${JSON.stringify(count)}, but there ${payments === 1 ? 'is 1 payment' : `are ${payments} payments`}`,
       );
     if (sum === undefined || !real) return;
     if (!numberIn(sum)?.eq(real))

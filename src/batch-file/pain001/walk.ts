@@ -56,21 +56,25 @@ export function walkDocument(visitor: Visitor): Walk {
   // With more handlers than these, V8 makes the parser a dictionary, and it takes four times as long.
   const open: Open[] = [];
   let sinceEvent = 0;
+  let namespace = '';
   const refuse = (what: string): never => {
     throw new Psd2Error('usage', `${what}, at line ${parser.line} of the file`, {
       hint: 'psd2 reads pain.001.001.03 and pain.001.001.09, without DOCTYPE and entities. It has stored nothing.',
     });
   };
   parser.on('error', ({ message }) =>
-    refuse(`The XML is not well-formed: ${message.replace(/^[\d:]*\s*/, '')}`),
+    refuse(`The XML is not well-formed: ${message.replace(/^[\d:]*\s*|\.$/g, '')}`),
   );
   parser.on('doctype', () => refuse('The XML has a DOCTYPE'));
   parser.on('opentag', (tag) => {
     sinceEvent = 0;
     if (open.length === DEEPEST) refuse(`The XML has more than ${DEEPEST} elements in one another`);
     const parent = open.at(-1);
-    if (!parent) refuseEncoding(parser.xmlDecl.encoding, refuse);
-    const element = parent ? opened(tag, parent, visitor) : root(tag, visitor, refuse);
+    if (!parent) {
+      refuseEncoding(parser.xmlDecl.encoding, refuse);
+      namespace = tag.uri;
+    }
+    const element = parent ? opened(tag, namespace, parent, visitor) : root(tag, visitor, refuse);
     open.push(element);
     readAttributes(tag, element, visitor);
   });
@@ -115,10 +119,11 @@ function root(tag: SaxesTagNS, visitor: Visitor, refuse: (what: string) => never
   return { placed: documentOf(format), within: { path: '', texts: new Map() }, items: 0, text: '' };
 }
 
-/** What an element is, once its tag is read. */
-function opened({ local }: SaxesTagNS, parent: Open, visitor: Visitor): Open {
+/** What an element is, once its tag is read. @param namespace that of pain.001 */
+function opened({ local, uri }: SaxesTagNS, namespace: string, parent: Open, visitor: Visitor): Open {
   const above = parent.placed;
-  const placed = above.children.get(local) ?? (above.rule.does === 'hold' ? null : SKIPPED);
+  const known = uri === namespace ? above.children.get(local) : undefined;
+  const placed = known ?? (above.rule.does === 'hold' ? null : SKIPPED);
   const unknown = () => `${pathOf(parent)}/${local}`;
   if (above.rule.does === 'text')
     visitor.problem('error', unknown(), 'A text is expected here, and not an element');

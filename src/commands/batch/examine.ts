@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import Big from 'big.js';
 import type { PlannedPayment } from '../../bank/ports/bank.ts';
 import type { Finding } from '../../batch-file/finding.ts';
@@ -11,6 +11,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.ts';
@@ -63,7 +64,7 @@ export async function examineFile(
   const known = profile && (await earlierPayments(context));
   const accounts = profile && (await readKnownAccounts(context));
   const limit = profile && maxAmountOf(profile);
-  const findings = readBatchFile(openFile(file), {
+  const findings = readBatchFile(bytesOf(context, file), {
     ...{ today, readAccountId, readCustomerId, instant, payeeVerified },
   });
   const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
@@ -118,8 +119,25 @@ async function earlierPayments(context: Context): Promise<EarlierPayments> {
   );
 }
 
-function openFile(file: string): AsyncIterable<Uint8Array> {
-  return createReadStream(file, { highWaterMark: 64 * 1024 });
+/** The bytes of a file; `-` is standard input. @throws Psd2Error `usage` if somebody changes the file meanwhile */
+async function* bytesOf({ readStdin }: Context, file: string): AsyncGenerator<Uint8Array> {
+  if (file === '-') {
+    yield Buffer.from(await readStdin());
+    return;
+  }
+  const handle = await open(file);
+  try {
+    const before = await handle.stat();
+    yield* handle.createReadStream({ highWaterMark: 64 * 1024, autoClose: false });
+    const after = await handle.stat();
+    const isSame = before.size === after.size && before.mtimeMs === after.mtimeMs;
+    if (before.isFile() && !isSame)
+      throw new Psd2Error('usage', `The file ${file} has changed while psd2 read it`, {
+        hint: 'psd2 has stored nothing. Run this again once the file is complete.',
+      });
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Names the file in an error of the system. */
@@ -128,7 +146,8 @@ async function* withCause(findings: AsyncIterable<Finding>, file: string): Async
     yield* findings;
   } catch (cause) {
     if (cause instanceof Psd2Error || !(cause instanceof Error) || !('code' in cause)) throw cause;
-    throw new Psd2Error('usage', `psd2 cannot read the file ${file}: ${cause.message}`, { cause });
+    const why = isMissing(cause) ? 'it does not exist' : reasonOf(cause);
+    throw new Psd2Error('usage', `psd2 cannot read the file ${JSON.stringify(file)}: ${why}`, { cause });
   }
 }
 

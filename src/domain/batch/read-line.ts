@@ -1,7 +1,7 @@
 import { Psd2Error } from '../../errors.ts';
 import type { IsoDate } from '../calendar.ts';
 import type { AccountId } from '../identifiers.ts';
-import { type Iban, isIban, parseSepaIban } from '../order/iban.ts';
+import { isIban, parseSepaIban } from '../order/iban.ts';
 import { parsePaymentAmount } from '../order/payment-amount.ts';
 import { parseDescription, parsePayeeName, parseReference } from '../order/sepa-text.ts';
 import { parseExecutionDate, parseSepaCurrency } from '../order/terms.ts';
@@ -77,21 +77,32 @@ export function readDebit(
   const customer = attempt('customer', report, () =>
     written.customer === null ? null : readCustomerId(written.customer),
   );
-  const fromIban = written.from === null ? null : ibanIn(written.from);
-  const from = attempt('from', report, () =>
-    written.from === null || fromIban !== null ? null : readAccountId(written.from),
-  );
+  const debited = attempt('from', report, () => readDebited(written.from, readAccountId));
   const executionDate = attempt('date', report, () =>
     written.date === null ? null : parseExecutionDate(written.date, today, 'The date'),
   );
-  if (customer === undefined || from === undefined || executionDate === undefined) return null;
-  return { customer, from, fromIban, executionDate };
+  if (customer === undefined || debited === undefined || executionDate === undefined) return null;
+  return { customer, ...debited, executionDate };
 }
 
-/** The IBAN in a text, compact; null if it has none. */
-function ibanIn(text: string): Iban | null {
-  const compact = text.replaceAll(' ', '').toUpperCase();
-  return isIban(compact) ? compact : null;
+/** Letters and digits as an IBAN begins, longer than an account id. */
+const IBAN_FORM = /^[A-Z]{2}\d{2}[A-Z\d]{10,}$/;
+
+/** The account in a text. @throws Psd2Error `invalid_iban` if it is a wrong IBAN, or what `readAccountId` throws */
+function readDebited(
+  text: string | null,
+  readAccountId: LineRules['readAccountId'],
+): Pick<Debit, 'from' | 'fromIban'> {
+  const compact = text?.replaceAll(' ', '').toUpperCase() ?? '';
+  if (text === null) return { from: null, fromIban: null };
+  if (isIban(compact)) return { from: null, fromIban: compact };
+  try {
+    return { from: readAccountId(text), fromIban: null };
+  } catch (error) {
+    // A bank's own ids may look like an IBAN, so only a text that is no id either is one with a slip.
+    if (IBAN_FORM.test(compact)) parseSepaIban(text);
+    throw error;
+  }
 }
 
 /** What `read` gives; undefined if it throws what it has reported then. */

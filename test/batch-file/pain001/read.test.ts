@@ -118,6 +118,24 @@ describe('a pain.001', () => {
     expect(problems.filter(({ severity }) => severity === 'error')).not.toEqual([]);
   });
 
+  test.each([
+    ['ReqdExctnDt', '<Dt>2026-12-01</Dt><DtTm>2026-12-02T10:00:00</DtTm>', 'both Dt and DtTm'],
+    ['DbtrAcct', `<Id><IBAN>${IBAN}</IBAN><Othr><Id>0000012345</Id></Othr></Id>`, 'two numbers'],
+  ])('is wrong if %s says two things', async (name, content, what) => {
+    const read = await readFile(
+      document([information([transaction()], { [name]: `<${name}>${content}</${name}>` })]),
+    );
+    expect(read.lines).toEqual([]);
+    expect(read.said).toEqual([expect.stringMatching(new RegExp(`^error .*/${name}.*${what}$`))]);
+  });
+
+  test('is wrong with an element of another namespace that has the name of its own', async () => {
+    const plain = document([information([transaction()])]);
+    const { lines, said } = await readFile(plain.replace('<Cdtr>', '<Cdtr xmlns="urn:other">'));
+    expect(lines).toEqual([]);
+    expect(said).toContain(`error ${FIRST}/Cdtr: psd2 does not know this element`);
+  });
+
   test('is paid without what changes neither payee nor amount, and psd2 says so', async () => {
     expect(await saidOf('<Purp><Cd>SALA</Cd></Purp>', { BtchBookg: '<BtchBookg>true</BtchBookg>' })).toEqual([
       `warning ${AT}/PmtInf[1]/BtchBookg: The bank may book each payment, and not the sum of all`,

@@ -106,7 +106,7 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     expect(data.problems).toEqual([
       {
         ...{ severity: 'error', line: 1, place: 'line 2' },
-        message: `The transfer ${flow} already has the reference "inv  7"`,
+        message: `The transfer ${flow} already has the reference "inv  7", and psd2 pays a reference once. If you mean another payment, give it another reference`,
       },
     ]);
   });
@@ -206,7 +206,27 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     const { error } = await checked('', { path: join(temporary, 'missing.csv') });
     expect(error).toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/cannot read the file .*ENOENT/),
+      message: expect.stringMatching(/cannot read the file .*missing\.csv": it does not exist$/),
     });
+    expect((await checked('', { path: temporary })).error?.message).toMatch(/a folder has that name$/);
+  });
+
+  test('of a file that another program writes meanwhile is refused', async () => {
+    const path = write(`name,iban,amount\n${`Ada,${IBAN},1\n`.repeat(20)}`);
+    // The check waits for some of the payee checks before it has read the file.
+    const append = `require("fs").appendFileSync(${JSON.stringify(path)},"Bob,");console.log(JSON.stringify({result:"match"}))`;
+    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${append}'` };
+    const { error } = await checked('', { path, env, words: ['--payees'] });
+    expect(error).toMatchObject({
+      code: 'usage',
+      message: `The file ${path} has changed while psd2 read it`,
+    });
+  });
+
+  test('reads standard input with -', async () => {
+    const { context, printed } = openCommand(folder, NOW);
+    const readStdin = async () => `name,iban,amount\nAda,${IBAN},1\n`;
+    await runIn({ ...context, readStdin }, 'batch', 'check', '-');
+    expect(JSON.parse(printed())).toMatchObject({ ok: true, file: '-', lines: 1 });
   });
 });
