@@ -249,7 +249,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/listed-round.ts': ['store/ports'],
   'store/sync-into-both.ts': ['store/ports'],
   'store/audit': ['store/ports'],
-  'store/batch': ['domain', 'errors.ts'],
+  'store/batch': ['domain', 'errors.ts', 'store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': [
     ...['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/ports/audit.ts', 'store/secrets'],

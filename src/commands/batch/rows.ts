@@ -117,6 +117,10 @@ function reasonOf(
   if (!transfer) return batch.refused.get(line) ?? null;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
+  if (transfer.state === 'unknown')
+    return transfer.bulk === null
+      ? 'The bank has not said whether it was paid'
+      : 'The bank has not said what became of this payment of a bulk payment';
   const isRefused = transfer.state === 'rejected' || transfer.state === 'expired';
   return isRefused ? transfer.authorizationStatus : null;
 }

@@ -102,7 +102,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   context.terminal.say(progress.write());
   if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
-  else if (stop !== null) throw stop;
+  else if (stop !== null) throw withNext(batch.batch, stop);
   refuseUnpaid(batch.batch, ends);
 }
 
@@ -169,6 +169,15 @@ function isInterrupted(error: unknown): boolean {
   return !(error instanceof Psd2Error) || error.code === 'interrupted';
 }
 
+/** Adds how to go on to what stopped a run, unless it says something better. */
+function withNext(batch: string, stop: unknown): unknown {
+  if (!(stop instanceof Psd2Error) || stop.hint !== undefined) return stop;
+  return stop.with({
+    hint: 'Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:',
+    next: [['batch', 'run', batch]],
+  });
+}
+
 /** @throws Psd2Error `usage` */
 function chooseLines(lines: readonly BatchLine[], only: readonly string[] | undefined): BatchLine[] {
   if (only === undefined) return [...lines];
@@ -201,7 +210,8 @@ async function confirmRun(
 function withReason({ row, outcome }: KnownLine, reasons: ReadonlyMap<number, string>) {
   const data = lineData(row);
   if (outcome === 'paid') return data;
-  return { ...data, reason: data.reason ?? reasons.get(row.line) ?? null };
+  const ofRun = reasons.get(row.line);
+  return { ...data, reason: (outcome === 'unknown' && ofRun) || (data.reason ?? ofRun ?? null) };
 }
 
 /** Prints the lines of a run: in a pipe each as a line of JSON as soon as it has ended, else all at the end. */
@@ -241,7 +251,7 @@ class Progress {
       `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,
       unpaid + refused > 0 && `${unpaid + refused} not paid`,
       unknown > 0 && `${unknown} unknown`,
-      awaited > 0 && `${awaited} await their customer`,
+      awaited > 0 && `${awaited} ${awaited === 1 ? 'awaits its' : 'await their'} customer`,
     ];
     return `${parts.filter(Boolean).join(', ')}.`;
   }

@@ -98,6 +98,9 @@ it('once a person has resolved each payment of an unknown bulk payment, psd2 ask
   const lost = ['cut-after-effect', '--on', 'initiatePayment', '--times', '1'];
   await operator.psd2(['sandbox', 'fault', 'add', ...lost]);
   expect((await run(batch)).code).toBe(9);
+  expect(new Set((await report(batch)).map(({ reason }) => reason))).toEqual(
+    new Set(['The bank has not said what became of this payment of a bulk payment']),
+  );
   const attention = async () => {
     const { stdout } = await operator.psd2(['status', '--json']);
     return status.parse(JSON.parse(stdout)).attention.map(({ kind, next }) => [kind, ...next]);
