@@ -4,6 +4,8 @@ import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { type Iban, isIban } from '../../domain/order/iban.ts';
 import { parseExecutionDate } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
+import { contentIsStored } from '../../store/batch/refusals.ts';
+import type { Batches } from '../../store/ports/batches.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -52,7 +54,7 @@ async function addFile(context: Context, file: string, options: AddOptions): Pro
   const note = readNote(options.note);
   const complete = await completing(context, options);
   const lines: BatchLine[] = [];
-  const { source, errors, problems } = await examineFile(context, file, undefined, {
+  const { source, errors, problems, contentSha256 } = await examineFile(context, file, undefined, {
     instant: options.instant ?? false,
     payeeVerified: options.payeeVerified ?? false,
     complete,
@@ -65,11 +67,13 @@ async function addFile(context: Context, file: string, options: AddOptions): Pro
     throw new Psd2Error('usage', `${homeless.place} names no account to debit`, {
       hint: 'Add --from <account>.',
     });
+  const { batches, flows, audit } = await context.store();
+  // What was paid has references that are paid: that it is the same file says more.
+  if (errors > 0 && contentSha256 !== null && !options.again) await refuseStored(batches, contentSha256);
   if (errors > 0 || !source) throw wrongFile(file, errors, problems);
   const command = profile.settings.payeeCheck;
   const payees = command === undefined ? [] : await checkAll(context, command, lines);
 
-  const { batches, flows, audit } = await context.store();
   const person = personOf(context, undefined);
   const batch = await batches.add({
     added: {
@@ -82,6 +86,11 @@ async function addFile(context: Context, file: string, options: AddOptions): Pro
   await auditBatch({ audit }, 'added', batch, person);
   if (batch.batch !== batch.sha256) warnOfReferences(context, lines);
   await printAdded(context, { batch, lines }, async () => readLines(flows, batch, lines));
+}
+
+/** @throws Psd2Error `usage` if a batch with this content is stored */
+async function refuseStored(batches: Batches, sha256: string): Promise<void> {
+  for await (const { batch } of batches.list(() => {})) if (batch === sha256) throw contentIsStored(batch);
 }
 
 /** Content that was stored again is paid again, apart from references of the file's own. */

@@ -26,6 +26,8 @@ export interface Examined {
   source: BatchSource | null;
   /** SHA-256 of the content; null if something is wrong with it. */
   sha256: string | null;
+  /** The same, also if something is wrong only by what psd2 knows besides the file, for example a reference that is paid. */
+  contentSha256: string | null;
   /** How many payments are right. */
   lines: number;
   totals: BatchTotal[];
@@ -74,10 +76,13 @@ export async function examineFile(
   const found = collectProblems();
   let source: BatchSource | null = null;
   let lines = 0;
+  let isReadable = true;
   for await (const finding of withCause(findings, file)) {
     if (finding.type === 'source') source = finding.source;
-    else if (finding.type === 'problem') found.add(finding.problem);
-    else {
+    else if (finding.type === 'problem') {
+      found.add(finding.problem);
+      isReadable &&= finding.problem.severity === 'warning';
+    } else {
       const line = complete(finding.line);
       keep(line);
       lines += 1;
@@ -95,9 +100,10 @@ export async function examineFile(
   const checked = (await payees?.end()) ?? null;
   for (const problem of checked?.problems ?? []) found.add(problem);
   const { errors, warnings } = found;
+  const contentSha256 = isReadable ? hash.digest() : null;
   return {
     ...{ source, lines, errors, warnings, totals: totals.read(), problems: found.sorted() },
-    sha256: errors === 0 ? hash.digest() : null,
+    ...{ contentSha256, sha256: errors === 0 ? contentSha256 : null },
     payees: checked?.counts ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { readError } from '../support/errors.ts';
 import { keepRunning, useLoggedIn } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
@@ -86,11 +87,30 @@ it('a file is paid again if that is meant, but a reference of its own only once'
   expect(rent?.reason).toContain(`payment 1 of the batch ${batch}. psd2 pays a reference once.`);
   expect(rent?.reason).toContain('To pay this too, add it with another reference');
 
+  expect(readError(await operator.psd2(['batch', 'add', path, '--from', ACCOUNT, '--json'])).message).toBe(
+    `The batch ${batch} has the same content`,
+  );
   const third = await operator.psd2(['batch', 'add', path, '--from', ACCOUNT, '--json', '--again']);
   expect(readError(third)).toMatchObject({
     exitCode: 2,
     message: expect.stringContaining('If you mean another payment, give it another reference'),
   });
+});
+
+it('Ctrl-C in the middle of a run says how to go on, and the run goes on', async () => {
+  const { batch } = await add(file('stopped.csv', line('Ada Lovelace', '1.21'), line('Alan Turing', '1.22')));
+  const port = await freePort();
+  const stopped = await operator.start(['batch', 'run', batch, '--yes', '--json'], {
+    PSD2_BROWSER: 'none',
+    PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback`,
+  });
+  await stopped.prints(/http/);
+  stopped.kill('SIGINT');
+  const ended = await stopped.ended;
+  expect(ended.code).toBe(130);
+  expect(readError(ended).hint).toContain(`psd2 batch run ${batch}`);
+  expect((await report(batch)).map(({ state }) => state)).toEqual(['authorizing', 'waiting']);
+  expect((await run(batch)).code).toBe(0);
 });
 
 it('a batch is paid only after another person has approved its content', async () => {
