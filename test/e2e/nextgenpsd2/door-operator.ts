@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { giveRegistration, keepRunning, type Operator, useOperator } from '../support/psd2.ts';
 
 /** An operator with the profile of a second door that plays a bank file. */
@@ -13,15 +13,11 @@ export function useDoor(bank: object): Operator & { write: (name: string, conten
     writeFileSync(path, JSON.stringify({ interface: 'nextgenpsd2', ...content }));
     return path;
   };
+  let stop = async () => {};
   beforeAll(async () => {
     giveRegistration(operator);
-    const start = ['sandbox', 'start', '--detach', '--port', '0', '--bank', write('door.json', bank)];
-    const started = await operator.psd2(start);
-    expect(started, started.stderr).toMatchObject({ code: 0 });
+    stop = await operator.openSandbox(['--bank', write('door.json', bank)]);
   });
-  afterAll(async () => {
-    const stopped = await operator.psd2(['sandbox', 'stop']);
-    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
-  });
+  afterAll(() => stop());
   return Object.assign(operator, { write });
 }

@@ -176,7 +176,8 @@ const READS: readonly Omit<Field, 'says' | 'other'>[] = [
 ];
 
 const shown = (each: Pick<Field, 'field' | 'value'>) => `${each.field} ${JSON.stringify(each.value)}`;
-afterEach(() => operator.psd2(['sandbox', 'stop']));
+let closeDoor = async () => {};
+afterEach(() => closeDoor());
 
 describe('psd2 with the field reads, and psd2 without it is refused', () => {
   it.each(
@@ -232,7 +233,7 @@ describe('psd2 itself obeys', () => {
       const env = await beside(ip === undefined ? {} : { 'psu.ip': ip });
       const body = ['--data', '{}', '--dry-run', ...words];
       const ended = await operator.psd2(['api', 'POST', '/v1/consents', ...body, '--json'], { env });
-      await operator.psd2(['sandbox', 'stop']);
+      await closeDoor();
       return ended.code === 0 ? /PSU-IP-Address"?: *"?([\d.]+)/i.exec(ended.stdout)?.[1] : readError(ended);
     };
     expect(await sent(undefined)).toBe('127.0.0.1');
@@ -258,7 +259,7 @@ describe('psd2 itself obeys', () => {
       const env = await beside(fields);
       expect(await request(env)).toMatchObject({ code: 0 });
       const ended = await operator.psd2(['accounts', 'balance', ACCOUNT, '--json'], { env });
-      await operator.psd2(['sandbox', 'stop']);
+      await closeDoor();
       return balances.parse(JSON.parse(ended.stdout));
     };
     const standard = await balanceOf({});
@@ -301,17 +302,7 @@ const environment = z.record(z.string(), z.string());
 async function openDoor({ field, value, beside }: Pick<Field, 'field' | 'value' | 'beside'>) {
   giveRegistration(operator);
   const file = bankFile('door.json', { ...beside, [field]: value });
-  const started = await operator.psd2([
-    'sandbox',
-    'start',
-    '--detach',
-    '--port',
-    '0',
-    '--bank',
-    file,
-    ...DOOR,
-  ]);
-  expect(started, started.stderr).toMatchObject({ code: 0 });
+  closeDoor = await operator.openSandbox(['--bank', file, ...DOOR]);
   return operator.json(environment, ['sandbox', 'env', '--interface', 'nextgenpsd2']);
 }
 

@@ -7,17 +7,14 @@ const variables = z.record(z.string(), z.string());
 /** An operator whose sandbox runs with these rules, and who uses its second door through the environment. */
 export function useSecondDoor(rules: string[] = []): Operator {
   const operator = keepRunning(useOperator());
+  let stop = async () => {};
   beforeAll(async () => {
     giveRegistration(operator);
-    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
-    expect(started, started.stderr).toMatchObject({ code: 0 });
+    stop = await operator.openSandbox(rules);
     const door = await operator.json(variables, ['sandbox', 'env', '--interface', 'nextgenpsd2']);
     Object.assign(operator.env, door, { PSD2_PROFILE: 'env', PSD2_BROWSER: CUSTOMER });
   });
-  afterAll(async () => {
-    const stopped = await operator.psd2(['sandbox', 'stop']);
-    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
-  });
+  afterAll(() => stop());
   return operator;
 }
 

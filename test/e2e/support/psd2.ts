@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +9,13 @@ import type * as z from 'zod';
 import { freePort } from '../../support/free-port.ts';
 import { endAll as endAllOf } from '../../support/left-behind.js';
 import { residentCustomer } from './resident-customer.ts';
-import { isForResidents, openResidents } from './residents.ts';
+import { isForResidents, isSetAtStart, openResidents } from './residents.ts';
 import { departures } from './schemas.ts';
-import { OWN_HANDS, openLedger } from './secret-ledger.ts';
+import { OWN_HANDS, openLedger, recordingOptions } from './secret-ledger.ts';
 import type { Secret } from './secret-search.ts';
+import { type Ended, type EndedCall, type Running, watch } from './watched-process.ts';
+
+export type { Ended, EndedCall, Running };
 
 /** The built program. */
 export const PROGRAM = fileURLToPath(new URL('../../../bin/psd2.js', import.meta.url));
@@ -25,43 +27,14 @@ export const REFUSING_CUSTOMER = `${CUSTOMER} --refuse`;
 /** The address for the customer, as psd2 prints it for a person and for a program. */
 export const ADDRESS = /(?:^ {2}|"event":"open","url":")(http[^\s"]+)(?:\n|")/m;
 
-const PATIENCE_MS = 60_000;
-
 /** Variables to set; `undefined` removes one. */
 export type Environment = Record<string, string | undefined>;
-
-/** How a process ended, and what it printed. */
-export interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
-
-/** How a call of `psd2` ended. */
-export interface EndedCall extends Ended {
-  /** Whether it reported its calls to the bank (`--verbose`). */
-  isVerbose: boolean;
-}
 
 /** A call of `psd2` that has ended. */
 export interface Called extends EndedCall {
   args: string[];
   /** The value of `PSD2_OUTPUT`, if it was set. */
   output: string | undefined;
-}
-
-/** A process that has been started. */
-export interface Running {
-  pid: number;
-  /** Waits until the output on either stream matches; fails after a minute, or if the process ends first. */
-  prints(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Resolves when the text was taken. A text that is larger than a pipe is taken when the process reads. */
-  write(text: string): Promise<void>;
-  /** Closes its standard input. */
-  closeInput(): void;
-  kill(signal: NodeJS.Signals): void;
-  ended: Promise<EndedCall>;
 }
 
 export interface RunOptions {
@@ -92,6 +65,12 @@ export interface Operator {
   psd2(args: string[], options?: RunOptions): Promise<EndedCall>;
   /** Runs `psd2 … --json`, which must succeed, and reads the one document on stdout. */
   json<T>(shape: z.ZodType<T>, args: string[], options?: RunOptions): Promise<T>;
+  /**
+   * Starts the sandbox bank in a process that keeps running, where tests are about something else.
+   *
+   * @param rules options of `sandbox start`. @returns a function that stops it
+   */
+  openSandbox(rules: readonly string[]): Promise<() => Promise<void>>;
   /** Starts `psd2`, for tests that watch or stop it. Its standard input stays open. */
   start(args: string[], env?: Environment): Promise<Running>;
   /** Records the arguments of a process that keeps running, since they may name a place for keys. */
@@ -155,15 +134,12 @@ export function giveRegistration({ config }: Operator): void {
 export function useSandbox(rules: string[] = []): Operator {
   const operator = useOperator();
   operator.env.PSD2_PROFILE = 'sandbox';
+  let stop = async () => {};
   beforeAll(async () => {
     giveRegistration(operator);
-    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules]);
-    expect(started, started.stderr).toMatchObject({ code: 0 });
+    stop = await operator.openSandbox(rules);
   });
-  afterAll(async () => {
-    const stopped = await operator.psd2(['sandbox', 'stop']);
-    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
-  });
+  afterAll(() => stop());
   return operator;
 }
 
@@ -219,9 +195,10 @@ export function newOperator(): Operator & {
     PSD2_BROWSER: customer.browser,
   };
 
-  const residents = openResidents(folder, () =>
-    onlySet(ledger.watched([], { NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE })),
-  );
+  const residents = openResidents(folder, () => {
+    const { PATH, LANG, NODE_COMPILE_CACHE } = env;
+    return onlySet({ PATH, LANG, NODE_COMPILE_CACHE, NODE_OPTIONS: recordingOptions() });
+  });
   const environmentOf = async (args: string[], added: Environment): Promise<Environment> => {
     const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
     return ledger.watched(args, { ...redirect, ...env, ...added });
@@ -258,6 +235,11 @@ export function newOperator(): Operator & {
     return ended;
   };
 
+  const succeeds = async (args: string[]) => {
+    const ended = await operator.psd2(args);
+    expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  };
+
   const operator = {
     keepsRunning: false,
     folder,
@@ -276,6 +258,21 @@ export function newOperator(): Operator & {
       const ended = await operator.psd2([...args, '--json'], options);
       expect(ended, `psd2 ${args.join(' ')}\n${ended.stderr}`).toMatchObject({ code: 0 });
       return readDocument(shape, ended.stdout);
+    },
+    openSandbox: async (rules: readonly string[]) => {
+      const words = ['sandbox', 'start', '--port', '0', ...rules];
+      if (isSetAtStart(env)) {
+        await succeeds([...words, '--detach']);
+        return () => succeeds(['sandbox', 'stop']);
+      }
+      const [, ...args] = psd2(words);
+      const hosted = await residents.host(words, onlySet(await environmentOf(args, {})));
+      return async () => {
+        const run = await hosted.interrupt();
+        if (run === undefined) return;
+        history.push({ args, output: env.PSD2_OUTPUT, isVerbose: false, ...run });
+        expect(run, run.stderr).toMatchObject({ code: 0 });
+      };
     },
     start: (args: string[], added?: Environment) => launch(psd2(args), 'pipe', added),
     startProgram: (program: string, args: string[], added?: Environment) =>
@@ -314,63 +311,6 @@ export function readDocument<T>(shape: z.ZodType<T>, stdout: string): T {
 /** Whether psd2 reports its calls to the bank, or a shell script has it report them. */
 function reportsCalls(args: string[], environment: Environment): boolean {
   return environment.PSD2_DEBUG === '1' || args.some((arg) => /(^|\s)(-v|--verbose)(\s|$)/.test(arg));
-}
-
-function watch(
-  child: ChildProcess,
-  isVerbose: boolean,
-  typed: (text: string, before: string) => void,
-): Running {
-  let stdout = '';
-  let stderr = '';
-  let over = false;
-  const listeners = new Set<() => void>();
-  const changed = () => {
-    for (const listener of listeners) listener();
-  };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    changed();
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-    changed();
-  });
-  // Errors from writing to a process that has ended do not matter.
-  child.stdin?.on('error', () => {});
-  const ended = once(child, 'close').then(([code, signal]): EndedCall => {
-    over = true;
-    changed();
-    return { code, signal, stdout, stderr, isVerbose };
-  });
-  return {
-    pid: child.pid ?? 0,
-    prints: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = pattern.exec(stderr) ?? pattern.exec(stdout);
-          if (found) settle(() => resolve(found));
-          else if (over) giveUp();
-        };
-        const giveUp = () =>
-          settle(() => reject(new Error(`It did not print ${pattern}, but:\n${stdout}\n${stderr}`)));
-        const settle = (tell: () => void) => {
-          clearTimeout(patience);
-          listeners.delete(look);
-          tell();
-        };
-        const patience = setTimeout(giveUp, PATIENCE_MS);
-        listeners.add(look);
-        look();
-      }),
-    write: (text) => {
-      typed(text, stdout);
-      return new Promise((resolve) => child.stdin?.write(text, () => resolve()));
-    },
-    closeInput: () => child.stdin?.end(),
-    kill: (signal) => child.kill(signal),
-    ended,
-  };
 }
 
 function onlySet(env: Environment): Record<string, string> {

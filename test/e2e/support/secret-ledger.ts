@@ -21,6 +21,11 @@ interface Printed {
 /** Loaded by every Node.js process, to record its secrets. `--import` would load more than psd2 does. */
 const RECORDER = fileURLToPath(new URL('secrets-recorder.cjs', import.meta.url));
 
+/** The options of a Node.js process that records its secrets. @param others its own options */
+export function recordingOptions(others = ''): string {
+  return [`--require="${RECORDER}"`, others].join(' ');
+}
+
 /** The folder of files that the operator made by hand, such as unusual keys. It is not searched. */
 export const OWN_HANDS = 'own-hands';
 
@@ -86,7 +91,7 @@ export function openLedger(folder: string, config: string): SecretLedger {
       return {
         ...env,
         SECRETS_RECORD: record,
-        NODE_OPTIONS: [`--require="${RECORDER}"`, env.NODE_OPTIONS ?? ''].join(' '),
+        NODE_OPTIONS: recordingOptions(env.NODE_OPTIONS),
       };
     },
     typed(args, text, before) {

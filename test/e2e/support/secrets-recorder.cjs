@@ -13,10 +13,18 @@ const KINDS = {
   clientSecret: 'client secret',
   ccClientSecret: 'client secret',
 };
-const file = process.env.SECRETS_RECORD;
+let file = process.env.SECRETS_RECORD;
 const seen = new Set();
 
+/** A process of the tests may run commands of several operators, one after the other. */
+function followOperator() {
+  if (process.env.SECRETS_RECORD === file) return;
+  file = process.env.SECRETS_RECORD;
+  seen.clear();
+}
+
 function record(kind, value) {
+  followOperator();
   if (!file || typeof value !== 'string' || value === '' || seen.has(value)) return;
   seen.add(value);
   note({ kind, value });
