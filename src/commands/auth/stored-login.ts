@@ -181,10 +181,15 @@ export async function holderOf(context: Context): Promise<Holder> {
   return context.globals.grant === 'client_credentials' ? null : customerOf(context);
 }
 
-/** The login of this command. @throws Psd2Error `not_logged_in` */
-export async function storedLogin(context: Context): Promise<StoredHolder> {
+/**
+ * A stored login.
+ *
+ * @param of whose; default: that of this command
+ * @throws Psd2Error `not_logged_in`
+ */
+export async function storedLogin(context: Context, of?: Holder): Promise<StoredHolder> {
   const { tokens } = await context.store();
-  const holder = await holderOf(context);
+  const holder = of === undefined ? await holderOf(context) : of;
   const login = await tokens.login(holder);
   if (login) return { tokens, holder, login };
   await refuseWithoutTokens(context);
@@ -212,5 +217,6 @@ export async function printStoredLogin(
   { tokens, holder, login }: StoredHolder,
 ): Promise<void> {
   const customerId = holder ?? (await tokens.last()) ?? null;
-  printLogin(context, await describeLogin(context, context.globals.grant, customerId, login));
+  const grant = holder === null ? 'client_credentials' : 'authorization_code';
+  printLogin(context, await describeLogin(context, grant, customerId, login));
 }

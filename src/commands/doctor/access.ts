@@ -72,11 +72,12 @@ async function checkKeptConsents(context: Context): Promise<Finding> {
   const { world } = context;
   const customerId = await customerOf(context);
   const store = await context.store();
-  const kept = (await store.customers.read(customerId))?.consents ?? [];
+  const record = await store.customers.read(customerId);
+  const kept = record?.consents ?? [];
   const fix = { next: [['consent', 'request', '--customer', customerId]] };
   if (kept.length === 0) {
     const elsewhere = await describeElsewhere(store);
-    const none = `customer ${customerId} has given no consent`;
+    const none = `customer ${customerId} ${record ? 'has no valid consent' : 'has given no consent'}`;
     return finding('warn', elsewhere ? `${none}; ${elsewhere}` : none, fix);
   }
   const today = bankDay(world.now());

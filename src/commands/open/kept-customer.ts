@@ -49,8 +49,7 @@ export async function readKept(
         const valid = validOf(kept?.consents ?? [], world.now());
         const consent = unusedFor(valid, what) ?? bestOf(valid, what, kept);
         if (consent) return consent;
-        const had = (kept?.consents ?? []).length > 0;
-        throw lackingConsent(customer, had, valid.length > 0 ? what : undefined);
+        throw lackingConsent(customer, kept !== undefined, valid.length > 0 ? what : undefined);
       },
       async instead(consentId, what) {
         const valid = validOf(kept?.consents ?? [], world.now());
@@ -149,8 +148,11 @@ function withListed(before: KeptCustomer, consentId: string, listed: readonly Ke
   };
 }
 
-/** @param unread what no valid consent covers; undefined if none is valid */
-function lackingConsent(customer: string, had: boolean, unread: Read | undefined): Psd2Error {
+/**
+ * @param isKnown the customer has a record: a consent that has ended is no longer in it
+ * @param unread what no valid consent covers; undefined if none is valid
+ */
+function lackingConsent(customer: string, isKnown: boolean, unread: Read | undefined): Psd2Error {
   const advice = {
     hint: 'Ask the customer for one:',
     next: [['consent', 'request', '--customer', customer]],
@@ -160,7 +162,7 @@ function lackingConsent(customer: string, had: boolean, unread: Read | undefined
     // psd2 says what the bank would: the other accounts can have another consent.
     return new Psd2Error('not_logged_in', text, { ...advice, refusal: 'other' });
   }
-  const lacks = had ? 'has no valid consent any more' : 'has given no consent';
+  const lacks = isKnown ? 'has no valid consent' : 'has given no consent';
   return new Psd2Error(
     'not_logged_in',
     `The customer ${customer} ${lacks}, so psd2 cannot read accounts`,

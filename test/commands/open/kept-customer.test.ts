@@ -108,13 +108,21 @@ it.each<[string, Partial<KeptConsent>, string, boolean | undefined]>([
 });
 
 it.each([
-  ['has given no consent', []],
-  ['has no valid consent any more', [{ validUntil: day('2026-11-21') }]],
-])('a customer who %s is asked for one', async (said, kept) => {
+  ['who has none left', []],
+  ['whose consent is over', [{ validUntil: day('2026-11-21') }]],
+])('a customer %s is asked for another one', async (_, kept) => {
   await expect((await consentsOf(...kept)).for('list')).rejects.toMatchObject({
     code: 'not_logged_in',
-    message: expect.stringContaining(said),
+    message: expect.stringContaining('has no valid consent,'),
     next: [['consent', 'request', '--customer', 'ada']],
+  });
+});
+
+it('a customer who is new is asked for the first one', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const { consents } = await readKept(context, (await context.store()).customers, 'ada');
+  await expect(consents.for('list')).rejects.toMatchObject({
+    message: expect.stringContaining('has given no consent,'),
   });
 });
 

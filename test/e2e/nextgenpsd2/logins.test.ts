@@ -157,8 +157,10 @@ describe('at a bank where the application logs in', () => {
   const { json, request } = useSecondDoor([], { oauth: { mode: 'client-credentials', metadata: METADATA } });
 
   it('its token goes with the consent of the customer', async () => {
-    await json(z.object({ grantType: z.literal('client_credentials') }), ['auth', 'login']);
+    const own = z.object({ grantType: z.literal('client_credentials') });
+    await json(own, ['auth', 'login']);
     expect(await request()).toMatchObject({ state: 'confirmed', customerId: 'default' });
+    await json(own, ['auth', 'refresh']);
     expect(await json(accounts, ['accounts', 'list'])).toHaveLength(3);
   });
 });

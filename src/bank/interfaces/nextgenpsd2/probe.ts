@@ -57,12 +57,14 @@ function judge(answer: NextGenAnswer): Verdict {
   throw new TypeError('A refusal was read as a success');
 }
 
-/** @throws Psd2Error `bank_answer` for a success without the JSON that every bank of the standard has: a page of a website, or a gateway's */
+/** @throws Psd2Error `bank_answer` for a success that no bank gives: a page of a website, or the answer of a gateway */
 function assertBanksInterface(answer: NextGenAnswer): void {
-  if (isJsonObject(answer)) return;
+  const { json, messages } = answer.said;
+  const hasList = typeof json === 'object' && json !== null && 'accounts' in json;
+  if (hasList || messages.length > 0) return;
   throw new Psd2Error(
     'bank_answer',
-    `What answered is not the bank's interface: HTTP ${answer.status} without a JSON object${kindOf(answer)}`,
+    `What answered is not the bank's interface: HTTP ${answer.status} without a list of accounts${kindOf(answer)}`,
     {
       hint: 'Check the base URL, and api.version and api.paths of the bank file. A gateway or proxy on the way may have answered, too.',
     },

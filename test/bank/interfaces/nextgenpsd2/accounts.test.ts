@@ -157,6 +157,13 @@ describe('balances', () => {
     expect([read.accountBalance?.amount, read.availableBalance]).toEqual(['1.00', null]);
   });
 
+  it('an amount has no plus sign', async () => {
+    bank.expect('GET', '/v1/accounts/a1/balances', json({ balances: [balance('closingBooked', '+5.00')] }));
+    const read = await open().bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
+    expect(read.accountBalance?.amount).toBe('5.00');
+    expect(read.balances).toMatchObject([{ amount: '5.00' }]);
+  });
+
   it('with many currencies, the account’s own comes first', async () => {
     const balances = [
       { ...balance('closingBooked', '1.00'), balanceAmount: { amount: '1.00', currency: 'USD' } },

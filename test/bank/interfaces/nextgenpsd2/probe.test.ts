@@ -49,9 +49,10 @@ describe('the diagnosis reads with a consent that does not exist', () => {
     await expect(judged({ status: 200, ...page })).rejects.toMatchObject({
       code: 'bank_answer',
       message: expect.stringContaining(
-        "not the bank's interface: HTTP 200 without a JSON object: the answer is text/html",
+        "not the bank's interface: HTTP 200 without a list of accounts: the answer is text/html",
       ),
     });
+    await expect(judged(json({ status: 'UP' }))).rejects.toMatchObject({ code: 'bank_answer' });
     expect(await judged({ status: 404, ...page })).toMatchObject({
       says: expect.stringContaining("may not be the bank's interface (HTTP 404: the answer is text/html)"),
     });

@@ -64,7 +64,8 @@ function isBoundedDecimal(value: string): value is Decimal {
 const decimal = z.pipe(
   text,
   z.transform((value, context) => {
-    const trimmed = value.trim();
+    // Amounts that psd2 prints have no plus sign.
+    const trimmed = value.trim().replace(/^\+/, '');
     if (isBoundedDecimal(trimmed)) return trimmed;
     context.issues.push({ code: 'custom', message: 'expected a decimal number', input: value });
     return z.NEVER;
