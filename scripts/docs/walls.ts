@@ -124,6 +124,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/audit': [...NOUN, 'store/audit'],
   'commands/batch': [
     ...NOUN,
+    'advice.ts',
     'batch-file',
     'commands/transfer',
     'store/disk',

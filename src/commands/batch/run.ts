@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import Big from 'big.js';
+import { adviceOf } from '../../advice.ts';
 import { shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { bankDay } from '../../domain/calendar.ts';
@@ -142,7 +143,7 @@ async function payLines(
           if (problem && outcome === 'unfinished')
             context.terminal.warn(
               cleanText(
-                `Payment ${line.line}: ${endSentence(problem.message)} ${problem.hint ?? ''}`.trimEnd(),
+                `Payment ${line.line}: ${endSentence(problem.message)} ${adviceOf(problem, context.repeated) ?? ''}`.trimEnd(),
               ),
             );
           if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;

@@ -97,6 +97,19 @@ it('a file is paid again if that is meant, but a reference of its own only once'
   });
 });
 
+it('a payment of a customer who is not logged in says how to log in, and stops no other one', async () => {
+  const path = join(operator.folder, 'payers.csv');
+  writeFileSync(
+    path,
+    `name,iban,amount,customer\nAda Lovelace,${IBAN},1.31,9999999\nAlan Turing,${IBAN},1.32,\n`,
+  );
+  const { batch } = await add(path);
+  const ran = await run(batch);
+  expect(ran.code).toBe(8);
+  expect((await report(batch)).map(({ state }) => state)).toEqual(['waiting', 'executed']);
+  expect(ran.stderr).toMatch(/Payment 1: The customer 9999999 is not logged in.* Or run: psd2 .*auth login/);
+});
+
 it('Ctrl-C in the middle of a run says how to go on, and the run goes on', async () => {
   const { batch } = await add(file('stopped.csv', line('Ada Lovelace', '1.21'), line('Alan Turing', '1.22')));
   const port = await freePort();
