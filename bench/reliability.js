@@ -1,5 +1,5 @@
-// Measures the figures of docs/reliability.md: npm run reliability [-- --anew], and npm run reliability -- fleet
-// (reliability-fleet.js).
+// Measures the figures of docs/reliability.md: npm run reliability [-- cb|nextgenpsd2] [-- --anew], and
+// npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
 // TEST_SEED changes nothing, since every point is tried.
@@ -33,39 +33,36 @@ const WAYS = [
   ['SIGTERM', '`SIGTERM`'],
   ['twice', 'Ctrl-C twice'],
 ];
-/** Tests that measure how long a signal takes. At most one a processor runs at a time. */
-const PARTS = [
-  {
-    tests: [
-      ...['stalled', 'moving', 'not-the-banks'],
-      ...[
-        'delivered-twice',
-        'anothers-answer',
-        'restored-journal',
-        'missing-file',
-        'nextgenpsd2',
-        'nextgenpsd2-payments',
-        'batch',
-      ],
+/**
+ * The parts of the matrix: the tests, and the kinds of test/crash/tried.ts in the order of the page. Of tests that measure how
+ * long a signal takes, at most one a processor runs at a time.
+ */
+const PARTS = {
+  cb: {
+    runs: [
+      {
+        tests: [
+          ...['stalled', 'moving', 'not-the-banks'],
+          ...['delivered-twice', 'anothers-answer', 'restored-journal', 'missing-file'],
+        ],
+        sideBySide: 2 * processors,
+      },
+      { tests: ['stop', 'signal'], sideBySide: processors },
+      { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
     ],
-    sideBySide: 2 * processors,
+    kinds: [
+      ...['stalled', 'told to stop', 'moving lists', 'not the bank’s'],
+      ...['delivered twice', 'another’s answer', 'restored journal', 'missing file'],
+    ],
+    table: (all) =>
+      `${tableOf(all.filter(({ kind }) => kind === undefined))}\n${tableOfKinds(PARTS.cb.kinds, all)}${toldToStop(all)}\n`,
   },
-  { tests: ['stop', 'signal'], sideBySide: processors },
-  { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
-];
-/** The kinds of test/crash/tried.ts, in the order of the page. */
-const KINDS = [
-  ...['stalled', 'told to stop', 'moving lists', 'not the bank’s'],
-  ...[
-    'delivered twice',
-    'another’s answer',
-    'restored journal',
-    'missing file',
-    'NextGenPSD2',
-    'batch of five',
-    'NextGenPSD2 payment',
-  ],
-];
+  nextgenpsd2: {
+    runs: [{ tests: ['nextgenpsd2', 'nextgenpsd2-payments', 'batch'], sideBySide: 2 * processors }],
+    kinds: ['NextGenPSD2', 'NextGenPSD2 payment', 'batch of five'],
+    table: (all) => `${tableOfKinds(PARTS.nextgenpsd2.kinds, all)}\n`,
+  },
+};
 const HEAD = `| What | Stopped how | Points | At its end already | Taken up | Begun anew | Done, once | Twice | Unknown: never came | Unknown: turned away | Not as promised |
 |---|---|---|---|---|---|---|---|---|---|---|
 `;
@@ -73,6 +70,14 @@ const HEAD_OF_KINDS = `| Kind | What | How | Points | As promised | Paid or exec
 |---|---|---|---|---|---|---|---|---|---|
 `;
 const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
+
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const unknown = words.find((word) => !Object.hasOwn(PARTS, word));
+if (unknown !== undefined) {
+  tell(`There is no part ${unknown}. There are ${Object.keys(PARTS).join(', ')} and fleet.\n`);
+  process.exit(2);
+}
+const chosen = words.length > 0 ? words : Object.keys(PARTS);
 
 execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inherit' });
 const cache = join(root, 'node_modules', '.cache', 'psd2-reliability');
@@ -90,36 +95,45 @@ const begun = Date.now();
 const before = readOutcomes().length;
 if (before > 0) tell(`${before} points are known from an earlier run.\n`);
 
-let failed = false;
 let stopped = false;
-for (const part of PARTS) failed = stopped || !(await passes(part)) || failed;
-if (stopped) {
-  tell('Stopped. The same command continues from here.\n');
-  process.exit(130);
-}
+for (const name of chosen) await measure(name, PARTS[name]);
 
-const all = readOutcomes();
-const outcomes = all.filter(({ kind }) => kind === undefined);
-const table = `${tableOf(outcomes)}\n${tableOfKinds(all.filter(({ kind }) => kind !== undefined))}`;
-process.stdout.write(`${table}\n`);
-const twice = all.filter(isTwice);
-for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
-  process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
-}
-if (failed || twice.length > 0) {
-  process.stdout.write(
-    `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
+/** Runs a part of the matrix, prints its table, and writes it into the page if all is as promised. */
+async function measure(name, { runs, kinds, table }) {
+  let failed = false;
+  for (const run of runs) failed = stopped || !(await passes(run)) || failed;
+  if (stopped) {
+    tell('Stopped. The same command continues from here.\n');
+    process.exit(130);
+  }
+  const all = readOutcomes().filter(({ kind }) =>
+    kind === undefined ? name === 'cb' : kinds.includes(kind),
   );
-  process.exitCode = 1;
-} else {
-  const text = readFileSync(page, 'utf8');
-  const begin = '<!-- figures -->\n';
-  const head = text.slice(0, text.indexOf(begin) + begin.length);
-  writeFileSync(page, `${head}\n${table}\n${text.slice(text.indexOf('<!-- end of figures -->'))}`);
+  const text = `${table(all)}Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}.\n`;
+  process.stdout.write(`${text}\n`);
+  for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
+    process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
+  }
+  if (failed || all.some(isTwice)) {
+    process.stdout.write(
+      `Something was not as promised. ${figures} has the output of the tests. The page was not changed.\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const before = readFileSync(page, 'utf8');
+  const begin = `<!-- figures of ${name} -->\n`;
+  const head = before.slice(0, before.indexOf(begin) + begin.length);
+  const rest = before.slice(before.indexOf(`<!-- end of figures of ${name} -->`));
+  writeFileSync(page, `${head}\n${text}\n${rest}`);
   process.stdout.write('Written to docs/reliability.md\n');
 }
 
-/** Runs a part of the matrix and shows progress. @returns whether all of its tests passed */
+function commit() {
+  return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+}
+
+/** Runs some tests of the matrix and shows progress. @returns whether all of them passed */
 async function passes({ tests, sideBySide }) {
   const args = [
     'run',
@@ -234,14 +248,20 @@ ${missed} points were not reached again: a connection that was made or a questio
 }
 
 /** What happened to the processes that were not just stopped. */
-function tableOfKinds(all) {
-  const groups = KINDS.flatMap((kind) => {
+function tableOfKinds(kinds, all) {
+  const groups = kinds.flatMap((kind) => {
     const tried = all.filter((outcome) => outcome.kind === kind);
     const names = [...new Set(tried.map(({ scenario, how }) => `${scenario}\0${how}`))];
     return names.map((name) => tried.filter(({ scenario, how }) => `${scenario}\0${how}` === name));
   });
   const rows = groups.map((tried) => rowOfKind([tried[0].kind, tried[0].scenario, tried[0].how], tried));
-  const missed = all.filter(({ reached }) => !reached).length;
+  const missed = groups.flat().filter(({ reached }) => !reached).length;
+  return `${HEAD_OF_KINDS}${[...rows, rowOfKind(['**all**', '', ''], groups.flat())].join('')}
+${missed} points were not reached again.
+`;
+}
+
+function toldToStop(all) {
   const ends = (isTwice) =>
     all
       .filter(
@@ -249,11 +269,8 @@ function tableOfKinds(all) {
       )
       .map(({ tookToEnd }) => tookToEnd)
       .sort((a, b) => a - b);
-  return `${HEAD_OF_KINDS}${[...rows, rowOfKind(['**all**', '', ''], all)].join('')}
-A process that was told to stop ended after ${ends(false).at(-1)} ms at most, with what it had sent stored; when it was told twice, and the
-bank's answer never came, after ${ends(true).at(-1)} ms at most. ${missed} points were not reached again.
-
-Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}.
+  return `A process that was told to stop ended after ${ends(false).at(-1)} ms at most, with what it had sent stored; when it was told twice, and the
+bank's answer never came, after ${ends(true).at(-1)} ms at most.
 `;
 }
 
