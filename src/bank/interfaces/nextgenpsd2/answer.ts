@@ -148,6 +148,13 @@ export function readNothing(answer: NextGenAnswer): Reading {
   return { notices: noticesOf(success(answer)) };
 }
 
+/** Checks that the bank itself says that it is done: without content, or in JSON. @throws Psd2Error if not */
+export function readDone(answer: NextGenAnswer): Reading {
+  const reading = readNothing(answer);
+  if (answer.body.length === 0 || answer.said.json !== undefined) return reading;
+  throw unusable(answer, `The bank's answer to ${nameOf(answer)} is not JSON${kindOf(answer)}`);
+}
+
 function success(answer: NextGenAnswer): NextGenAnswer {
   if (answer.said.meaning) throw toError(answer, answer.said.meaning);
   return answer;

@@ -9,7 +9,7 @@ import type {
   ConsentTerms,
   RequestedConsent,
 } from '../../ports/customer.ts';
-import { ask, readNothing } from './answer.ts';
+import { ask, readDone } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import { callOf } from './paths.ts';
 import { linksOf } from './sca.ts';
@@ -31,7 +31,7 @@ export function consentsOf(calls: Calls): Consents {
     details: (consentId, transactionId) => fetchDetails(calls, consentId, transactionId),
     async delete(consentId, transactionId) {
       try {
-        await bank.ask(callOf(paths, 'deleteConsent', { consentId }, transactionId), readNothing);
+        await bank.ask(callOf(paths, 'deleteConsent', { consentId }, transactionId), readDone);
       } catch (error) {
         if (!hasEnded(error)) throw error;
       }
@@ -83,12 +83,12 @@ function lacksCall(error: unknown): error is Psd2Error {
 }
 
 /** The error for a bank that shows neither the consent nor its status. */
-function untold({ context, message }: Psd2Error, consentId: string): Psd2Error {
-  return new Psd2Error('bank_refused', `The bank does not say how the consent ${consentId} is. ${message}`, {
-    ...context,
-    hint: 'What psd2 knows of the consent stays as it is. See it with:',
-    next: [['consent', 'show', consentId]],
-  });
+function untold(
+  { context: { hint: _hint, next: _next, ...context }, message }: Psd2Error,
+  consentId: string,
+): Psd2Error {
+  const says = `The bank does not say how the consent ${consentId} is, so psd2 keeps what it knows. ${message}`;
+  return new Psd2Error('bank_refused', says, context);
 }
 
 /** The bank has no such consent any more: it is ended, as was asked for. */

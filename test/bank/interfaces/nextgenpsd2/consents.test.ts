@@ -255,13 +255,12 @@ describe('a consent at the bank', () => {
     });
   });
 
-  it('if the bank shows neither, the error says so, and where to see what psd2 knows', async () => {
+  it('if the bank shows neither, the error says so, and that psd2 keeps what it knows', async () => {
     bank.expect('GET', '/v1/consents/c1', refusal(405, 'SERVICE_INVALID'));
     bank.expect('GET', '/v1/consents/c1/status', { status: 404 });
     await expect(open().bank.consents.details?.('c1', TRANSACTION_ID)).rejects.toMatchObject({
       code: 'bank_refused',
-      message: expect.stringContaining('does not say how the consent c1 is'),
-      next: [['consent', 'show', 'c1']],
+      message: expect.stringContaining('does not say how the consent c1 is, so psd2 keeps what it knows.'),
     });
   });
 
@@ -283,6 +282,7 @@ describe('a consent at the bank', () => {
     const { consents } = open().bank;
     for (const answer of [
       { status: 204 },
+      json({}),
       refusal(404, 'CONSENT_UNKNOWN'),
       refusal(401, 'CONSENT_EXPIRED'),
       refusal(404, 'RESOURCE_UNKNOWN'),
@@ -292,6 +292,8 @@ describe('a consent at the bank', () => {
     }
     for (const answer of [
       { status: 404, body: '' },
+      // A page of a website, or of a gateway, ends no consent.
+      { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Welcome</html>' },
       refusal(403, 'SERVICE_BLOCKED'),
       refusal(401, 'CONSENT_INVALID'),
     ]) {
