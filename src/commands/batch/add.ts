@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
+import { readDebited } from '../../domain/batch/read-line.ts';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
-import { type Iban, isIban } from '../../domain/order/iban.ts';
 import { parseExecutionDate } from '../../domain/order/terms.ts';
 import { Psd2Error } from '../../errors.ts';
 import { contentIsStored } from '../../store/batch/refusals.ts';
@@ -125,20 +125,14 @@ async function completing(
   const { readAccountId, readCustomerId } = await bankInterface();
   const today = bankDay(world.now());
   const date: IsoDate | null = options.date === undefined ? null : parseExecutionDate(options.date, today);
-  const fromIban = options.from === undefined ? null : ibanIn(options.from);
-  const from = options.from === undefined || fromIban !== null ? null : readAccountId(options.from);
+  const debited = readDebited(options.from ?? null, readAccountId);
   const customer = globals.customer === undefined ? null : readCustomerId(globals.customer);
   return (line) => ({
     ...line,
-    ...(line.from === null && line.fromIban === null && { from, fromIban }),
+    ...(line.from === null && line.fromIban === null && debited),
     customer: line.customer ?? customer,
     executionDate: line.executionDate ?? date,
   });
-}
-
-function ibanIn(text: string): Iban | null {
-  const compact = text.replaceAll(' ', '').toUpperCase();
-  return isIban(compact) ? compact : null;
 }
 
 function wrongFile(

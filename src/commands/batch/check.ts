@@ -134,9 +134,9 @@ async function print(context: Context, file: string, examined: Examined): Promis
         { title: 'FROM', value: ({ from }) => from, whole: true },
         { title: 'DAY', value: ({ executionDate }) => executionDate ?? 'when it is paid' },
         { title: 'PRODUCT', value: ({ instant }) => (instant ? 'instant' : 'transfer') },
-        { title: 'PAYMENTS', value: ({ count }) => `${count}` },
-        { title: 'AMOUNT', value: writeMoney },
-        { title: 'SCAS', value: (total) => `${total.scas}` },
+        { title: 'PAYMENTS', value: ({ count }) => `${count}`, right: true },
+        { title: 'AMOUNT', value: writeMoney, right: true },
+        { title: 'SCAS', value: (total) => `${total.scas}`, right: true },
       ],
       '',
     );

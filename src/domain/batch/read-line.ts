@@ -88,8 +88,8 @@ export function readDebit(
 /** Letters and digits as an IBAN begins, longer than an account id. */
 const IBAN_FORM = /^[A-Z]{2}\d{2}[A-Z\d]{10,}$/;
 
-/** The account in a text. @throws Psd2Error `invalid_iban` if it is a wrong IBAN, or what `readAccountId` throws */
-function readDebited(
+/** The account to debit in a text. @throws Psd2Error `invalid_iban` if it is a wrong IBAN, or what `readAccountId` throws */
+export function readDebited(
   text: string | null,
   readAccountId: LineRules['readAccountId'],
 ): Pick<Debit, 'from' | 'fromIban'> {

@@ -97,6 +97,15 @@ it('a file is paid again if that is meant, but a reference of its own only once'
   });
 });
 
+it('an account to debit that is an IBAN with a slip is refused as such', async () => {
+  const path = file('slip.csv', line('Ada Lovelace', '1.41'));
+  const slip = ['batch', 'add', path, '--from', 'IT60X0542811101000000123457', '--json'];
+  expect(readError(await operator.psd2(slip))).toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('has wrong check digits'),
+  });
+});
+
 it('a payment of a customer who is not logged in says how to log in, and stops no other one', async () => {
   const path = join(operator.folder, 'payers.csv');
   writeFileSync(
