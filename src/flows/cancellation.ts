@@ -1,3 +1,4 @@
+import type { BeforeSend } from '../bank/ports/call.ts';
 import type { Sca, ScaLinks } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
@@ -13,7 +14,7 @@ import {
 } from './linked-sca.ts';
 import { findOut, recordFound } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
-import { isInterruption, isRefusal } from './refusals.ts';
+import { isInterruption } from './refusals.ts';
 import { progressOf, resourceOf, statusOf } from './resource-status.ts';
 import { askUntil } from './sca.ts';
 
@@ -47,13 +48,9 @@ export async function cancelAtBank<Order extends OrderTarget>(
     ...intent,
   }));
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
-  const links = await cancellation
-    .request({ resourceId, redirectUri, beforeSend: announced })
-    .catch(async (error: unknown) => {
-      // An earlier request may have done it already, and the bank may have executed it.
-      if (isRefusal(error) && (await recordEnd(open, { sca }))) return null;
-      throw error;
-    });
+  const links = await requested(open, calls, { sca }, (beforeSend) =>
+    cancellation.request({ resourceId, redirectUri, beforeSend }),
+  );
   const subject: LinkedSubject = {
     ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
     again: [kind, 'cancel', flow],
@@ -61,8 +58,8 @@ export async function cancelAtBank<Order extends OrderTarget>(
     whenLate: { hint: 'Ask for it again with:', next: [[kind, 'cancel', flow]], flow },
   };
   const asked: CancellationSca = { links: null, sentCode: false };
-  const hasEnded = async () => {
-    if (await recordEnd(open, { sca })) return true;
+  const isCancelled = async () => {
+    if (await hasEnded(open, { sca })) return true;
     await assertAuthorisable(cancellation.sca, subject, asked);
     return null;
   };
@@ -81,13 +78,51 @@ export async function cancelAtBank<Order extends OrderTarget>(
   }
   // Without SCA the bank needs a moment at most.
   const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, 10_000);
-  const ended = askUntil(world, patience, hasEnded);
+  const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
+  const isOrdered = open.current.state === 'executed';
   throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
-    ...findOut(kind, flow, 'The first command asks the bank, and never pays again.'),
+    ...(isOrdered
+      ? { flow, hint: 'Ask the bank again with:', next: [[kind, 'resume', flow]] }
+      : findOut(kind, flow, 'The first command asks the bank, and never pays again.')),
     transactionId,
   });
+}
+
+/**
+ * Asks the bank to cancel a payment. If its answer is a refusal, unusable or lost, its status may show that this request, or one
+ * before, has done it all the same.
+ *
+ * @returns where the customer authorises it. Null: nothing is left to do
+ * @throws Psd2Error `bank_refused` if the bank has executed it
+ */
+async function requested<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  { name }: PaymentCalls,
+  bank: { sca: NonNullable<PaymentCalls['sca']> },
+  request: (announced: BeforeSend) => Promise<ScaLinks | null>,
+): Promise<ScaLinks | null> {
+  const { kind, flow } = open.current;
+  const announce = announcing<Operation<Order>, OperationEvent<Order>>(open, (intent) => ({
+    type: 'cancel-sent',
+    ...intent,
+  }));
+  let isSent = false;
+  try {
+    return await request(async (intent) => {
+      const announced = await announce(intent);
+      isSent = true;
+      return announced;
+    });
+  } catch (error) {
+    if (!isSent || !(error instanceof Psd2Error) || isInterruption(error)) throw error;
+    if (error.code === 'overtaken') throw error;
+    if (await hasEnded(open, bank)) return null;
+    const { next = [[kind, 'cancel', flow]] } = error.context;
+    if (error.refusal !== undefined) await refuseExecuted(open, bank, name);
+    throw error.with({ flow, next });
+  }
 }
 
 /** Whether the customer has nothing more to do. An error of the bank's says nothing. */
@@ -126,14 +161,26 @@ async function assertAuthorisable(
   });
 }
 
-/** Records what the bank says, if it has ended the payment. @returns whether it has ended */
-async function recordEnd<Order extends OrderTarget>(
+/** Records what the bank says, if it has ended the payment. @returns whether it has ended. An error says nothing of it */
+async function hasEnded<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
 ): Promise<boolean> {
-  const found: StepEvent = await statusOf({ bank }, open.current);
-  const hasEnded = found.type === 'cancelled' || (found.type === 'settlement' && found.status === 'KO');
-  return hasEnded && recordFound(open, found);
+  const found = await foundAt(open, bank);
+  const isEnd = found?.type === 'cancelled' || (found?.type === 'settlement' && found.status === 'KO');
+  return isEnd && recordFound(open, found);
+}
+
+async function foundAt<Order extends OrderTarget>(
+  { current }: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  bank: { sca: NonNullable<PaymentCalls['sca']> },
+): Promise<StepEvent | null> {
+  try {
+    return await statusOf({ bank }, current);
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
 }
 
 /** Records that the bank has executed a payment meanwhile. @throws Psd2Error `bank_refused` if it has */
@@ -144,8 +191,8 @@ async function refuseExecuted<Order extends OrderTarget>(
 ): Promise<void> {
   const { state, kind, flow, transactionId } = open.current;
   if (state === 'executed') return;
-  const found: StepEvent = await statusOf({ bank }, open.current);
-  if (found.type !== 'executed' || !(await recordFound(open, found))) return;
+  const found = await foundAt(open, bank);
+  if (found?.type !== 'executed' || !(await recordFound(open, found))) return;
   throw new Psd2Error('bank_refused', `It is too late: the bank has executed the ${name}`, {
     hint: 'See it with:',
     next: [[kind, 'show', flow]],

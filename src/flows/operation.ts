@@ -36,8 +36,8 @@ import {
   isRefusal,
   isTurningAway,
 } from './refusals.ts';
-import { needsLoginAgain, resourceOf, statusOf } from './resource-status.ts';
-import { askUntil, awaitAuthorization, type ScaSubject, sendCustomerToSca } from './sca.ts';
+import { needsLoginAgain, resourceOf, statusOf, whatHappened } from './resource-status.ts';
+import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca } from './sca.ts';
 import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
 
 export interface OperationPorts<Order extends OrderTarget> extends FlowPorts {
@@ -72,7 +72,7 @@ export async function runOperation<Order extends OrderTarget>(
 ): Promise<Operation<Order>> {
   const { sca } = calls;
   const run = new OperationRun(open, calls, sca ? { ...ports, bank: { ...ports.bank, sca } } : ports);
-  await run.askAfterRefusal(open.current);
+  await run.askAfterEnd(open.current);
   for (let steps = 0; ; steps += 1) {
     const operation = open.current;
     const step = nextOperationStep(operation, calls.executionStatus !== null);
@@ -178,7 +178,8 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     if (this.#customerSent && operation.initiation) {
       await awaitPayment(this, operation, this.#subjectOf(operation), this.#sentCode);
     } else if (this.#customerSent) {
-      await this.open.record(await awaitAuthorization(this.ports, this.#subjectOf(operation)));
+      // The status shows an `execute` that an older journal has lost.
+      await this.open.record(await awaitDecision(this.ports, this.#subjectOf(operation), whatHappened));
     } else {
       await this.open.record(await this.#decisionOrAgain(operation));
     }
@@ -281,10 +282,18 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     return outcome !== null;
   }
 
-  /** An operation that a refusal alone has ended may have been executed all the same. Ask again if it is resumed. */
-  async askAfterRefusal(operation: Operation<Order>): Promise<void> {
-    if (operation.refusalAlone && operation.verification && nextOperationStep(operation, false) === 'done')
-      await this.#recordsOutcome(operation);
+  /**
+   * Asks again about an operation that is resumed although it has ended: one that a refusal alone has ended may have been executed
+   * all the same, and a bank where the customer commits may still reject or cancel what it has accepted, or has ordered for later.
+   */
+  async askAfterEnd(operation: Operation<Order>): Promise<void> {
+    const { state, refusalAlone, initiation, resolution, verification } = operation;
+    const isDone = nextOperationStep(operation, this.calls.executionStatus !== null) === 'done';
+    if (!verification || !isDone) return;
+    if (refusalAlone) await this.#recordsOutcome(operation);
+    if (state !== 'executed' || !initiation || resolution) return;
+    const found = await askDecision(this.ports, operation);
+    if (found?.type === 'settlement' || found?.type === 'cancelled') await recordFound(this.open, found);
   }
 
   async askOutcome(operation: Operation<Order>): Promise<void> {

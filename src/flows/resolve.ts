@@ -120,9 +120,15 @@ export async function askOfOperation(
     return undecided([...sentences, `The bank gave no status: ${asked.problem}.`]);
   }
   sentences.push(describeStatus(asked.answer));
-  const found = operation.initiation
-    ? await statusOf({ bank: { sca } }, operation, true)
-    : whatHappened(asked.answer);
+  const looked = operation.initiation
+    ? await attempt(statusOf({ bank: { sca } }, operation, true))
+    : { answer: whatHappened(asked.answer) };
+  if ('problem' in looked)
+    return undecided([
+      ...sentences,
+      `The bank does not say how far the authorisation is: ${looked.problem}.`,
+    ]);
+  const found = looked.answer;
   if (found.type === 'executed') return { sentences, events: executed, outcome: 'executed' };
   const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);

@@ -3,7 +3,7 @@ import type { Operation, OrderTarget, StepEvent, Verification } from '../domain/
 import { Psd2Error } from '../errors.ts';
 import { isLogin } from './linked-sca.ts';
 import type { FlowPorts } from './ports.ts';
-import { isRefusal, isTurningAway } from './refusals.ts';
+import { isInterruption, isRefusal, isTurningAway } from './refusals.ts';
 
 // What the bank's status says of an operation. Nothing here changes the journal or anything at the bank.
 
@@ -36,12 +36,18 @@ export async function lookAt(
     if (!needsLoginAgain(error, operation)) throw error;
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
-  const progress = initiation && (await progressOf(sca, operation).catch(advised));
+  const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
+  const progress = initiation && (await progressOf(sca, operation).catch(failed));
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
   if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
+  if (progress instanceof Psd2Error) {
+    // The bank says what became of the payment, although it does not say how far the authorisation is.
+    const found = await linkedStatus(sca, operation, resourceId, { status, progress: null });
+    if (found.type === 'authorization' || status.became === 'ordered') throw progress;
+    return { found, awaitsCustomer: false };
+  }
   const found = await linkedStatus(sca, operation, resourceId, { status, progress });
-  const isGoingOn = progress !== null && progress.means !== 'done';
-  return { found, awaitsCustomer: progress ? isGoingOn : status.awaitsSca === true };
+  return { found, awaitsCustomer: progress ? isGoingOn(progress) : status.awaitsSca === true };
 }
 
 /**
@@ -58,22 +64,38 @@ export function needsLoginAgain(
 
 async function linkedStatus(
   sca: Sca,
-  { transactionId, authorisations, bulk }: Operation<OrderTarget>,
+  operation: Operation<OrderTarget>,
   resourceId: string,
   { status, progress }: { status: ResourceStatus; progress: ScaProgress | null },
 ): Promise<StepEvent> {
   const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
-  const happened = { ...whatHappened(status), bank: words };
+  // A bank may have checked a payment, for a later day too, before the customer has authorised it.
+  const isOnlyChecked = isGoingOn(progress) && status.became === 'ordered';
+  const happened = { ...(isOnlyChecked ? status.authorization : whatHappened(status)), bank: words };
   if (happened.type !== 'authorization') return happened;
   // What is in a signing basket is authorised with that.
-  const isAlone = bulk === null && authorisations <= 1;
+  const isAlone = operation.bulk === null && operation.authorisations <= 1;
   if (status.awaitsSca && progress?.means === 'failed' && isAlone) {
-    const count = (await sca.count?.(resourceId, transactionId).catch(noneIfRefused)) ?? 1;
-    return count > 1 ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
+    const hasOther = await hasOtherAuthorisation(sca, operation, resourceId);
+    return hasOther ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
   }
-  // A bank may have checked a payment before the customer has authorised it.
-  const isGoingOn = progress !== null && progress.means !== 'done' && happened.status === 'AUTHORIZED';
-  return isGoingOn ? { ...happened, status: 'PENDING' } : happened;
+  return isGoingOn(progress) && happened.status === 'AUTHORIZED'
+    ? { ...happened, status: 'PENDING' }
+    : happened;
+}
+
+function isGoingOn(progress: ScaProgress | null): boolean {
+  return progress !== null && progress.means !== 'done';
+}
+
+/** Whether the customer may have another authorisation. So it is while the bank fails to say. */
+async function hasOtherAuthorisation(
+  sca: Sca,
+  { transactionId }: Pick<Operation<OrderTarget>, 'transactionId'>,
+  resourceId: string,
+): Promise<boolean> {
+  const count = (await sca.count?.(resourceId, transactionId).catch(failureOf)) ?? 1;
+  return count instanceof Psd2Error ? !isRefusal(count) : count > 1;
 }
 
 /** How far the authorisation is. Null if the bank does not say. */
@@ -85,6 +107,12 @@ export async function progressOf(
   return sca.progress(links, transactionId).catch(noneIfRefused);
 }
 
+/** The bank's failure. @throws what is none */
+function failureOf(error: unknown): Psd2Error {
+  if (error instanceof Psd2Error && !isInterruption(error)) return error;
+  throw error;
+}
+
 function noneIfRefused(error: unknown): null {
   if (isRefusal(error)) return null;
   throw error;
@@ -92,7 +120,7 @@ function noneIfRefused(error: unknown): null {
 
 /** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
 export function whatHappened({ authorization, became }: ResourceStatus): StepEvent {
-  if (became === 'executed') return { type: 'executed', cro: null };
+  if (became === 'executed' || became === 'ordered') return { type: 'executed', cro: null };
   if (became === 'cancelled') return { type: 'cancelled' };
   return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
 }

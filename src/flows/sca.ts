@@ -1,5 +1,6 @@
 import type { Bank } from '../bank/ports/bank.ts';
 import type { BeforeSend } from '../bank/ports/call.ts';
+import type { ResourceStatus } from '../bank/ports/customer.ts';
 import { type Authorization, isPending } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
@@ -146,14 +147,20 @@ export async function askUntil<T>(
  *
  * @throws Psd2Error `authorisation_timeout` if it is still pending when the customer's time is over
  */
-export async function awaitAuthorization(
+export function awaitAuthorization(ports: ScaPorts, subject: ScaSubject): Promise<Authorization> {
+  return awaitDecision(ports, subject, ({ authorization }) => authorization);
+}
+
+/** As {@link awaitAuthorization}. @param read what a status means */
+export async function awaitDecision<Found extends { type: string; status?: string }>(
   { bank, customer, world }: ScaPorts,
   subject: ScaSubject,
-): Promise<Authorization> {
+  read: (status: ResourceStatus) => Found,
+): Promise<Found> {
   const poll = async () => {
     const decided = await askUntil(world, customer.scaTimeoutMs, async () => {
-      const { authorization } = await bank.sca.status(subject.resourceId, subject.transactionId);
-      return isPending(authorization) ? null : authorization;
+      const found = read(await bank.sca.status(subject.resourceId, subject.transactionId));
+      return isPending(found) ? null : found;
     });
     if (!decided) throw timedOut(customer, subject);
     return decided;

@@ -7,12 +7,13 @@ import {
   type OperationEvent,
   type OrderTarget,
   type StepEvent,
+  type Verification,
 } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
 import { assertRepeatable, mayRunUnseen } from './lost-initiation.ts';
-import { outcomeUnknown, recordOutcome, refusedAlone } from './outcome.ts';
+import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
@@ -57,7 +58,7 @@ export async function verify<Order extends OrderTarget>(
     // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
     const revoking = mayRunUnseen(operation) ? NOT_BEGUN : NOTHING_MOVED;
     const send = () => run.calls.verify(run.announcing('verify-sent', revoking));
-    const verification = await send()
+    const { isRejected, ...verification } = await send()
       .catch((error: unknown) => {
         if (!isTurningAway(error) || !error.hadToken || !operation.initiation || mayRunUnseen(operation))
           throw error;
@@ -68,7 +69,17 @@ export async function verify<Order extends OrderTarget>(
     const verified = { type: 'verified', ...verification } as const;
     if (operation.commits === 'on execute') await run.open.record(verified);
     else await recordInitiated(run, verified);
+    if (isRejected) await recordRejected(run, verification);
   });
+}
+
+/** The bank has rejected the payment in its answer to the initiation. It may not have it afterwards, so that it cannot be asked. */
+async function recordRejected<Order extends OrderTarget>(
+  { open }: Verifying<Order>,
+  { bank, messages }: Verification,
+): Promise<void> {
+  const description = messages?.join(' ') || null;
+  await recordFound(open, { type: 'settlement', status: 'KO', description, ...(bank && { bank }) });
 }
 
 /** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */
@@ -94,7 +105,8 @@ export async function repeatInitiation<Order extends OrderTarget>(
 ): Promise<void> {
   const announce = run.announcing('verify-sent');
   try {
-    const verification = await run.calls.verify(async (intent) => {
+    // Whether the bank has rejected the first attempt, its status says.
+    const { isRejected: _, ...verification } = await run.calls.verify(async (intent) => {
       const announced = await announce(intent);
       return {
         ...announced,

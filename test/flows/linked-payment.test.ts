@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../src/bank-file/schema.ts';
+import { parseDate } from '../../src/domain/calendar.ts';
 import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
+import { askOfOperation } from '../../src/flows/resolve.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
-import { useRecordedBank } from '../bank/recorded-bank.ts';
+import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeCustomer } from './doubles.ts';
 import { linksTo, newPayment, PAGE, paymentScriptOf } from './linked-payments.ts';
@@ -30,6 +32,7 @@ const UNREAD = [
   ['SIGNATURE_INVALID', 401, 'config'],
   ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
 ] as const;
+const STATUS = '/v1/payments/sepa-credit-transfers/p1/status';
 const posts = () => recorded.received.filter(({ method }) => method === 'POST');
 
 describe('a payment', () => {
@@ -457,6 +460,106 @@ describe('the customer', () => {
   });
 });
 
+describe('the bank’s own word for a payment', () => {
+  const LATER = { futureDays: 60 };
+  const inADay = { executionDate: parseDate('--date', '2026-11-22'), futureDated: true };
+
+  it.each(['started', 'unconfirmed', 'failed'])(
+    'has checked one for a later day, but its authorisation is %s: it is not ordered',
+    async (sca) => {
+      const paying = await payment(LATER, { order: inADay });
+      paying.customer.scaTimeoutMs = 100;
+      bank.initiate({ transactionStatus: 'ACTC' });
+      bank.sca(sca);
+      bank.is('ACTC');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+      const kept = await paying.stored();
+      expect(kept).toMatchObject({ state: 'authorizing', transactionStatus: 'ACTC', scaStatus: sca });
+      expect(standingOf(kept)).toBe('sent');
+    },
+  );
+
+  it.each(['RJCT', 'CANC'])(
+    'is %s on the day of one that was ordered: resume records it, and its reference is free',
+    async (status) => {
+      const paying = await payment(LATER, { order: inADay });
+      bank.initiate();
+      bank.sca('finalised');
+      bank.is('ACTC');
+      expect((await paying.run()).state).toBe('executed');
+      bank.sca('finalised');
+      bank.is('ACTC');
+      expect((await paying.run()).state).toBe('executed');
+      bank.sca('finalised');
+      bank.is(status);
+      expect(await errorOf(paying.run())).toMatchObject({
+        code: status === 'RJCT' ? 'payment_failed' : 'cancelled',
+      });
+      expect(isPlainlyFailed(await paying.stored())).toBe(true);
+    },
+  );
+
+  it('is RJCT in the answer to the initiation: it has ended, with the bank’s reason, also if the bank forgets it', async () => {
+    const paying = await payment();
+    const reason = { category: 'ERROR', code: 'PAYMENT_FAILED', text: 'no money' };
+    bank.initiate({ transactionStatus: 'RJCT', _links: {}, tppMessages: [reason] });
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'payment_failed',
+      message: 'The payment failed: no money',
+    });
+    const kept = await paying.stored();
+    expect(kept).toMatchObject({ state: 'failed', transactionStatus: 'RJCT' });
+    expect(isPlainlyFailed(kept)).toBe(true);
+    expect(paying.customer.visited).toEqual([]);
+  });
+
+  const failing = refused('INTERNAL_SERVER_ERROR', 500);
+  const fails = (path: string) => {
+    for (const _ of ['at once', 'retry', 'retry', 'retry'])
+      recorded.expect('GET', `/v1/payments/sepa-credit-transfers/p1/${path}`, failing);
+  };
+
+  it('decides, although the bank does not say how far the authorisation is', async () => {
+    const paying = await payment();
+    bank.initiate();
+    fails('authorisations/a1');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it('does not decide, and the bank does not say how far the authorisation is: a person may', async () => {
+    const { bank: opened } = open({ file: { payments: NEVER } });
+    const paying = await newPayment(temporary, opened);
+    paying.customer.scaTimeoutMs = 100;
+    bank.initiate();
+    bank.sca('started');
+    bank.is('RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+    const kept = await paying.stored();
+    bank.is('RCVD');
+    fails('authorisations/a1');
+    bank.is('RCVD');
+    const said = await askOfOperation(
+      async () => opened,
+      kept,
+      () => opened.payments.transfer(kept),
+    );
+    expect(said).toMatchObject({ outcome: null, events: [] });
+    expect(said.sentences.join(' ')).toContain('RCVD');
+  });
+
+  it('does not decide, and the bank fails to list the authorisations: the payment stays open', async () => {
+    const paying = await payment(NEVER);
+    paying.customer.scaTimeoutMs = 100;
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('RCVD');
+    fails('authorisations');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+    expect(await paying.stored()).toMatchObject({ state: 'authorizing', scaStatus: 'failed' });
+  });
+});
+
 describe('a cancellation', () => {
   const executed = async (customer = fakeCustomer()) => {
     const { bank: opened } = open({ file: { sca: { pollSeconds: 1 } } });
@@ -503,6 +606,51 @@ describe('a cancellation', () => {
     }
     expect(await errorOf(paying.cancel())).toMatchObject({ code: 'bank_refused' });
     expect(await paying.stored()).toMatchObject({ state: 'executed', transactionStatus: 'ACSC' });
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['is lost', 'no answer'],
+    ['has no content', { status: 202 }],
+  ])('the bank’s answer %s, but its status says that it is cancelled', async (_, answer) => {
+    const paying = await executed();
+    bank.cancel(answer);
+    for (const _ of ['after the answer', 'as always']) {
+      bank.sca('finalised');
+      bank.is('CANC');
+    }
+    expect((await paying.cancel()).state).toBe('cancelled');
+  });
+
+  it('the bank refuses it, because it has executed the payment meanwhile: the journal has that', async () => {
+    const paying = await payment();
+    paying.customer.scaTimeoutMs = 100;
+    bank.initiate();
+    bank.sca('started');
+    bank.is('RCVD');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+    bank.cancel(refused('CANCELLATION_INVALID', 405));
+    for (const _ of ['cancelled?', 'executed?']) {
+      bank.sca('finalised');
+      bank.is('ACSC');
+    }
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'bank_refused',
+      message: expect.stringContaining('too late'),
+    });
+    expect(await paying.stored()).toMatchObject({ state: 'executed', transactionStatus: 'ACSC' });
+  });
+
+  it('the bank takes it, and then does not know the payment: psd2 does not know either, and says so', async () => {
+    const paying = await executed();
+    paying.customer.scaTimeoutMs = 100;
+    bank.cancel();
+    bank.sca('finalised');
+    recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'outcome_unknown',
+      next: [['transfer', 'resume', paying.flow]],
+    });
+    expect((await paying.stored()).state).toBe('executed');
   });
 
   it('the customer authorises it', async () => {

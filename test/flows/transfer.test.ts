@@ -20,6 +20,16 @@ const SCT = { instant: false, type: null };
 const OLDER_JOURNAL = 'The journal is older than what the bank or the log of calls knows';
 
 describe('a transfer from verify to its end', () => {
+  it('the bank has executed it already when the customer comes back, because the journal is older: psd2 sends no execute', async () => {
+    script.verify();
+    script.approach();
+    script.status(operationStatus('AUTHORIZED', 'EXECUTED'));
+    const transfer = await newTransfer(folder(), { order: SCT });
+    const end = await transfer.run(openClient({ now: transfer.world.now }).bank);
+    expect(end).toMatchObject({ state: 'executed' });
+    expect(transfer.events()).not.toContain('execute-sent');
+  });
+
   it('an instant transfer ends settled, with each step in the journal before and after its call', async () => {
     script.verify();
     script.approach();

@@ -190,8 +190,11 @@ export interface ResourceStatus {
   executionStatus: string | null;
   /** What the customer has decided. Any value that the interface does not know means pending. */
   authorization: Authorization;
-  /** What became of it: executed (for a consent, confirmed), or ended for good. Null: the status does not say. */
-  became: 'executed' | 'failed' | 'cancelled' | null;
+  /**
+   * What became of it: executed (for a consent, confirmed), ordered for a later day, or ended for good. Null: the status does not
+   * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it.
+   */
+  became: 'executed' | 'ordered' | 'failed' | 'cancelled' | null;
   /** The bank has it, and nobody has authorised it so far. If the authorisation fails, it never runs. */
   awaitsSca?: true;
 }

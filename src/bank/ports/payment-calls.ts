@@ -10,6 +10,12 @@ export interface ExecutionStatus {
   status: SettlementStatus;
 }
 
+/** The answer to a verification. */
+export interface Verified extends Verification {
+  /** The bank has rejected the payment in the same answer. */
+  isRejected?: true;
+}
+
 /** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */
 export interface PaymentCalls {
   /** The name in messages: `transfer`, or the operation's name. */
@@ -19,7 +25,7 @@ export interface PaymentCalls {
    *
    * @param requestId the id of an earlier attempt, which this repeats byte for byte. It is only for an initiation
    */
-  verify(beforeSend: BeforeSend, requestId?: string): Promise<Verification>;
+  verify(beforeSend: BeforeSend, requestId?: string): Promise<Verified>;
   /** @param step `verify<N>`. @param data JSON from the operator, unchanged */
   verifyFurther(
     resourceId: string,

@@ -2,7 +2,7 @@ import { writeCommands } from '../../advice.ts';
 import type { Sca } from '../../bank/ports/customer.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
-import { isPending } from '../../domain/operation.ts';
+import { isPending, type StepEvent } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
@@ -52,7 +52,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
     const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     TRANSFERS.print(context, { ...asked, ...settled });
-    if (found && !isPending(found)) sayUnrecorded(context, current);
+    if (found && !isPending(found)) sayUnrecorded(context, current, found.type);
   } catch (error) {
     // The bank keeps a resource only until its operation has ended.
     if (!isRefusal(error) || !isEnded(current)) throw error;
@@ -107,10 +107,11 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   sayUnrecorded(context, last);
 }
 
-/** The journal does not have what the bank says now. */
-function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer): void {
-  const { flow, order } = transfer;
-  if (nextOperationStep(transfer, needsSettlement(order)) === 'done') return;
+/** The journal does not have what the bank says now. A bank may still reject or cancel what it has accepted. */
+function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer, found?: StepEvent['type']): void {
+  const { flow, order, state } = transfer;
+  const isTakenBack = state === 'executed' && (found === 'settlement' || found === 'cancelled');
+  if (!isTakenBack && nextOperationStep(transfer, needsSettlement(order)) === 'done') return;
   const command = writeCommands([['transfer', 'resume', flow]], repeated);
   terminal.say(`psd2 has not recorded this yet. Continue with: ${command}`);
 }

@@ -117,6 +117,7 @@ async function initiate(
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, payment.base, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
+    ...(transactionStatus === 'RJCT' && { isRejected: true }),
   };
 }
 

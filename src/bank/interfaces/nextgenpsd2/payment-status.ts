@@ -20,7 +20,10 @@ export function isOver(status: string): boolean {
   return ACCEPTED.includes(status) || [PART, 'RJCT', 'CANC'].includes(status);
 }
 
-/** What a status means for a payment, or for a bulk of them. One for a later day is ordered as soon as the bank has checked it. */
+/**
+ * What a status means for a payment, or for a bulk of them. One for a later day is ordered as soon as the bank has checked it, unless
+ * the customer still authorises it.
+ */
 export function resourceStatus(
   status: string,
   { futureDated, standing, isBulk }: Pick<TransferOrder, 'futureDated' | 'standing'> & { isBulk?: boolean },
@@ -37,13 +40,13 @@ export function resourceStatus(
       status: isAuthorized ? 'AUTHORIZED' : 'PENDING',
       bankStatus: status,
     },
-    became: becameOf(status, isPart || (isChecked && isLater)),
+    became: isPart ? 'executed' : isChecked && isLater ? 'ordered' : becameOf(status),
     ...(UNAUTHORISED.includes(status) && { awaitsSca: true }),
   };
 }
 
-function becameOf(status: string, isOrdered: boolean): ResourceStatus['became'] {
-  if (ACCEPTED.includes(status) || isOrdered) return 'executed';
+function becameOf(status: string): ResourceStatus['became'] {
+  if (ACCEPTED.includes(status)) return 'executed';
   if (status === 'CANC') return 'cancelled';
   return status === 'RJCT' ? 'failed' : null;
 }
