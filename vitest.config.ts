@@ -31,6 +31,8 @@ export default defineConfig({
     maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
+    // The projects, and later runs, read the same files as JavaScript. It finds them by their path and content.
+    experimental: { fsModuleCache: true },
     // The end of a run waits for the processes of the tests.
     teardownTimeout: MINUTE_MS,
     setupFiles: [
