@@ -67,7 +67,7 @@ async function showStatus(context: Context): Promise<void> {
     { title: 'Interface', value: (each) => each.interface },
     { title: 'Store', value: () => store.place.replace(/^in /, '') },
     { title: 'Customers', value: ({ customers: count }) => String(count) },
-    { title: 'Attention', value: (each) => writeItems(each.attention, terminal.writeTime) },
+    ...attentionColumns(writeItems(attention, terminal.writeTime), context.stdoutIsTerminal),
   ];
   output.record(found, columns, shape);
   if (attention.length === 0) return;
@@ -90,11 +90,18 @@ async function warnOfElsewhere(context: Context): Promise<void> {
   context.terminal.warn(`${elsewhere}. If the same bank has a new address, psd2 auth move takes them along.`);
 }
 
-function writeItems(items: readonly Item[], writeTime: (time: string) => string): string {
-  if (items.length === 0) return 'nothing';
+/** On a terminal the items stand below each other. In a pipe each has a line of its own, so that `grep` and mail can use it. */
+function attentionColumns(lines: readonly string[], onTerminal: boolean): Column<Status>[] {
+  const values = onTerminal ? [lines.join('\n')] : lines;
+  return values.map((value) => ({ title: 'Attention', value: () => value }));
+}
+
+/** At least one line. */
+function writeItems(items: readonly Item[], writeTime: (time: string) => string): string[] {
+  if (items.length === 0) return ['nothing'];
   const lines = items.slice(0, MAX_SHOWN).map((each) => cleanText(writeItem(each, writeTime)));
   const more = items.length - lines.length;
-  return [...lines, ...(more > 0 ? [`and ${more} more: psd2 status --json has all`] : [])].join('\n');
+  return [...lines, ...(more > 0 ? [`and ${more} more: psd2 status --json has all`] : [])];
 }
 
 /** `transfer tr-… unknown since 21 Nov 10:00, 12.50 EUR to Ada Lovelace, customer 1048262: psd2 transfer resume tr-…` */

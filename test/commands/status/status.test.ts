@@ -97,6 +97,19 @@ it('a person reads one line for each item, with its amount, customer and command
   expect(printed()).toContain('the login, customer 1000001: psd2 --customer 1000001 auth login');
 });
 
+it('in a pipe each thing that needs a person has a line of its own', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  for (const customer of ['1000001', '1000002'])
+    await storeLogin(before, customer, { refreshTokenExpiresAt: MAY });
+  const { context, printed } = openCommand(folder, OCTOBER, { format: 'table' });
+  await expect(runIn(context, 'status')).rejects.toMatchObject({ message: '2 things need a person' });
+  const lines = printed().split('\n');
+  expect(
+    lines.filter((line) => /^Attention\tlogin 100000[12] ended since .*auth login$/.test(line)),
+  ).toHaveLength(2);
+});
+
 const LINE: BatchLine = {
   ...{ line: 1, place: 'line 2', customer: null, from: parseProductId('0010482620') },
   ...{ fromIban: null, name: 'Ada Lovelace', iban: parseSepaIban('DE89370400440532013000') },
