@@ -1,4 +1,7 @@
+import type { BatchLine } from '../../src/domain/batch/line.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
+import { parseSepaIban } from '../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../src/domain/order/payment-amount.ts';
 import type { KeptConsent, KeptCustomer } from '../../src/store/ports/customers.ts';
 import type { Store } from '../../src/store/ports/store.ts';
 import type { ReadTokens } from '../../src/store/ports/tokens.ts';
@@ -20,6 +23,15 @@ const UNREAD = {
   failures: [{ productId: 'A', code: 'forbidden', message: refusal.message }],
 };
 
+const PERSON = { by: 'ada', user: 'ada', machine: 'm' };
+const LINE: BatchLine = {
+  ...{ line: 1, place: 'line 2', customer: null, from: null, fromIban: null, name: 'Ada Lovelace' },
+  ...{ iban: parseSepaIban('DE89370400440532013000'), amount: parsePaymentAmount('12.50'), currency: 'EUR' },
+  ...{ description: '', reference: null, executionDate: null, instant: false, urgent: false },
+  ...{ payeeVerified: false, address: null },
+  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
+};
+
 /** A consent that a customer granted in this minute. */
 export function granted(flow: string, minute = 0): KeptConsent {
   return {
@@ -39,7 +51,7 @@ export const granting =
 
 /** Fills a store with data of each kind. @returns the flow that is under way */
 export async function fillStore(store: Store): Promise<string> {
-  const { tokens, customers, flows, calls, notes, reads, results } = store.open('bank', BANK);
+  const { tokens, customers, flows, calls, notes, reads, results, batches } = store.open('bank', BANK);
   await tokens.change('42', (slot) => slot.write(login));
   await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
   await tokens.change('43', (slot) => slot.write(login));
@@ -56,6 +68,13 @@ export async function fillStore(store: Store): Promise<string> {
   await notes.refreshRefused('42', login, refusal);
   await reads.take({ day: DAY, customerId: '42', productId: null });
   await results.add([UNREAD]);
+  const told = { messageId: 'MSG-1', note: null, retryOf: null, payees: [], ...PERSON };
+  const { batch, sha256 } = await batches.add({
+    added: { format: 'csv', ...told },
+    lines: [LINE],
+    again: false,
+  });
+  await batches.change(batch, () => ({ type: 'approved', ...PERSON, by: 'bob', sha256 }));
   const failing = flows.begin('transfer', TRANSFER_BEGIN('Power'), async (open) => {
     await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
     throw new Error(open.current.flow);
@@ -74,7 +93,9 @@ function shown(tokens: ReadTokens | undefined) {
 
 /** What a worker of a store finds. */
 export async function foundIn(store: Store) {
-  const { tokens, customers, flows, calls, notes, reads, results } = store.open('bank', BANK);
+  const { tokens, customers, flows, calls, notes, reads, results, batches } = store.open('bank', BANK);
+  const orders = [];
+  for await (const batch of batches.list()) orders.push({ batch, lines: await batches.lines(batch) });
   const list = [];
   for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
   return {
@@ -88,6 +109,7 @@ export async function foundIn(store: Store) {
     histories: await Promise.all(list.map(({ flow }) => flows.history(flow))),
     calls: await calls.on(DAY),
     note: await notes.read('42', login),
+    orders,
     unread: await results.failed(new Date(0)),
     mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, { budget: 1 }),
   };

@@ -163,6 +163,7 @@ describe('the records of a folder', () => {
       expect.objectContaining({ kind: 'pseudonym' }),
       expect.objectContaining({ kind: 'audit', n: 1 }),
       expect.objectContaining({ kind: 'audit', n: 2 }),
+      expect.objectContaining({ kind: 'batch', lines: [expect.objectContaining({ line: 1 })] }),
       { kind: 'count', day, read: null, count: 1 },
       { kind: 'count', day, read: { customerId: '42', productId: '' }, count: 1 },
       expect.objectContaining({ kind: 'reads', customerId: '42' }),

@@ -53,7 +53,9 @@ export class BatchRows extends ProfileRows {
     const { data } = added.safeParse(events[0]?.event);
     if (data === undefined) throw batchIsDamaged(batch, 'psd2 did not write its first event');
     await this.database.transactionAgain(async (statements) => {
-      await statements.execute(`select set_config('synchronous_commit', 'on', true)`);
+      await statements.execute(
+        `select set_config('psd2.copying', 'on', true), set_config('synchronous_commit', 'on', true)`,
+      );
       const [known] = await statements.query(
         z.object({ events: z.number() }),
         'select events from psd2.batches where profile = $1 and batch = $2 for update',
