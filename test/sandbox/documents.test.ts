@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { textPdf } from '../../src/sandbox/documents/pdf.ts';
 import { workbook } from '../../src/sandbox/documents/statement.ts';
-import { launchChromium } from '../support/chromium.ts';
 import { codeOf, type Reply, useTestBank } from './tpp.ts';
 
 const CURRENT = '/private/customers/1048262/products/0010482620';
@@ -43,28 +42,6 @@ describe('a PDF', () => {
     expect(pdfLines(textPdf('T', lines))).toEqual([lines.slice(0, 64), ['64']]);
     expect(pdfLines(textPdf('T', []))).toEqual([[]]);
   });
-});
-
-test('an independent XML reader finds texts as texts and decimals as numbers in a sheet', async () => {
-  const texts = ['<x> & "y"', "it's", 'più 😀', ''];
-  const xml = workbook('A & B', [texts, [{ decimal: '-12.30' }]]).toString('utf8');
-  const browser = await launchChromium();
-  try {
-    const page = await browser.newPage();
-    const cells: unknown = await page.evaluate(`(() => {
-      const document = new DOMParser().parseFromString(${JSON.stringify(xml)}, 'application/xml');
-      const namespace = 'urn:schemas-microsoft-com:office:spreadsheet';
-      return [...document.getElementsByTagNameNS(namespace, 'Row')].map((row) =>
-        [...row.getElementsByTagNameNS(namespace, 'Data')].map((data) => [
-          data.getAttributeNS(namespace, 'Type'),
-          data.textContent,
-        ]),
-      );
-    })()`);
-    expect(cells).toEqual([texts.map((text) => ['String', text]), [['Number', '-12.30']]]);
-  } finally {
-    await browser.close();
-  }
 });
 
 test('a sheet escapes its own name', () => {
