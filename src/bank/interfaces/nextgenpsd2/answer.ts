@@ -177,9 +177,9 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
   const { code, says } = meaning;
   const { hint, next }: Partial<Meaning> = meaning.isForReadings && call.facts.reads === null ? {} : meaning;
   const { decided } = said;
-  const where = decided?.path ? ` (${decided.path})` : '';
   const words = decided?.text ?? decided?.code;
-  const detail = words ? `: ${words}${where}` : kindOf(answer);
+  const placed = decided?.path ? `${words?.replace(/\.$/, '')} (${decided.path})` : words;
+  const detail = words ? `: ${placed}` : kindOf(answer);
   const after = answer.headers['retry-after']?.slice(0, 40);
   const advice =
     code === 'too_many_calls' && after && !meaning.lasts ? `The bank says: retry after ${after}.` : hint;

@@ -101,6 +101,13 @@ describe('the code of the bank decides, then the HTTP status', () => {
     expect(error.message).toContain('not covered (access)');
   });
 
+  it('the full stop of the bank’s sentence does not stand before the path', async () => {
+    const tppMessages = [
+      { category: 'ERROR', code: 'FORMAT_ERROR', path: 'access', text: 'Not this field.' },
+    ];
+    expect((await failure(json({ tppMessages }, 400))).message).toMatch(/: Not this field \(access\)$/);
+  });
+
   it('the bank file says what a bank’s own codes mean', async () => {
     const file = {
       errors: {
