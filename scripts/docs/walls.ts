@@ -135,7 +135,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/cert': [...NOUN, 'certificates', 'make-folder.ts', 'store/disk'],
   'commands/completion': ['commands/declare.ts'],
   'commands/consent': NOUN,
-  'commands/customer': [...NOUN, 'commands/batch/rows.ts', 'store/audit'],
+  'commands/customer': [...NOUN, 'commands/batch/rows.ts', 'store/audit', 'store/batch'],
   'commands/demo': [...NOUN, 'commands/sandbox/profile.ts'],
   'commands/doctor': [
     ...NOUN,

@@ -1,10 +1,13 @@
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { accountsIn, accountsInRows } from '../../domain/pseudonymised.ts';
+import type { Psd2Error } from '../../errors.ts';
 import { type AuditFields, parseAuditLine } from '../../store/audit/chain.ts';
 import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
+import { unlessDamaged } from '../../store/batch/refusals.ts';
 import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
 import { syncFoldersOf } from '../../store/machine/sync-folders.ts';
+import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { CollectedData, StoredRows } from '../../store/ports/personal.ts';
 import type { Context } from '../context.ts';
 
@@ -16,6 +19,8 @@ export interface Collected extends CollectedData {
   /** The ids and IBANs of their accounts, as far as psd2 knows them. */
   accounts: string[];
   batches: { batch: Batch; lines: BatchLine[] }[];
+  /** The batches that psd2 cannot read, or that somebody has changed. Each may have payments of the customer. */
+  damagedBatches: { batch: string; damage: Psd2Error }[];
   audit: AuditFields[];
   /** The folders of `--out`, with the rows in them. */
   folders: { folder: string; files: StoredRows[] }[];
@@ -26,7 +31,7 @@ export interface Collected extends CollectedData {
  * Collects what psd2 keeps about a customer of the profile.
  *
  * @param more folders of syncs that psd2 does not remember
- * @throws Psd2Error `config` if something is damaged
+ * @throws Psd2Error `config` if something else than a batch is damaged
  */
 export async function collectFor(
   context: Context,
@@ -59,7 +64,7 @@ export async function collectFor(
   };
   return {
     ...found,
-    batches: await batchesOf(context, found),
+    ...(await batchesOf(context, found)),
     audit: await auditOf(context, found, wordsOf(all)),
     calls: callsOf(context, found),
   };
@@ -74,14 +79,20 @@ export function isUnknown(found: Collected): boolean {
 
 type Known = Pick<Collected, 'customerId' | 'pseudonym' | 'accounts' | 'flows'>;
 
-async function batchesOf(context: Context, known: Known): Promise<Collected['batches']> {
-  const { batches } = await context.store();
-  const found: Collected['batches'] = [];
-  for await (const batch of batches.list()) {
-    const lines = (await batches.lines(batch)).filter((line) => isLineOf(known, batch, line));
-    if (lines.length > 0) found.push({ batch, lines });
+async function batchesOf(
+  context: Context,
+  known: Known,
+): Promise<Pick<Collected, 'batches' | 'damagedBatches'>> {
+  const store = (await context.store()).batches;
+  const batches: Collected['batches'] = [];
+  const damagedBatches: Collected['damagedBatches'] = [];
+  const onDamaged: OnDamagedBatch = (damage, batch) => damagedBatches.push({ batch, damage });
+  for await (const batch of store.list(onDamaged)) {
+    const all = await unlessDamaged(batch.batch, onDamaged, () => store.lines(batch));
+    const lines = all?.filter((line) => isLineOf(known, batch, line)) ?? [];
+    if (lines.length > 0) batches.push({ batch, lines });
   }
-  return found;
+  return { batches, damagedBatches };
 }
 
 /** Whether a line of a batch pays for the customer: the file says so, a transfer does, or the account is theirs. */

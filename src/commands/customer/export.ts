@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, verb } from '../declare.ts';
 import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
@@ -48,6 +49,10 @@ const customerDocument = () =>
       }),
       'payments in batches',
     ),
+    damagedBatches: list(
+      z.string(),
+      'ids of batches that psd2 cannot read: payments of the customer in them may be missing here',
+    ),
     audit: rows('who did what for the customer: the fields of psd2 audit'),
     rows: list(
       z.object({
@@ -88,6 +93,8 @@ psd2 schema customer export prints its JSON Schema. Only you can read the file.
 
 psd2 remembers the folders of psd2 sync --out on this machine. Name others with --out. It does not know the files that psd2
 accounts export, accounts report and other commands have saved for you.
+
+If psd2 cannot read a batch, or somebody has changed it, the document has its id in damagedBatches, and the exit code is 12.
 ${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
   },
   (command) =>
@@ -103,23 +110,55 @@ ${examples('psd2 customer export 1000001 --file customer-1000001.json')}`,
     if (isUnknown(found))
       context.terminal.warn(`psd2 has nothing stored about customer ${customerId} of ${document.profile}.`);
     else await recordExport(context, customerId, 'customer');
-    if (path === '-') return context.output.json(document);
-    const bytes = Buffer.from(`${JSON.stringify(document, null, 2)}\n`, 'utf8');
-    await saveDocument(context, path, bytes);
-    const rowsIn = [...found.rows, ...found.folders.flatMap(({ files }) => files)];
-    const result = {
-      file: path,
-      bytes: bytes.length,
-      flows: found.flows.length,
-      rows: rowsIn.reduce((sum, each) => sum + each.rows.length, 0),
-    };
-    if (context.output.format !== 'table') context.output.record(result, [], counts);
+    if (path === '-') context.output.json(document);
+    else await saveExport(context, path, document, found);
+    refuseIncomplete(found);
   },
 );
 
+async function saveExport(
+  context: Context,
+  path: string,
+  document: Awaited<ReturnType<typeof documentOf>>,
+  found: Collected,
+): Promise<void> {
+  const bytes = Buffer.from(`${JSON.stringify(document, null, 2)}\n`, 'utf8');
+  await saveDocument(context, path, bytes);
+  const rowsIn = [...found.rows, ...found.folders.flatMap(({ files }) => files)];
+  const result = {
+    file: path,
+    bytes: bytes.length,
+    flows: found.flows.length,
+    rows: rowsIn.reduce((sum, each) => sum + each.rows.length, 0),
+  };
+  if (context.output.format !== 'table') context.output.record(result, [], counts);
+}
+
+/** @throws Psd2Error `needs_attention` if a batch could not be read, after everything else was written */
+function refuseIncomplete({ damagedBatches: [first, ...others], customerId }: Collected): void {
+  if (!first) return;
+  const more = others.length === 0 ? '' : ` ${others.length} more are damaged.`;
+  throw new Psd2Error(
+    'needs_attention',
+    `The document may lack payments of customer ${customerId}. ${first.damage.message}.${more}`,
+    { hint: 'It has all else. Restore the batch from a backup, and export again.' },
+  );
+}
+
 async function documentOf(context: Context, found: Collected) {
   const { home } = await context.wholeStore();
-  const { logins, accounts, flows, batches, audit, rows: stored, folders, calls, customerId } = found;
+  const {
+    logins,
+    accounts,
+    flows,
+    batches,
+    damagedBatches,
+    audit,
+    rows: stored,
+    folders,
+    calls,
+    customerId,
+  } = found;
   return {
     format: 'psd2-customer',
     version: 1,
@@ -129,6 +168,7 @@ async function documentOf(context: Context, found: Collected) {
     store: home,
     ...{ logins, accounts, flows },
     batches: batches.map(({ batch, lines }) => ({ batch: batch.batch, addedAt: batch.addedAt, lines })),
+    damagedBatches: damagedBatches.map(({ batch }) => batch),
     ...{ audit, rows: stored, folders, calls },
   };
 }

@@ -10,7 +10,7 @@ import { confirmed } from '../shared/confirmed.ts';
 import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
 import { type Collected, callsFor, collectFor, isUnknown } from './collected.ts';
-import { refuseUnfinished } from './unfinished.ts';
+import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
 const proof = () =>
   z.object({
@@ -36,6 +36,7 @@ const proof = () =>
         auditLines: whole('lines of the audit log, which did not change: only their pseudonym stays'),
       })
       .check(z.describe('records that the law wants kept, without what identifies the customer')),
+    damagedBatches: list(z.string(), 'ids of the batches that --leave-damaged left as they are'),
     elsewhere: list(z.string(), 'what psd2 cannot reach from here, in words'),
   });
 type Proof = Printed<typeof proof>;
@@ -56,7 +57,7 @@ the law wants them kept, but without the customer: a random pseudonym replaces t
 states, payees and references stay, so that nothing is paid twice. The audit log does not change, and --verify still
 succeeds: its lines had the pseudonym from the beginning, and psd2 forgets whose it was.
 
-psd2 refuses if a payment of the customer, or a batch with one, is not over. If the command is interrupted, run it again: it
+psd2 refuses if a payment of the customer, or a batch with one, is not over, or if it cannot read a batch. If the command is interrupted, run it again: it
 continues. With PostgreSQL it needs the rights of the owner of the tables. On stdout it prints the proof.
 ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes --json > forgotten.json')}`,
   },
@@ -69,18 +70,26 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
         collect,
         [],
       )
+      .option(
+        '--leave-damaged',
+        'leave batches as they are that psd2 cannot read or that somebody has changed',
+      )
       .option('--no-revoke', 'end nothing at the bank, for example if it cannot be reached any more'),
-  async (context, customer, { out, revoke }) => {
+  async (context, customer, { out, revoke, leaveDamaged = false }) => {
     const customerId = (await context.bankInterface()).readCustomerId(customer);
     const data = await context.store();
     await data.personal.assertMayForget();
     const found = await collectFor(context, customerId, out);
-    await refuseUnfinished(data, found);
+    const refuse = async (known: Collected) => {
+      if (!leaveDamaged) refuseDamaged(known);
+      await refuseUnfinished(data, known);
+    };
+    await refuse(found);
     if (!isUnknown(found)) await confirmForgetting(context, found, revoke);
     // No payment begins from now on, and what began since the first look is found.
     const result = await data.flows.exclusively(async () => {
       const now = await collectFor(context, customerId, out);
-      await refuseUnfinished(data, now);
+      await refuse(now);
       return isUnknown(now) ? nothing(context, customerId) : forgetNow(context, now, out, revoke);
     });
     printProof(context, result);
@@ -138,6 +147,7 @@ async function forgetNow(
     forgottenAt: context.world.now().toISOString(),
     atBank: ended,
     removed: withLogins(removed, before),
+    damagedBatches: found.damagedBatches.map(({ batch }) => batch),
     pseudonymised: {
       flows: found.flows.map(({ flow }) => flow),
       batches: found.batches.map(({ batch }) => batch.batch),
@@ -190,6 +200,7 @@ function nothing(context: Context, customerId: string): Proof {
     forgottenAt: context.world.now().toISOString(),
     atBank: { tokens: [], consents: [], refused: [] },
     removed: [],
+    damagedBatches: [],
     pseudonymised: { flows: [], batches: [], auditLines: 0 },
     elsewhere: ELSEWHERE,
   };
@@ -209,6 +220,7 @@ function printProof({ output, terminal }: Context, result: Proof): void {
       { title: 'Removed', value: () => removed.map(({ name, count }) => `${name} (${count})`).join(', ') },
       { title: 'Journals kept', value: () => `${pseudonymised.flows.length}` },
       { title: 'Batches kept', value: () => `${pseudonymised.batches.length}` },
+      { title: 'Batches not read', value: ({ damagedBatches }) => damagedBatches.join(', ') },
       { title: 'Audit lines kept', value: () => `${pseudonymised.auditLines}` },
       { title: 'Not reached', value: ({ elsewhere }) => elsewhere.join('; ') },
     ],

@@ -50,6 +50,22 @@ export async function refuseUnfinished(
     if (await isBatchUnfinished(flows, batches, batch)) throw openBatch(customerId, batch);
 }
 
+/**
+ * Refuses to forget a customer while a batch is damaged: psd2 cannot tell whether it pays for them, and later not at all.
+ *
+ * @throws Psd2Error `config` that names the first one
+ */
+export function refuseDamaged({ customerId, damagedBatches: [first] }: Collected): void {
+  if (!first) return;
+  throw new Psd2Error(
+    'config',
+    `psd2 cannot tell whether a batch has payments of customer ${customerId}. ${first.damage.message}`,
+    {
+      hint: 'Nothing was forgotten. Restore the batch from a backup. If you have none, add --leave-damaged to forget all else: the proof then names the batch.',
+    },
+  );
+}
+
 function isUnfinished(operation: Transfer | GenericOperation): boolean {
   switch (standingOf(operation)) {
     case 'open':

@@ -9,6 +9,7 @@ import { readError } from '../support/errors.ts';
 import { CUSTOMER, keepRunning, logIn, useSandbox } from '../support/psd2.ts';
 
 const ANNA = '1048262';
+const BRUNO = '2073915';
 const ACCOUNT = '0010482620';
 const SECRET_WORDS = 'rent of anna verdi';
 const order = (reference: string, ...more: string[]) => [
@@ -175,5 +176,42 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
     await operator.json(accounts, ['accounts', 'list', '--json'], { env: { PSD2_CUSTOMER: undefined } });
     const logins = await operator.psd2(['auth', 'list', '--json']);
     expect(logins.stdout).toMatch(/"customerId":"(?!1048262)\d+"/);
+  });
+
+  it('a batch that somebody has changed: export says so, and forget leaves it alone if the operator says so', async () => {
+    const options = { env: { PSD2_CUSTOMER: undefined } };
+    const [added] = await operator.json(
+      z.array(z.looseObject({ batch: z.string() })),
+      ['batch', 'list', '--json'],
+      options,
+    );
+    const batch = added?.batch ?? '';
+    const edited = "regexp_replace(content::text, '3.00', '4.00')::json";
+    if (server) server.sql('bank', `update psd2.batch_lines set content = ${edited}`);
+    else {
+      const [lines = ''] = readdirSync(operator.config, { recursive: true, encoding: 'utf8' }).filter(
+        (path) => path.endsWith(join(batch, 'lines.ndjson')),
+      );
+      const path = join(operator.config, lines);
+      writeFileSync(path, readFileSync(path, 'utf8').replace('3.00', '4.00'));
+    }
+
+    const exported = await operator.psd2(['customer', 'export', BRUNO, '--json'], options);
+    expect(readError(exported)).toMatchObject({ code: 'needs_attention', exitCode: 12 });
+    const document = z.looseObject({
+      customerId: z.literal(BRUNO),
+      damagedBatches: z.tuple([z.literal(batch)]),
+    });
+    document.parse(JSON.parse(exported.stdout));
+
+    const command = ['customer', 'forget', BRUNO, '--yes', '--json'];
+    const refused = readError(await operator.psd2(command, options));
+    expect(refused).toMatchObject({ exitCode: 3, hint: expect.stringContaining('add --leave-damaged') });
+    const logins = await operator.psd2(['auth', 'list', '--json']);
+    expect(logins.stdout).toContain(BRUNO);
+
+    const forgotten = await operator.json(proof, [...command, '--leave-damaged'], options);
+    expect(forgotten).toMatchObject({ damagedBatches: [batch], atBank: { tokens: { length: 2 } } });
+    expect((await operator.psd2(['auth', 'list', '--json'])).stdout).not.toContain(BRUNO);
   });
 });
