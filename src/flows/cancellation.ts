@@ -119,7 +119,9 @@ async function requested<Order extends OrderTarget>(
     if (!isSent || !(error instanceof Psd2Error) || isInterruption(error)) throw error;
     if (error.code === 'overtaken') throw error;
     if (await hasEnded(open, bank)) return null;
-    const { next = [[kind, 'cancel', flow]] } = error.context;
+    // A bank that does not cancel it will not do so the next time.
+    const verb = error.code === 'bank_refused' ? 'status' : 'cancel';
+    const { next = [[kind, verb, flow]] } = error.context;
     if (error.refusal !== undefined) await refuseExecuted(open, bank, name);
     throw error.with({ flow, next });
   }

@@ -701,7 +701,10 @@ describe('a cancellation', () => {
     bank.cancel(refused('CANCELLATION_INVALID', 405));
     bank.sca('finalised');
     bank.is('ACSP');
-    expect(await errorOf(paying.cancel())).toMatchObject({ code: 'bank_refused' });
+    expect(await errorOf(paying.cancel())).toMatchObject({
+      code: 'bank_refused',
+      next: [['transfer', 'status', paying.flow]],
+    });
     expect((await paying.stored()).state).toBe('executed');
   });
 });
