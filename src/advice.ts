@@ -23,7 +23,7 @@ const FOR_A_CUSTOMER: Readonly<Record<string, 'all' | readonly string[]>> = {
   customer: 'all',
   doctor: 'all',
   products: 'all',
-  auth: ['logout', 'refresh', 'status', 'token'],
+  auth: ['login', 'logout', 'refresh', 'status', 'token'],
   batch: ['list'],
   consent: ['list', 'request'],
   operation: ['list', 'prepare', 'run', 'status', 'verify'],
@@ -31,12 +31,15 @@ const FOR_A_CUSTOMER: Readonly<Record<string, 'all' | readonly string[]>> = {
   transfer: ['', 'create', 'list', 'prepare'],
 };
 
+/** Options with which such a command acts for no customer, or for all of them. */
+const NOT_FOR_ONE = ['--help', '--all-customers', '--client-credentials'];
+
 /** Whether a command of psd2 acts for a customer, so that `--customer` matters to it. @param words its arguments */
 export function isForCustomer(words: readonly string[]): boolean {
   const [noun = '', verb = ''] = words;
   if (noun.startsWith('--')) return isForCustomer(words.slice(2));
-  if (words.includes('--help') || words.includes('--all-customers') || !Object.hasOwn(FOR_A_CUSTOMER, noun))
-    return false;
+  const isForNone = NOT_FOR_ONE.some((option) => words.includes(option));
+  if (isForNone || !Object.hasOwn(FOR_A_CUSTOMER, noun)) return false;
   const verbs = FOR_A_CUSTOMER[noun];
   return verbs === 'all' || verbs?.includes(verb.startsWith('-') ? '' : verb) === true;
 }

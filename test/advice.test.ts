@@ -9,6 +9,7 @@ const FOR_A_CUSTOMER = [
   ...[
     'accounts transactions',
     'api',
+    'auth login',
     'auth logout',
     'auth refresh',
     'auth status',
@@ -42,8 +43,9 @@ describe('the commands that psd2 names', () => {
     [['sync', '--all-customers'], 'psd2 sync --all-customers'],
     [['transfer', '--help'], 'psd2 transfer --help'],
     [['transfer', 'resume', 'tr-1'], 'psd2 transfer resume tr-1'],
-    [['auth', 'login'], 'psd2 auth login'],
-    [['--profile', 'a', 'auth', 'login'], 'psd2 --profile a auth login'],
+    [['auth', 'login'], 'psd2 --customer 42 auth login'],
+    [['auth', 'login', '--client-credentials'], 'psd2 auth login --client-credentials'],
+    [['--profile', 'a', 'auth', 'login'], 'psd2 --customer 42 --profile a auth login'],
     [['--profile', 'a', 'accounts', 'list'], 'psd2 --customer 42 --profile a accounts list'],
     [['--customer', '7', 'consent', 'request'], 'psd2 --customer 7 consent request'],
   ])('%j is written as %s', (words, written) => {
