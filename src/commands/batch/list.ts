@@ -40,7 +40,12 @@ async function listBatches(context: Context, options: OptionsOf<typeof withFilte
   const profile = context.profile();
   const { batches, flows } = await context.store();
   const rows: ReturnType<typeof batchData>[] = [];
-  const warn = warnOfDamaged(context);
+  let damaged = 0;
+  const warnOf = warnOfDamaged(context);
+  const warn: typeof warnOf = (...about) => {
+    damaged += 1;
+    warnOf(...about);
+  };
   for await (const batch of batches.list(warn)) {
     const addedAt = Date.parse(batch.addedAt);
     if ((since && addedAt < since.getTime()) || (until && addedAt >= until.getTime())) continue;
@@ -55,7 +60,11 @@ async function listBatches(context: Context, options: OptionsOf<typeof withFilte
     if (!options.attention || needsPerson(row, known)) rows.push(row);
   }
   const isFiltered = Object.keys(options).length > 0 || customer !== undefined;
-  const none = isFiltered ? 'No batch matches.' : 'This profile has no batches.';
+  const none = isFiltered
+    ? 'No batch matches.'
+    : damaged > 0
+      ? 'psd2 can show no other batch.'
+      : 'This profile has no batches.';
   await context.output.table(rows, BATCH_COLUMNS, none, batchRows);
 }
 

@@ -121,8 +121,8 @@ export class PostgresBatches extends ProfileRows implements Batches {
     decide: (now: Batch) => BatchEvent | null,
   ): Promise<{ batch: Batch; recorded: boolean }> {
     await this.database.remember(this.profile);
-    for (;;) {
-      const batch = await this.#read(id);
+    for (let isBehind = false; ; isBehind = true) {
+      const batch = await this.#read(id, isBehind);
       const event = decide(batch);
       if (event === null) return { batch, recorded: false };
       const n = (this.#known.get(id)?.n ?? 0) + 1;
@@ -173,7 +173,8 @@ export class PostgresBatches extends ProfileRows implements Batches {
   ): Promise<string> {
     const stored = await statements.query(
       idRow,
-      'select batch from psd2.batches where profile = $1 and sha256 = $2 order by length(batch), batch',
+      // The id is what nobody can change: its lines and events refer to it.
+      'select batch from psd2.batches where profile = $1 and left(batch, 64) = $2 order by length(batch), batch',
       [this.profile, sha256],
     );
     const [first] = stored;
@@ -217,15 +218,19 @@ export class PostgresBatches extends ProfileRows implements Batches {
     return found?.writer === this.#writer;
   }
 
-  /** The batch, with the events that other workers have added since. */
-  async #read(id: string): Promise<Batch> {
+  /**
+   * The batch, with the events that other workers have added since.
+   *
+   * @param isBehind whether there are surely such events, whatever their number in `psd2.batches` says
+   */
+  async #read(id: string, isBehind = false): Promise<Batch> {
     let known = this.#known.get(id);
     const row = await this.lookOne(
       z.object({ events: z.number() }),
       'select events from psd2.batches where profile = $1 and batch = $2',
       [id],
     );
-    if (known && row && row.events <= known.n) return known.batch;
+    if (known && row && row.events <= known.n && !isBehind) return known.batch;
     const rows = await this.look(
       eventRow,
       'select n, at, event from psd2.batch_events where profile = $1 and batch = $2 and n > $3 order by n',

@@ -313,7 +313,8 @@ grant usage on schema psd2 to psd2_worker, psd2_reader;
 grant select, insert, update, delete on all tables in schema psd2 to psd2_worker;
 revoke insert, update, delete on psd2.store, psd2.tokens_of_schema_1 from psd2_worker;
 revoke update, delete on psd2.keys, psd2.flow_events, psd2.batch_lines, psd2.batch_events from psd2_worker;
-revoke delete on psd2.batches from psd2_worker;
+revoke update, delete on psd2.batches from psd2_worker;
+grant update (events) on psd2.batches to psd2_worker;
 revoke insert, update, delete on psd2.audit, psd2.audit_heads, psd2.pseudonyms from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
 grant execute on function

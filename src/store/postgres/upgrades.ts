@@ -306,7 +306,7 @@ create trigger batch_events_role before insert on psd2.batch_events
 do $$ begin
   if exists (select from pg_roles where rolname = 'psd2_worker') then
     if has_table_privilege('psd2_worker', 'psd2.flows', 'insert') then
-      grant select, insert, update on psd2.batches to psd2_worker;
+      grant select, insert, update (events) on psd2.batches to psd2_worker;
       grant select, insert on psd2.batch_lines, psd2.batch_events to psd2_worker;
     end if;
   end if;

@@ -97,6 +97,10 @@ it('a list of batches and the status name a batch that somebody has changed, and
   }
   const show = openCommand(place, '2026-03-02T10:00:00.000Z');
   await expect(runIn(show.context, 'batch', 'show', edited)).rejects.toMatchObject({ code: 'config' });
+  rmSync(join(at(whole), 'events', '1'));
+  const rest = openCommand(place, '2026-03-02T10:00:00.000Z', { env, format: 'table' });
+  await runIn(rest.context, 'batch', 'list');
+  expect(rest.said()).toContain('psd2 can show no other batch.');
 });
 
 it('a table of batches shows the number of a batch that has the content of another', async () => {
