@@ -143,8 +143,8 @@ describe('a bank that cannot be used', () => {
       code: 'not_logged_in',
       exitCode: 4,
       message: 'The customer 2073915 is not logged in with the profile "sandbox"',
-      hint: 'Logged in: 1048262. Or run: psd2 --profile sandbox auth login',
-      next: [['psd2', '--profile', 'sandbox', 'auth', 'login']],
+      hint: 'Logged in: 1048262. Or run: psd2 --customer 2073915 --profile sandbox auth login',
+      next: [['psd2', '--customer', '2073915', '--profile', 'sandbox', 'auth', 'login']],
     });
   });
 
