@@ -1,4 +1,5 @@
 import type { PayeeAddress } from '../../domain/batch/line.ts';
+import { isCountryCode } from '../../domain/order/address.ts';
 import { parseSepaText } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Texts } from './walk.ts';
@@ -58,8 +59,8 @@ export function readAddress(texts: Texts, path: string, report: Report): PayeeAd
     report(path, `The address lacks ${lacks}, so SEPA forbids it since 15 November 2026`);
     return null;
   }
-  if (!/^[A-Z]{2}$/.test(country)) {
-    report(`${path}/Ctry`, `The country ${JSON.stringify(country)} is not a code of two letters`);
+  if (!isCountryCode(country)) {
+    report(`${path}/Ctry`, `The country ${JSON.stringify(country)} is not a code of ISO 3166-1`);
     return null;
   }
   return { country, townName, ...address };

@@ -1,16 +1,12 @@
 import Big from 'big.js';
 import type { Account, BankInterface } from '../../bank/ports/bank.ts';
 import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { parseAddressPart, parseCountry } from '../../domain/order/address.ts';
 import type { FREQUENCIES } from '../../domain/order/frequency.ts';
 import { parseSepaIban, spacedIban } from '../../domain/order/iban.ts';
 import type { PayeeSource } from '../../domain/order/payee-check.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import {
-  parseDescription,
-  parsePayeeName,
-  parseReference,
-  parseSepaText,
-} from '../../domain/order/sepa-text.ts';
+import { parseDescription, parsePayeeName, parseReference } from '../../domain/order/sepa-text.ts';
 import { parseExecutionDate, parseSepaCurrency } from '../../domain/order/terms.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -128,13 +124,8 @@ function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'>
       hint: 'SEPA allows only addresses with both: --payee-town and --payee-country.',
     });
   }
-  if (!/^[A-Z]{2}$/.test(country))
-    throw new Psd2Error(
-      'usage',
-      `--payee-country ${JSON.stringify(country)} is not a code of two capital letters`,
-    );
   const part = (option: string, text: string | undefined, longest: number) =>
-    text === undefined ? undefined : parseSepaText(option, text, longest);
+    text === undefined ? undefined : parseAddressPart(option, text, longest);
   const street = part('--payee-street', payeeStreet, 70);
   const building = part('--payee-building', payeeBuilding, 16);
   const postcode = part('--payee-postcode', payeePostcode, 16);
@@ -142,8 +133,8 @@ function readAddress(options: OrderOptions): Pick<TransferOrder, 'payeeAddress'>
     ...(street !== undefined && { street }),
     ...(building !== undefined && { building }),
     ...(postcode !== undefined && { postcode }),
-    town: parseSepaText('--payee-town', town, 35),
-    country,
+    town: parseAddressPart('--payee-town', town, 35),
+    country: parseCountry('--payee-country', country),
   };
   return { payeeAddress };
 }

@@ -171,6 +171,7 @@ describe('a pain.001', () => {
   test.each([
     ['the town', '<Ctry>IT</Ctry><AdrLine>Via Roma 1</AdrLine>', /lacks town \(TwnNm\), so SEPA forbids it/],
     ['the country', '<TwnNm>Roma</TwnNm>', /lacks country \(Ctry\)/],
+    ['a country that exists', '<TwnNm>Roma</TwnNm><Ctry>ZZ</Ctry>', /"ZZ" is not a code of ISO 3166-1/],
     ['both', '', /lacks town \(TwnNm\) and country \(Ctry\)/],
   ])('with an address without %s is not paid', async (_what, parts, message) => {
     const payee = `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;

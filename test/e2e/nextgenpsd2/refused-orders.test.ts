@@ -40,6 +40,20 @@ describe('an order that the guards or the bank file do not take', () => {
     ['a text outside of SEPA', ['--description', 'Zażółć 漢'], {}, 'invalid_text', /character/],
     ['an address without a town', ['--payee-country', 'DE', '--payee-street', 'Ring'], {}, 'usage', /town/],
     ['an address without a country', ['--payee-town', 'Berlin'], {}, 'usage', /country/],
+    [
+      'an address with a blank town',
+      ['--payee-town', ' ', '--payee-country', 'DE'],
+      {},
+      'invalid_text',
+      /town is empty/,
+    ],
+    [
+      'an address in no country',
+      ['--payee-town', 'Berlin', '--payee-country', 'ZZ'],
+      {},
+      'usage',
+      /code of a country/,
+    ],
     ['an amount above the limit', [], { PSD2_MAX_AMOUNT: '12.49' }, 'invalid_amount', /12\.49/],
     [
       'an instant transfer to a payee whom nobody has checked',

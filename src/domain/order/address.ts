@@ -1,0 +1,36 @@
+import { Psd2Error } from '../../errors.ts';
+import { parseSepaText } from './sepa-text.ts';
+
+/** The codes of ISO 3166-1, and that of Kosovo, which SEPA messages and IBANs use. */
+const COUNTRY_CODES = new Set(
+  (
+    'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
+    'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR ' +
+    'GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP ' +
+    'KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT ' +
+    'MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW ' +
+    'SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ ' +
+    'UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW'
+  ).split(' '),
+);
+
+/** Whether a country has this code. */
+export function isCountryCode(code: string): boolean {
+  return COUNTRY_CODES.has(code);
+}
+
+/** The payee's country. @throws Psd2Error `usage` */
+export function parseCountry(called: string, code: string): string {
+  const text = `${called} ${JSON.stringify(code)}`;
+  if (!/^[A-Z]{2}$/.test(code)) throw new Psd2Error('usage', `${text} is not a code of two capital letters`);
+  if (isCountryCode(code)) return code;
+  throw new Psd2Error('usage', `${text} is not the code of a country`, {
+    hint: 'The codes are those of ISO 3166-1, for example DE, IT, and GB for the United Kingdom.',
+  });
+}
+
+/** A part of the payee's address. Banks refuse an empty one. @throws Psd2Error `invalid_text` */
+export function parseAddressPart(called: string, text: string, maximum: number): string {
+  if (text.trim() === '') throw new Psd2Error('invalid_text', `${called} is empty`);
+  return parseSepaText(called, text, maximum);
+}
