@@ -37,8 +37,9 @@ export async function lookAt(
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
   const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
-  const progress = initiation && (await progressOf(sca, operation).catch(failed));
+  const linked = initiation && (await progressOf(sca, operation).catch(failed));
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
+  const progress = linked ?? (await progressWithoutLink(sca, operation, status).catch(failed));
   if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
   if (progress instanceof Psd2Error) {
     // The bank says what became of the payment, although it does not say how far the authorisation is.
@@ -105,6 +106,27 @@ export async function progressOf(
 ): Promise<ScaProgress | null> {
   if (!links || !sca.progress) return null;
   return sca.progress(links, transactionId).catch(noneIfRefused);
+}
+
+/**
+ * How far the authorisation is, of a payment that the bank has only checked, and whose links do not say it: a bank may have checked it
+ * before the customer has authorised it. Null if the bank does not say.
+ */
+async function progressWithoutLink(
+  sca: Sca,
+  { initiation, bulk, links, transactionId, verification }: Operation<OrderTarget>,
+  { authorization, became }: ResourceStatus,
+): Promise<ScaProgress | null> {
+  const isOnlyChecked = authorization.status === 'AUTHORIZED' && (became === null || became === 'ordered');
+  const isAlone = initiation !== null && bulk === null && links?.status === undefined && !links?.isDone;
+  if (!isOnlyChecked || !isAlone || !verification || !sca.progressWithoutLink) return null;
+  try {
+    return await sca.progressWithoutLink(verification.resourceId, transactionId);
+  } catch (error) {
+    // Not every bank has these calls.
+    if (isRefusal(error) || (error instanceof Psd2Error && error.code === 'bank_answer')) return null;
+    throw error;
+  }
 }
 
 /** The bank's failure. @throws what is none */

@@ -463,6 +463,11 @@ describe('the customer', () => {
 describe('the bank’s own word for a payment', () => {
   const LATER = { futureDays: 60 };
   const inADay = { executionDate: parseDate('--date', '2026-11-22'), futureDated: true };
+  const failing = refused('INTERNAL_SERVER_ERROR', 500);
+  const fails = (path: string) => {
+    for (const _ of ['at once', 'retry', 'retry', 'retry'])
+      recorded.expect('GET', `/v1/payments/sepa-credit-transfers/p1/${path}`, failing);
+  };
 
   it.each(['started', 'unconfirmed', 'failed'])(
     'has checked one for a later day, but its authorisation is %s: it is not ordered',
@@ -478,6 +483,53 @@ describe('the bank’s own word for a payment', () => {
       expect(standingOf(kept)).toBe('sent');
     },
   );
+
+  describe('has only checked it, and no link leads to the authorisation', () => {
+    const WITHOUT_LINK = { transactionStatus: 'ACTC', _links: { scaRedirect: { href: PAGE } } };
+    const LIST = '/v1/payments/sepa-credit-transfers/p1/authorisations';
+
+    it.each([
+      ['for a later day', inADay],
+      ['for today', {}],
+    ])('%s: the customer has not authorised it, so it stays open', async (_day, order) => {
+      const paying = await payment(LATER, { order });
+      paying.customer.scaTimeoutMs = 100;
+      bank.initiate(WITHOUT_LINK);
+      bank.is('ACTC');
+      bank.authorisations('a1');
+      bank.sca('received');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+      const kept = await paying.stored();
+      expect(kept).toMatchObject({ state: 'authorizing', transactionStatus: 'ACTC', scaStatus: 'received' });
+      expect(standingOf(kept)).toBe('sent');
+    });
+
+    it('one of its authorisations is done: it is ordered', async () => {
+      const paying = await payment(LATER, { order: inADay });
+      bank.initiate(WITHOUT_LINK);
+      bank.is('ACTC');
+      bank.authorisations('a1', 'a2');
+      bank.sca('finalised');
+      expect((await paying.run()).state).toBe('executed');
+    });
+
+    it('the bank does not list authorisations: its status alone counts', async () => {
+      const paying = await payment(LATER, { order: inADay });
+      bank.initiate(WITHOUT_LINK);
+      bank.is('ACTC');
+      recorded.expect('GET', LIST, refused('SERVICE_INVALID', 405));
+      expect((await paying.run()).state).toBe('executed');
+    });
+
+    it('the bank fails to list authorisations: nothing is decided', async () => {
+      const paying = await payment(LATER, { order: inADay });
+      bank.initiate(WITHOUT_LINK);
+      bank.is('ACTC');
+      fails('authorisations');
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_failing' });
+      expect(await paying.stored()).toMatchObject({ state: 'authorizing' });
+    });
+  });
 
   it.each(['RJCT', 'CANC'])(
     'is %s on the day of one that was ordered: resume records it, and its reference is free',
@@ -512,12 +564,6 @@ describe('the bank’s own word for a payment', () => {
     expect(isPlainlyFailed(kept)).toBe(true);
     expect(paying.customer.visited).toEqual([]);
   });
-
-  const failing = refused('INTERNAL_SERVER_ERROR', 500);
-  const fails = (path: string) => {
-    for (const _ of ['at once', 'retry', 'retry', 'retry'])
-      recorded.expect('GET', `/v1/payments/sepa-credit-transfers/p1/${path}`, failing);
-  };
 
   it('decides, although the bank does not say how far the authorisation is', async () => {
     const paying = await payment();

@@ -285,6 +285,8 @@ export interface Sca {
   proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
   /** The number of authorisations that the bank has of a resource. */
   count?(resourceId: string, transactionId: string): Promise<number>;
+  /** How far an authorisation is, if the bank gave no link to ask. Null if the bank lists none. */
+  progressWithoutLink?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
   /** How far an authorisation is. Null if the bank gave no link to ask. */
   progress?(links: ScaLinks, transactionId: string): Promise<ScaProgress | null>;
   /** Sends the confirmation code that the customer's browser brought back. */

@@ -3,14 +3,15 @@ import type { Initiation } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
-import type { ScaLinks } from '../../ports/customer.ts';
+import type { ScaLinks, ScaProgress } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
 import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { isOver, resourceStatus, settlementOf } from './payment-status.ts';
-import { type Authorised, linksOf, scaOf } from './sca.ts';
+import { type Authorised, linksOf, progressOf, scaOf } from './sca.ts';
+import { scaStatusAnswer } from './wire/consent.ts';
 import {
   authorisationsAnswer,
   cancellationAnswer,
@@ -39,7 +40,8 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
     start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
     scope: (resourceId) => description.oauth.scope.pis.replace('{paymentId}', resourceId),
     status: async (resourceId) => resourceStatus(await status(resourceId), { ...order, isBulk }),
-    count: (resourceId) => countOf(payment, resourceId),
+    count: async (resourceId) => (await authorisationsOf(payment, resourceId)).length,
+    progress: (resourceId) => furthestProgress(payment, resourceId),
   };
   return {
     name: isBulk ? 'bulk payment' : order.standing ? 'standing order' : 'transfer',
@@ -157,10 +159,27 @@ function reportIn({ body, said }: NextGenAnswer): string | null {
   return said.json === undefined ? (readPain002(body.toString('utf8'))?.status ?? null) : null;
 }
 
-async function countOf(payment: Payment, paymentId: string): Promise<number> {
+async function authorisationsOf(payment: Payment, paymentId: string): Promise<string[]> {
   const call = paymentCall(payment, 'getPaymentInitiationAuthorisation', paymentId);
-  const { data } = await ask(payment.bank, { ...call, decides: true }, authorisationsAnswer);
-  return data.authorisationIds.length;
+  return (await ask(payment.bank, { ...call, decides: true }, authorisationsAnswer)).data.authorisationIds;
+}
+
+/** More than the authorisations of a payment: psd2 begins one, and another if that has failed. */
+const MOST_AUTHORISATIONS = 10;
+
+/** How far the authorisation is that is done, if there is one. Else that of the last one. */
+async function furthestProgress(payment: Payment, paymentId: string): Promise<ScaProgress | null> {
+  const { service, product } = payment.initiation;
+  const ids = await authorisationsOf(payment, paymentId);
+  if (ids.length > MOST_AUTHORISATIONS) return null;
+  let last: ScaProgress | null = null;
+  for (const authorisationId of ids) {
+    const values = { 'payment-service': service, 'payment-product': product, paymentId, authorisationId };
+    const call = callOf(payment.paths, 'getPaymentInitiationScaStatus', values, payment.transactionId);
+    last = progressOf((await ask(payment.bank, call, scaStatusAnswer)).data);
+    if (last.means === 'done') return last;
+  }
+  return last;
 }
 
 function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {

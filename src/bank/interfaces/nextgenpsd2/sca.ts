@@ -26,6 +26,8 @@ export interface Authorised {
   status(resourceId: string, transactionId: string): Promise<ResourceStatus>;
   /** As {@link Sca.count}. */
   count?(resourceId: string, transactionId: string): Promise<number>;
+  /** As {@link Sca.progressWithoutLink}. */
+  progress?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
 }
 
 /** SCA of consents. */
@@ -60,6 +62,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     },
     status: (resourceId, transactionId) => authorised.status(resourceId, transactionId),
     ...(authorised.count && { count: authorised.count }),
+    ...(authorised.progress && { progressWithoutLink: authorised.progress }),
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
     progress: (links, transactionId) => progress(calls, links, transactionId),
     async confirmCode({ links, code, transactionId, beforeSend }) {
@@ -228,7 +231,8 @@ const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {
   failed: 'failed',
 };
 
-function progressOf({
+/** What an SCA status means. */
+export function progressOf({
   scaStatus,
   psuMessage,
 }: {
