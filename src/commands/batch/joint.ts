@@ -196,7 +196,7 @@ async function resumeJoint(
   }
   for (const line of share) {
     const its = lines.find((each) => each.line === line.line);
-    if (its) refuseOtherOrder(line, (await flows.find('transfer', its.flow)).order);
+    if (its) refuseOtherOrder(batch, line, (await flows.find('transfer', its.flow)).order);
   }
   await payer.opened.flows.resume('operation', flow, (open) =>
     drive(payment, payer, kind, {

@@ -1,4 +1,5 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
+import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { isOver, standingOf } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
@@ -26,7 +27,7 @@ import {
   refuseDuplicate,
   takesLine,
 } from './prepare-line.ts';
-import { isBeforeAll } from './rows.ts';
+import { isBeforeAll, referenceOf } from './rows.ts';
 
 /**
  * Pays a line by a transfer of its own, as far as possible now. The transfer is durable and holds the line's reference, and the
@@ -117,12 +118,12 @@ async function resumeLine(
   known: Transfer,
   extent: Extent,
 ): Promise<void> {
-  refuseOtherOrder(line, known.order);
+  const batch = await payment.batches.find(payment.batch);
+  refuseOtherOrder(batch, line, known.order);
   if (isOver(known) && standingOf(known) !== 'sent') return;
   const payer = await payment.payerOf({ customer: known.order.customerId });
   const calls = payer.opened.bank.payments.transfer(known);
   if (await awaitsCustomer(payment, payer, known, calls)) return;
-  const batch = await payment.batches.find(payment.batch);
   const checked = known.accepted ? null : await checkedPayee(payment, payer.context, batch, line);
   if (checked === 'refused') return;
   await payer.opened.flows.resume('transfer', known.flow, (open) =>
@@ -143,14 +144,23 @@ export async function awaitsCustomer(
 }
 
 /** @throws Psd2Error `config` if the transfer of a line is not the payment that the line orders */
-export function refuseOtherOrder(line: BatchLine, order: TransferOrder): void {
-  const isSame =
+export function refuseOtherOrder(batch: Batch, line: BatchLine, order: TransferOrder): void {
+  const isSamePayment =
     order.to === line.iban &&
     order.amount === line.amount &&
     order.currency === line.currency &&
     order.name === line.name &&
-    order.instant === line.instant;
-  if (isSame) return;
+    order.description === line.description &&
+    order.reference === referenceOf(batch, line) &&
+    order.instant === line.instant &&
+    order.urgent === line.urgent;
+  // What the line does not say, the run that began the transfer chose.
+  const isSameDebit =
+    (line.from === null || order.from === line.from) &&
+    (line.fromIban === null || order.fromIban === line.fromIban) &&
+    (line.customer === null || order.customerId === line.customer) &&
+    (line.executionDate === null || order.executionDate === line.executionDate);
+  if (isSamePayment && isSameDebit) return;
   throw new Psd2Error('config', `The transfer of payment ${line.line} is not what the batch orders`, {
     hint: 'Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.',
   });
