@@ -1,4 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
+import { hashOf } from '../../store/batch/refusals.ts';
+import type { Batches } from '../../store/ports/batches.ts';
 import { examples, verb } from '../declare.ts';
 import { printAdded } from './add.ts';
 import { BATCH, readBatch } from './batches.ts';
@@ -34,19 +36,31 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     const payees = batch.payees
       .filter(({ line }) => numbers.includes(line))
       .map((check) => ({ ...check, line: numbers.indexOf(check.line) + 1 }));
+    // Lines that failed again have the content of the batch that failed.
+    const again = isWhole && sha256 === batch.sha256;
+    if (!again) await refuseSame(batches, hashOf(lines));
     const added = await batches.add({
       added: {
         ...{ format, messageId: null, note: batch.note, retryOf: batch.batch, payees },
         ...person,
       },
       lines,
-      // Lines that failed again have the content of the batch that failed.
-      again: isWhole && sha256 === batch.sha256,
+      again,
     });
     await auditBatch({ audit }, 'added', added, person);
     await printAdded(context, { batch: added, lines }, () => readLines(flows, added, lines));
   },
 );
+
+/** An earlier retry has the same payments. @throws Psd2Error `usage` */
+async function refuseSame(batches: Batches, content: string): Promise<void> {
+  for await (const { batch } of batches.list(() => {}))
+    if (batch === content)
+      throw new Psd2Error('usage', `The batch ${batch} has these payments already`, {
+        hint: 'psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:',
+        next: [['batch', 'show', batch]],
+      });
+}
 
 function hintFor(known: readonly KnownLine[]): string {
   const refused = known.find(({ outcome }) => outcome === 'refused');
