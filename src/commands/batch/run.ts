@@ -104,7 +104,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
   else if (stop !== null) throw withNext(batch.batch, stop);
-  refuseUnpaid(batch.batch, ends);
+  refuseUnpaid(batch.batch, ends, way);
 }
 
 /** Pays lines and prints each. @returns their ends, and what stopped the run; null if nothing did */
@@ -259,7 +259,7 @@ class Progress {
 }
 
 /** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `not_authorised` (6) unless all are paid */
-function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
+function refuseUnpaid(batch: string, ends: readonly KnownLine[], { isBasket }: Way): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const again = { next: [['batch', 'run', batch]] };
   const unknown = count('unknown');
@@ -286,6 +286,16 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[]): void {
         : afterRefusals(batch, { unpaid, refused, own }),
     );
   const awaited = count('awaited');
+  const unasked = ends.filter(({ row: { state } }) => state === 'verified').length;
+  if (isBasket && unasked > 0)
+    throw new Psd2Error(
+      'not_authorised',
+      `The customer could not be asked for ${unasked} of ${ends.length} payments`,
+      {
+        hint: 'The bank has the payments, but not the signing basket. Have each payment authorised alone with:',
+        next: [['batch', 'run', batch, '--as', 'single']],
+      },
+    );
   if (awaited > 0)
     throw new Psd2Error(
       'not_authorised',

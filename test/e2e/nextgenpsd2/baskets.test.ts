@@ -106,7 +106,10 @@ it('after a lost answer to a basket, its payments are authorised alone, and each
   expect((await run(batch)).code).toBe(9);
   expect((await report(batch)).map(({ state }) => state)).toEqual(['unknown', 'unknown']);
   // The bank has the payments in that basket, and takes them into no other one.
-  expect((await run(batch)).code).toBe(6);
+  expect(readError(await run(batch))).toMatchObject({
+    exitCode: 6,
+    next: [['psd2', 'batch', 'run', batch, '--as', 'single']],
+  });
   expect((await report(batch)).map(({ state }) => state)).toEqual(['verified', 'verified']);
   const before = (await changes()).length;
   expect((await run(batch, '--as', 'single')).code).toBe(0);
