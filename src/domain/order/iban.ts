@@ -1,5 +1,6 @@
 import { electronicFormatIBAN, extractIBAN, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import { Psd2Error } from '../../errors.ts';
+import { nameOfCharacter } from './sepa-text.ts';
 
 /** A valid IBAN in compact upper case. */
 export type Iban = string & { readonly __iban: unique symbol };
@@ -35,7 +36,7 @@ export function parseSepaIban(text: string): Iban {
   const odd = /[^A-Za-z0-9 ]/u.exec(text);
   if (odd)
     return refuse(
-      `contains the character ${JSON.stringify(odd[0])}: only letters, digits and spaces are allowed`,
+      `contains the character ${nameOfCharacter(odd[0])}: only letters, digits and spaces are allowed`,
     );
   const compact = electronicFormatIBAN(text) ?? '';
   if (isIban(compact)) {

@@ -14,7 +14,7 @@ export function parseSepaText(called: string, text: string, maximum: number): st
   if (odd) {
     throw new Psd2Error(
       'invalid_text',
-      `${called} contains the character ${JSON.stringify(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
+      `${called} contains the character ${nameOfCharacter(odd[0])} at position ${[...text.slice(0, odd.index)].length + 1}, which SEPA does not allow`,
       { hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed." },
     );
   }
@@ -25,6 +25,13 @@ export function parseSepaText(called: string, text: string, maximum: number): st
     );
   }
   return text;
+}
+
+/** A character for a message: in quotes, or as its code point if nobody could see it there. */
+export function nameOfCharacter(character: string): string {
+  const isSeen = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character) || character <= '\u007f';
+  if (isSeen) return JSON.stringify(character);
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
 /** The payee's name: 1 to 70 characters. @throws Psd2Error `invalid_text` */

@@ -61,7 +61,7 @@ it.each([
   ['', 'is empty'],
   ['   ', 'is empty'],
   ['IT60-X054', 'contains the character "-": only letters, digits and spaces are allowed'],
-  ['IT60\u00a0X054', 'contains the character "\u00a0": only letters, digits and spaces are allowed'],
+  ['IT60\u00a0X054', 'contains the character U+00A0: only letters, digits and spaces are allowed'],
   ['IT60😀', 'contains the character "😀": only letters, digits and spaces are allowed'],
   ['DE893704004405320130', 'has 20 characters, which is not the length of an IBAN of DE'],
   ['GB96BARC202015300934591', 'has 23 characters, which is not the length of an IBAN of GB'],

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import {
   comparableReference,
+  nameOfCharacter,
   parseDescription,
   parsePayeeName,
   parseReference,
@@ -28,7 +30,7 @@ it('psd2 refuses every other character and names its position, counted in charac
         expect(() => parseDescription(before.join('') + odd + after)).toThrow(
           expect.objectContaining({
             code: 'invalid_text',
-            message: `--description contains the character ${JSON.stringify(odd)} at position ${before.length + 1}, which SEPA does not allow`,
+            message: `--description contains the character ${nameOfCharacter(odd)} at position ${before.length + 1}, which SEPA does not allow`,
             hint: "Letters without accents, digits, spaces and / - ? : ( ) . , ' + are allowed.",
           }),
         );
@@ -124,4 +126,11 @@ describe('equal references', () => {
     expect(comparableReference('INV 1')).not.toBe(comparableReference('INV1'));
     expect(comparableReference('INV-1')).not.toBe(comparableReference('INV-10'));
   });
+});
+
+it('a message gives a character that nobody can see as its code point', () => {
+  expect(() => parseDescription('a\u00a0b')).toThrow('the character U+00A0 at position 2');
+  expect(() => parseDescription('\u200bab')).toThrow('the character U+200B at position 1');
+  expect(() => parseDescription('caf\u00e9')).toThrow('the character "\u00e9" at position 4');
+  expect(() => parseSepaIban('DE89\u00a0370400440532013000')).toThrow('the character U+00A0');
 });
