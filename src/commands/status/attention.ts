@@ -64,7 +64,7 @@ async function waitingBatches(context: Context): Promise<Item[]> {
     items.push({
       ...{ kind: 'batch', id: batch.batch, state: 'added', since: batch.addedAt, customerId: null },
       ...{ amount: isOne ? total.amount : null, currency: isOne ? total.currency : null },
-      message: `${batch.lines} payments, ${batch.has} of ${batch.needed} approvals`,
+      message: `${batch.lines} ${batch.lines === 1 ? 'payment' : 'payments'}, ${batch.has} of ${batch.needed} approvals`,
       next: commandOf(['batch', 'approve', batch.batch], { profile: context.repeated.profile }),
     });
   }

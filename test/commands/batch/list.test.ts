@@ -88,7 +88,9 @@ it('a list of batches and the status name a batch that somebody has changed, and
   expect(JSON.parse(list.printed())).toMatchObject([{ batch: whole }]);
   const status = openCommand(place, '2026-03-02T10:00:00.000Z', { env });
   await expect(runIn(status.context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
-  expect(JSON.parse(status.printed()).attention).toMatchObject([{ id: whole }]);
+  expect(JSON.parse(status.printed()).attention).toMatchObject([
+    { id: whole, message: '1 payment, 0 of 1 approvals' },
+  ]);
   for (const said of [list.said(), status.said()]) {
     expect(said).toMatch(
       new RegExp(`cannot show ${edited}\\. The lines of the batch ${edited} .* not those that were added`),
