@@ -107,7 +107,7 @@ async function cancelThere<K extends Kind>(
       await noun.cancelAtBank?.(context, opened, open, paste);
     } catch (error) {
       if (open.current !== before) noun.print(context, open.current);
-      throw error;
+      throw open.current === before ? error : withWayOn(error, kind, flow);
     } finally {
       await noun.tidy?.(context, open.current);
     }
@@ -116,6 +116,19 @@ async function cancelThere<K extends Kind>(
     const freed = noun.referenceOf(open.current);
     if (freed !== null && standingOf(open.current) === 'refused')
       terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
+  });
+}
+
+/** Says how to go on after an interruption: the bank may have the request, and only the customer's SCA is missing. */
+function withWayOn(error: unknown, kind: string, flow: string): unknown {
+  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  return error.with({
+    hint: `The ${kind} may be cancelled or not. Ask the bank, or ask it again to cancel it, with:`,
+    next: [
+      [kind, 'status', flow],
+      [kind, 'cancel', flow],
+    ],
+    flow,
   });
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readError } from '../support/errors.ts';
-import { readDocument } from '../support/psd2.ts';
+import { ADDRESS, readDocument } from '../support/psd2.ts';
 import { useSecondDoor } from './second-door-customer.ts';
 
 // Payments at the second door: the customer commits them, and the bank runs them without psd2.
@@ -65,6 +65,23 @@ describe.each([
     const cancelled = await operator.json(transfer, ['transfer', 'cancel', flow, '--yes']);
     expect(cancelled).toMatchObject({ flow, state: 'cancelled', transactionStatus: 'CANC' });
     expect(await pay(...order)).toMatchObject({ state: 'executed', reference: 'LATER-1' });
+  });
+
+  it('Ctrl-C while the customer authorises a cancellation: the error says how to go on', async () => {
+    const date = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+    const { flow } = await pay('--amount', '4.00', '--date', date);
+    const cancelling = await operator.start(['transfer', 'cancel', flow, '--yes', '--json'], {
+      PSD2_BROWSER: 'none',
+    });
+    await cancelling.prints(ADDRESS);
+    cancelling.kill('SIGINT');
+    expect(readError(await cancelling.ended)).toMatchObject({
+      ...{ code: 'interrupted', exitCode: 130, flow },
+      next: [
+        ['psd2', 'transfer', 'status', flow],
+        ['psd2', 'transfer', 'cancel', flow],
+      ],
+    });
   });
 
   it('a standing order is taken, and funds are confirmed', async () => {
