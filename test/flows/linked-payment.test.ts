@@ -78,6 +78,45 @@ describe('a payment', () => {
   });
 
   it.each([
+    ['payee', (body: string) => body.replace('IT60X0542811101000000123456', 'DE89370400440532013000')],
+    ['name', (body: string) => body.replace('Mario Rossi', 'Maria Rossi')],
+    ['amount', (body: string) => body.replace('12.50', '999.00')],
+    ['currency', (body: string) => body.replace('EUR', 'USD')],
+    ['account', (body: string) => body.replace('DE02100100109307118603', 'DE89370400440532013000')],
+    ['day', (body: string) => body.replace('{', '{"requestedExecutionDate":"2030-01-01",')],
+    ['repetition', (body: string) => body.replace('{', '{"frequency":"Daily",')],
+    ['form', () => '<Document/>'],
+  ])('somebody has changed its %s in the store: psd2 sends nothing', async (_, changed) => {
+    const paying = await payment();
+    const [created = '', ...rest] = paying.lines();
+    const line = JSON.parse(created);
+    line.event.initiation.body = changed(line.event.initiation.body);
+    const edited = await payment({}, { journal: [JSON.stringify(line), ...rest] });
+    for (const _ of ['at once', 'resumed'])
+      expect(await errorOf(edited.run())).toMatchObject({
+        code: 'config',
+        message: 'The stored payment is not the one that was ordered',
+      });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('its service is another one in the store: psd2 sends nothing', async () => {
+    const [created = ''] = (await payment()).lines();
+    const line = JSON.parse(created);
+    line.event.initiation.service = 'periodic-payments';
+    const edited = await payment({}, { journal: [JSON.stringify(line)] });
+    expect(await errorOf(edited.run())).toMatchObject({ code: 'config' });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('a bank that demands the day and the account’s currency gets them', async () => {
+    const paying = await payment({ required: ['requestedExecutionDate', 'debtorAccount.currency'] });
+    bank.initiate({ transactionStatus: 'RJCT' });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'payment_failed' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it.each([
     ['FORMAT_ERROR', 400],
     ['PAYMENT_FAILED', 400],
     ['PRODUCT_UNKNOWN', 404],

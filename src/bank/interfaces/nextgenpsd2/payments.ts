@@ -3,7 +3,7 @@ import { ask } from './answer.ts';
 import { basketsOf } from './baskets.ts';
 import { bulkOf } from './bulk.ts';
 import { type Calls, lacking } from './calls.ts';
-import { initiationOf } from './initiation.ts';
+import { assertOrdered, initiationOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
@@ -20,7 +20,14 @@ export function paymentsOf(calls: Calls, oauth: OAuth): Payments {
     initiation: (order, back, newId) => initiationOf(calls, order, back, newId),
     transfer({ order, transactionId, initiation, authorisedBy }) {
       if (!initiation) throw new TypeError('A payment of this interface begins with its initiation');
-      return paymentCalls({ ...calls, oauth, order, transactionId, initiation, authorisedBy });
+      const payment = paymentCalls({ ...calls, oauth, order, transactionId, initiation, authorisedBy });
+      return {
+        ...payment,
+        async verify(beforeSend, requestId) {
+          assertOrdered(order, initiation);
+          return payment.verify(beforeSend, requestId);
+        },
+      };
     },
     ...(bulk && { bulk }),
     baskets: basketsOf(calls, oauth),
