@@ -11,6 +11,18 @@ import { type Collected, collectFor, isUnknown } from './collected.ts';
 const asStored = () => z.looseObject({});
 const rows = (what: string) => list(asStored(), what);
 
+const syncFolders = () =>
+  list(
+    z.object({
+      folder: text('folder of psd2 sync --out'),
+      files: list(
+        z.object({ name: text('file'), rows: list(z.unknown(), 'its lines') }),
+        'files of the customer in it',
+      ),
+    }),
+    'files that psd2 sync has written',
+  );
+
 /** The document of `psd2 customer export` (privacy page). */
 const customerDocument = () =>
   z.object({
@@ -61,16 +73,7 @@ const customerDocument = () =>
       }),
       'all else that the store has: synced accounts, balances and transactions, consents, counts of reads, refusals',
     ),
-    folders: list(
-      z.object({
-        folder: text('folder of psd2 sync --out'),
-        files: list(
-          z.object({ name: text('file'), rows: list(z.unknown(), 'its lines') }),
-          'files of the customer in it',
-        ),
-      }),
-      'files that psd2 sync has written',
-    ),
+    folders: syncFolders(),
     calls: rows("calls to the bank in this machine's log, the newest first: the fields of psd2 log"),
   });
 
