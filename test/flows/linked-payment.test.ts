@@ -83,6 +83,7 @@ describe('a payment', () => {
     ['amount', (body: string) => body.replace('12.50', '999.00')],
     ['currency', (body: string) => body.replace('EUR', 'USD')],
     ['account', (body: string) => body.replace('DE02100100109307118603', 'DE89370400440532013000')],
+    ['text', (body: string) => body.replace('Invoice 7', 'Invoice 8')],
     ['day', (body: string) => body.replace('{', '{"requestedExecutionDate":"2030-01-01",')],
     ['repetition', (body: string) => body.replace('{', '{"frequency":"Daily",')],
     ['form', () => '<Document/>'],
@@ -109,8 +110,13 @@ describe('a payment', () => {
     expect(recorded.received).toEqual([]);
   });
 
-  it('a bank that demands the day and the account’s currency gets them', async () => {
-    const paying = await payment({ required: ['requestedExecutionDate', 'debtorAccount.currency'] });
+  it('a bank that demands the day, a text and the account’s currency gets them', async () => {
+    const required = [
+      'requestedExecutionDate',
+      'debtorAccount.currency',
+      'remittanceInformationUnstructured',
+    ];
+    const paying = await payment({ required }, { order: { description: '' } });
     bank.initiate({ transactionStatus: 'RJCT' });
     expect(await errorOf(paying.run())).toMatchObject({ code: 'payment_failed' });
     expect(posts()).toHaveLength(1);

@@ -39,6 +39,7 @@ const debit = z.object({
   creditorAccount: z.object({ iban: z.string() }),
   creditorName: z.string(),
   instructedAmount: z.object({ currency: z.string(), amount: z.string() }),
+  remittanceInformationUnstructured: z.optional(z.string()),
   requestedExecutionDate: z.optional(z.string()),
   startDate: z.optional(z.string()),
   endDate: z.optional(z.string()),
@@ -54,11 +55,15 @@ const debit = z.object({
  */
 export function assertOrdered(order: TransferOrder, { service, body }: Initiation): void {
   const { data } = debit.safeParse(jsonIn(body));
-  const { executionDate, standing } = order;
+  const { executionDate, standing, description } = order;
   const ordered = debit.parse(fieldsOf(order, '', { required: [], allowed: [], address: 'optional' }));
-  // A bank may demand the day of a payment that is not later-dated.
-  const isDayTold = data?.requestedExecutionDate === executionDate;
-  const expected = isDayTold ? { ...ordered, requestedExecutionDate: executionDate } : ordered;
+  const { requestedExecutionDate: day, remittanceInformationUnstructured: text } = data ?? {};
+  const expected = {
+    ...ordered,
+    // A bank may demand the day of a payment that is not later-dated, and a text of one that has none.
+    ...(day === executionDate && { requestedExecutionDate: day }),
+    ...(description === '' && text !== undefined && { remittanceInformationUnstructured: text }),
+  };
   const isItsService = service === (standing ? 'periodic-payments' : 'payments');
   if (isItsService && isDeepStrictEqual(data, expected)) return;
   throw new Psd2Error('config', 'The stored payment is not the one that was ordered', {
