@@ -14,25 +14,29 @@ const [PAGES, ROWS] = [200, 500];
 const SMALL = { NODE_OPTIONS: '--max-old-space-size=40' };
 
 const json = (body: unknown, status = 200): PlainAnswer => ({ status, body: JSON.stringify(body) });
-/** The newest row first, as many of each of the last 90 days. */
-const DAYS = Array.from({ length: 90 }, (_, back) => addDays(bankDay(new Date()), -back));
-const dayOf = (index: number) => DAYS[Math.floor((index * DAYS.length) / (PAGES * ROWS))] ?? '';
+const LAST_DAYS = Array.from({ length: 90 }, (_, back) => addDays(bankDay(new Date()), -back));
+/** The day of each row. The newest row is the first one, and each of the last 90 days has as many. */
+const DAYS = Array.from(
+  { length: PAGES * ROWS },
+  (_, index) => LAST_DAYS[Math.floor((index * LAST_DAYS.length) / (PAGES * ROWS))] ?? '',
+);
 
 /** A page of the rows from `dateFrom` to `dateTo`. */
 function pageOf(target: string): PlainAnswer {
   const { searchParams: query } = new URL(target, 'https://bank.example');
   const [from, to] = [query.get('dateFrom') ?? '', query.get('dateTo') ?? '9'];
-  const all = Array.from({ length: PAGES * ROWS }, (_, index) => index);
-  const asked = all.filter((index) => dayOf(index) >= from && dayOf(index) <= to);
+  const [newest, oldest] = [DAYS.findIndex((day) => day <= to), DAYS.findLastIndex((day) => day >= from)];
   const page = Number(query.get('page') ?? 0);
-  const booked = asked.slice(page * ROWS, (page + 1) * ROWS).map((index) => ({
-    ...{ transactionId: `t${index}`, bookingDate: dayOf(index) },
+  const first = newest + page * ROWS;
+  const next = Math.min(first + ROWS, oldest + 1);
+  const booked = DAYS.slice(first, next).map((bookingDate, row) => ({
+    ...{ transactionId: `t${first + row}`, bookingDate },
     transactionAmount: { amount: '-1.00', currency: 'EUR' },
-    remittanceInformationUnstructured: `${index} ${'x'.repeat(200)}`,
+    remittanceInformationUnstructured: `${first + row} ${'x'.repeat(200)}`,
   }));
   query.set('page', String(page + 1));
-  const next = { href: `/v1/accounts/${ACCOUNT}/transactions?${query}` };
-  return json({ transactions: { booked, _links: (page + 1) * ROWS < asked.length ? { next } : {} } });
+  const href = `/v1/accounts/${ACCOUNT}/transactions?${query}`;
+  return json({ transactions: { booked, _links: next <= oldest ? { next: { href } } : {} } });
 }
 
 function answerOf({ method, target }: Heard): PlainAnswer {

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { connect as tlsConnect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server/server.ts';
+import { freePort } from '../support/free-port.ts';
 import { codeOf, detailOf, useTestBank } from './tpp.ts';
 
 const bank = await useTestBank();
@@ -156,12 +157,10 @@ describe('start and end', () => {
   });
 
   test("the customer site uses the port after the API's, and a busy customerPort is an error", async () => {
-    const probe = await startSandbox({ folder, port: 0 });
-    const port = Number(new URL(probe.baseUrl).port);
-    await probe.close();
+    const port = await freePort();
     const next = await startSandbox({ folder, port });
-    expect(new URL(next.customerSiteUrl).port).toBe(String(port + 1));
     await next.close();
+    expect(new URL(next.customerSiteUrl).port).toBe(String(port + 1));
     const taken = Number(new URL(bank.sandbox.customerSiteUrl).port);
     const other = await startSandbox({ folder, port: 0, customerPort: 0 });
     await other.close();
@@ -191,11 +190,11 @@ describe('start and end', () => {
       startSandbox({ folder, port: 0 }),
     ]);
     const started = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    await Promise.all(started.map((sandbox) => sandbox.close()));
     expect(started).toHaveLength(1);
     expect(starts.find((start) => start.status === 'rejected')?.reason).toMatchObject({
       message: `The sandbox is already running at ${started[0]?.baseUrl}`,
     });
-    await Promise.all(started.map((sandbox) => sandbox.close()));
   });
 
   test('the sandbox ends without waiting for open connections, idle or kept alive', async () => {
