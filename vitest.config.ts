@@ -52,8 +52,8 @@ export default defineConfig({
           exclude: [...PROGRAMS, ...END_TO_END, ...LONG],
           provide: { backend: 'files' },
           globalSetup: REGISTRATION,
-          testTimeout: MINUTE_MS,
-          hookTimeout: MINUTE_MS,
+          testTimeout: 2 * MINUTE_MS,
+          hookTimeout: 2 * MINUTE_MS,
         },
       },
       {
@@ -64,8 +64,8 @@ export default defineConfig({
           include: [...PROGRAMS, CONTRACT],
           provide: { backend: 'PostgreSQL' },
           globalSetup: [...INSTALLED, 'test/store/postgres/shared-server.ts'],
-          testTimeout: MINUTE_MS,
-          hookTimeout: MINUTE_MS,
+          testTimeout: 2 * MINUTE_MS,
+          hookTimeout: 2 * MINUTE_MS,
         },
       },
       {
