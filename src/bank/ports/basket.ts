@@ -13,6 +13,12 @@ export interface Baskets {
     back: { address: string; state: string },
     newId: () => string,
   ): Initiation;
+  /**
+   * Whether a stored initiation has these payments, and no other.
+   *
+   * @throws Psd2Error `config` if not: somebody has changed the store
+   */
+  refuseOther(paymentIds: readonly string[], initiation: Initiation): void;
   /** The calls of the basket alone. Each payment has its own status. */
   calls(basket: { transactionId: string; initiation: Initiation }): PaymentCalls;
 }

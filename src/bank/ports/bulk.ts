@@ -29,6 +29,12 @@ export interface BulkPayments extends BulkTerms {
     back: { address: string; state: string },
     newId: () => string,
   ): Promise<Initiation>;
+  /**
+   * Whether a stored initiation pays these orders, in this sequence, and nothing else.
+   *
+   * @throws Psd2Error `config` if not: somebody has changed the store
+   */
+  refuseOther(orders: readonly TransferOrder[], initiation: Initiation): Promise<void>;
   /** @param order what all its transfers have */
   calls(payment: {
     order: Pick<TransferOrder, 'instant' | 'futureDated'>;

@@ -20,6 +20,10 @@ export const BULK: JointKind = {
     const { transactionId } = operation;
     return bulk.calls({ order: purposeOf(operation), transactionId, initiation: initiationOf(operation) });
   },
+  async refuseOther({ opened }, operation, transfers) {
+    const orders = transfers.map(({ order }) => order);
+    await opened.bank.payments.bulk?.refuseOther(orders, initiationOf(operation));
+  },
   mayJoin: (transfer) => isUntouched(transfer) && transfer.initiation === null,
   follow: followAll,
 };
@@ -34,9 +38,17 @@ export const BASKET: JointKind = {
     const { transactionId } = operation;
     return baskets.calls({ transactionId, initiation: initiationOf(operation) });
   },
+  async refuseOther({ opened }, operation, transfers) {
+    opened.bank.payments.baskets?.refuseOther(paymentIdsOf(transfers), initiationOf(operation));
+  },
   mayJoin: waitsForBasket,
   follow: followInBasket,
 };
+
+/** The bank's ids of the payments that go into a basket. */
+export function paymentIdsOf(transfers: readonly Transfer[]): string[] {
+  return transfers.flatMap(({ verification }) => verification?.resourceId ?? []);
+}
 
 /** What kind of operation an earlier run began. */
 export function kindOf({ order }: GenericOperation): JointKind {

@@ -18,7 +18,7 @@ import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../flow/drive.ts';
 import { endPaymentTokens } from '../open/payment-tokens.ts';
-import { awaitsCustomer, payingPorts, refuseOtherOrder } from './pay-line.ts';
+import { awaitsCustomer, otherThanOrdered, payingPorts, refuseOtherOrder } from './pay-line.ts';
 import type { Payer } from './payers.ts';
 import type { LinePayment } from './prepare-line.ts';
 import { isBeforeAll } from './rows.ts';
@@ -32,6 +32,8 @@ export interface JointKind {
   operation: string;
   /** @throws Psd2Error `config` if the bank has none any more */
   calls(payer: Payer, operation: GenericOperation): PaymentCalls;
+  /** @throws Psd2Error `config` if what it would send is not what these transfers order */
+  refuseOther(payer: Payer, operation: GenericOperation, transfers: readonly Transfer[]): Promise<void>;
   /** Whether a transfer can go with it now. */
   mayJoin(transfer: Transfer): boolean;
   /** Writes into its transfers what became of them. @throws Psd2Error `interrupted` and what the store throws */
@@ -189,22 +191,45 @@ async function resumeJoint(
     return endTokens(payment, payer, known);
   }
   if (await awaitsCustomer(payment, payer, known, kind.calls(payer, known))) return;
-  const lines: { line: number; flow: string; checked: PayeeCheck | null }[] = [];
-  for (const line of batch.bulks.get(flow) ?? []) {
+  const lines: Joining[] = [];
+  for (const line of new Set(batch.bulks.get(flow))) {
     const its = batch.flows.get(line);
-    if (its !== undefined) lines.push({ line, flow: its, checked: null });
+    if (its !== undefined) lines.push({ line: { line }, flow: its, checked: null });
   }
-  for (const line of share) {
-    const its = lines.find((each) => each.line === line.line);
-    if (its) refuseOtherOrder(batch, line, (await flows.find('transfer', its.flow)).order);
+  await payer.opened.flows.resume('operation', flow, async (open) => {
+    // As long as the bank has not answered, psd2 may send what is stored.
+    if (open.current.verification === null)
+      await refuseOther(payment, payer, kind, { operation: open.current, lines, share });
+    await drive(payment, payer, kind, { open, lines, isNew: false });
+  });
+}
+
+/** @throws Psd2Error `config` if what an earlier run stored would not pay just what these lines of the batch order */
+async function refuseOther(
+  { batches, batch: id, flows }: LinePayment,
+  payer: Payer,
+  kind: JointKind,
+  { operation, lines, share }: { operation: GenericOperation; lines: readonly Joining[]; share: Share },
+): Promise<void> {
+  const batch = await batches.find(id);
+  const ordered = new Map(share.map((line) => [line.line, line]));
+  if (!lines.every(({ line }) => ordered.has(line.line)))
+    for (const line of await batches.lines(batch)) ordered.set(line.line, line);
+  const transfers: Transfer[] = [];
+  for (const { line, flow } of lines) {
+    const transfer = await flows.find('transfer', flow);
+    const its = ordered.get(line.line);
+    const isIn = isUntouched(operation) || mayGoWith(kind, operation.flow, transfer);
+    if (!its || !isIn) throw otherThanOrdered(line.line);
+    refuseOtherOrder(batch, its, transfer.order);
+    transfers.push(transfer);
   }
-  await payer.opened.flows.resume('operation', flow, (open) =>
-    drive(payment, payer, kind, {
-      open,
-      lines: lines.map((each) => ({ ...each, line: { line: each.line } })),
-      isNew: false,
-    }),
-  );
+  await kind.refuseOther(payer, operation, transfers);
+}
+
+/** Whether a transfer goes with an operation, or can go with it now. */
+function mayGoWith({ mayJoin }: JointKind, joint: string, transfer: Transfer): boolean {
+  return transfer.bulk === joint || (transfer.bulk === null && mayJoin(transfer));
 }
 
 type Joining = { line: Pick<BatchLine, 'line'>; flow: string; checked: PayeeCheck | null };
@@ -277,14 +302,14 @@ async function runAndFollow(
 /** Notes in each transfer that it goes with the operation. @returns false if one of them cannot any more */
 async function joinAll(
   { flows }: LinePayment,
-  { mayJoin }: JointKind,
+  kind: JointKind,
   joint: string,
   lines: readonly Joining[],
 ): Promise<boolean> {
   for (const { flow, checked } of lines) {
     const isIn = await flows.resume('transfer', flow, async (open) => {
       if (open.current.bulk === joint) return true;
-      if (open.current.bulk !== null || !mayJoin(open.current)) return false;
+      if (!mayGoWith(kind, joint, open.current)) return false;
       if (checked) await open.record({ type: 'payee-checked', ...checked });
       await open.record({ type: 'bulk-joined', bulk: joint });
       return true;

@@ -1,8 +1,9 @@
+import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isAboutLine, type Share } from '../../flows/batch.ts';
 import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
 import { beginJoint, newReturn, type Taken } from './joint.ts';
-import { BASKET, mayGoIntoBasket } from './joint-kinds.ts';
+import { BASKET, mayGoIntoBasket, paymentIdsOf } from './joint-kinds.ts';
 import { initiateLine } from './pay-line.ts';
 import { type LinePayment, transferOf } from './prepare-line.ts';
 import { isBeforeAll } from './rows.ts';
@@ -19,11 +20,9 @@ export async function payInBasket(payment: LinePayment, share: Share): Promise<v
     const payer = await payment.payerOf({ customer: one.order.customerId });
     const { baskets } = payer.opened.bank.payments;
     if (!baskets) throw new TypeError('The bank has no signing baskets');
-    const ids: string[] = [];
-    for (const { flow } of taken) {
-      const { verification } = await payment.flows.find('transfer', flow);
-      if (verification) ids.push(verification.resourceId);
-    }
+    const transfers: Transfer[] = [];
+    for (const { flow } of taken) transfers.push(await payment.flows.find('transfer', flow));
+    const ids = paymentIdsOf(transfers);
     const initiation = baskets.initiation(ids, newReturn(payer), payer.context.world.newId);
     await beginJoint(payment, payer, BASKET, { taken: [one, ...others], initiation });
   }

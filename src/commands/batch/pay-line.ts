@@ -160,8 +160,12 @@ export function refuseOtherOrder(batch: Batch, line: BatchLine, order: TransferO
     (line.fromIban === null || order.fromIban === line.fromIban) &&
     (line.customer === null || order.customerId === line.customer) &&
     (line.executionDate === null || order.executionDate === line.executionDate);
-  if (isSamePayment && isSameDebit) return;
-  throw new Psd2Error('config', `The transfer of payment ${line.line} is not what the batch orders`, {
+  if (!isSamePayment || !isSameDebit) throw otherThanOrdered(line.line);
+}
+
+/** @param line its number */
+export function otherThanOrdered(line: number): Psd2Error {
+  return new Psd2Error('config', `The transfer of payment ${line} is not what the batch orders`, {
     hint: 'Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.',
   });
 }

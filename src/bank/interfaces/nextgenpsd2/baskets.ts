@@ -6,6 +6,7 @@ import { ask } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import { termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
+import { assertHolds } from './ordered.ts';
 import { callOf } from './paths.ts';
 import { aboutPayment, usableLinks } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
@@ -26,6 +27,7 @@ export function basketsOf(calls: Calls, oauth: OAuth): Baskets {
       body: JSON.stringify({ paymentIds }),
       ...termsOf(calls.description, back),
     }),
+    refuseOther: assertHolds,
     calls: (basket) => basketCalls({ ...calls, oauth, ...basket }),
   };
 }

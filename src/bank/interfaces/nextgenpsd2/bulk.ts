@@ -11,6 +11,7 @@ import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
 import { debtorOf, fieldsOf, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
+import { assertAllOrdered } from './ordered.ts';
 import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
@@ -48,6 +49,8 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
         ...termsOf(calls.description, back),
       };
     },
+    refuseOther: (orders, initiation) =>
+      assertAllOrdered(orders, initiation, (named) => xmlBody(calls, named, initiation.endToEndId, orders)),
     calls: ({ order, transactionId, initiation }) =>
       paymentCalls({ ...calls, oauth, order, transactionId, initiation, isBulk: true }),
     entries: (initiation, paymentId, transactionId) =>

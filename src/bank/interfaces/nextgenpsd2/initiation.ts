@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import * as z from 'zod/mini';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
@@ -32,51 +30,6 @@ export function initiationOf(
     body: JSON.stringify(fieldsOf(order, endToEndId, payments)),
     ...termsOf(description, back),
   };
-}
-
-const debit = z.object({
-  debtorAccount: z.object({ iban: z.string() }),
-  creditorAccount: z.object({ iban: z.string() }),
-  creditorName: z.string(),
-  instructedAmount: z.object({ currency: z.string(), amount: z.string() }),
-  remittanceInformationUnstructured: z.optional(z.string()),
-  requestedExecutionDate: z.optional(z.string()),
-  startDate: z.optional(z.string()),
-  endDate: z.optional(z.string()),
-  frequency: z.optional(z.string()),
-  dayOfExecution: z.optional(z.string()),
-});
-
-/**
- * Whether the stored initiation pays what its order says, and nothing else. psd2 wrote both at once, so if they differ,
- * somebody has changed the store since.
- *
- * @throws Psd2Error `config` if they differ
- */
-export function assertOrdered(order: TransferOrder, { service, body }: Initiation): void {
-  const { data } = debit.safeParse(jsonIn(body));
-  const { executionDate, standing, description } = order;
-  const ordered = debit.parse(fieldsOf(order, '', { required: [], allowed: [], address: 'optional' }));
-  const { requestedExecutionDate: day, remittanceInformationUnstructured: text } = data ?? {};
-  const expected = {
-    ...ordered,
-    // A bank may demand the day of a payment that is not later-dated, and a text of one that has none.
-    ...(day === executionDate && { requestedExecutionDate: day }),
-    ...(description === '' && text !== undefined && { remittanceInformationUnstructured: text }),
-  };
-  const isItsService = service === (standing ? 'periodic-payments' : 'payments');
-  if (isItsService && isDeepStrictEqual(data, expected)) return;
-  throw new Psd2Error('config', 'The stored payment is not the one that was ordered', {
-    hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
-  });
-}
-
-function jsonIn(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
 }
 
 /** What the bank file says of every payment, as a flow keeps it. */

@@ -223,3 +223,57 @@ describe('a bulk payment', () => {
     expect((await calls.sca?.status('p1', TRANSACTION_ID))?.became).toBeNull();
   });
 });
+
+describe('a stored bulk payment', () => {
+  const orders = [order('INV-1', '1.10', { description: 'One & two' }), order('INV-2', '2.20')];
+  const kinds = [
+    ['JSON', { ...JSON_BULK, required: ['requestedExecutionDate', 'remittanceInformationUnstructured'] }],
+    ['pain.001.001.03', XML_BULK('pain.001.001.03')],
+    ['pain.001.001.09', XML_BULK('pain.001.001.09')],
+  ] as const;
+
+  it.each(kinds)('in %s pays what was ordered, also hours later', async (_, payments) => {
+    const bulk = bulkOf({ ...payments, required: [...('required' in payments ? payments.required : [])] });
+    const stored = await bulk.initiation(orders, BACK, () => TRANSACTION_ID);
+    const body = stored.body.replace(/<CreDtTm>[^<]*/, '<CreDtTm>2026-11-19T23:59:59.000Z');
+    await bulk.refuseOther(orders, { ...stored, body });
+  });
+
+  it.each([
+    ['a payee', 0, 'IT60X0542811101000000123456', 'DE89370400440532013000'],
+    ['an amount', 0, '1.10', '9.10'],
+    ['a name', 0, 'Mario Rossi', 'Mallory'],
+    ['a text', 0, 'One & two', 'Three'],
+    ['the account', 0, IBAN, 'DE89370400440532013000'],
+    ['an end-to-end id', 0, 'INV-2', 'INV-1'],
+    ['a payee', 1, 'IT60X0542811101000000123456', 'DE89370400440532013000'],
+    ['an amount', 1, '1.10</InstdAmt>', '9.10</InstdAmt>'],
+    ['an initiator that hides a payment', 1, '</Nm></InitgPty>', '</Nm></InitgPty><PmtInf/>'],
+    ['an end-to-end id', 2, 'INV-2', 'INV-1'],
+  ])('is refused if somebody has changed %s in it (%i)', async (_what, kind, before, after) => {
+    const [, payments] = kinds[kind] ?? kinds[0];
+    const bulk = bulkOf({ ...payments, required: [] });
+    const stored = await bulk.initiation(orders, BACK, () => TRANSACTION_ID);
+    const body = stored.body.replace(before, after);
+    expect(body).not.toBe(stored.body);
+    await expect(bulk.refuseOther(orders, { ...stored, body })).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it.each([
+    ['one payment more', (entries: object[]) => [...entries, ...entries.slice(0, 1)]],
+    ['one payment less', (entries: object[]) => entries.slice(1)],
+    ['other payments', (entries: object[]) => entries.toReversed()],
+    [
+      'a payment of another account',
+      ([first, ...others]: object[]) => [{ ...first, debtorAccount: { iban: 'DE1' } }, ...others],
+    ],
+  ])('is refused if it has %s', async (_what, change) => {
+    const bulk = bulkOf(JSON_BULK);
+    const stored = await bulk.initiation(orders, BACK, () => TRANSACTION_ID);
+    const { payments, ...common } = JSON.parse(stored.body);
+    const body = JSON.stringify({ ...common, payments: change(payments) });
+    await expect(bulk.refuseOther(orders, { ...stored, body })).rejects.toMatchObject({ code: 'config' });
+    const single = { ...stored, service: 'payments' as const };
+    await expect(bulk.refuseOther(orders, single)).rejects.toMatchObject({ code: 'config' });
+  });
+});
