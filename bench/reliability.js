@@ -2,7 +2,7 @@
 // npm run reliability -- fleet (reliability-fleet.js).
 // Stops psd2 at every point between two of its steps, in every way, and records the outcomes under node_modules/.cache. If
 // neither the program nor the tests changed, a second run continues from there. --anew starts from the beginning.
-// TEST_SEED changes nothing, since every point is tried.
+// --points tries at most so many points of each case in each way, spread over it. TEST_SEED changes nothing.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -17,6 +17,7 @@ import {
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 if (process.argv.includes('fleet')) {
   await import('./reliability-fleet.js');
@@ -71,7 +72,17 @@ const HEAD_OF_KINDS = `| Kind | What | How | Points | As promised | Paid or exec
 `;
 const SHOWN_EVERY_MS = process.stderr.isTTY ? 1_000 : 30_000;
 
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const {
+  positionals: words,
+  values: { anew, points },
+} = parseArgs({
+  allowPositionals: true,
+  options: { anew: { type: 'boolean' }, points: { type: 'string' } },
+});
+if (points !== undefined && !/^[1-9]\d*$/.test(points)) {
+  tell(`--points ${points} is not a number of points.\n`);
+  process.exit(2);
+}
 const unknown = words.find((word) => !Object.hasOwn(PARTS, word));
 if (unknown !== undefined) {
   tell(`There is no part ${unknown}. There are ${Object.keys(PARTS).join(', ')} and fleet.\n`);
@@ -86,9 +97,9 @@ const figures = join(
   digestOf([
     ...['dist', 'test/crash', 'test/e2e/support/psd2.ts', 'test/hostile/resident-psd2.js'],
     'test/store/postgres/server.ts',
-  ]),
+  ]) + (points === undefined ? '' : `-${points}`),
 );
-if (process.argv.includes('--anew')) rmSync(figures, { recursive: true, force: true });
+if (anew) rmSync(figures, { recursive: true, force: true });
 mkdirSync(figures, { recursive: true });
 rmSync(join(figures, 'stop'), { force: true });
 const begun = Date.now();
@@ -109,7 +120,11 @@ async function measure(name, { runs, kinds, table }) {
   const all = readOutcomes().filter(({ kind }) =>
     kind === undefined ? name === 'cb' : kinds.includes(kind),
   );
-  const text = `${table(all)}Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}.\n`;
+  const share =
+    points === undefined
+      ? ''
+      : `At most ${points} points of each case in each way were tried, spread over it.\n\n`;
+  const text = `${table(all)}${share}Node.js ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}, commit ${commit()}.\n`;
   process.stdout.write(`${text}\n`);
   for (const { scenario, how, point, problems } of all.filter((each) => each.problems.length > 0)) {
     process.stdout.write(`${scenario}, ${how}, ${point}: ${problems.join('; ')}\n`);
@@ -151,6 +166,7 @@ async function passes({ tests, sideBySide }) {
     env: {
       ...process.env,
       CRASH_MATRIX: 'all',
+      ...(points !== undefined && { CRASH_POINTS: points }),
       CRASH_FIGURES: figures,
       CRASH_SIDE_BY_SIDE: String(sideBySide),
     },

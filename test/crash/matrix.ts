@@ -69,9 +69,14 @@ export function cutsOf(points: Point[]): Point[] {
   });
 }
 
+/** The most points of a case that `npm run reliability` tries. `--points` sets it. */
+const MOST = Number(process.env.CRASH_POINTS ?? Infinity);
+/** Each case has other ones. */
+let cases = 0;
+
 /** Returns all points of the core, and some others that the seed chooses. @param rest how many others in `npm run test:all` */
 export function choose(points: Point[], core: Core | undefined, rest: number): Point[] {
-  if (ALL) return points;
+  if (ALL) return shareOf(points, MOST, 0, 1, cases++);
   const from = core ? points.findIndex(({ at }) => core.from.test(at)) : 0;
   const to = core ? points.findLastIndex(({ at }) => core.to.test(at)) : -1;
   if (core) expect(Math.min(from, to), 'the points of the core exist').toBeGreaterThan(-1);
@@ -89,7 +94,7 @@ export function choose(points: Point[], core: Core | undefined, rest: number): P
  * @param first where the first way begins: another case with another `first` has other points
  */
 export function shareOf<Item>(points: Item[], most: number, way: number, ways: number, first = 0): Item[] {
-  const each = ways * Math.ceil(points.length / most);
+  const each = ways * Math.max(1, Math.ceil(points.length / most));
   const offset = (first + Math.floor((way * each) / ways)) % each;
   return points.filter((_, index) => index % each === offset);
 }
