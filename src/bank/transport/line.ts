@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
 import { compileParserOnce } from './answer-parser.ts';
+import { decoded, isKnownCoding } from './content-coding.ts';
 import { UnusableAnswer } from './unusable-answer.ts';
 
 /** A request as it goes over the wire. */
@@ -143,8 +144,8 @@ export class Line {
             status = statusCode;
             answered = joinHeaders(received);
             const coding = answered['content-encoding']?.trim().toLowerCase();
-            if (coding && coding !== 'identity')
-              throw new UnusableAnswer(`has the encoding ${coding}, which psd2 did not ask for`);
+            if (coding && !isKnownCoding(coding))
+              throw new UnusableAnswer(`has the encoding ${coding}, which psd2 does not know`);
             if (Number(answered['content-length']) > MAX_ANSWER_BYTES) throw tooLarge();
           },
           onResponseData: (_, chunk) => {
@@ -154,8 +155,11 @@ export class Line {
           },
           onResponseEnd: () => {
             // An answer that ends with the connection is complete only if the connection was not lost.
-            if (this.#failure) reject(this.#failure);
-            else resolve({ status, headers: answered, body: Buffer.concat(chunks) });
+            if (this.#failure) return reject(this.#failure);
+            const body = decoded(answered['content-encoding'], Buffer.concat(chunks), MAX_ANSWER_BYTES);
+            if (body === 'too large') reject(tooLarge());
+            else if (body === 'damaged') reject(new UnusableAnswer('is encoded, but damaged'));
+            else resolve({ status, headers: answered, body });
           },
           onResponseError: (_, error) => {
             head?.ends();

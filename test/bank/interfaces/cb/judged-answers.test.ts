@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { never, OK, PUT, TIMEOUT_MS, useRawBank } from '../../raw-bank.ts';
 
@@ -13,12 +14,12 @@ const withHead = (head: string, body = '') => answered(`HTTP/1.1 200 OK\r\n${hea
 
 describe('an answer that psd2 does not use', () => {
   it.each([
-    ['an encoded answer', 'Content-Encoding: gzip', 'has the encoding gzip, which psd2 did not ask for'],
     [
-      'an encoding in capitals',
-      'Content-Encoding: \t BR \t',
-      'has the encoding br, which psd2 did not ask for',
+      'an unknown encoding',
+      'Content-Encoding: \t ZSTD \t',
+      'has the encoding zstd, which psd2 does not know',
     ],
+    ['two encodings', 'Content-Encoding: br, gzip', 'has the encoding br, gzip, which psd2 does not know'],
     ['an answer that announces too many bytes', `Content-Length: ${32 * MIB + 1}`, 'is larger than 32 MiB'],
   ])('psd2 refuses %s as soon as its head is there, and does not say the query', async (_, head, what) => {
     bank.answer = withHead(head);
@@ -33,6 +34,44 @@ describe('an answer that psd2 does not use', () => {
   it.each(['identity', 'IDENTITY', ''])('an answer may have the encoding %j', async (encoding) => {
     bank.answer = withHead(`Content-Encoding: ${encoding}\r\nContent-Length: 2`, '{}');
     expect((await send()).body.toString()).toBe('{}');
+  });
+});
+
+describe('an encoded answer', () => {
+  const encoded = (coding: string, body: Buffer) => (socket: TLSSocket) =>
+    void socket.write(
+      Buffer.concat([
+        Buffer.from(
+          `HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\nContent-Length: ${body.length}\r\n\r\n`,
+        ),
+        body,
+      ]),
+    );
+
+  it.each([
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    [' br ', brotliCompressSync],
+  ])('psd2 reads an answer with the encoding %j', async (coding, encode) => {
+    bank.answer = encoded(coding, encode(Buffer.from('{"a":1}')));
+    expect((await send()).body.toString()).toBe('{"a":1}');
+  });
+
+  it('an answer may have an encoding and no body', async () => {
+    bank.answer = encoded('gzip', Buffer.alloc(0));
+    expect((await send()).body.length).toBe(0);
+  });
+
+  it.each([
+    ['is encoded, but damaged', Buffer.from('{}')],
+    ['is larger than 32 MiB', gzipSync(Buffer.alloc(32 * MIB + 1))],
+  ])('psd2 refuses an encoded answer that %s', async (what, body) => {
+    bank.answer = encoded('gzip', body);
+    await expect(send()).rejects.toMatchObject({
+      code: 'bank_answer',
+      message: `The bank's answer to PUT /x ${what}`,
+    });
   });
 });
 
