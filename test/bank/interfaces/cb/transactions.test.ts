@@ -284,6 +284,9 @@ describe('_links.next', () => {
     ['?page=2', `${BASE}?page=2`],
     [`${BASE}?page=2`, `${BASE}?page=2`],
     ['retrieve?dateTo=29%2F04%2F2026&page=2', `${BASE}?dateTo=29%2F04%2F2026&page=2`],
+    // These are relative to a base in curies.
+    ['transactions/retrieve?page=2', `${BASE}?page=2`],
+    ['/products/0000012345/transactions/retrieve?page=2', `${BASE}?page=2`],
   ])('psd2 resolves the link %s against the path that it called', async (href, path) => {
     recorded.expect('GET', BASE, page({ booked: [1] }, {}, href));
     recorded.expect('GET', path, page({ booked: [2], pending: [3] }));
