@@ -147,6 +147,12 @@ export interface RequestedConsent {
 /** The consents of customers. All throw Psd2Error if the bank gives no usable answer. */
 export interface Consents {
   /**
+   * Checks terms before a flow begins for them. Absent: the bank has no terms.
+   *
+   * @throws Psd2Error `usage` or `invalid_date` for terms that the bank does not offer
+   */
+  checkTerms?(terms: Partial<ConsentTerms>): void;
+  /**
    * @returns the resource that the customer authorises, and for each category whether the bank would grant it
    * @throws Psd2Error `usage` for terms that the bank does not offer
    */

@@ -29,15 +29,15 @@ export const request: Verb = {
   declare: (command, run) =>
     withPsuOptions(command)
       .option(
-        '--category <name>',
+        '--category <name...>',
         'ACCOUNT_INFO, FUNDS_AVAILABILITY or PAYMENTS; may be repeated',
         collect,
         [],
       )
-      .option('--product <id>', 'product to ask for; may be repeated', collect, [])
+      .option('--product <id...>', 'product to ask for; may be repeated', collect, [])
       .option('--all-products', 'ask for all products of the customer')
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
-      .option('--account <iban>', 'account to ask for; may be repeated (NextGenPSD2)', collect, [])
+      .option('--account <iban...>', 'account to ask for; may be repeated (NextGenPSD2)', collect, [])
       .option('--all-accounts', 'ask for all accounts (NextGenPSD2)')
       .option('--list-only', 'ask for the list of accounts alone (NextGenPSD2)')
       .option('--balances', 'ask for balances alone, unless --transactions is there too (NextGenPSD2)')
@@ -126,6 +126,7 @@ async function requestLinked(
   await confirmReplacement(context, customerId, terms);
   await keepPsu(context, customerId, options);
   const opened = await context.bank();
+  opened.bank.consents.checkTerms?.(terms);
   const begin = {
     transactionId: context.world.newId(),
     customerId,

@@ -27,6 +27,18 @@ it('a category and a product that are named twice are asked for once', async () 
   ]);
 });
 
+it('an option takes several categories or products', async () => {
+  await operator.logIn('anna');
+  const [first, second] = ['0010482620', '0010482638'];
+  const asked = ['--category', 'ACCOUNT_INFO', 'PAYMENTS', '--product', first, second];
+  await operator.runApproved(['consent', 'request', ...asked], 'anna');
+  const [consent] = await operator.json(CONSENTS, ['consent', 'list']);
+  expect(consent?.categories).toMatchObject([
+    { name: 'ACCOUNT_INFO', products: [first, second] },
+    { name: 'PAYMENTS', products: [first, second] },
+  ]);
+});
+
 it('the list says when a consent was granted, not when it was asked for', async () => {
   const { clock } = operator.bank;
   operator.folder = newConfigFolder(temporary);

@@ -24,6 +24,7 @@ const READING = 'ACCOUNT_INFO';
 export function consentsOf(calls: Calls): Consents {
   const { bank, paths } = calls;
   return {
+    checkTerms: (terms) => void termsOf(calls, terms),
     request: (consent) => requestConsent(calls, consent),
     replaced: EXPIRED,
     confirm: () => Promise.reject(lacking('confirmation of consents')),
@@ -149,7 +150,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
 /**
  * What is asked for, with the bank's defaults.
  *
- * @throws Psd2Error `usage` for what the bank does not offer
+ * @throws Psd2Error `usage` or `invalid_date` for what the bank does not offer
  */
 function termsOf({ description, settings }: Calls, given: Partial<ConsentTerms>): ConsentTerms {
   const { consent } = description;
