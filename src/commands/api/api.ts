@@ -195,7 +195,7 @@ async function readPath(context: Context, path: string): Promise<string> {
       'usage',
       `${JSON.stringify(path)} is a complete URL, but psd2 sends every call to the base URL`,
       {
-        hint: 'Give the path that follows the base URL, for example /private/customers/customerid-info.',
+        hint: 'Give only what follows the base URL, for example /private/customers/customerid-info or /v1/accounts.',
       },
     );
   }

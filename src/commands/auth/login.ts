@@ -58,8 +58,9 @@ async function logInBy(context: Context, options: LoginOptions): Promise<LoginSt
   else await keepPsu(context, ofOperator, options);
   if (options.clientCredentials || logsIn === 'application') {
     const status = await logApplicationIn(context);
-    if (ofOperator !== undefined && !options.clientCredentials) await noteCustomer(context, ofOperator);
-    return status;
+    if (ofOperator === undefined || options.clientCredentials) return status;
+    await noteCustomer(context, ofOperator);
+    return { ...status, customerId: ofOperator };
   }
   if (logsIn === 'customers') return logCustomerIn(context, options.paste, ofOperator);
   return noteCustomer(context, ofOperator ?? (await customerOf(context)));

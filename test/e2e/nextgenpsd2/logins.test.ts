@@ -157,7 +157,7 @@ describe('at a bank where the application logs in', () => {
   const { json, request } = useSecondDoor([], { oauth: { mode: 'client-credentials', metadata: METADATA } });
 
   it('its token goes with the consent of the customer', async () => {
-    const own = z.object({ grantType: z.literal('client_credentials') });
+    const own = z.object({ grantType: z.literal('client_credentials'), customerId: z.literal('default') });
     await json(own, ['auth', 'login']);
     expect(await request()).toMatchObject({ state: 'confirmed', customerId: 'default' });
     await json(own, ['auth', 'refresh']);
