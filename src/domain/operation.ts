@@ -94,6 +94,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   links: NonNullable<Verification['links']> | null;
   /** The number of authorisations that the bank may have begun. */
   authorisations: number;
+  /** The customer's browser has come back from the authorisation that was begun last. */
+  returned: boolean;
   feesAccepted: boolean;
   /** The bank's own words, as last recorded. Null where it has none. */
   transactionStatus: string | null;
@@ -158,6 +160,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       isRepeated: false,
       links: null,
       authorisations: 0,
+      returned: false,
       feesAccepted: false,
       transactionStatus: null,
       scaStatus: null,
@@ -193,10 +196,11 @@ type Changes = Partial<Omit<Operation<OrderTarget>, 'order'>>;
 function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string): Changes {
   const isCustomers = operation.commits === 'by the customer';
   switch (event.type) {
-    case 'sca-returned':
     case 'code-sent':
     case 'cancel-sent':
       return {};
+    case 'sca-returned':
+      return { returned: true };
     case 'verify-sent':
       // The bank may execute a payment without SCA, and nobody can find it without the answer.
       return { reached: true, ...(isCustomers && initiated(operation, event.requestId, at)) };
@@ -257,6 +261,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'sca-started':
       return {
         state: 'authorizing',
+        returned: false,
         ...(isCustomers && { mayRun: true }),
         ...(event.links && { links: event.links }),
       };

@@ -24,11 +24,17 @@ export function statusOf(
   return lookAt(ports, operation, decides).then(({ found }) => found);
 }
 
-/** As {@link statusOf}. @returns also whether nothing but the customer's authorisation seems to be missing */
+/**
+ * As {@link statusOf}.
+ *
+ * @param inBasket whether it is in a signing basket that the customer has authorised
+ * @returns also whether nothing but the customer's authorisation seems to be missing
+ */
 export async function lookAt(
   { bank: { sca } }: { bank: Pick<FlowPorts['bank'], 'sca'> },
   operation: Operation<OrderTarget>,
   decides?: boolean,
+  inBasket = false,
 ): Promise<{ found: StepEvent; awaitsCustomer: boolean }> {
   const { resourceId } = resourceOf(operation);
   const { transactionId, initiation, kind, flow } = operation;
@@ -43,12 +49,45 @@ export async function lookAt(
   if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
   if (progress instanceof Psd2Error) {
     // The bank says what became of the payment, although it does not say how far the authorisation is.
-    const found = await linkedStatus(sca, operation, resourceId, { status, progress: null });
+    const found = await linkedStatus(sca, operation, resourceId, { status, progress: null, isNoNews: false });
     if (found.type === 'authorization' || status.became === 'ordered') throw progress;
     return { found, awaitsCustomer: false };
   }
-  const found = await linkedStatus(sca, operation, resourceId, { status, progress });
+  const isNoNews = progress === null && !inBasket && saysWhatItSaid(operation, status);
+  const found = await linkedStatus(sca, operation, resourceId, { status, progress, isNoNews });
+  // What is in a basket never ends because of this: the basket is authorised, and not the payment.
+  if (isNoNews) return { found, awaitsCustomer: operation.bulk === null && !operation.returned };
   return { found, awaitsCustomer: progress ? isGoingOn(progress) : status.awaitsSca === true };
+}
+
+/**
+ * Whether a bank says of a payment only what it said before the customer could authorise it: that it has checked it. The customer may
+ * have authorised it since, or not. If they logged in for it, they have.
+ */
+function saysWhatItSaid(
+  { state, transactionStatus, links, bulk, returned }: Operation<OrderTarget>,
+  status: ResourceStatus,
+): boolean {
+  const isSame = status.authorizationStatus === transactionStatus && state !== 'authorized';
+  if (!isSame || !isOnlyChecked(status)) return false;
+  if (bulk !== null) return true;
+  // Without a way for the customer, the bank has nothing left for them to authorise.
+  const hasWay = links !== null && !links.isDone && (isWay(links) || links.start !== undefined);
+  return hasWay && !(returned && isLogin(links));
+}
+
+function isWay({
+  redirect,
+  oauth,
+  approach,
+  message,
+}: NonNullable<Operation<OrderTarget>['links']>): boolean {
+  return (redirect ?? oauth ?? message) !== undefined || approach === 'decoupled';
+}
+
+/** Whether the bank has checked a payment, and has not accepted it for execution. */
+function isOnlyChecked({ authorization, became }: ResourceStatus): boolean {
+  return authorization.status === 'AUTHORIZED' && (became === null || became === 'ordered');
 }
 
 /**
@@ -67,12 +106,13 @@ async function linkedStatus(
   sca: Sca,
   operation: Operation<OrderTarget>,
   resourceId: string,
-  { status, progress }: { status: ResourceStatus; progress: ScaProgress | null },
+  { status, progress, isNoNews }: { status: ResourceStatus; progress: ScaProgress | null; isNoNews: boolean },
 ): Promise<StepEvent> {
   const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
-  const isOnlyChecked = isGoingOn(progress) && status.became === 'ordered';
-  const happened = { ...(isOnlyChecked ? status.authorization : whatHappened(status)), bank: words };
+  const isOpen = isGoingOn(progress) || isNoNews;
+  const isOrdered = status.became === 'ordered';
+  const happened = { ...(isOpen && isOrdered ? status.authorization : whatHappened(status)), bank: words };
   if (happened.type !== 'authorization') return happened;
   // What is in a signing basket is authorised with that.
   const isAlone = operation.bulk === null && operation.authorisations <= 1;
@@ -80,9 +120,7 @@ async function linkedStatus(
     const hasOther = await hasOtherAuthorisation(sca, operation, resourceId);
     return hasOther ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
   }
-  return isGoingOn(progress) && happened.status === 'AUTHORIZED'
-    ? { ...happened, status: 'PENDING' }
-    : happened;
+  return isOpen && happened.status === 'AUTHORIZED' ? { ...happened, status: 'PENDING' } : happened;
 }
 
 function isGoingOn(progress: ScaProgress | null): boolean {
@@ -115,11 +153,10 @@ export async function progressOf(
 async function progressWithoutLink(
   sca: Sca,
   { initiation, bulk, links, transactionId, verification }: Operation<OrderTarget>,
-  { authorization, became }: ResourceStatus,
+  status: ResourceStatus,
 ): Promise<ScaProgress | null> {
-  const isOnlyChecked = authorization.status === 'AUTHORIZED' && (became === null || became === 'ordered');
   const isAlone = initiation !== null && bulk === null && links?.status === undefined && !links?.isDone;
-  if (!isOnlyChecked || !isAlone || !verification || !sca.progressWithoutLink) return null;
+  if (!isOnlyChecked(status) || !isAlone || !verification || !sca.progressWithoutLink) return null;
   try {
     return await sca.progressWithoutLink(verification.resourceId, transactionId);
   } catch (error) {

@@ -69,7 +69,7 @@ it.each<[StepEvent, Partial<Operation<GenericOrder>>]>([
   [{ type: 'cancelled' }, { state: 'cancelled' }],
   [{ type: 'approach-sent', ...intent }, {}],
   [{ type: 'sca-started' }, { state: 'authorizing' }],
-  [{ type: 'sca-returned' }, {}],
+  [{ type: 'sca-returned' }, { returned: true }],
   [{ type: 'sca-again' }, { state: 'verified' }],
   [
     { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },

@@ -78,7 +78,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
     cro: null,
     executeRequestId: null,
     ...{ initiation: null, initiatedAt: null, isBegunAgain: false, isRepeated: false, links: null },
-    ...{ authorisations: 0, feesAccepted: false, transactionStatus: null, scaStatus: null },
+    ...{ authorisations: 0, returned: false, feesAccepted: false, transactionStatus: null, scaStatus: null },
     bulk: null,
     refusalAlone: false,
     resolution: null,

@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { applyOperationEvent } from '../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
 import { followBasket, type PaymentSaid } from '../../src/flows/basket.ts';
+import { lookAt } from '../../src/flows/resource-status.ts';
 import type { GenericOperation } from '../../src/store/ports/flows.ts';
 import { transferOrder } from '../domain/orders.ts';
 
@@ -45,6 +46,7 @@ function inBasket(): Transfer {
   const verified: TransferEvent = {
     ...{ type: 'verified', resourceId: 'r-1', totalAmount: null, commissions: null, bankName: null },
     nextStep: 'authorisation',
+    bank: { transactionStatus: 'ACTC', scaStatus: null },
   };
   return fold(undefined, [created, verified, { type: 'bulk-joined', bulk: BASKET }]);
 }
@@ -104,4 +106,28 @@ it('only if the bank has no such basket can a transfer of it be authorised other
 
 it('what became of another basket says nothing', () => {
   expect(followBasket(inBasket(), { ...basket({ state: 'executed' }), flow: 'op-2' }, PAID)).toEqual([]);
+});
+
+describe('a bank has checked a payment for a later day before the customer authorises its basket', () => {
+  const ordered = (bankStatus: string) => ({
+    ...{ authorizationStatus: bankStatus, executionStatus: null, became: 'ordered' as const },
+    authorization: { type: 'authorization' as const, status: 'AUTHORIZED' as const, bankStatus },
+  });
+  const lookFrom = (transfer: Transfer, bankStatus: string, isAuthorised: boolean) => {
+    const sca = { start: async () => '', status: async () => ordered(bankStatus) };
+    return lookAt({ bank: { sca } }, transfer, true, isAuthorised);
+  };
+
+  it.each([
+    ['ACTC', 'authorizing', 'authorizing'],
+    ['ACTC', 'executed', 'executed'],
+    ['ACTC', 'rejected', 'unknown'],
+    // It has another word for it since.
+    ['ACFC', 'authorizing', 'executed'],
+  ] as const)('says %s, and the basket is %s: the payment is %s', async (said, state, expected) => {
+    const transfer = inBasket();
+    const found = await lookFrom(transfer, said, state === 'executed');
+    const after = fold(transfer, followBasket(transfer, basket({ state, mayRun: true }), found));
+    expect(after.state).toBe(expected);
+  });
 });

@@ -558,12 +558,55 @@ describe('the bank’s own word for a payment', () => {
       expect((await paying.run()).state).toBe('executed');
     });
 
-    it('the bank does not list authorisations: its status alone counts', async () => {
-      const paying = await payment(LATER, { order: inADay });
-      bank.initiate(WITHOUT_LINK);
-      bank.is('ACTC');
-      recorded.expect('GET', LIST, refused('SERVICE_INVALID', 405));
-      expect((await paying.run()).state).toBe('executed');
+    describe('and the bank does not list authorisations', () => {
+      const says = (status: string) => {
+        bank.is(status);
+        recorded.expect('GET', LIST, refused('SERVICE_INVALID', 405));
+      };
+
+      it('its status is another one than before: it is ordered', async () => {
+        const paying = await payment(LATER, { order: inADay });
+        bank.initiate({ ...WITHOUT_LINK, transactionStatus: 'RCVD' });
+        says('ACTC');
+        expect((await paying.run()).state).toBe('executed');
+      });
+
+      it.each([
+        ['for a later day', inADay],
+        ['for today', {}],
+      ])('%s, and its status is as before: its outcome is not known', async (_day, order) => {
+        const paying = await payment(LATER, { order });
+        paying.customer.scaTimeoutMs = 100;
+        bank.initiate(WITHOUT_LINK);
+        says('ACTC');
+        expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+        const kept = await paying.stored();
+        expect(kept).toMatchObject({ state: 'unknown', transactionStatus: 'ACTC' });
+        expect(standingOf(kept)).toBe('sent');
+        bank.is('ACSC');
+        expect((await paying.run()).state).toBe('executed');
+      });
+
+      it('its status is as before, and psd2 has not seen the browser return: the customer gets the link again', async () => {
+        const paying = await payment(LATER, { order: inADay });
+        Object.assign(paying.customer, { scaTimeoutMs: 100, atAnotherDevice: true });
+        bank.initiate(WITHOUT_LINK);
+        says('ACTC');
+        expect(await errorOf(paying.run())).toMatchObject({ code: 'authorisation_timeout' });
+        expect(await paying.stored()).toMatchObject({ state: 'authorizing' });
+        says('ACTC');
+        bank.is('ACSP');
+        expect((await paying.run()).state).toBe('executed');
+        expect(paying.customer.visited).toEqual([PAGE, PAGE]);
+      });
+
+      it('nothing leads to an authorisation, and the bank begins none: its status counts', async () => {
+        const paying = await payment(LATER, { order: inADay });
+        bank.initiate({ transactionStatus: 'ACTC', _links: {} });
+        recorded.expect('POST', LIST, refused('SERVICE_INVALID', 405));
+        says('ACTC');
+        expect((await paying.run()).state).toBe('executed');
+      });
     });
 
     it('the bank fails to list authorisations: nothing is decided', async () => {

@@ -76,7 +76,7 @@ async function askOf(
   try {
     if (transfer.state === 'executed') return await settlementOf(calls, transfer);
     const sca = calls.sca ?? opened.bank.sca;
-    return await lookAt({ bank: { sca } }, transfer, true);
+    return await lookAt({ bank: { sca } }, transfer, true, meaningOf(basket) === 'authorised');
   } catch (error) {
     // What the bank does not say decides nothing.
     if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
