@@ -1,17 +1,17 @@
 import { Psd2Error } from '../../errors.ts';
 import { examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
-import { BATCH, batchData, printBatch, readBatch } from './batches.ts';
+import { BATCH, batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
-import { hasEnded, isBeforeAll } from './rows.ts';
+import { hasEnded, isBeforeAll, type KnownLine } from './rows.ts';
 
 /** `psd2 batch cancel <batch>` */
 export const cancel = verb(
   {
     prints: BATCH,
     help: `
-Cancels the payments for which nothing was sent. psd2 names the others: those that have not ended can be cancelled one by one, as
-long as that is possible, with psd2 transfer cancel.
+Cancels the payments for which nothing was sent. psd2 names the others that have not ended. As long as that is possible, psd2
+transfer cancel cancels each of them alone. It cannot cancel what is in a bulk payment: only the customer can refuse that.
 ${examples('psd2 batch cancel 3f2a9c --yes')}`,
   },
   (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
@@ -42,17 +42,44 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
     const after = await readBatch(data, batch.batch);
     printBatch(context, batchData(context.profile(), after));
     const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
-    if (others.length === 0) return;
-    throw new Psd2Error(
-      'usage',
-      `${others.length === 1 ? 'One payment has begun and has' : `${others.length} payments have begun and have`} not ended: ${others
-        .map(({ row }) => `line ${row.line} is ${row.state}`)
-        .slice(0, 10)
-        .join(', ')}`,
-      {
-        hint: 'The other ones are cancelled. As long as nothing irreversible was sent:',
-        next: others.slice(0, 5).flatMap(({ row }) => (row.flow ? [['transfer', 'cancel', row.flow]] : [])),
-      },
-    );
+    if (others.length > 0) throw notCancelled(after, others);
   },
 );
+
+/** The error for payments that have begun and have not ended. */
+function notCancelled({ batch }: KnownBatch, others: readonly KnownLine[]): Psd2Error {
+  const count = batch.cancelled.size;
+  const cancelled =
+    count === 0
+      ? 'psd2 has cancelled no payment.'
+      : `${count === 1 ? '1 payment is' : `${count} payments are`} cancelled.`;
+  const inBulk = others.filter(isInBulk);
+  const alone = others.filter((other) => !isInBulk(other));
+  const words = [
+    cancelled,
+    inBulk.length > 0 &&
+      'psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that.',
+    alone.length > 0
+      ? `As long as nothing irreversible was sent${inBulk.length > 0 ? ' for the others' : ''}:`
+      : 'See the payments with:',
+  ];
+  return new Psd2Error(
+    'usage',
+    `${others.length === 1 ? 'One payment has begun and has' : `${others.length} payments have begun and have`} not ended: ${others
+      .map(({ row }) => `line ${row.line} is ${row.state}`)
+      .slice(0, 10)
+      .join(', ')}`,
+    {
+      hint: words.filter(Boolean).join(' '),
+      next:
+        alone.length > 0
+          ? alone.slice(0, 5).flatMap(({ row }) => (row.flow ? [['transfer', 'cancel', row.flow]] : []))
+          : [['batch', 'status', batch.batch]],
+    },
+  );
+}
+
+/** The bank has one payment for all that are in a bulk payment. In a signing basket, each has its own. */
+function isInBulk({ transfer }: KnownLine): boolean {
+  return transfer !== undefined && transfer.bulk !== null && transfer.initiation === null;
+}

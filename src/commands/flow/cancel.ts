@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { writeCommands } from '../../advice.ts';
 import { isOpen, standingOf } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
+import { type ErrorContext, Psd2Error } from '../../errors.ts';
 import { findOut } from '../../flows/outcome.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -11,6 +11,7 @@ import { forFlow, refuseOtherCustomer } from './customer.ts';
 import type { FlowNoun } from './describe.ts';
 import { refuseUnconfirmable } from './drive.ts';
 import { describeFlow } from './fields.ts';
+import { commandThatContinues } from './next-command.ts';
 
 /** `psd2 <noun> cancel <flow>` */
 export const cancelOf = <K extends Kind>(noun: FlowNoun<K>): Verb => ({
@@ -148,10 +149,7 @@ function refuseUnlessOpen(current: FlowOf<Kind>, sent: string): void {
     throw new Psd2Error(
       'usage',
       `The ${kind} ${flow} is ${state}. ${why}, so ${isCustomers ? "psd2 can't cancel it" : `it can't cancel the ${kind}`} any more`,
-      {
-        ...findOut(kind, flow, `The first command asks the bank for the outcome, and never ${never}.`),
-        transactionId,
-      },
+      { ...wayToOutcome(current, never), transactionId },
     );
   }
   throw new Psd2Error('usage', `The ${kind} ${flow} is ${state}, so there is nothing to cancel`, {
@@ -160,4 +158,17 @@ function refuseUnlessOpen(current: FlowOf<Kind>, sent: string): void {
     flow,
     transactionId,
   });
+}
+
+/** How to find out what becomes of a flow. What the customer authorises with others is not asked for alone. */
+function wayToOutcome(current: FlowOf<Kind>, never: string): Pick<ErrorContext, 'flow' | 'hint' | 'next'> {
+  const { kind, flow } = current;
+  const continues = commandThatContinues(current);
+  if (continues[0] === kind)
+    return findOut(kind, flow, `The first command asks the bank for the outcome, and never ${never}.`);
+  return {
+    flow,
+    hint: `The customer authorises it with others. psd2 goes on with all, and never ${never}, with:`,
+    next: [continues],
+  };
 }

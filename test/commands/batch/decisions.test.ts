@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { BATCH } from '../../../src/commands/batch/batches.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
 
@@ -175,4 +176,55 @@ it('the payee check of each payment is kept for the person who approves', async 
   expect(said).toContain('1 match, 1 close');
   const approved = await run(['approve', data.batch, '--by', 'Bea'], env);
   expect(approved.said).toContain('Payee check: 1 match, 1 close');
+});
+
+/** Begins a transfer for a line of a batch, as a run does. @param bulk the bulk payment that it is in, if it is in one */
+async function begin(batch: string, line: number, bulk: string | null): Promise<string> {
+  const { context } = openCommand(folder, NOW);
+  const { flows, batches } = await context.store();
+  const order = transferOrder({ instant: false, reference: `L-${line}`, batch: { batch, line } });
+  const transactionId = `aaaaaaaa-bbbb-4ccc-8ddd-00000000000${line}`;
+  const begun = { transactionId, commits: 'by the customer' as const, order, furtherData: [] };
+  const flow = await flows.begin('transfer', begun, async (open) => {
+    if (bulk !== null) {
+      await open.record({ type: 'bulk-joined', bulk });
+      await open.record({ type: 'sca-started' });
+    }
+    return open.current.flow;
+  });
+  await batches.change(batch, () => ({ type: 'line-begun', line, flow }));
+  return flow;
+}
+
+it.each([
+  [[null, null], /^psd2 has cancelled no payment\. As long as nothing irreversible was sent:$/, 2],
+  [[null], /^1 payment is cancelled\. As long as nothing irreversible was sent:$/, 1],
+  [['op-1', null], /^psd2 has cancelled no payment\. .*bulk payment.* was sent for the others:$/, 1],
+  [['op-1'], /^1 payment is cancelled\. .*in a bulk payment.* See the payments with:$/, 0],
+] satisfies [(string | null)[], RegExp, number][])(
+  'psd2 batch cancel, with lines begun in %j, advises only what is possible',
+  async (bulks, hint, alone) => {
+    const batch = await added();
+    const flows: string[] = [];
+    for (const [index, bulk] of bulks.entries()) flows.push(await begin(batch, index + 1, bulk));
+    const { error } = await run(['cancel', batch]);
+    const cancellable = flows.filter((_, index) => bulks[index] === null);
+    expect(cancellable).toHaveLength(alone);
+    expect(error).toMatchObject({
+      code: 'usage',
+      hint: expect.stringMatching(hint),
+      next:
+        alone > 0 ? cancellable.map((flow) => ['transfer', 'cancel', flow]) : [['batch', 'status', batch]],
+    });
+  },
+);
+
+it('psd2 transfer cancel names the batch of a payment that is in a bulk payment', async () => {
+  const batch = await added();
+  const flow = await begin(batch, 1, 'op-1');
+  const { context } = openCommand(folder, NOW, { globals: { yes: true } });
+  await expect(runIn(context, 'transfer', 'cancel', flow)).rejects.toMatchObject({
+    code: 'usage',
+    next: [['batch', 'run', batch]],
+  });
 });
