@@ -36,6 +36,7 @@ describe('a hostile file', () => {
       '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.008.001.08"/>',
       /pain\.008\.001\.08/,
     ],
+    ['no namespace', '<Document/>', /has no namespace/],
     ['another encoding', '<?xml version="1.0" encoding="UTF-7"?><Document/>', /"UTF-7"/],
     ['a null byte in XML', `${OPEN}\0`, /not well-formed/],
     ['UTF-16 with a byte order mark', Buffer.from('\ufeffname,iban,amount', 'utf16le'), /UTF-16/],

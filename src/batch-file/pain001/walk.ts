@@ -128,7 +128,9 @@ function opened({ local, uri }: SaxesTagNS, namespace: string, parent: Open, vis
   if (above.rule.does === 'text')
     visitor.problem('error', unknown(), 'A text is expected here, and not an element');
   if (!placed) {
-    visitor.problem('error', unknown(), 'psd2 does not know this element');
+    const from =
+      uri === namespace ? '' : ` of ${uri === '' ? 'no namespace' : `the namespace ${JSON.stringify(uri)}`}`;
+    visitor.problem('error', unknown(), `psd2 does not know this element${from}`);
     return { placed: SKIPPED, within: parent.within, items: 0, text: '' };
   }
   const { rule, collects, at } = placed;
@@ -164,6 +166,7 @@ function formatOf({ uri, local }: SaxesTagNS, refuse: (what: string) => never): 
   if (local !== 'Document')
     return refuse(`The XML begins with the element ${JSON.stringify(local)}, and not with Document`);
   const format = BATCH_FORMATS.find((known) => known !== 'csv' && uri === `${NAMESPACE}${known}`);
+  if (format === undefined && uri === '') return refuse('The XML has no namespace');
   return format ?? refuse(`The XML has the namespace ${JSON.stringify(uri)}, which psd2 does not read`);
 }
 

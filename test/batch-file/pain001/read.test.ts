@@ -133,7 +133,9 @@ describe('a pain.001', () => {
     const plain = document([information([transaction()])]);
     const { lines, said } = await readFile(plain.replace('<Cdtr>', '<Cdtr xmlns="urn:other">'));
     expect(lines).toEqual([]);
-    expect(said).toContain(`error ${FIRST}/Cdtr: psd2 does not know this element`);
+    expect(said).toContain(
+      `error ${FIRST}/Cdtr: psd2 does not know this element of the namespace "urn:other"`,
+    );
   });
 
   test('is paid without what changes neither payee nor amount, and psd2 says so', async () => {
