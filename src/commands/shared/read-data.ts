@@ -1,3 +1,4 @@
+import type { BankInterface } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readNamedFile } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
@@ -45,4 +46,9 @@ export async function readFurtherData(context: Context, values: string[], data?:
   const texts: string[] = [];
   for (const value of values) texts.push(await readJsonOption(context, '--verify-data', value));
   return texts;
+}
+
+/** @throws Psd2Error `usage` if no operation of the bank has further steps, so that their data would be lost without a word */
+export function refuseFurtherData({ has }: Pick<BankInterface, 'has'>): void {
+  if (!has.has('operations')) throw new Psd2Error('usage', "This bank's interface has no --verify-data");
 }

@@ -13,7 +13,7 @@ import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { writeMoney } from '../shared/money.ts';
-import { readFurtherData } from '../shared/read-data.ts';
+import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
 import {
   askForMissing,
@@ -120,7 +120,9 @@ export async function makeTransfer(context: Context, given: TransferOptions): Pr
   await context.needs('payments');
   if (given.paste) refusePasting(context);
   const options = await askForMissing(context, given);
-  const order = readOrder(options, context.world.now(), await context.bankInterface());
+  const bankInterface = await context.bankInterface();
+  if (options.verifyData.length > 0) refuseFurtherData(bankInterface);
+  const order = readOrder(options, context.world.now(), bankInterface);
   if (options.prepare) await context.needs('terms');
   refuseClientCredentials(context);
   refuseUnconfirmable(context, 'A transfer');

@@ -7,7 +7,7 @@ import { refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { refuseInJoint } from '../flow/next-command.ts';
 import { resumeFlow } from '../flow/resume.ts';
 import { refusePasting } from '../open/returns.ts';
-import { readFurtherData } from '../shared/read-data.ts';
+import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { driveTransfer } from './create.ts';
 import { refuseAboveLimit, refuseUncheckedPayee } from './order.ts';
 import { TRANSFERS } from './transfers.ts';
@@ -77,7 +77,8 @@ function resumeTransfer(
   { payeeVerified, paste, verifyData }: ResumeOptions,
 ): Promise<void> {
   if (paste) refusePasting(context);
-  const check = (current: Transfer) => {
+  const check = async (current: Transfer) => {
+    if (verifyData.length > 0) refuseFurtherData(await context.bankInterface());
     refuseInJoint(current);
     const profile = context.profile();
     const { order } = current;

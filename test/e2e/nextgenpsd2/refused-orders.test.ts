@@ -35,6 +35,7 @@ describe('an order that the guards or the bank file do not take', () => {
       'usage',
       /no product target-2-payments in payments\.products\.payments/,
     ],
+    ['data of further steps', ['--verify-data', '{}'], {}, 'usage', /has no --verify-data/],
     ['a date', ['--date', inDays(5)], {}, 'invalid_date', /takes no execution date/],
     ['a text that is too long', ['--description', 'x'.repeat(141)], {}, 'invalid_text', /141 characters/],
     ['a text outside of SEPA', ['--description', 'Zażółć 漢'], {}, 'invalid_text', /character/],
