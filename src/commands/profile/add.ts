@@ -32,8 +32,9 @@ export const add = verb(
   {
     prints: PROFILE,
     help: `
-Without options, psd2 asks you for every setting. A secret is never the value of an option, because the list of
-processes would show it. The profile stores the content of a bank file: a later change of the file changes nothing.
+Without options, or with --bank alone, psd2 asks you for every other setting. A secret is never the value of an option,
+because the list of processes would show it. The profile stores the content of a bank file: a later change of the file
+changes nothing.
 
 Examples:
   $ psd2 profile add myothers --bank mybank.json --qwac-cert qwac.pem --qwac-key qwac.key
@@ -63,7 +64,7 @@ interface AddOptions {
 
 /**
  * Takes settings from options, then from the environment, and asks for the rest. At a terminal
- * and without options, it asks for all of them. psd2 checks the settings before it stores anything.
+ * and without options, or with `--bank` alone, it asks for all of them. psd2 checks the settings before it stores anything.
  */
 export async function profileAdd(
   context: Context,
@@ -82,8 +83,8 @@ export async function profileAdd(
   }
   const keep = keeping(reference);
   const settings =
-    terminal.canAsk && Object.keys(options).length === 0
-      ? await (await import('./wizard.ts')).askForProfile(context, name, keep)
+    terminal.canAsk && Object.keys(options).every((option) => option === 'bank')
+      ? await (await import('./wizard.ts')).askForProfile(context, name, keep, options.bank)
       : await readSettings(context, name, options, keep);
 
   const before = readable(context, name);

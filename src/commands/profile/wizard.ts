@@ -47,6 +47,8 @@ interface Wizard {
   /** The stored settings of the profile; empty for a new one. */
   today: Partial<ProfileSettings>;
   keep: PemSourceOf;
+  /** What `--bank` names. Else the wizard asks. */
+  bank?: Awaited<ReturnType<typeof contentOfBank>>;
 }
 
 const BANKS = [
@@ -55,23 +57,31 @@ const BANKS = [
 ] as const;
 
 /**
- * `psd2 profile add <name>` without options: asks for all settings of a profile, checks certificates and keys as the
- * operator enters them, and tries the connection at the end. It stores nothing. The environment gives default answers.
+ * `psd2 profile add <name>` without options, or with `--bank` alone: asks for all settings of a profile, checks certificates and
+ * keys as the operator enters them, and tries the connection at the end. It stores nothing. The environment gives default answers.
  *
- * @throws Psd2Error `cancelled` if the connection fails and the operator does not want to store the profile
+ * @param given the value of `--bank`
+ * @throws Psd2Error `cancelled` if the connection fails and the operator does not want to store the profile, and what is wrong with
+ *   the bank file
  */
 export async function askForProfile(
   context: Context,
   name: string,
   keep: PemSourceOf,
+  given?: string,
 ): Promise<ProfileSettings> {
+  const offered = environmentSettings(context.env);
+  if (given !== undefined) {
+    const bank = await contentOfBank(given);
+    const environment = await context.terminal.choose(SETTINGS.environment.prompt, BANKS);
+    return askForBank(name, { context, keep, offered, today: {}, bank }, environment);
+  }
   const environment = await context.terminal.choose(SETTINGS.environment.prompt, [
     ...BANKS,
     { value: 'own', name: "psd2's own sandbox on this computer" },
   ] as const);
   if (environment === 'own') return ownSandbox(context);
-  const wizard = { context, keep, offered: environmentSettings(context.env), today: {} };
-  return askForBank(name, wizard, environment);
+  return askForBank(name, { context, keep, offered, today: {} }, environment);
 }
 
 /**
@@ -148,7 +158,12 @@ async function askForBankFile({
   settings,
   offered,
   today,
+  bank,
 }: Wizard): Promise<BankDescription | undefined> {
+  if (bank) {
+    settings.bank = bank.content;
+    return bank.description;
+  }
   const { prompt, ifEmpty } = SETTINGS.bank;
   const stored = today.bank;
   if (

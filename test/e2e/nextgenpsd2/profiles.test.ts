@@ -133,17 +133,20 @@ async function wizard(words: string[], answers: [question: RegExp, answer: strin
   return { ...ended, screen: stripVTControlCharacters(ended.stdout) };
 }
 
-it('psd2 profile add asks for the bank file first, and then only for what this bank needs', async () => {
+it.each([
+  ['asks for the bank file first', []],
+  ['takes the file that --bank names', ['--bank', './asked.json']],
+])('psd2 profile add %s, and asks only for what this bank needs', async (_, given) => {
   const file = operator.write('asked.json', {
     name: 'Asked',
     api: { baseUrl: baseUrl() },
     signing: { when: 'never' },
   });
   const { code, screen } = await wizard(
-    ['profile', 'add', 'asked'],
+    ['profile', 'add', 'asked', '--yes', ...given],
     [
       [/Which bank is it\?/, '\r'],
-      [/NextGenPSD2 bank/, `${file}\r`],
+      ...(given.length === 0 ? [[/NextGenPSD2 bank/, `${file}\r`] satisfies [RegExp, string]] : []),
       [/Base URL of the bank/, '\r'],
       [/QWAC certificate/, `${certificate('qwac.pem')}\r`],
       [/QWAC key/, `${certificate('qwac-key.pem')}\r`],
@@ -159,6 +162,7 @@ it('psd2 profile add asks for the bank file first, and then only for what this b
     /Client id|Client secret|Application name|client credentials|QSealC sign|Largest/,
   );
   expect(screen).toMatch(/fail +signature/);
+  expect(screen.includes('NextGenPSD2 bank')).toBe(given.length === 0);
   expect(read('asked')).toMatchObject({ baseUrl: baseUrl(), bank: expect.stringContaining('Asked') });
   expect(read('asked')).not.toHaveProperty('clientId');
 });
