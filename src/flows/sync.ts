@@ -40,6 +40,12 @@ export interface SyncedCustomer {
   failures: { productId: string; error: Psd2Error }[];
 }
 
+/** What an error that ended the sync of a customer has left. */
+export interface StoppedSync extends Pick<SyncedCustomer, 'skipped' | 'failures'> {
+  /** The product of the error and those after it. */
+  unread: string[];
+}
+
 /**
  * Brings a customer's folder up to date: the current accounts and balances, the booked transactions that are not there
  * yet, and the current pending ones.
@@ -48,8 +54,7 @@ export interface SyncedCustomer {
  *
  * @param query `since`: the first day to read, even if it was read before. Undefined: the first sync reads as far back as the
  *   bank shows transactions without SCA, later ones read what is new. `today`: the day by the clock of this machine.
- *   `mayRead`: called before each product. `onUnread`: called before an error that ends the sync of the customer, with the
- *   product of the error and those after it
+ *   `mayRead`: called before each product. `onStopped`: called before an error that ends the sync of the customer
  * @throws Psd2Error if the customer as a whole cannot be synced. The written data is valid, and the next sync continues.
  */
 export async function syncCustomer(
@@ -61,7 +66,7 @@ export async function syncCustomer(
     today: IsoDate;
     transactionId: string;
     mayRead?: (productId: string) => Promise<boolean>;
-    onUnread?: (productIds: readonly string[]) => void;
+    onStopped?: (at: StoppedSync) => void;
   },
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
@@ -97,7 +102,9 @@ export async function syncCustomer(
       if (error.lasts) synced.skipped.push(productId);
       else if (isOfOneProduct(error)) synced.failures.push({ productId, error });
       else {
-        query.onUnread?.(accounts.slice(index).map((each) => each.productId));
+        const { skipped, failures } = synced;
+        const unread = accounts.slice(index).map((each) => each.productId);
+        query.onStopped?.({ unread, skipped, failures });
         throw error;
       }
     }

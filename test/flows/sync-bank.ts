@@ -136,11 +136,12 @@ function textOf(row: SyncedRow): string {
 export async function synced(
   bank: Bank,
   target: SyncTarget,
-  query: { since?: IsoDate; today?: IsoDate; mayRead?: (productId: string) => Promise<boolean> } = {},
+  query: Partial<Pick<Parameters<typeof syncCustomer>[2], 'since' | 'today' | 'mayRead' | 'onStopped'>> = {},
 ): Promise<SyncedCustomer> {
-  const { since, today = TODAY, mayRead } = query;
+  const { since, today = TODAY, mayRead, onStopped } = query;
   return syncCustomer(bank, target, {
     ...{ customerId: '1048262', since, today, transactionId: 't' },
     ...(mayRead && { mayRead }),
+    ...(onStopped && { onStopped }),
   });
 }

@@ -69,6 +69,28 @@ describe('the products of a customer', () => {
     await expect(failing('unread')).rejects.toMatchObject({ code: 'not_logged_in' });
   });
 
+  it('if an error ends the sync of the customer, sync names the products that it skipped or that failed before', async () => {
+    const [forbidden, skipped, stops, after] = ['FORBIDDEN', 'SKIPPED', 'STOPS', 'AFTER'] as const;
+    const onCall = (path: string) => {
+      if (path.includes(forbidden)) throw new Psd2Error('forbidden', 'No');
+      if (path.includes(stops)) throw new Psd2Error('not_logged_in', 'No');
+    };
+    const { bank } = syncBank({ products: [forbidden, skipped, stops, after], onCall });
+    const stopped: unknown[] = [];
+    const sync = synced(bank, syncTarget().target, {
+      mayRead: async (productId) => productId !== skipped,
+      onStopped: (at) => stopped.push(at),
+    });
+    await expect(sync).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(stopped).toMatchObject([
+      {
+        unread: [stops, after],
+        skipped: [skipped],
+        failures: [{ productId: forbidden, error: { code: 'forbidden' } }],
+      },
+    ]);
+  });
+
   it.each(['1', 'A'.repeat(35)])('the product id %s is stored', async (productId) => {
     const { bank } = syncBank({ products: [productId] });
     const { target, stored } = syncTarget();

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { PaceState } from '../../bank/ports/call.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { type ErrorCode, type ErrorContext, endSentence, Psd2Error } from '../../errors.ts';
-import { syncCustomer } from '../../flows/sync.ts';
+import { type StoppedSync, syncCustomer } from '../../flows/sync.ts';
 import type { Dealt, Round, RoundShare, SyncRun } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
@@ -133,8 +133,15 @@ function customerSync(
   onReport: OnReport,
 ): (run: SyncRun, dealt: Dealt) => Promise<void> {
   const turnedAway = new Map<string, number>();
+  /** The failures of earlier turns. psd2 pauses after a failure, so the next turn skips these products. */
+  const failedBefore = new Map<string, CustomerReport['errors']>();
   const finish = async (dealt: Dealt, report: CustomerReport, failure?: Psd2Error) => {
     const [first] = report.errors;
+    report.errors.push(
+      ...(failedBefore.get(dealt.customerId) ?? []).filter(({ productId }) =>
+        report.skipped.some((skipped) => skipped === productId),
+      ),
+    );
     onReport(report, failure && naming(failure, dealt.customerId));
     await dealt.finish({
       status: report.status,
@@ -145,12 +152,12 @@ function customerSync(
   return async (run, dealt) => {
     const { customerId } = dealt;
     let synced: { report: CustomerReport; failure: Psd2Error | undefined };
-    let unread: readonly (string | null)[] = [null];
-    const onUnread = (productIds: readonly string[]) => {
-      unread = productIds;
+    let stopped: StoppedSync | undefined;
+    const onStopped = (at: StoppedSync) => {
+      stopped = at;
     };
     try {
-      synced = await syncWhole(context, job, run, { customerId, onUnread });
+      synced = await syncWhole(context, job, run, { customerId, onStopped });
     } catch (error) {
       if (isAway(error)) dealt.again();
       // Ctrl-C and bugs concern the whole sync, not one customer.
@@ -164,14 +171,24 @@ function customerSync(
       const refused = turnedAway.get(customerId) ?? 0;
       if (error.code === 'too_many_calls' && refused < MAX_REFUSALS) {
         turnedAway.set(customerId, refused + 1);
+        const failures = describeEach(stopped?.failures ?? []);
+        failedBefore.set(customerId, [...failures, ...(failedBefore.get(customerId) ?? [])]);
         dealt.again();
         return;
       }
-      const errors = unread.map((productId) => ({ productId, ...describe(error) }));
-      await finish(dealt, { customerId, status: 'failed', ...NOTHING, errors }, error);
+      await finish(dealt, { customerId, status: 'failed', ...NOTHING, ...leftBy(error, stopped) }, error);
       return;
     }
     await finish(dealt, synced.report, synced.failure);
+  };
+}
+
+/** What was not read of a customer, because of the error that ended the sync or before it. */
+function leftBy(error: Psd2Error, stopped?: StoppedSync): Pick<CustomerReport, 'skipped' | 'errors'> {
+  const { unread = [null], skipped = [], failures = [] } = stopped ?? {};
+  return {
+    skipped,
+    errors: [...unread.map((productId) => ({ productId, ...describe(error) })), ...describeEach(failures)],
   };
 }
 
@@ -188,17 +205,17 @@ async function syncWhole(
   context: Context,
   { since, today, allowance }: SyncJob,
   run: SyncRun,
-  { customerId, onUnread }: { customerId: string; onUnread: (productIds: readonly string[]) => void },
+  { customerId, onStopped }: { customerId: string; onStopped: (at: StoppedSync) => void },
 ): Promise<{ report: CustomerReport; failure: Psd2Error | undefined }> {
   const { bank, reads } = await context.forCustomer(customerId).unattendedBank();
   const mayRead = async (productId: string | null) =>
     (await reads.take(customerId, productId, allowance)) === 'taken';
-  const query = { customerId, since, today, transactionId: context.world.newId(), mayRead, onUnread };
+  const query = { customerId, since, today, transactionId: context.world.newId(), mayRead, onStopped };
   if (!(await mayRead(null)))
     return { report: { customerId, status: 'waiting', ...NOTHING, errors: [] }, failure: undefined };
   try {
     const { failures, ...counts } = await run.customer(customerId, (to) => syncCustomer(bank, to, query));
-    const errors = failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
+    const errors = describeEach(failures);
     const status = errors.length > 0 || counts.skipped.length > 0 ? 'partly' : 'synced';
     return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
   } catch (error) {
@@ -235,6 +252,10 @@ const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
 
 function describe({ code, message }: Psd2Error) {
   return { code, message };
+}
+
+function describeEach(failures: StoppedSync['failures']) {
+  return failures.map(({ productId, error }) => ({ productId, ...describe(error) }));
 }
 
 declare const PSD2_VERSION: string;

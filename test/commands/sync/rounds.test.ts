@@ -9,8 +9,8 @@ import { useOperatorHere } from '../operator.ts';
 const operator = useOperatorHere();
 const out = temporaryFolder();
 
-/** A run of `psd2 sync`, round after round. @param budget reads of an account a day */
-function syncing(budget: number) {
+/** A run of `psd2 sync`, round after round. @param budget reads of an account a day. @param isSpread as with `--every` */
+function syncing(budget: number, isSpread = false) {
   const { context } = operator.open();
   return async (customer: string): Promise<CustomerReport[]> => {
     const reports: CustomerReport[] = [];
@@ -22,7 +22,7 @@ function syncing(budget: number) {
         concurrency: 1,
         stop: new SharedStop(),
       },
-      allowance: { budget, isOperators: true, isSpread: false },
+      allowance: { budget, isOperators: true, isSpread },
     };
     await syncCustomers(context, job, new ListedRound([customer]), (report) => void reports.push(report));
     return reports;
@@ -78,4 +78,16 @@ it('PSD2_CUSTOMER is only a default, so --all-customers syncs all; the option --
   const { customers } = await sync('environment');
   expect(customers.map(({ customerId }: CustomerReport) => customerId)).toContain(operator.idOf('bruno'));
   expect(customers.length).toBeGreaterThan(1);
+});
+
+it('every account that failed is reported, also if an error ends the sync of the customer', async () => {
+  const carla = await operator.logIn('carla');
+  const round = syncing(20, true);
+  const failed = async () => {
+    const errors = (await round(carla)).flatMap((each) => each.errors);
+    return Object.fromEntries(errors.map(({ productId, code }) => [productId, code]));
+  };
+  expect(await failed()).toMatchObject({ '0030981204': 'bank_answer', '0030981401': 'not_logged_in' });
+  // psd2 pauses after the failures before, so it comes to the next account, and gives the customer more turns.
+  expect(await failed()).toMatchObject({ '0030981403': 'forbidden', '0030981420': 'too_many_calls' });
 });
