@@ -7,6 +7,7 @@ import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import type { FlowNoun } from '../flow/describe.ts';
 import { flowBegins, flowData, flowEnds, resolutionField } from '../flow/fields.ts';
+import { forgetRefusedCall } from '../open/call-records.ts';
 import { day, flag, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { namesInAccess } from './coverage.ts';
 
@@ -83,6 +84,9 @@ export const CONSENTS: FlowNoun<'consent'> = {
   describe: ({ categories }) => categories.map(({ name, products }) => [name, products.join(' ')]),
   inShort: ({ categories }) => categories.map(({ name }) => name).join(', '),
   referenceOf: () => null,
+  async tidy(context, { state, customerId }) {
+    if (state === 'confirmed') await forgetRefusedCall(context, customerId);
+  },
   sent: 'confirm',
   leftAtBank: ({ flow, terms, resourceId }) =>
     terms === null || resourceId === null

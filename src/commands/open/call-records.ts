@@ -306,6 +306,11 @@ export async function openAccessNotes({ wholeStore, profile }: ProfileContext): 
   return (await wholeStore()).open(profile().name).notes;
 }
 
+/** Forgets the call that the bank did not allow: the customer has granted a consent since. The next refusal is noted again. */
+export async function forgetRefusedCall(context: ProfileContext, holder: string): Promise<void> {
+  await unlessItFails(async () => (await openAccessNotes(context)).callRefused(holder, undefined));
+}
+
 /** Writes a note. A failure to write must not hide the error that is being reported. */
 async function unlessItFails(write: () => Promise<void>): Promise<void> {
   try {

@@ -4,7 +4,7 @@ import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.t
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
-const operator = useOperatorHere();
+const operator = useOperatorHere({ consents: 'enforced' });
 const CONSENTS = z.array(
   z.object({
     categories: z.array(z.object({ name: z.string(), products: z.array(z.string()) })),
@@ -37,6 +37,18 @@ it('an option takes several categories or products', async () => {
     { name: 'ACCOUNT_INFO', products: [first, second] },
     { name: 'PAYMENTS', products: [first, second] },
   ]);
+});
+
+it('a consent that the customer grants ends the refusal that psd2 status shows', async () => {
+  operator.folder = newConfigFolder(temporary);
+  await operator.logIn('bruno');
+  const product = '0020739150';
+  await expect(operator.run(['accounts', 'balance', product])).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(operator.run(['status'])).rejects.toMatchObject({ code: 'needs_attention' });
+  const request = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', product];
+  await operator.runApproved(request, 'bruno');
+  const { attention } = await operator.json(z.object({ attention: z.array(z.unknown()) }), ['status']);
+  expect(attention).toEqual([]);
 });
 
 it('the list says when a consent was granted, not when it was asked for', async () => {
