@@ -256,6 +256,10 @@ describe('the console in Chromium', () => {
     await page.getByText('The fault delay needs its milliseconds').waitFor();
     await press('Clear all faults');
     await page.getByText('No active faults.').waitFor();
+    // Without a listener, Playwright answers no.
+    await press('Reset the sandbox');
+    expect((await bank.tpp.send({ path, token })).status).toBe(200);
+    page.once('dialog', (dialog) => void dialog.accept());
     await press('Reset the sandbox');
     await page.getByText('The sandbox is reset.').waitFor();
     expect((await bank.tpp.send({ path, token })).status).toBe(401);

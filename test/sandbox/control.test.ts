@@ -179,6 +179,13 @@ describe('a seed', () => {
 
   test.each([
     ['{"customers": [', 'is not valid JSON'],
+    [[], 'the file: must be an object with a list "customers"'],
+    [{ customers: 5 }, 'customers: must be a list'],
+    [{ customers: [{}] }, 'customers[0].user: must be a text'],
+    [
+      { customers: [{ user: 'dora', accounts: [{ kind: 'cheque' }] }] },
+      'customers[0].accounts[0].kind: must be "current" or "savings" or "card"',
+    ],
     [{ customers: [{ user: 'Dora' }] }, 'customers[0].user: must be 1 to 40 small letters'],
     [{ customers: [{ user: 'dora', acounts: [] }] }, 'customers[0].acounts is not a field of a seed'],
     [{ customers: [{ user: 'anna' }] }, 'customers[0].user: the bank already has a customer anna'],

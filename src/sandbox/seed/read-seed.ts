@@ -37,13 +37,36 @@ function parse(path: string, content: string): unknown {
   }
 }
 
-function sentenceOf(issue: { code?: string; keys?: string[]; path: PropertyKey[]; message: string }): string {
+function sentenceOf(issue: Issue): string {
   const at = writePath(issue.path);
   if (issue.code === 'unrecognized_keys') {
     const fields = (issue.keys ?? []).map((key) => writePath([...issue.path, key]));
     return `${fields.join(' and ')} is not a field of a seed`;
   }
-  return `${at === '' ? 'the file' : at}: ${issue.message}`;
+  return `${at === '' ? 'the file' : at}: ${requirement(issue, at === '')}`;
+}
+
+interface Issue {
+  code?: string;
+  keys?: string[];
+  expected?: string;
+  values?: unknown[];
+  path: PropertyKey[];
+  message: string;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  ...{ object: 'an object', array: 'a list', string: 'a text', boolean: 'true or false' },
+  ...{ number: 'a number', int: 'a whole number' },
+};
+
+/** What a part of the file must be. zod itself says only "Invalid input". */
+function requirement({ code, expected = '', values, message }: Issue, isFile: boolean): string {
+  if (isFile) return 'must be an object with a list "customers"';
+  if (code === 'invalid_type') return `must be ${KINDS[expected] ?? expected}`;
+  if (code === 'invalid_value' && values)
+    return `must be ${values.map((value) => `"${value}"`).join(' or ')}`;
+  return message;
 }
 
 function bad(path: string, what: string): Psd2Error {

@@ -810,14 +810,14 @@ $('clear-faults').addEventListener(
       ({ cleared }) => `Faults cleared: ${cleared}.`,
     ),
 );
-$('reset').addEventListener(
-  'click',
-  () =>
-    void attempt(
-      () => act('POST', '/reset'),
-      () => 'The sandbox is reset. Log in again.',
-    ),
-);
+$('reset').addEventListener('click', () => {
+  const question = 'Reset the sandbox? All logins, consents, payments, faults and added customers are lost.';
+  if (!window.confirm(question)) return;
+  void attempt(
+    () => act('POST', '/reset'),
+    () => 'The sandbox is reset. Log in again.',
+  );
+});
 
 /** Opens the view that the address names, for example `#flows`. */
 function showNamed() {
