@@ -219,6 +219,12 @@ export class Database {
     return this.#checked;
   }
 
+  /** Checks it once more: `psd2 store init` of a newer psd2 may have changed the schema since. @throws Psd2Error `config` */
+  checkedAgain(): Promise<void> {
+    this.#checked = undefined;
+    return this.checked();
+  }
+
   async #check(): Promise<void> {
     const row = z.object({
       version: z.number(),

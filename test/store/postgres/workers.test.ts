@@ -274,6 +274,16 @@ describe('the customers of a round', () => {
     expect(stores.sql('select count(*) from psd2.sync_customers where worker is not null')).toBe('0');
   });
 
+  it('a worker that was there before a newer psd2 changed the schema begins no other round', async () => {
+    const rounds = await worker().rounds();
+    await rounds.join();
+    stores.sql('update psd2.store set version = version + 1');
+    await expect(rounds.join()).rejects.toMatchObject({
+      code: 'config',
+      hint: 'Update psd2 on this machine.',
+    });
+  });
+
   it('workers that come at once join one round', async () => {
     const other = await stores.holding(`select pg_advisory_xact_lock(hashtext('psd2.rounds p'))`);
     const joined = join();
