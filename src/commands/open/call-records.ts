@@ -308,7 +308,10 @@ export async function openAccessNotes({ wholeStore, profile }: ProfileContext): 
 
 /** Forgets the call that the bank did not allow: the customer has granted a consent since. The next refusal is noted again. */
 export async function forgetRefusedCall(context: ProfileContext, holder: string): Promise<void> {
-  await unlessItFails(async () => (await openAccessNotes(context)).callRefused(holder, undefined));
+  await unlessItFails(async () => {
+    const notes = await openAccessNotes(context);
+    if (await notes.hasRefusedCall(holder)) await notes.callRefused(holder, undefined);
+  });
 }
 
 /** Writes a note. A failure to write must not hide the error that is being reported. */
