@@ -1,3 +1,5 @@
+import type { Baskets } from '../../bank/ports/basket.ts';
+import type { BulkPayments } from '../../bank/ports/bulk.ts';
 import { isUntouched } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import type { Transfer } from '../../domain/transfer.ts';
@@ -7,22 +9,21 @@ import { SIGNING_BASKET } from '../../flows/basket.ts';
 import { BULK_PAYMENT } from '../../flows/bulk.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import { type JointKind, purposeOf } from './joint.ts';
+import type { Payer } from './payers.ts';
 import { followInBasket } from './settle-basket.ts';
 import { followAll } from './settle-bulk.ts';
 
 /** One payment at the bank for all. */
 export const BULK: JointKind = {
   operation: BULK_PAYMENT,
-  calls({ opened }, operation) {
-    const { bulk } = opened.bank.payments;
-    if (!bulk)
-      throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow: operation.flow });
+  calls(payer, operation) {
     const { transactionId } = operation;
+    const bulk = bulkOf(payer, operation);
     return bulk.calls({ order: purposeOf(operation), transactionId, initiation: initiationOf(operation) });
   },
-  async refuseOther({ opened }, operation, transfers) {
+  async refuseOther(payer, operation, transfers) {
     const orders = transfers.map(({ order }) => order);
-    await opened.bank.payments.bulk?.refuseOther(orders, initiationOf(operation));
+    await bulkOf(payer, operation).refuseOther(orders, initiationOf(operation));
   },
   mayJoin: (transfer) => isUntouched(transfer) && transfer.initiation === null,
   follow: followAll,
@@ -31,19 +32,30 @@ export const BULK: JointKind = {
 /** A payment of its own for each, and one authorisation for all. */
 export const BASKET: JointKind = {
   operation: SIGNING_BASKET,
-  calls({ opened }, operation) {
-    const { baskets } = opened.bank.payments;
-    if (!baskets)
-      throw new Psd2Error('config', 'The bank has no signing baskets any more', { flow: operation.flow });
+  calls(payer, operation) {
     const { transactionId } = operation;
-    return baskets.calls({ transactionId, initiation: initiationOf(operation) });
+    return basketsOf(payer, operation).calls({ transactionId, initiation: initiationOf(operation) });
   },
-  async refuseOther({ opened }, operation, transfers) {
-    opened.bank.payments.baskets?.refuseOther(paymentIdsOf(transfers), initiationOf(operation));
+  async refuseOther(payer, operation, transfers) {
+    basketsOf(payer, operation).refuseOther(paymentIdsOf(transfers), initiationOf(operation));
   },
   mayJoin: waitsForBasket,
   follow: followInBasket,
 };
+
+/** @throws Psd2Error `config` */
+function bulkOf({ opened }: Payer, { flow }: GenericOperation): BulkPayments {
+  const { bulk } = opened.bank.payments;
+  if (bulk) return bulk;
+  throw new Psd2Error('config', 'The bank file has no bulk payments any more', { flow });
+}
+
+/** @throws Psd2Error `config` */
+function basketsOf({ opened }: Payer, { flow }: GenericOperation): Baskets {
+  const { baskets } = opened.bank.payments;
+  if (baskets) return baskets;
+  throw new Psd2Error('config', 'The bank has no signing baskets any more', { flow });
+}
 
 /** The bank's ids of the payments that go into a basket. */
 export function paymentIdsOf(transfers: readonly Transfer[]): string[] {

@@ -48,13 +48,14 @@ interface Wizard {
   today: Partial<ProfileSettings>;
   keep: PemSourceOf;
   /** What `--bank` names. Else the wizard asks. */
-  bank?: Awaited<ReturnType<typeof contentOfBank>>;
+  bank?: Awaited<ReturnType<typeof contentOfBank>> | undefined;
 }
 
 const BANKS = [
   { value: 'production', name: 'a bank, with real money' },
   { value: 'sandbox', name: "a bank's sandbox" },
 ] as const;
+const OWN_SANDBOX = { value: 'own', name: "psd2's own sandbox on this computer" } as const;
 
 /**
  * `psd2 profile add <name>` without options, or with `--bank` alone: asks for all settings of a profile, checks certificates and
@@ -70,18 +71,15 @@ export async function askForProfile(
   keep: PemSourceOf,
   given?: string,
 ): Promise<ProfileSettings> {
-  const offered = environmentSettings(context.env);
-  if (given !== undefined) {
-    const bank = await contentOfBank(given);
-    const environment = await context.terminal.choose(SETTINGS.environment.prompt, BANKS);
-    return askForBank(name, { context, keep, offered, today: {}, bank }, environment);
-  }
-  const environment = await context.terminal.choose(SETTINGS.environment.prompt, [
-    ...BANKS,
-    { value: 'own', name: "psd2's own sandbox on this computer" },
-  ] as const);
+  const bank = given === undefined ? undefined : await contentOfBank(given);
+  const banks = [...BANKS, ...(bank ? [] : [OWN_SANDBOX])];
+  const environment = await context.terminal.choose(SETTINGS.environment.prompt, banks);
   if (environment === 'own') return ownSandbox(context);
-  return askForBank(name, { context, keep, offered, today: {} }, environment);
+  return askForBank(
+    name,
+    { context, keep, offered: environmentSettings(context.env), today: {}, bank },
+    environment,
+  );
 }
 
 /**

@@ -225,7 +225,10 @@ describe('a bulk payment', () => {
 });
 
 describe('a stored bulk payment', () => {
-  const orders = [order('INV-1', '1.10', { description: 'One & two' }), order('INV-2', '2.20')];
+  const orders = [
+    order('INV-1', '1.10', { description: 'One & two:pain.001.001.03' }),
+    order('INV-2', '2.20'),
+  ];
   const kinds = [
     ['JSON', { ...JSON_BULK, required: ['requestedExecutionDate', 'remittanceInformationUnstructured'] }],
     ['pain.001.001.03', XML_BULK('pain.001.001.03')],
@@ -273,6 +276,10 @@ describe('a stored bulk payment', () => {
     const { payments, ...common } = JSON.parse(stored.body);
     const body = JSON.stringify({ ...common, payments: change(payments) });
     await expect(bulk.refuseOther(orders, { ...stored, body })).rejects.toMatchObject({ code: 'config' });
+    const twice = stored.body.replace('"creditorName":', '"creditorName":"Mallory","creditorName":');
+    await expect(bulk.refuseOther(orders, { ...stored, body: twice })).rejects.toMatchObject({
+      code: 'config',
+    });
     const single = { ...stored, service: 'payments' as const };
     await expect(bulk.refuseOther(orders, single)).rejects.toMatchObject({ code: 'config' });
   });
