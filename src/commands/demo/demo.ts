@@ -25,39 +25,36 @@ const demoTransfer = () =>
     totalAmount: money('debited amount, including the commission'),
   });
 
-/** The account of the demo at the second door. */
-const demoAccount = () =>
+/** The demo at the second door. */
+const demoPayment = () =>
   z.object({
-    accountId: text("the bank's id of the account that was read"),
+    accountId: text("the bank's id of the account that was read and debited"),
+    state: text('state of the transfer: settled'),
   });
 
 export const demo = verb(
   {
     prints: { what: 'the transfer of the demo', shape: demoTransfer },
     printsWith: {
-      '--interface': { what: 'the account of the demo at the second door', shape: demoAccount },
+      '--interface': { what: 'the transfer of the demo at the second door', shape: demoPayment },
     },
     help: examples('psd2 demo', 'psd2 demo --interface nextgenpsd2'),
   },
   (command) =>
     command.addOption(
-      new Option(
-        '--interface <name>',
-        'bank of the demo: cb, or nextgenpsd2 of the Berlin Group, without a payment',
-      )
+      new Option('--interface <name>', 'bank of the demo: cb, or nextgenpsd2 of the Berlin Group')
         .choices(['cb', 'nextgenpsd2'] as const)
         .default('cb' as const),
     ),
-  (context, { interface: door }) => (door === 'cb' ? showDemo(context) : showReading(context)),
+  (context, { interface: door }) => (door === 'cb' ? showDemo(context) : showDoor(context)),
 );
 
 /**
- * Shows login, consent, accounts, a balance and transactions at the second door of a sandbox of its own (NextGenPSD2, section
- * 5).
+ * Shows login, consent, accounts and a transfer at the second door of a sandbox of its own (NextGenPSD2, section 5).
  *
  * @throws Psd2Error `sandbox` if a step fails
  */
-async function showReading(context: Context): Promise<void> {
+async function showDoor(context: Context): Promise<void> {
   await withSteps(context, DOOR_PROFILE, async (steps) => {
     await steps.show('sandbox', 'start', '--detach', '--port', '0');
     await steps.show('auth', 'login');
@@ -66,12 +63,9 @@ async function showReading(context: Context): Promise<void> {
     const [account] = await steps.read(z.array(z.object({ accountId: z.string() })), 'accounts', 'list');
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
     const { accountId } = account;
-    await steps.show('accounts', 'balance', accountId);
-    await steps.show('accounts', 'transactions', accountId, '--limit', '5');
-    context.terminal.warn(
-      '\npsd2 has read the accounts over NextGenPSD2. Payments over this interface come in a later version.',
-    );
-    if (context.output.format !== 'table') context.output.record({ accountId }, [], demoAccount);
+    const { state } = await payInFull(steps, accountId);
+    context.terminal.warn('\nThe instant transfer over NextGenPSD2 is settled.');
+    if (context.output.format !== 'table') context.output.record({ accountId, state }, [], demoPayment);
   });
 }
 
@@ -91,9 +85,11 @@ async function showDemo(context: Context): Promise<void> {
     await steps.show('accounts', 'list');
     const [account] = await steps.read(z.array(z.object({ productId: z.string() })), 'accounts', 'list');
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
-    const transfer = await payInFull(steps, account.productId);
-    terminal.warn(`\nThe instant transfer is settled with the reference ${transfer.cro}.`);
-    if (output.format !== 'table') output.record(transfer, [], demoTransfer);
+    const { state, cro, totalAmount } = await payInFull(steps, account.productId);
+    if (!cro || !totalAmount)
+      throw new Psd2Error('sandbox', 'The transfer has no reference or no total amount');
+    terminal.warn(`\nThe instant transfer is settled with the reference ${cro}.`);
+    if (output.format !== 'table') output.record({ state, cro, totalAmount }, [], demoTransfer);
   });
 }
 
@@ -113,6 +109,16 @@ async function withSteps(
   }
 }
 
+/** What a bank debits is the total amount, or it names the commission alone. */
+const paid = () =>
+  z.object({
+    state: z.string(),
+    cro: z.nullable(z.string()),
+    amount: z.string(),
+    totalAmount: z.nullable(amountOf()),
+    commissions: z.nullable(amountOf()),
+  });
+const amountOf = () => z.object({ amount: z.string(), currency: z.string() });
 const withBalance = () => z.object({ availableBalance: z.object({ amount: z.string() }) });
 
 /** Makes an instant transfer, and checks that the balance changed by its cost. */
@@ -124,14 +130,16 @@ async function payInFull({ show, read }: Steps, productId: string) {
     ...['transfer', '--instant', '--from', productId, '--to', IBAN, '--name', 'Ada Lovelace'],
     ...['--amount', '12.50', '--description', 'Invoice 1', '--payee-verified', '--yes'],
   );
-  const [transfer] = await read(z.array(demoTransfer()), 'transfer', 'list');
+  const [transfer] = await read(z.array(paid()), 'transfer', 'list');
   await show('accounts', 'balance', productId);
   const after = await read(withBalance(), 'accounts', 'balance', productId);
-  if (transfer?.state !== 'settled' || !transfer.cro) {
+  if (transfer?.state !== 'settled') {
     throw new Psd2Error('sandbox', `The transfer is ${transfer?.state ?? 'missing'} instead of settled`);
   }
   const { default: Big } = await import('big.js');
-  const expected = new Big(before.availableBalance.amount).minus(transfer.totalAmount.amount);
+  const { amount, totalAmount, commissions } = transfer;
+  const cost = totalAmount?.amount ?? new Big(amount).plus(commissions?.amount ?? 0);
+  const expected = new Big(before.availableBalance.amount).minus(cost);
   if (!expected.eq(after.availableBalance.amount)) {
     throw new Psd2Error('sandbox', 'The balance did not change by the cost of the transfer');
   }

@@ -127,11 +127,9 @@ async function askForBank(
   if (signs && (await terminal.confirm('Does a QSealC sign? Without one, the QWAC signs', sealed)))
     await askForPair(wizard, keys, 'QSealC');
   else for (const key of ['qsealCertificate', 'qsealKey', 'signer'] as const) delete settings[key];
-  // Payments at a bank with a bank file come later: there is nothing to limit.
-  const last = bank
-    ? settingsOf('trust', 'redirect')
-    : settingsOf('trust', 'redirect', 'limit', 'payee', 'header');
-  await askForEach(wizard, last);
+  // A bank with a bank file gets no header with the certificate.
+  const ofInterface = bank ? [] : settingsOf('header');
+  await askForEach(wizard, [...settingsOf('trust', 'redirect', 'limit', 'payee'), ...ofInterface]);
   await tryConnection(trial);
   return settings;
 }

@@ -4,7 +4,7 @@ import { useOperator } from '../support/psd2.ts';
 
 const operator = useOperator();
 
-it('psd2 demo --interface nextgenpsd2 shows a login, a consent and readings, and leaves nothing behind', async () => {
+it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings and a payment, and leaves nothing behind', async () => {
   const { code, stdout, stderr } = await operator.psd2(['demo', '--interface', 'nextgenpsd2']);
   expect(code, stderr).toBe(0);
   expect([...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step)).toEqual([
@@ -14,11 +14,13 @@ it('psd2 demo --interface nextgenpsd2 shows a login, a consent and readings, and
     'accounts list',
     'accounts balance',
     'accounts transactions',
+    'transfer',
+    'accounts balance',
   ]);
   const [, accountId] = /^\$ psd2 accounts balance (\d+)$/m.exec(stderr) ?? [];
   expect(stdout).toContain(`Product id\t${accountId}`);
   expect(stdout).toMatch(/^Account balance\t[\d.]+ EUR$/m);
-  expect(stderr).toContain('Payments over this interface come in a later version.');
+  expect(stderr).toContain('The instant transfer over NextGenPSD2 is settled.');
   expect(readdirSync(operator.temporary)).toEqual([]);
   expect(readdirSync(operator.home)).toEqual([]);
 });

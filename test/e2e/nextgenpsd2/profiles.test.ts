@@ -153,16 +153,17 @@ it.each([
       [/CA bundle/, `${certificate('ca.pem')}\r`],
       [/Signing certificate of the bank/, '\r'],
       [/Redirect URI/, '\r'],
+      [/Largest amount/, '100.00\r'],
       // The door wants signatures.
       [/Store the profile anyway\?/, 'y\r'],
     ],
   );
   expect(code, screen).toBe(0);
-  expect(screen).not.toMatch(
-    /Client id|Client secret|Application name|client credentials|QSealC sign|Largest/,
-  );
+  expect(screen).not.toMatch(/Client id|Client secret|Application name|client credentials|QSealC sign/);
   expect(screen).toMatch(/fail +signature/);
   expect(screen.includes('NextGenPSD2 bank')).toBe(given.length === 0);
-  expect(read('asked')).toMatchObject({ baseUrl: baseUrl(), bank: expect.stringContaining('Asked') });
+  expect(read('asked')).toMatchObject({
+    ...{ baseUrl: baseUrl(), maxAmount: '100.00', bank: expect.stringContaining('Asked') },
+  });
   expect(read('asked')).not.toHaveProperty('clientId');
 });
