@@ -162,7 +162,7 @@ function argumentAt(command: CommandUnknownOpts, index: number): Argument | unde
   return registeredArguments[index] ?? (last?.variadic ? last : undefined);
 }
 
-/** By an option's whole flags, where the name of its value is not enough. */
+/** By an option's whole flags, where the name of its value is not enough. One that takes several values counts as one that takes one. */
 const OPTIONS: Record<string, ValueKind> = {
   '--profile <name>': 'profile',
   '--customer <id>': 'customer',
@@ -203,7 +203,7 @@ const ARGUMENTS: Record<string, ValueKind> = {
 /** By the name of the value, if the whole flags (`-o, --output <format>`) don't say it. */
 function kindOfOption({ flags, argChoices }: Option): ValueKind | null {
   if (argChoices) return { choices: argChoices };
-  return OPTIONS[flags] ?? OPTION_VALUES[/[<[](\w+)[\]>.]/.exec(flags)?.[1] ?? ''] ?? null;
+  return OPTIONS[flags.replace('...>', '>')] ?? OPTION_VALUES[/[<[](\w+)[\]>.]/.exec(flags)?.[1] ?? ''] ?? null;
 }
 
 function kindOfArgument(argument: Argument): ValueKind | null {

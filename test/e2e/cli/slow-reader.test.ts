@@ -34,7 +34,7 @@ async function startWithFullPipe() {
   const descriptors = `/proc/${child.pid}/fd`;
   const isThisPipe = (name: string) => readlinkSync(join(descriptors, name)) === path;
   await expect
-    .poll(() => child.exitCode ?? readdirSync(descriptors).filter(isThisPipe).length, { timeout: 60_000 })
+    .poll(() => child.exitCode ?? readdirSync(descriptors).filter(isThisPipe).length, { timeout: 240_000 })
     .toBe(2);
   return { child, before, reader };
 }
@@ -53,7 +53,7 @@ it('a signal ends psd2 while its reader reads nothing', async () => {
     child.kill('SIGTERM');
     return child.exitCode;
   };
-  await expect.poll(ended, { timeout: 60_000 }).toBe(130);
+  await expect.poll(ended, { timeout: 240_000 }).toBe(130);
 });
 
 it.each([

@@ -65,7 +65,7 @@ describe.concurrent('psd2 demo', () => {
     // Killing `script`, which holds the terminal, closes it.
     terminal.kill('SIGKILL');
     await terminal.ended;
-    await vi.waitFor(() => expect(processesWith(closed.folder)).toEqual([]), { timeout: 60_000 });
+    await vi.waitFor(() => expect(processesWith(closed.folder)).toEqual([]), { timeout: 240_000 });
     await expectNothingLeft(closed);
   });
 });
@@ -74,7 +74,7 @@ describe.concurrent('psd2 demo', () => {
 async function expectNothingLeft({ folder, temporary, home }: Operator): Promise<void> {
   expect(readdirSync(temporary)).toEqual([]);
   expect(readdirSync(home)).toEqual([]);
-  await vi.waitFor(() => expect(processesWith(folder)).toEqual([]), { timeout: 60_000 });
+  await vi.waitFor(() => expect(processesWith(folder)).toEqual([]), { timeout: 240_000 });
 }
 
 /** The processes whose environment contains a text (proc(5)). */

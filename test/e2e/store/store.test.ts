@@ -344,7 +344,7 @@ describe('Ctrl-C ends the wait for a database', () => {
   it('Ctrl-C ends the wait for a database that takes the connection and says nothing', async () => {
     const { port: at, sockets } = await listening(() => {});
     const psd2 = await start(at);
-    await vi.waitUntil(() => sockets.length > 0, { timeout: 60_000 });
+    await vi.waitUntil(() => sockets.length > 0, { timeout: 240_000 });
     psd2.kill('SIGINT');
     expect(await psd2.ended).toMatchObject({ code: 130 });
     expect(sockets.every(({ writableEnded }) => !writableEnded)).toBe(true);
@@ -359,7 +359,7 @@ describe('Ctrl-C ends the wait for a database', () => {
       socket.once('data', () => socket.end(Buffer.concat([head, refusal])));
     });
     const psd2 = await start(at);
-    await vi.waitUntil(() => sockets.length > 2, { timeout: 60_000 });
+    await vi.waitUntil(() => sockets.length > 2, { timeout: 240_000 });
     psd2.kill('SIGINT');
     expect(await psd2.ended).toMatchObject({ code: 130 });
   });
@@ -370,7 +370,7 @@ describe('Ctrl-C ends the wait for a database', () => {
     await holder.query('begin; lock table psd2.store in access exclusive mode');
     const PSD2_STORE = `${server.tcp('bank', 'worker')}?${WITHOUT_LIMITS}`;
     const psd2 = await operator.start(['auth', 'refresh'], { ...worker, PSD2_STORE });
-    await vi.waitUntil(() => waiting() !== '0', { timeout: 60_000 });
+    await vi.waitUntil(() => waiting() !== '0', { timeout: 240_000 });
     psd2.kill('SIGINT');
     expect(await psd2.ended).toMatchObject({ code: 130 });
     await holder.query('rollback');
@@ -391,7 +391,7 @@ it('psd2 exits with 9 if the database goes away during an execute, and resume fi
     () =>
       server.sql('bank', `select count(*) from psd2.flow_events where event->>'type' = 'execute-sent'`) !==
       '0',
-    { timeout: 60_000 },
+    { timeout: 240_000 },
   );
   server.crash();
   const ended = await psd2.ended;

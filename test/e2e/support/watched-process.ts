@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-const PATIENCE_MS = 60_000;
+/** Less than a test of the built program may take, so that what was printed is told. */
+const PATIENCE_MS = 240_000;
 
 /** How a process ended, and what it printed. */
 export interface Ended {
@@ -20,7 +21,7 @@ export interface EndedCall extends Ended {
 /** A process that has been started. */
 export interface Running {
   pid: number;
-  /** Waits until the output on either stream matches; fails after a minute, or if the process ends first. */
+  /** Waits until the output on either stream matches; fails after four minutes, or if the process ends first. */
   prints(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves when the text was taken. A text that is larger than a pipe is taken when the process reads. */
   write(text: string): Promise<void>;

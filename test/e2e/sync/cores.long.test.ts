@@ -40,7 +40,7 @@ beforeAll(async () => {
       mode: 0o600,
     });
   }
-}, 60_000);
+}, 240_000);
 
 const PATIENCE_MS = 120_000;
 const out = (name: string) => join(operator.folder, name);
