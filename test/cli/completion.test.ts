@@ -80,7 +80,11 @@ it.each([
   ['a state of a transfer is offered', ['transfer', 'list', '--state', 'unk'], ['unknown']],
   ['an option that is given is not offered again', ['accounts', 'list', '--json', '--js'], []],
   ['an option that may be repeated is', ['consent', 'request', '--product', '1', '--prod'], ['--product']],
-  ['a category for an option that takes several', ['consent', 'request', '--category', 'ACC'], ['ACCOUNT_INFO']],
+  [
+    'a category for an option that takes several',
+    ['consent', 'request', '--category', 'ACC'],
+    ['ACCOUNT_INFO'],
+  ],
   ['a product for an option that takes several', ['consent', 'request', '--product', ''], ['0000001000']],
   ['nothing of another kind of flow', ['consent', 'show', ''], []],
   ['after -- no options', ['accounts', 'list', '--', '--'], []],

@@ -203,7 +203,9 @@ const ARGUMENTS: Record<string, ValueKind> = {
 /** By the name of the value, if the whole flags (`-o, --output <format>`) don't say it. */
 function kindOfOption({ flags, argChoices }: Option): ValueKind | null {
   if (argChoices) return { choices: argChoices };
-  return OPTIONS[flags.replace('...>', '>')] ?? OPTION_VALUES[/[<[](\w+)[\]>.]/.exec(flags)?.[1] ?? ''] ?? null;
+  return (
+    OPTIONS[flags.replace('...>', '>')] ?? OPTION_VALUES[/[<[](\w+)[\]>.]/.exec(flags)?.[1] ?? ''] ?? null
+  );
 }
 
 function kindOfArgument(argument: Argument): ValueKind | null {
