@@ -26,7 +26,7 @@ import {
   refusedAlone,
   settlementEvent,
 } from './outcome.ts';
-import { authorisePayment, awaitPayment, feesRefused } from './payment-sca.ts';
+import { authorisePayment, awaitPayment, feesRefused, unknownIfRefused } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
@@ -176,12 +176,13 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   async awaitAuthorization(operation: Operation<Order>): Promise<void> {
     if (this.#customerSent && operation.initiation) {
-      await awaitPayment(this, operation, this.#subjectOf(operation), this.#sentCode);
+      const decided = awaitPayment(this, operation, this.#subjectOf(operation), this.#sentCode);
+      await unknownIfRefused(this, decided);
     } else if (this.#customerSent) {
       // The status shows an `execute` that an older journal has lost.
       await this.open.record(await awaitDecision(this.ports, this.#subjectOf(operation), whatHappened));
     } else {
-      await this.open.record(await this.#decisionOrAgain(operation));
+      await this.open.record(await unknownIfRefused(this, this.#decisionOrAgain(operation)));
     }
     this.#authorizedNow = true;
   }

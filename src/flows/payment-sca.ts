@@ -2,6 +2,7 @@ import { type Initiation, isPending, type Operation, type OrderTarget } from '..
 import { Psd2Error } from '../errors.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn, type ReturnPorts } from './linked-sca.ts';
 import { askDecision, outcomeUnknown, recordOutcome } from './outcome.ts';
+import { isRefusal } from './refusals.ts';
 import { lookAt, progressOf, resourceOf } from './resource-status.ts';
 import { askUntil, type ScaSubject, timedOut } from './sca.ts';
 import type { Verifying } from './verification.ts';
@@ -85,6 +86,24 @@ export async function awaitPayment<Order extends OrderTarget>(
   if (last?.awaitsCustomer ?? true) throw timedOut(customer, subject);
   await recordOutcome(open, { type: 'execute-unanswered' });
   throw outcomeUnknown(operation, `The bank does not say yet whether it executes the ${calls.name}`);
+}
+
+/**
+ * The answer to a question about an operation. If the customer commits, the payment may run as soon as they have the link. What the
+ * bank refused then is the question.
+ *
+ * @throws Psd2Error `outcome_unknown` if the bank refuses to say, and the customer commits
+ */
+export async function unknownIfRefused<Order extends OrderTarget, Answer>(
+  { open, calls }: Verifying<Order>,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (open.current.commits === 'on execute' || !isRefusal(error)) throw error;
+    throw outcomeUnknown(open.current, `The bank does not say what became of the ${calls.name}`, error);
+  }
 }
 
 /** The operator does not want the fees, but the bank may execute the payment all the same. */

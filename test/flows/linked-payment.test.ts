@@ -63,6 +63,28 @@ describe('a payment', () => {
     });
   });
 
+  it.each([
+    ['RESOURCE_UNKNOWN', 404],
+    ['FORMAT_ERROR', 400],
+    ['SERVICE_BLOCKED', 403],
+  ])(
+    'the customer has the link, and the bank refuses to say its status (%s): nobody knows whether it is paid',
+    async (code, status) => {
+      const paying = await payment();
+      bank.initiate();
+      for (const _ of ['at once', 'resumed']) {
+        bank.sca('started');
+        recorded.expect('GET', STATUS, refused(code, status));
+        expect(await errorOf(paying.run())).toMatchObject({
+          code: 'outcome_unknown',
+          message: expect.stringContaining(`(HTTP ${status})`),
+          next: expect.arrayContaining([['transfer', 'resume', paying.flow]]),
+        });
+        expect((await paying.stored()).state).toBe('authorizing');
+      }
+    },
+  );
+
   it('the operator says no, and psd2 has sent nothing', async () => {
     const paying = await payment();
     expect(await errorOf(paying.run(false))).toMatchObject({ code: 'cancelled' });
