@@ -7,6 +7,7 @@ import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { ApplicationBank, Context } from '../context.ts';
 import { collect, verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { notLoggedIn } from '../open/bank.ts';
 import { orNull, text } from '../shared/fields.ts';
 import { readJsonOption } from '../shared/read-data.ts';
 
@@ -209,11 +210,7 @@ async function readPath(context: Context, path: string): Promise<string> {
   if (!absolute.includes('{customerId}')) return absolute;
   const { tokens } = await context.store();
   const customerId = context.globals.customer ?? (await tokens.last());
-  if (customerId === undefined) {
-    throw new Psd2Error('not_logged_in', 'No customer is logged in, so psd2 cannot replace {customerId}', {
-      next: [['auth', 'login']],
-    });
-  }
+  if (customerId === undefined) throw await notLoggedIn(context, undefined);
   return absolute.replaceAll('{customerId}', encodeURIComponent(customerId));
 }
 

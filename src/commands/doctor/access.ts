@@ -3,7 +3,7 @@ import { consentEnd, DAYS_OF_CONSENT } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
-import { customerOf } from '../open/bank.ts';
+import { customerOf, describeLogins } from '../open/bank.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
 import { finding } from '../shared/checks.ts';
@@ -21,6 +21,14 @@ export async function checkToken(context: Context): Promise<Finding> {
   if (!kept && (logsIn === 'nobody' || logsIn === 'with a consent'))
     return finding('skip', 'customers of this bank do not log in before they consent');
   if (!kept) {
+    const others = await describeLogins(store);
+    if (others !== undefined) {
+      const who =
+        customerId === undefined
+          ? 'psd2 has forgotten who logged in last'
+          : `customer ${customerId} is not logged in`;
+      return finding('warn', `${who}; ${others}`, fix);
+    }
     const elsewhere = await describeElsewhere(store);
     return finding('warn', `nobody is logged in${elsewhere ? `; ${elsewhere}` : ''}`, fix);
   }

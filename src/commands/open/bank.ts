@@ -26,6 +26,7 @@ import {
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
+import type { ProfileData } from '../../store/ports/store.ts';
 import type { GrantType, Holder } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ApplicationBank, Context, CustomerBank, ProfileContext, Transport } from '../context.ts';
@@ -364,18 +365,30 @@ export async function notLoggedIn(context: ProfileContext, holder: Holder | unde
   const isWithConsent = holder !== null && (await context.bankInterface()).logsIn === 'with a consent';
   const verb = isWithConsent ? ['consent', 'request'] : ['auth', 'login'];
   const login = ['--profile', name, ...verb, ...(holder === null ? ['--client-credentials'] : [])];
-  const others = holder ? (await store.tokens.logins()).map(({ customerId }) => customerId) : [];
-  const elsewhere = others.length === 0 ? await describeElsewhere(store) : undefined;
+  const others = holder === null ? undefined : await describeLogins(store);
+  const elsewhere = others === undefined ? await describeElsewhere(store) : undefined;
   const hint =
-    others.length > 0
-      ? `Logged in: ${writeSome(others)}. Or run:`
+    others !== undefined
+      ? `${others}. ${holder === undefined ? 'Name one with --customer, or run:' : 'Or run:'}`
       : elsewhere &&
         `${elsewhere}. Set that base URL again, take the logins along if the same bank has a new address (psd2 auth move), or log in at this one:`;
-  const who = others.length === 0 ? 'Nobody is' : `The customer ${holder} is not`;
-  return new Psd2Error('not_logged_in', `${who} logged in with the profile ${JSON.stringify(name)}`, {
-    ...(hint !== undefined && { hint }),
-    next: [login],
-  });
+  const message = `${whoIsMissing(holder, others)} with the profile ${JSON.stringify(name)}`;
+  return new Psd2Error('not_logged_in', message, { ...(hint !== undefined && { hint }), next: [login] });
+}
+
+function whoIsMissing(holder: Holder | undefined, others: string | undefined): string {
+  if (others === undefined) return 'Nobody is logged in';
+  // Others have logged in, but psd2 customer forget leaves no last one.
+  return holder === undefined
+    ? 'psd2 has forgotten who logged in last'
+    : `The customer ${holder} is not logged in`;
+}
+
+/** The customers who are logged in, as a sentence without its full stop. Undefined if there are none. */
+export async function describeLogins({ tokens }: Pick<ProfileData, 'tokens'>): Promise<string | undefined> {
+  const logins = await tokens.logins();
+  if (logins.length === 0) return undefined;
+  return `Logged in: ${writeSome(logins.map(({ customerId }) => customerId))}`;
 }
 
 /** The first few, and how many more there are. */

@@ -214,4 +214,24 @@ describe.each(['files', 'PostgreSQL'] as const)('psd2 customer with a store in %
     expect(forgotten).toMatchObject({ damagedBatches: [batch], atBank: { tokens: { length: 2 } } });
     expect((await operator.psd2(['auth', 'list', '--json'])).stdout).not.toContain(BRUNO);
   });
+
+  it('once it has forgotten who logged in last, psd2 names those who still are', async () => {
+    const options = { env: { PSD2_CUSTOMER: undefined, PSD2_BROWSER: `${CUSTOMER} --user bruno` } };
+    expect(await operator.psd2(['auth', 'login'], options)).toMatchObject({ code: 0 });
+    await operator.psd2(['customer', 'forget', BRUNO, '--yes', '--leave-damaged'], options);
+    for (const args of [
+      ['accounts', 'list'],
+      ['auth', 'status'],
+      ['api', 'GET', '/private/{customerId}'],
+    ]) {
+      const refused = readError(await operator.psd2([...args, '--json'], options));
+      expect(refused, args.join(' ')).toMatchObject({
+        ...{ code: 'not_logged_in', exitCode: 4 },
+        message: 'psd2 has forgotten who logged in last with the profile "sandbox"',
+        hint: `Logged in: ${ANNA}. Name one with --customer, or run: psd2 --profile sandbox auth login`,
+      });
+    }
+    const { stdout } = await operator.psd2(['doctor'], options);
+    expect(stdout).toContain(`psd2 has forgotten who logged in last; Logged in: ${ANNA}`);
+  });
 });
