@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Booking } from '../../src/domain/account-history.ts';
 import { type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../src/domain/decimal.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 export function dayOf(text: string): IsoDate {
   if (!isIsoDate(text)) throw new TypeError(`${text} is not a day`);
@@ -54,7 +55,7 @@ const text = fc.oneof(
     '\ud800',
   ),
   // Without `size`, fast-check makes texts of only about ten units, whatever the maximum length.
-  fc.string({ unit: 'binary', maxLength: 600, size: 'max' }),
+  fc.string({ unit: anyCharacter, maxLength: 600, size: 'max' }),
 );
 
 /** All bookings of an account from January to March 2026, newest first. */

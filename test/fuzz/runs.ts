@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { ACTED_UPON, type ResidentRun } from '../hostile/resident.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import { fewer, SEED } from '../support/sample.ts';
 
 /** `npm run fuzz` sets many. */
@@ -31,7 +32,7 @@ export function expectSoundEnd({ code, stdout, stderr, crash }: ResidentRun): vo
 /** Text that an operator, a script or an attacker may give where no NUL is possible. */
 export const junk = fc.oneof(
   fc.string({ maxLength: 20 }),
-  fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.replaceAll('\0', '')),
+  fc.string({ unit: anyCharacter, maxLength: 20 }).map((text) => text.replaceAll('\0', '')),
   fc.constantFrom(
     '',
     ' ',
@@ -75,7 +76,7 @@ export function damaged(value: unknown): fc.Arbitrary<string> {
       weight: 1,
       arbitrary: fc.nat(JSON.stringify(value).length).map((end) => JSON.stringify(value).slice(0, end)),
     },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
+    { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 60 }) },
     { weight: 1, arbitrary: fc.json() },
   );
 }

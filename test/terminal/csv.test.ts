@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanText } from '../../src/terminal/clean.ts';
 import { writeCsv } from '../../src/terminal/output/csv.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const cell = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom('', ' ', '"', 'a,b', 'a\nb', '\r', "'=1"),
 );
 
