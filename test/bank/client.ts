@@ -8,7 +8,7 @@ import { bankOver, openWire } from '../../src/bank/interfaces/cb/interface.ts';
 import type { Bank, TransactionQuery } from '../../src/bank/ports/bank.ts';
 import type { Observation, TokenSource } from '../../src/bank/ports/call.ts';
 import { type BankConnection, connectToBank } from '../../src/bank/transport/connection.ts';
-import { type KeyPair, readKeyPair } from '../../src/certificates/key-pair.ts';
+import { type KeyPair, type PairName, readKeyPair } from '../../src/certificates/key-pair.ts';
 import { keySigner } from '../../src/signature/http-signature.ts';
 import type { PemPair } from '../certificates/openssl.ts';
 import { APPLICATION_NAME, type RecordedBank } from './recorded-bank.ts';
@@ -138,6 +138,14 @@ export function announcements() {
   };
 }
 
-function readPair(name: 'QWAC' | 'QSealC', { cert, key }: PemPair): KeyPair {
-  return readKeyPair({ name, certificate: cert, key, passphrase: undefined, now: new Date() });
+const read = new WeakMap<PemPair, KeyPair>();
+
+/** Reads a pair, once: a file has hundreds of clients, and reading takes about a millisecond. */
+export function readPair(name: PairName, pair: PemPair): KeyPair {
+  const { cert, key } = pair;
+  const known = read.get(pair);
+  if (known) return known;
+  const made = readKeyPair({ name, certificate: cert, key, passphrase: undefined, now: new Date() });
+  read.set(pair, made);
+  return made;
 }

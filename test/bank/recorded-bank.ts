@@ -96,9 +96,15 @@ const judgeCb: Judge = ({ method, target, headers, body }, { qseal }, earlier) =
   ];
 };
 
-/** The key of a certificate, SPKI PEM. */
-export function publicKeyOf({ cert }: PemPair): string {
-  return new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'pem' }).toString();
+const publicKeys = new WeakMap<PemPair, string>();
+
+/** The key of a certificate, SPKI PEM. It is read once, and not for each request. */
+export function publicKeyOf(pair: PemPair): string {
+  const known = publicKeys.get(pair);
+  if (known !== undefined) return known;
+  const made = new X509Certificate(pair.cert).publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  publicKeys.set(pair, made);
+  return made;
 }
 
 /**

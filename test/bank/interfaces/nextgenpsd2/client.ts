@@ -16,10 +16,10 @@ import type { Bank } from '../../../../src/bank/ports/bank.ts';
 import type { Observation, TokenSource } from '../../../../src/bank/ports/call.ts';
 import { type BankConnection, connectToBank } from '../../../../src/bank/transport/connection.ts';
 import { type BankFile, bankFile } from '../../../../src/bank-file/schema.ts';
-import { readKeyPair } from '../../../../src/certificates/key-pair.ts';
 import { keySigner } from '../../../../src/signature/http-signature.ts';
 import { withOpenssl } from '../../../certificates/openssl.ts';
 import { digestProblem, signatureProblem } from '../../../signature/independent-verifier.ts';
+import { readPair } from '../../client.ts';
 import {
   type Judge,
   publicKeyOf,
@@ -171,10 +171,6 @@ export function useNextGen(recorded: RecordedBank): (options?: NextGenOptions) =
     });
     return { bank, notices, observations, sleeps, consentsFor };
   };
-}
-
-function readPair(name: 'QWAC' | 'QSealC', { cert, key }: { cert: string; key: string }) {
-  return readKeyPair({ name, certificate: cert, key, passphrase: undefined, now: new Date() });
 }
 
 /** An answer in JSON. */
