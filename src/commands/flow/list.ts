@@ -105,17 +105,19 @@ export interface ListOptions {
   states?: readonly FlowState[] | undefined;
   /** Only transfers with such an order. */
   order?: OrderFilter | undefined;
+  /** Called for each flow whose journal is damaged. By default, psd2 warns of it. */
+  onDamaged?: Filter['onDamaged'];
 }
 
 /**
- * The flows of one kind for a list, newest first: those of the chosen customer, or of all. It warns about damaged journals.
+ * The flows of one kind for a list, newest first: those of the chosen customer, or of all.
  *
  * @throws Psd2Error `usage` if the customer's id is not one of this bank
  */
 export async function* listedFlows<K extends Kind>(
   context: Context,
   kind: K,
-  { attention, states, since, until, order }: ListOptions,
+  { attention, states, since, until, order, onDamaged = warnOfDamaged(context) }: ListOptions,
 ): AsyncGenerator<FlowOf<K>> {
   const customer = await chosenCustomer(context);
   const { flows } = await context.store();
@@ -126,7 +128,7 @@ export async function* listedFlows<K extends Kind>(
     order,
     attention,
     states,
-    onDamaged: warnOfDamaged(context),
+    onDamaged,
   });
   const own = ofCustomer(found, customer);
   yield* attention ? onlyForAttention(flows, kind, own) : own;

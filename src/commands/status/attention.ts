@@ -1,11 +1,13 @@
 import { commandOf } from '../../advice.ts';
+import type { Psd2Error } from '../../errors.ts';
+import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { unapproved } from '../batch/approval.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS, type Ending, endingBefore } from '../expiring/endings.ts';
 import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
-import { listedFlows, warnOfDamaged } from '../flow/list.ts';
+import { listedFlows } from '../flow/list.ts';
 import { commandThatContinues } from '../flow/next-command.ts';
 import { openAccessNotes } from '../open/call-records.ts';
 import { whyWithdrawn, withdrawnConsents } from '../open/withdrawn.ts';
@@ -32,8 +34,18 @@ export async function itemsOf(context: Context): Promise<Item[]> {
 
 async function flowItems<K extends Kind>(context: Context, kind: K): Promise<Item[]> {
   const items: Item[] = [];
-  for await (const flow of listedFlows(context, kind, { attention: true })) items.push(itemOf(context, flow));
+  const onDamaged: OnDamagedBatch = (damage, flow) => items.push(damagedItem(context, kind, flow, damage));
+  for await (const flow of listedFlows(context, kind, { attention: true, onDamaged }))
+    items.push(itemOf(context, flow));
   return items.reverse();
+}
+
+/** What nobody knows of: psd2 cannot read whether it is over. */
+function damagedItem(context: Context, kind: Kind | 'batch', id: string, { message }: Psd2Error): Item {
+  return {
+    ...{ kind, id, state: 'damaged', since: null, customerId: null, amount: null, currency: null, message },
+    next: commandOf([kind, 'show', id], { profile: context.repeated.profile }),
+  };
 }
 
 function itemOf(context: Context, flow: FlowOf<Kind>): Item {
@@ -58,7 +70,9 @@ function describe(flow: FlowOf<Kind>): string {
 async function waitingBatches(context: Context): Promise<Item[]> {
   const { batches } = await context.store();
   const items: Item[] = [];
-  for await (const batch of unapproved(context.profile(), batches, warnOfDamaged(context))) {
+  const onDamaged: OnDamagedBatch = (damage, batch) =>
+    items.push(damagedItem(context, 'batch', batch, damage));
+  for await (const batch of unapproved(context.profile(), batches, onDamaged)) {
     const [total, ...others] = batch.totals;
     const isOne = total !== undefined && others.length === 0;
     items.push({

@@ -16,9 +16,13 @@ export const item = () =>
     id: text(
       'local id of a flow; id of a batch; customer of a login or of data; QWAC, QSealC, ...; or the category of a consent',
     ),
-    state: text('state of a flow or batch; ended or ends; refused; stale'),
-    since: time('when its state last changed, or its end: in the future if it only ends soon'),
-    customerId: orNull(text('its customer; null for a certificate')),
+    state: text('state of a flow or batch; damaged; ended or ends; refused; stale'),
+    since: orNull(
+      time(
+        'when its state last changed, or its end: in the future if it only ends soon; null if it is damaged',
+      ),
+    ),
+    customerId: orNull(text('its customer; null for a certificate, a batch, and what is damaged')),
     amount: orNull(decimal('amount of a transfer; of a batch in one currency, its total')),
     currency: orNull(text('ISO 4217 code of the amount')),
     message: text('what it is about, in words'),

@@ -32,10 +32,10 @@ export const status = bareVerb(
   { what: 'what needs a person', shape },
   `
 It shows the profile, and what needs a person, each with the command that helps: payments and consents that are unfinished,
-that are unknown, or that are executed and not settled; batches that wait for an approval; logins and consents that have
-ended, or that the bank refuses; certificates that end within 14 days; and customers whose synced data is older than the
-profile allows (psd2 profile set --stale-after, default 2d). Flows that a running psd2 works on are left out. It makes no
-call to the bank.
+that are unknown, or that are executed and not settled; batches that wait for an approval; flows and batches that psd2 cannot
+read; logins and consents that have ended, or that the bank refuses; certificates that end within 14 days; and customers whose
+synced data is older than the profile allows (psd2 profile set --stale-after, default 2d). Flows that a running psd2 works on
+are left out. It makes no call to the bank.
 
 The exit code is 0 if nothing needs a person, and 12 if something does. So one line in cron or in a monitor is enough.
 ${examples('psd2 status', "psd2 status --json | jq -r '.attention[] | [.kind, .id, .state] | @tsv'")}`,
@@ -108,7 +108,8 @@ function writeItems(items: readonly Item[], writeTime: (time: string) => string)
 function writeItem(each: Item, writeTime: (time: string) => string): string {
   const amount = each.amount === null ? '' : `${each.amount} ${each.currency} `;
   const customer = each.customerId === null ? '' : `, customer ${each.customerId}`;
-  const when = each.state === 'ends' ? 'at' : 'since';
+  const when =
+    each.since === null ? '' : ` ${each.state === 'ends' ? 'at' : 'since'} ${writeTime(each.since)}`;
   const command = each.next.map(quoteForShell).join(' ');
-  return `${each.kind} ${each.id} ${each.state} ${when} ${writeTime(each.since)}, ${amount}${each.message}${customer}: ${command}`;
+  return `${each.kind} ${each.id} ${each.state}${when}, ${amount}${each.message}${customer}: ${command}`;
 }

@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
@@ -118,16 +120,17 @@ const LINE: BatchLine = {
   ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
 };
 
+const ADA = { by: 'ada', user: 'ada', machine: 'm' };
+
 it('a batch needs a person until enough people have approved it, or one has rejected it', async () => {
   const folder = newConfigFolder(temporary);
-  const ada = { by: 'ada', user: 'ada', machine: 'm' };
   const added = {
     format: 'csv' as const,
     messageId: null,
     note: 'Salaries',
     retryOf: null,
     payees: [],
-    ...ada,
+    ...ADA,
   };
   const { context: before } = openCommand(folder, MARCH);
   const { batches } = await before.store();
@@ -135,7 +138,7 @@ it('a batch needs a person until enough people have approved it, or one has reje
     ...{ added, lines: [LINE, { ...LINE, line: 2, from: null }], again: false },
   });
   const { batch: rejected } = await batches.add({ added, lines: [{ ...LINE, name: 'Bob' }], again: false });
-  await batches.change(rejected, (now) => ({ type: 'rejected', ...ada, sha256: now.sha256, note: 'no' }));
+  await batches.change(rejected, (now) => ({ type: 'rejected', ...ADA, sha256: now.sha256, note: 'no' }));
   const env = { PSD2_APPROVALS: '1' };
   const waiting = openCommand(folder, MAY, { env });
   await expect(runIn(waiting.context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
@@ -147,10 +150,59 @@ it('a batch needs a person until enough people have approved it, or one has reje
       next: ['psd2', 'batch', 'approve', batch],
     },
   ]);
-  await batches.change(batch, () => ({ type: 'approved', ...ada, by: 'bob', user: 'bob', sha256 }));
+  await batches.change(batch, () => ({ type: 'approved', ...ADA, by: 'bob', user: 'bob', sha256 }));
   const approved = openCommand(folder, MAY, { env });
   await runIn(approved.context, 'status');
   expect(JSON.parse(approved.printed()).attention).toEqual([]);
+});
+
+it('a payment or a batch that psd2 cannot read needs a person, even if nothing else does', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  const { flows, batches } = await before.store();
+  let flow = '';
+  await flows.begin(
+    'transfer',
+    { transactionId: before.world.newId(), order: transferOrder() },
+    async (open) => {
+      flow = open.current.flow;
+      await open.record({ type: 'cancelled' });
+    },
+  );
+  const added = {
+    format: 'csv' as const,
+    messageId: null,
+    note: null,
+    retryOf: null,
+    payees: [],
+    ...ADA,
+  };
+  const { batch } = await batches.add({ added, lines: [LINE], again: false });
+  rmSync(join(folder.flows('env'), 'batches', batch, 'events', '1'));
+  const journal = join(folder.flows('env'), `${flow}.ndjson`);
+  writeFileSync(journal, `no event\n${readFileSync(journal, 'utf8')}`);
+
+  const { context, printed, said } = openCommand(folder, OCTOBER);
+  await expect(runIn(context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
+  const { attention } = JSON.parse(printed());
+  expect(attention).toEqual([
+    {
+      ...{ kind: 'transfer', id: flow, state: 'damaged', since: null, customerId: null },
+      ...{ amount: null, currency: null, message: `The journal ${journal} is damaged at line 1` },
+      next: ['psd2', 'transfer', 'show', flow],
+    },
+    {
+      ...{ kind: 'batch', id: batch, state: 'damaged', since: null, customerId: null },
+      ...{
+        amount: null,
+        currency: null,
+        message: expect.stringContaining('events of its journal are missing'),
+      },
+      next: ['psd2', 'batch', 'show', batch],
+    },
+  ]);
+  expect(item().safeParse(attention[0]).success).toBe(true);
+  expect(said()).toBe('');
 });
 
 it('data that is older than the profile allows needs a person, of customers that psd2 can still read', async () => {
