@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
@@ -43,6 +45,28 @@ async function control(bank: TestBank, method: string, path: string, body?: obje
 }
 
 describe('a sandbox with a state folder', () => {
+  test('on any free port, it keeps its ports over a restart, and takes others if they are taken', async () => {
+    const addresses = ({ sandbox: { baseUrl, customerSiteUrl } }: TestBank) => [baseUrl, customerSiteUrl];
+    const first = await openTestBank({ state: folder });
+    const before = addresses(first);
+    await first.close();
+    const second = await openTestBank({ state: folder });
+    expect(addresses(second)).toEqual(before);
+    await second.close();
+
+    const others = await Promise.all(
+      before.map(async (address) => {
+        const other = createServer().listen(Number(new URL(address).port), '127.0.0.1');
+        await once(other, 'listening');
+        return other;
+      }),
+    );
+    const third = await openTestBank({ state: folder });
+    for (const address of addresses(third)) expect(before).not.toContain(address);
+    await third.close();
+    for (const other of others) other.close();
+  });
+
   test('a killed sandbox has its tokens, consents, payments, ledger, faults, customers and time again', async () => {
     const before = await openTestBank({ state: folder, consents: 'enforced' });
     const { accessToken, refreshToken } = await before.tpp.login();

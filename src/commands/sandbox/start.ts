@@ -63,7 +63,11 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.
 
 function withOptions(command: Command) {
   return command
-    .option('--port <n>', 'port of the interface; 0 for any free port', '8443')
+    .option(
+      '--port <n>',
+      'port of the interface; 0 for any free port, with --state the last one if it is free',
+      '8443',
+    )
     .option('--host <address>', 'address to listen on, 0.0.0.0 for all; default: this computer only')
     .option(
       '--name <name>',

@@ -10,6 +10,7 @@ import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSide } from '../customer-site/customer-side.ts';
 import { controlTokenOf } from '../folder/control-token.ts';
 import { type DoorAddresses, writeDoorBankFile } from '../folder/door-bank-file.ts';
+import { type KeptPorts, keepPorts, keptPorts } from '../folder/kept-ports.ts';
 import { loadOrCreateRegistration, type Registration } from '../folder/registration.ts';
 import { forgetRunning, type RunningSandbox, recordRunning, refuseSecondStart } from '../folder/running.ts';
 import { accessSide } from '../nextgenpsd2/access-side.ts';
@@ -22,7 +23,7 @@ import type { SitePlace } from './listeners.ts';
 export interface SandboxOptions extends Optional<BankRules> {
   /** The folder for the registration and `running.json`. Created if missing. */
   folder: string;
-  /** The API's port. 0 for any free port. */
+  /** The API's port. 0 for the one of the last start with this state if it is free, or else any free port. */
   port: number;
   /** The customer site's port. Default: `port` + 1, or any free port if that one is taken, blocked by browsers, or `port` is 0. */
   customerPort?: number;
@@ -90,9 +91,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 
   try {
-    const { customerSiteUrl, outsideUrl } = await listenWithSites({ site, outer }, options);
+    const kept = port === 0 && state !== undefined ? await keptPorts(state) : undefined;
+    const { customerSiteUrl, outsideUrl } = await listenWithSites({ site, outer }, options, kept);
     bank.customerSiteUrl = outsideUrl ?? customerSiteUrl;
-    const apiPort = await listen(api.server, outside?.host ?? HOST, port, '--port');
+    const apiPort = await listenAgain(kept?.api, (known) =>
+      listen(api.server, outside?.host ?? HOST, known ?? port, '--port'),
+    );
     bank.baseUrl = `https://${inUrl(names[0] ?? HOST)}:${apiPort}`;
     const { baseUrl } = bank;
     const running: RunningSandbox = {
@@ -102,6 +106,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...identity,
     };
     await recordRunning(folder, running);
+    if (state !== undefined)
+      await keepPorts(state, { api: apiPort, site: Number(new URL(bank.customerSiteUrl).port) });
     // After it, so that of two starts for a folder only the one that runs writes the file.
     await writeDoorBankFile(folder, bank.rules.description, addressesOf(bank));
     setTimeout(load, LOAD_AFTER_MS).unref();
@@ -184,12 +190,15 @@ interface Servers {
 async function listenWithSites(
   { site, outer }: Servers,
   { outside, port, customerPort }: SandboxOptions,
+  kept: KeptPorts | undefined,
 ): Promise<{ customerSiteUrl: string; outsideUrl: string | undefined }> {
+  const listenAsBefore = (server: Server, host: string) =>
+    listenAgain(kept?.site, (known) => listenForCustomers(server, host, port, known ?? customerPort));
   if (!outer || !outside) {
-    const sitePort = await listenForCustomers(site.server, HOST, port, customerPort);
+    const sitePort = await listenAsBefore(site.server, HOST);
     return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl: undefined };
   }
-  const outerPort = await listenForCustomers(outer.server, outside.host, port, customerPort);
+  const outerPort = await listenAsBefore(outer.server, outside.host);
   const sitePort = await listen(site.server, HOST, 0, '--port');
   const outsideUrl = `https://${inUrl(outside.names[0] ?? outside.host)}:${outerPort}`;
   return { customerSiteUrl: `http://${HOST}:${sitePort}`, outsideUrl };
@@ -197,6 +206,18 @@ async function listenWithSites(
 
 function inUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** Listens at the port of the last start, or as if there was none if that port is taken by now. */
+async function listenAgain(
+  kept: number | undefined,
+  at: (kept: number | undefined) => Promise<number>,
+): Promise<number> {
+  if (kept === undefined) return at(undefined);
+  return at(kept).catch((error: unknown) => {
+    if (error instanceof Psd2Error) return at(undefined);
+    throw error;
+  });
 }
 
 function listenForCustomers(
