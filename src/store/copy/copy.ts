@@ -60,11 +60,33 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
     const found = await pass(from, to, world, { isAgain: true, writes: false });
     if (found.written === 0) return found;
   }
+  await openKeys(from);
   const copied = { id: source.id, place: from.place };
   await to.setMark({ movedTo: null, copiedFrom: { ...copied, isComplete: false } });
   await from.setMark({ movedTo: { id: target.id, place: to.place } });
+  const result = await copyAll(from, to, world, relation === 'again').catch((error: unknown) => {
+    world.say(
+      `The copy is not complete, so no worker can use ${from.place} or ${to.place}. To continue, run the same psd2 store copy again. To use ${from.place} again, copy in the other direction.`,
+    );
+    throw error;
+  });
+  await to.setMark({ copiedFrom: { ...copied, isComplete: true } });
+  return result;
+}
+
+/** Reads the first record of each profile, a login if there is one: without its key, the copy would fail after the marks. */
+async function openKeys(from: CopySide): Promise<void> {
+  for (const profile of await from.profiles()) for await (const _ of from.open(profile).records()) break;
+}
+
+/** Copies between two stores that are marked, and compares them. */
+async function copyAll(
+  from: CopySide,
+  to: CopySide,
+  world: CopyWorld,
+  isAgain: boolean,
+): Promise<CopyResult> {
   await untilNobodyWorks([from, to], world);
-  const isAgain = relation === 'again';
   const { written } = await pass(from, to, world, { isAgain, writes: true });
   const compared = await pass(from, to, world, { isAgain, writes: false });
   if (compared.written > 0) {
@@ -76,7 +98,6 @@ export async function copyStore(from: CopySide, to: CopySide, world: CopyWorld):
       },
     );
   }
-  await to.setMark({ copiedFrom: { ...copied, isComplete: true } });
   return { ...compared, written };
 }
 

@@ -44,6 +44,10 @@ class Backend implements CopySide {
   readonly held = new Map<string, StoredRecord[]>();
   /** The workers at each look. The last one stays. */
   working: string[][] = [[]];
+  /** What reading its records throws. */
+  unreadable: Psd2Error | undefined;
+  /** Replaces what it does with a record that it is given. */
+  put: ((record: StoredRecord) => Promise<void>) | undefined;
   /** Whether {@link put} forgets what it is given. */
   forgets = false;
   #mark: Mark;
@@ -83,11 +87,13 @@ class Backend implements CopySide {
       one.kind === other.kind &&
       (one.kind !== 'login' || other.kind !== 'login' || one.holder === other.holder);
     return {
-      async *records() {
+      records: async function* (this: Backend) {
+        if (this.unreadable) throw this.unreadable;
         yield* records();
-      },
+      }.bind(this),
       counterpart: async (record) => records().find((each) => isSame(each, record)),
       put: async (record) => {
+        await this.put?.(record);
         changes.push(`put ${record.kind} into ${place}`);
         if (this.forgets) return;
         this.held.set(profile, [...records().filter((each) => !isSame(each, record)), record]);
@@ -104,6 +110,9 @@ const all = () => [
   flow('created', 'sent'),
   count(3),
 ];
+const INCOMPLETE =
+  'The copy is not complete, so no worker can use /old or /new. To continue, run the same psd2 store copy again. To use /old again, copy in the other direction.';
+
 let from: Backend;
 let to: Backend;
 let said: string[];
@@ -245,7 +254,7 @@ describe('workers that are busy when a copy begins', () => {
       hint: 'Wait for it to end, then run the same psd2 store copy again.',
     });
     expect(changes.filter((change) => change === 'sleep 250')).toHaveLength(600);
-    expect(said).toEqual(['Waiting for process 1']);
+    expect(said).toEqual(['Waiting for process 1', INCOMPLETE]);
     expect(to.held.size).toBe(0);
     expect((await from.mark()).movedTo).not.toBeNull();
   });
@@ -255,6 +264,29 @@ describe('workers that are busy when a copy begins', () => {
     const signal = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
     await expect(copyStore(from, to, { ...world, signal })).rejects.toMatchObject({ code: 'interrupted' });
     expect(changes).not.toContain('sleep 250');
+  });
+});
+
+describe('a copy that fails', () => {
+  it('for a key that is missing changes nothing: workers can go on', async () => {
+    const before = [await from.mark(), await to.mark()];
+    const missing = new Psd2Error('config', 'The passphrase is missing');
+    from.unreadable = missing;
+    await expect(copy()).rejects.toBe(missing);
+    expect([changes, said]).toEqual([[], []]);
+    expect([await from.mark(), await to.mark()]).toEqual(before);
+  });
+
+  it('half-way says that no worker can use either store, and a copy back ends that', async () => {
+    const full = new Psd2Error('config', 'The disk is full');
+    to.put = async () => {
+      throw full;
+    };
+    await expect(copy()).rejects.toBe(full);
+    expect(said).toEqual([INCOMPLETE]);
+    await copy(to, from);
+    expect((await from.mark()).movedTo).toBeNull();
+    expect(from.held.get('bank')).toEqual(all());
   });
 });
 
