@@ -11,8 +11,10 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
+import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { writeMoney } from '../shared/money.ts';
+import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
 import {
@@ -43,7 +45,7 @@ Examples:
   $ psd2 transfer --instant --payee-verified --yes --json --from 0012345678 \\
       --to DE89370400440532013000 --name "Ada Lovelace" --amount 12.50 --reference INV-1 | jq -r .cro`;
 
-export interface TransferOptions extends OrderOptions {
+export interface TransferOptions extends OrderOptions, PsuOptions {
   /** The operator has verified the payee by other means. */
   payeeVerified: boolean;
   /** Ask for the bank's dates first, and refuse a date outside them. */
@@ -58,45 +60,47 @@ export interface TransferOptions extends OrderOptions {
 export const create: Verb = {
   prints: TRANSFERS.prints,
   declare: (command, run) =>
-    command
-      .option(
-        '--from <productId>',
-        'account to debit: its id, or its IBAN (NextGenPSD2) (required; psd2 asks on a terminal)',
-      )
-      .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
-      .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
-      .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
-      .option('--currency <code>', 'currency of the amount', 'EUR')
-      .option('--description <text>', 'remittance information, at most 140 characters')
-      .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
-      .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
-      .option('--urgent', 'ask for urgent execution')
-      .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
-      .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
-      .option(
-        '--payee-verified',
-        'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
-      )
-      .addOption(
-        new Option(
-          '--payee-source <who>',
-          "who gave the payee's name and IBAN; decides who must check the payee, stored in the journal",
-        ).choices(PAYEE_SOURCES),
-      )
-      .option(
-        '--verify-data <json>',
-        'data for a further verify step, in order: JSON, @file or -; may be repeated',
-        collect,
-        [],
-      )
-      .option('--payee-street <text>', "the payee's street (NextGenPSD2)")
-      .option('--payee-building <text>', "the payee's house number (NextGenPSD2)")
-      .option('--payee-postcode <text>', "the payee's postcode (NextGenPSD2)")
-      .option('--payee-town <text>', "the payee's town, which every address needs (NextGenPSD2)")
-      .option(
-        '--payee-country <code>',
-        "the payee's country, which every address needs, for example DE (NextGenPSD2)",
-      )
+    withPsuOptions(
+      command
+        .option(
+          '--from <productId>',
+          'account to debit: its id, or its IBAN (NextGenPSD2) (required; psd2 asks on a terminal)',
+        )
+        .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+        .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+        .option('--amount <decimal>', 'for example 12.50 (required; psd2 asks on a terminal)')
+        .option('--currency <code>', 'currency of the amount', 'EUR')
+        .option('--description <text>', 'remittance information, at most 140 characters')
+        .option('--instant', 'make an instant transfer (SCT Inst): settled within ten seconds, and final')
+        .option('--date <date>', "execution day, YYYY-MM-DD; default: today in the bank's time zone")
+        .option('--urgent', 'ask for urgent execution')
+        .option('--type <text>', 'type of the transfer, sent to the bank unchanged')
+        .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
+        .option(
+          '--payee-verified',
+          'you have checked that the name belongs to the IBAN; --instant needs it (psd2 asks on a terminal)',
+        )
+        .addOption(
+          new Option(
+            '--payee-source <who>',
+            "who gave the payee's name and IBAN; decides who must check the payee, stored in the journal",
+          ).choices(PAYEE_SOURCES),
+        )
+        .option(
+          '--verify-data <json>',
+          'data for a further verify step, in order: JSON, @file or -; may be repeated',
+          collect,
+          [],
+        )
+        .option('--payee-street <text>', "the payee's street (NextGenPSD2)")
+        .option('--payee-building <text>', "the payee's house number (NextGenPSD2)")
+        .option('--payee-postcode <text>', "the payee's postcode (NextGenPSD2)")
+        .option('--payee-town <text>', "the payee's town, which every address needs (NextGenPSD2)")
+        .option(
+          '--payee-country <code>',
+          "the payee's country, which every address needs, for example DE (NextGenPSD2)",
+        ),
+    )
       .option('--paste', "ask you for the address that the customer's browser ended at (NextGenPSD2)")
       .option('--prepare', 'first ask the bank which dates it allows, and refuse any other --date')
       .addHelpText('after', CREATE_NOTE)
@@ -121,6 +125,7 @@ export async function makeTransfer(context: Context, given: TransferOptions): Pr
   if (given.paste) refusePasting(context);
   const options = await askForMissing(context, given);
   const bankInterface = await context.bankInterface();
+  if (bankInterface.customers !== 'named by the operator') refusePsu(options);
   if (options.verifyData.length > 0) refuseFurtherData(bankInterface);
   const order = readOrder(options, context.world.now(), bankInterface);
   if (options.prepare) await context.needs('terms');
@@ -133,6 +138,8 @@ export async function makeTransfer(context: Context, given: TransferOptions): Pr
 
   const furtherData = await readFurtherData(context, options.verifyData);
 
+  if (bankInterface.customers === 'named by the operator')
+    await keepPsu(context, await customerOf(context), options);
   const opened = await context.bank();
   const transactionId = context.world.newId();
   const asked = { ...order, customerId: opened.customerId };

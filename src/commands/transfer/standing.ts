@@ -3,6 +3,7 @@ import { FREQUENCIES } from '../../domain/order/frequency.ts';
 import { PAYEE_SOURCES } from '../../domain/order/payee-check.ts';
 import { Psd2Error } from '../../errors.ts';
 import { examples, type Verb } from '../declare.ts';
+import { withPsuOptions } from '../shared/psu.ts';
 import { makeTransfer } from './create.ts';
 import { TRANSFERS } from './transfers.ts';
 
@@ -10,31 +11,36 @@ import { TRANSFERS } from './transfers.ts';
 export const standing: Verb = {
   prints: TRANSFERS.prints,
   declare: (command, run) =>
-    command
-      .option('--from <account>', 'account to debit: its id or its IBAN (required; psd2 asks on a terminal)')
-      .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
-      .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
-      .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
-      .addOption(
-        new Option('--frequency <how-often>', 'how often the bank pays')
-          .choices(FREQUENCIES.filter((frequency) => frequency !== 'MonthlyVariable'))
-          .makeOptionMandatory(),
-      )
-      .requiredOption('--start <date>', 'first day, YYYY-MM-DD')
-      .option('--end <date>', 'last day, YYYY-MM-DD; default: until the customer ends it')
-      .option('--day <n>', 'day of the month, 1 to 31; 31 is the last one')
-      .option('--description <text>', 'remittance information, at most 140 characters')
-      .option('--type <text>', 'payment product of the bank')
-      .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
-      .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
-      .addOption(
-        new Option('--payee-source <who>', "who gave the payee's name and IBAN").choices(PAYEE_SOURCES),
-      )
-      .option('--payee-street <text>', "the payee's street")
-      .option('--payee-building <text>', "the payee's house number")
-      .option('--payee-postcode <text>', "the payee's postcode")
-      .option('--payee-town <text>', "the payee's town, which every address needs")
-      .option('--payee-country <code>', "the payee's country, which every address needs, for example DE")
+    withPsuOptions(
+      command
+        .option(
+          '--from <account>',
+          'account to debit: its id or its IBAN (required; psd2 asks on a terminal)',
+        )
+        .option('--to <iban>', "the payee's IBAN (required; psd2 asks on a terminal)")
+        .option('--name <text>', "the payee's name (required; psd2 asks on a terminal)")
+        .option('--amount <decimal>', 'amount of each payment (required; psd2 asks on a terminal)')
+        .addOption(
+          new Option('--frequency <how-often>', 'how often the bank pays')
+            .choices(FREQUENCIES.filter((frequency) => frequency !== 'MonthlyVariable'))
+            .makeOptionMandatory(),
+        )
+        .requiredOption('--start <date>', 'first day, YYYY-MM-DD')
+        .option('--end <date>', 'last day, YYYY-MM-DD; default: until the customer ends it')
+        .option('--day <n>', 'day of the month, 1 to 31; 31 is the last one')
+        .option('--description <text>', 'remittance information, at most 140 characters')
+        .option('--type <text>', 'payment product of the bank')
+        .option('--reference <text>', 'your own reference; psd2 refuses a second transfer with the same one')
+        .option('--payee-verified', 'you have checked that the name belongs to the IBAN')
+        .addOption(
+          new Option('--payee-source <who>', "who gave the payee's name and IBAN").choices(PAYEE_SOURCES),
+        )
+        .option('--payee-street <text>', "the payee's street")
+        .option('--payee-building <text>', "the payee's house number")
+        .option('--payee-postcode <text>', "the payee's postcode")
+        .option('--payee-town <text>', "the payee's town, which every address needs")
+        .option('--payee-country <code>', "the payee's country, which every address needs, for example DE"),
+    )
       .option('--paste', "ask you for the address that the customer's browser ended at")
       .addHelpText(
         'after',

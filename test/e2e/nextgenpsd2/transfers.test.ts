@@ -134,3 +134,33 @@ describe('psd2 transfer resume --all at a NextGenPSD2 bank', () => {
     expect(initiations).toHaveLength(2);
   });
 });
+
+describe('at a bank that wants to know who the customer is', () => {
+  const operator = useSecondDoor([], {
+    psu: { id: 'required' },
+    payments: { products: { 'periodic-payments': ['sepa-credit-transfers'] } },
+  });
+  const order = ['--from', IBAN, ...PAYEE, '--amount', '12.50', '--yes', '--json'];
+
+  it('a payment takes the id of the customer, and psd2 keeps it', async () => {
+    expect(readError(await operator.psd2(['transfer', 'create', ...order]))).toMatchObject({
+      ...{ exitCode: 2, message: 'This bank wants --psu-id' },
+      hint: expect.stringContaining('Give it once'),
+    });
+    for (const named of [['--psu-id', 'anna'], []])
+      expect(await operator.json(transfer, ['transfer', 'create', ...order, ...named])).toMatchObject({
+        state: 'executed',
+      });
+  });
+
+  it('a standing order names its own option if its first day is over', async () => {
+    const ended = await operator.psd2([
+      ...['transfer', 'standing', ...order, '--psu-id', 'anna'],
+      ...['--frequency', 'Monthly', '--start', '2026-01-01'],
+    ]);
+    expect(readError(ended)).toMatchObject({
+      code: 'invalid_date',
+      message: expect.stringMatching(/^--start 2026-01-01 is in the past/),
+    });
+  });
+});

@@ -149,7 +149,7 @@ function customerHeaders({ psu }: BankDescription, { psu: given }: WireSettings)
     const value = given?.[field];
     if (psu[field] === 'required' && !value)
       throw new Psd2Error('usage', `This bank wants ${option}`, {
-        hint: 'The customer knows it from the bank.',
+        hint: 'The customer knows it from the bank. Give it once, at a login, a consent or a transfer.',
       });
     if (psu[field] !== 'never' && value) headers[header] = value;
   }
