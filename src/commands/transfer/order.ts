@@ -77,7 +77,8 @@ function readTerms(options: OrderOptions, now: Date) {
   const today = bankDay(now);
   const currency = parseSepaCurrency(options.currency);
   const description = parseDescription(options.description ?? '');
-  const executionDate = options.date === undefined ? today : parseExecutionDate(options.date, today);
+  const called = options.standing ? '--start' : '--date';
+  const executionDate = options.date === undefined ? today : parseExecutionDate(options.date, today, called);
   if (options.instant && options.type !== undefined && options.type !== 'INSTANT') {
     throw new Psd2Error('usage', `--instant and --type ${options.type} contradict each other`, {
       hint: 'Give one of them.',
