@@ -131,12 +131,17 @@ it.each([
   async (execute, events) => {
     const whole = await journalOf({ execute });
     expect(whole).toHaveLength(events);
+    // Often the next process writes the events that the killed one would have written. One try of the same events is enough.
+    const tried = new Set(whole.map((_, last) => typesOf(whole.slice(0, last + 1)).join()));
     for (let killedAfter = 1; killedAfter <= whole.length; killedAfter += 1) {
       const lines = whole.slice(0, killedAfter);
       const resumed = await resumeWell(lines);
       expect(resumed.slice(0, killedAfter)).toEqual(lines);
       for (let killedAgain = killedAfter + 1; killedAgain < resumed.length; killedAgain += 1) {
-        await resumeWell(resumed.slice(0, killedAgain));
+        const again = resumed.slice(0, killedAgain);
+        const types = typesOf(again).join();
+        if (!tried.has(types)) await resumeWell(again);
+        tried.add(types);
       }
     }
   },
