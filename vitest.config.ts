@@ -52,6 +52,8 @@ export default defineConfig({
           exclude: [...PROGRAMS, ...END_TO_END, ...LONG],
           provide: { backend: 'files' },
           globalSetup: REGISTRATION,
+          // What one process keeps of hundreds of files makes the collection of young objects slow, so it comes more rarely.
+          execArgv: ['--max-semi-space-size=32'],
           testTimeout: 2 * MINUTE_MS,
           hookTimeout: 2 * MINUTE_MS,
         },
