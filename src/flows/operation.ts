@@ -363,7 +363,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     if (settlement.status === 'PENDING') {
       throw outcomeUnknown(
         operation,
-        'The instant transfer is executed, but its status at the bank is still PENDING',
+        `The instant transfer is executed, but its status at the bank is still ${settlement.said ?? 'PENDING'}`,
       );
     }
   }

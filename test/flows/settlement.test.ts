@@ -74,6 +74,15 @@ describe('the status of an instant transfer', () => {
     expect(await run()).toMatchObject({ state: 'settled' });
   });
 
+  it('a status that stays open is named in the bank’s own word', async () => {
+    const { run } = await executed();
+    for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('WORKING'));
+    await expect(run()).rejects.toMatchObject({
+      ...stillPending,
+      message: 'The instant transfer is executed, but its status at the bank is still WORKING',
+    });
+  });
+
   it('psd2 does not catch up on missed polls after a slow answer', async () => {
     const { asked, run } = await executed();
     for (let polls = 0; polls < 3; polls += 1) script.executionStatus(executionStatus('PENDING'));
