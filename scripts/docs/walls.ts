@@ -190,7 +190,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/sync/failed.ts',
     'quote-for-shell.ts',
   ],
-  'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring'],
+  'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts'],
   'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],
 
   flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { commandOf } from '../../advice.ts';
+import { quoteForShell } from '../../quote-for-shell.ts';
 import type { FailedRead } from '../../store/ports/read-results.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
@@ -53,7 +54,7 @@ const COLUMNS: Column<Row>[] = [
   { title: 'TIMES', value: ({ failures }) => String(failures), whole: true },
   { title: 'LAST SUCCESS', value: ({ lastSuccess }) => lastSuccess, kind: 'time' },
   { title: 'READ AGAIN', value: ({ readAgain }) => (readAgain ? 'yes' : 'no'), dispensable: 1 },
-  { title: 'NEXT', value: ({ next }) => next.join(' ') },
+  { title: 'NEXT', value: ({ next }) => next.map(quoteForShell).join(' '), whole: true },
 ];
 
 async function describe(context: Context, read: FailedRead, folder: string | undefined): Promise<Row> {
