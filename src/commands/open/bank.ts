@@ -37,7 +37,7 @@ import { noticingEnds } from './ended-consent.ts';
 import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './naming-sandbox.ts';
-import { describeElsewhere } from './other-logins.ts';
+import { describeElsewhere, writeSome } from './other-logins.ts';
 import { type PaymentTokens, paymentTokensOf } from './payment-tokens.ts';
 
 /** Finds the interface of a profile's bank. It opens the profile only if it needs to. */
@@ -389,12 +389,6 @@ export async function describeLogins({ tokens }: Pick<ProfileData, 'tokens'>): P
   const logins = await tokens.logins();
   if (logins.length === 0) return undefined;
   return `Logged in: ${writeSome(logins.map(({ customerId }) => customerId))}`;
-}
-
-/** The first few, and how many more there are. */
-function writeSome(names: readonly string[]): string {
-  const more = names.length - 5;
-  return `${names.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Sends the customer to SCA if the bank asks for it, and makes the call again. A PUT is not repeated: its SCA is done. */

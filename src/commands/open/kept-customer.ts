@@ -4,6 +4,7 @@ import type { Consent } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers, KeptAccount, KeptConsent, KeptCustomer } from '../../store/ports/customers.ts';
 import type { ProfileContext } from '../context.ts';
+import { writeSome } from './other-logins.ts';
 
 /** The consents of a customer, with how often each allows a reading while the customer is absent. */
 export interface KeptConsents extends ConsentSource {
@@ -49,7 +50,8 @@ export async function readKept(
         const valid = validOf(kept?.consents ?? [], world.now());
         const consent = unusedFor(valid, what) ?? bestOf(valid, what, kept);
         if (consent) return consent;
-        throw lackingConsent(customer, kept !== undefined, valid.length > 0 ? what : undefined);
+        if (kept === undefined) throw unknownCustomer(customer, await customers.list());
+        throw lackingConsent(customer, valid.length > 0 ? what : undefined);
       },
       async instead(consentId, what) {
         const valid = validOf(kept?.consents ?? [], world.now());
@@ -148,11 +150,23 @@ function withListed(before: KeptCustomer, consentId: string, listed: readonly Ke
   };
 }
 
-/**
- * @param isKnown the customer has a record: a consent that has ended is no longer in it
- * @param unread what no valid consent covers; undefined if none is valid
- */
-function lackingConsent(customer: string, isKnown: boolean, unread: Read | undefined): Psd2Error {
+/** The customer has no record. Perhaps the operator means another one. */
+function unknownCustomer(customer: string, others: readonly string[]): Psd2Error {
+  return new Psd2Error(
+    'not_logged_in',
+    `The customer ${customer} has given no consent, so psd2 cannot read accounts`,
+    {
+      hint:
+        others.length === 0
+          ? 'Ask the customer for one:'
+          : `Other customers: ${writeSome(others)}. Name one with --customer, or ask ${customer} for a consent:`,
+      next: [['consent', 'request', '--customer', customer]],
+    },
+  );
+}
+
+/** @param unread what no valid consent covers; undefined if none is valid. A consent that has ended is no longer in the record */
+function lackingConsent(customer: string, unread: Read | undefined): Psd2Error {
   const advice = {
     hint: 'Ask the customer for one:',
     next: [['consent', 'request', '--customer', customer]],
@@ -162,10 +176,9 @@ function lackingConsent(customer: string, isKnown: boolean, unread: Read | undef
     // psd2 says what the bank would: the other accounts can have another consent.
     return new Psd2Error('not_logged_in', text, { ...advice, refusal: 'other' });
   }
-  const lacks = isKnown ? 'has no valid consent' : 'has given no consent';
   return new Psd2Error(
     'not_logged_in',
-    `The customer ${customer} ${lacks}, so psd2 cannot read accounts`,
+    `The customer ${customer} has no valid consent, so psd2 cannot read accounts`,
     advice,
   );
 }

@@ -45,3 +45,9 @@ export function describeAtBank({ logins, customers }: AtBank): string {
   if (customers === 0) return login;
   return logins === 0 ? consents : `${login} and ${consents}`;
 }
+
+/** The first few, and how many more there are. */
+export function writeSome(names: readonly string[]): string {
+  const more = names.length - 5;
+  return `${names.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -123,6 +123,19 @@ it('a customer who is new is asked for the first one', async () => {
   const { consents } = await readKept(context, (await context.store()).customers, 'ada');
   await expect(consents.for('list')).rejects.toMatchObject({
     message: expect.stringContaining('has given no consent,'),
+    hint: 'Ask the customer for one:',
+  });
+});
+
+it('if the operator may mean another customer, the refusal names those that psd2 knows', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  const { customers } = await context.store();
+  await customers.change('bob', (kept) => kept);
+  const { consents } = await readKept(context, customers, 'default');
+  await expect(consents.for('list')).rejects.toMatchObject({
+    code: 'not_logged_in',
+    hint: 'Other customers: bob. Name one with --customer, or ask default for a consent:',
+    next: [['consent', 'request', '--customer', 'default']],
   });
 });
 
