@@ -83,7 +83,10 @@ describe('a document that psd2 writes fits the schema of ISO 20022', () => {
   test('where only what surely was not paid is rejected', async () => {
     const document = await textOf(
       writePain002(
-        STATES.map((state) => reportRow({ state })),
+        [
+          ...STATES.map((state) => reportRow({ state })),
+          reportRow({ state: 'failed', isRefusalAlone: true }),
+        ],
         REPORT,
       ),
     );
@@ -91,6 +94,7 @@ describe('a document that psd2 writes fits the schema of ISO 20022', () => {
     expect(STATES.filter((_state, index) => ['RJCT', 'CANC'].includes(statuses[index] ?? ''))).toEqual(
       STATES.filter((state) => ['failed', 'rejected', 'expired', 'cancelled'].includes(state)),
     );
+    expect(statuses.at(-1)).toBe('PDNG');
   });
 });
 

@@ -1,6 +1,6 @@
 import { harmless } from '../../statements/csv.ts';
 import { writeCsv } from '../../terminal/output/csv.ts';
-import type { ReportRow, Rows } from './row.ts';
+import type { PrintedRow, ReportRow, Rows } from './row.ts';
 
 const COLUMNS = [
   ...[
@@ -26,7 +26,7 @@ const COLUMNS = [
  */
 export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
   yield `${writeCsv([], COLUMNS)}\r\n`;
-  for await (const { payeeCheck, ids, ...row } of rows) {
+  for await (const { payeeCheck, ids, isRefusalAlone, ...row } of rows) {
     const cells = {
       ...row,
       reference: harmless(row.reference),
@@ -46,13 +46,12 @@ export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
 export async function* writeJsonReport(rows: Rows): AsyncGenerator<string> {
   let before = '[\n';
   for await (const row of rows) {
-    yield `${before}${JSON.stringify(withoutIds(row))}`;
+    yield `${before}${JSON.stringify(printed(row))}`;
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** A row as programs get it. The file's own ids are for pain.002 alone. */
-function withoutIds({ ids, ...row }: ReportRow): Omit<ReportRow, 'ids'> {
+function printed({ ids, isRefusalAlone, ...row }: ReportRow): PrintedRow {
   return row;
 }

@@ -32,7 +32,12 @@ export interface ReportRow {
   paidAt: string | null;
   /** What the file called it. */
   ids: FileIds;
+  /** Nothing but the bank's refusal of one delivery says that it was not paid. Another delivery may have paid it. */
+  isRefusalAlone: boolean;
 }
+
+/** A row as programs get it. The rest is for pain.002 alone. */
+export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone'>;
 
 /** Rows as they come. */
 export type Rows = AsyncIterable<ReportRow> | Iterable<ReportRow>;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { ReportRow } from '../../batch-file/report/row.ts';
+import type { PrintedRow, ReportRow } from '../../batch-file/report/row.ts';
 import { type Batch, countedApprovals, shortBatchId } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { addUp } from '../../domain/batch/totals.ts';
@@ -90,11 +90,11 @@ const lineShape = () =>
 export const lineRows = () => list(lineShape());
 export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
 
-export function lineData({ ids: _, ...row }: ReportRow) {
+export function lineData({ ids: _, isRefusalAlone: _alone, ...row }: ReportRow): PrintedRow {
   return row;
 }
 
-export const LINE_COLUMNS: Column<Omit<ReportRow, 'ids'>>[] = [
+export const LINE_COLUMNS: Column<PrintedRow>[] = [
   { title: 'LINE', value: ({ line }) => `${line}`, right: true },
   { title: 'STATE', value: ({ state }) => state, kind: 'state' },
   { title: 'AMOUNT', value: writeMoney, right: true },

@@ -99,6 +99,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     reason: reasonOf(batch, line, own, check),
     paidAt: own && standingOf(own) === 'done' ? own.updatedAt : null,
     ids: line.ids,
+    isRefusalAlone: own?.refusalAlone ?? false,
   };
 }
 

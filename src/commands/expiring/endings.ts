@@ -4,7 +4,7 @@ import { readCertificateFile } from '../../certificates/certificate-file.ts';
 import { endOfDay } from '../../domain/calendar.ts';
 import { type Consent, type ConsentState, consentEnd } from '../../domain/consent.ts';
 import { ENVIRONMENT_PROFILE } from '../../store/machine/profiles.ts';
-import type { Flows } from '../../store/ports/flows.ts';
+import type { Filter, Flows } from '../../store/ports/flows.ts';
 import type { StoredLogin, Tokens } from '../../store/ports/tokens.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import { keylessOf } from '../cert/certificates.ts';
@@ -36,13 +36,14 @@ export function endingBefore(endings: readonly Ending[], time: Date): Ending[] {
 /**
  * Everything of the profile that ends: certificates, the logins of all customers, and the consents of logged-in customers.
  *
+ * @param onDamaged called for each consent whose journal is damaged. Without it, psd2 cannot read the endings then
  * @throws Psd2Error `config`, `certificate` if psd2 cannot read one of them
  */
-export async function allEndings(context: Context): Promise<Ending[]> {
+export async function allEndings(context: Context, onDamaged?: Filter['onDamaged']): Promise<Ending[]> {
   return [
     ...(await certificateEndings(context)),
     ...(await loginEndings(context)),
-    ...(await allConsentEndings(context)),
+    ...(await allConsentEndings(context, onDamaged)),
   ];
 }
 
@@ -90,9 +91,9 @@ async function endOfAccess(
   return login.accessTokenExpiresAt;
 }
 
-async function allConsentEndings(context: Context): Promise<Ending[]> {
+async function allConsentEndings(context: Context, onDamaged: Filter['onDamaged']): Promise<Ending[]> {
   const accesses = new Map<string, Access>();
-  const endings = await consentEndings(context, accesses);
+  const endings = await consentEndings(context, accesses, onDamaged);
   return [...endings, ...(await keptEndings(context, accesses))];
 }
 
@@ -101,12 +102,16 @@ async function allConsentEndings(context: Context): Promise<Ending[]> {
  *
  * @param accesses gets what each consent with terms was asked for
  */
-async function consentEndings(context: Context, accesses: Map<string, Access>): Promise<Ending[]> {
+async function consentEndings(
+  context: Context,
+  accesses: Map<string, Access>,
+  onDamaged: Filter['onDamaged'],
+): Promise<Ending[]> {
   const { tokens, flows } = await context.store();
   let customers: ReadonlySet<string> | undefined;
   const known = new Set<string>();
   const endings: Ending[] = [];
-  for await (const consent of flows.list('consent', { states: ['confirmed'] })) {
+  for await (const consent of flows.list('consent', { states: ['confirmed'], onDamaged })) {
     // What readings use of a consent with terms is in the record of its customer.
     if (consent.terms) accesses.set(consent.flow, consent.terms.access);
     const end = consentEnd(consent, context.world.now());
@@ -157,7 +162,8 @@ async function addAccesses(
 ): Promise<void> {
   const unknown = new Set([...wanted].filter((flow) => !accesses.has(flow)));
   if (unknown.size === 0) return;
-  for await (const { flow, terms } of flows.list('consent', { states: OTHER_STATES })) {
+  // The list of the confirmed ones has named those that are damaged.
+  for await (const { flow, terms } of flows.list('consent', { states: OTHER_STATES, onDamaged: () => {} })) {
     if (unknown.delete(flow)) accesses.set(flow, terms?.access);
     if (unknown.size === 0) return;
   }

@@ -3,6 +3,7 @@ import { quoteForShell } from '../../quote-for-shell.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
+import { warnOfDamaged } from '../flow/list.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
 import { list } from '../shared/fields.ts';
 import { allEndings, DAY_MS, type Ending, ending, endingBefore } from './endings.ts';
@@ -37,10 +38,14 @@ ${examples('psd2 expiring', 'psd2 expiring --within 30d --json', 'PSD2_NOTIFY="m
   (context, options) => listEndings(context, options),
 );
 
-/** @throws Psd2Error `ends_soon` if anything ends soon */
+/** @throws Psd2Error `ends_soon` if anything ends soon, or `config` if nothing does but a consent is damaged */
 async function listEndings(context: Context, options: { within: string }): Promise<void> {
   const days = parseDays(options.within);
-  const all = await allEndings(context);
+  const damages: Psd2Error[] = [];
+  const all = await allEndings(context, (damage, flow) => {
+    warnOfDamaged(context)(damage, flow);
+    damages.push(damage);
+  });
   const soon = endingBefore(all, new Date(context.world.now().getTime() + days * DAY_MS));
   await notify(context, soon, all);
   if (!all.some(({ kind }) => kind === 'login')) {
@@ -50,6 +55,8 @@ async function listEndings(context: Context, options: { within: string }): Promi
   const span = `${days} day${days === 1 ? '' : 's'}`;
   await context.output.table(soon, COLUMNS, `Nothing ends within ${span}.`, shape);
   const [first] = soon;
+  // Nobody knows whether a damaged consent ends.
+  if (!first && damages[0]) throw damages[0];
   if (!first) return;
   throw new Psd2Error(
     'ends_soon',

@@ -1,19 +1,23 @@
 import type { Consent, ConsentState } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
 
-/** The newest consents of customers that no consent lets psd2 read any more, because it was withdrawn or ended early. */
+/**
+ * The newest consents of customers that no consent lets psd2 read any more, because it was withdrawn or ended early. It leaves
+ * out those whose journal is damaged.
+ */
 export async function withdrawnConsents(context: Pick<Context, 'store'>): Promise<Consent[]> {
   const { flows, customers } = await context.store();
+  const onDamaged = () => {};
   const unread = new Set<string>();
   // A profile can have a hundred thousand consents, and few of these.
-  for await (const { state, customerId } of flows.list('consent', { states: WITHDRAWN })) {
+  for await (const { state, customerId } of flows.list('consent', { states: WITHDRAWN, onDamaged })) {
     if (!isWithdrawn(state) || unread.has(customerId)) continue;
     const kept = await customers.read(customerId);
     if (kept?.consents.length === 0) unread.add(customerId);
   }
   const withdrawn: Consent[] = [];
   if (unread.size === 0) return withdrawn;
-  for await (const consent of flows.list('consent')) {
+  for await (const consent of flows.list('consent', { onDamaged })) {
     // The newest comes first.
     if (!unread.delete(consent.customerId)) continue;
     if (consent.grantedAt !== null && isWithdrawn(consent.state)) withdrawn.push(consent);

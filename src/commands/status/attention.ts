@@ -121,7 +121,9 @@ async function withdrawnItems(context: Context): Promise<Item[]> {
 /** Logins and consents that have ended, and certificates that end soon. */
 async function endedItems(context: Context): Promise<Item[]> {
   const now = context.world.now();
-  const soon = endingBefore(await allEndings(context), new Date(now.getTime() + SOON_DAYS * DAY_MS));
+  // A damaged consent is an item of its own.
+  const endings = await allEndings(context, () => {});
+  const soon = endingBefore(endings, new Date(now.getTime() + SOON_DAYS * DAY_MS));
   return soon
     .filter(({ kind, endsAt }) => kind === 'certificate' || Date.parse(endsAt) <= now.getTime())
     .map((ending) => ({

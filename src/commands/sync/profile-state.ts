@@ -69,7 +69,10 @@ async function readState(context: Context): Promise<ProfileState> {
     ['login', 0],
     ['consent', 0],
   ]);
-  const soon = endingBefore(await allEndings(context), new Date(now.getTime() + SOON_DAYS * DAY_MS));
+  const soon = endingBefore(
+    await allEndings(context, () => {}),
+    new Date(now.getTime() + SOON_DAYS * DAY_MS),
+  );
   for (const { kind } of soon) endings.set(kind, (endings.get(kind) ?? 0) + 1);
   return { payments, oldestReadAt: oldest === undefined ? null : new Date(oldest), endings };
 }

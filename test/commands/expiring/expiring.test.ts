@@ -1,8 +1,10 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Ending } from '../../../src/commands/expiring/endings.ts';
 import { describeSoon } from '../../../src/commands/expiring/warn.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { storeLogin } from '../access.ts';
+import { storeConsent, storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 
 const temporary = temporaryFolder();
@@ -65,3 +67,28 @@ it.each(['', ' ', '14 d', '-1d', '1.5d', '2w', 'false', '99999d'])(
     expect((await expiring(`--within=${within}`)).error).toMatchObject({ code: 'usage' });
   },
 );
+
+it('a damaged consent hides nothing else that ends, and psd2 expiring does not end well because of it', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, NOW);
+  await storeLogin(before, '1000001', { refreshTokenExpiresAt: inDays(13) });
+  await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [] }]);
+  const flows = folder.flows('env');
+  const [journal = ''] = readdirSync(flows).filter((name) => name.endsWith('.ndjson'));
+  writeFileSync(join(flows, journal), 'no event\nand no other\n');
+
+  const { context, printed, said } = openCommand(folder, NOW);
+  await expect(runIn(context, 'expiring')).rejects.toMatchObject({ code: 'ends_soon' });
+  expect(JSON.parse(printed())).toMatchObject([{ kind: 'login', customerId: '1000001' }]);
+  expect(said()).toContain(`psd2 cannot show ${journal.replace('.ndjson', '')}`);
+  const later = openCommand(folder, NOW);
+  const none = runIn(later.context, 'expiring', '--within', '1d');
+  await expect(none).rejects.toMatchObject({ code: 'config', message: expect.stringContaining(journal) });
+
+  const status = openCommand(folder, inDays(14));
+  await expect(runIn(status.context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
+  expect(JSON.parse(status.printed()).attention).toMatchObject([
+    { kind: 'consent', state: 'damaged' },
+    { kind: 'login', state: 'ended' },
+  ]);
+});

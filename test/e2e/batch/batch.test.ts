@@ -256,7 +256,13 @@ it('a line is what its transfer is: refused by the bank alone, it keeps its refe
   expect((await operator.psd2(attention)).stdout).toContain(batch);
   const kept = readError(await operator.psd2(['batch', 'retry', batch, '--json']));
   expect([kept.exitCode, kept.hint]).toEqual([2, expect.stringContaining('transfer resolve --not-executed')]);
+  const pain002 = async () => {
+    const { stdout } = await operator.psd2(['batch', 'report', batch, '--format', 'pain002']);
+    return stdout.match(/(?<=<TxSts>)[A-Z]{4}/g);
+  };
+  expect(await pain002()).toEqual(['PDNG', 'ACSP']);
   await operator.psd2(['transfer', 'resolve', flow, '--not-executed', '--yes', '--json']);
+  expect(await pain002()).toEqual(['RJCT', 'ACSP']);
   const again = await operator.json(shapes.batch, ['batch', 'retry', batch, '--json']);
   expect(again.lines).toBe(1);
 });
