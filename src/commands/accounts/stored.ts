@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
 import { addDays, bankTime, type DayRange, type IsoDate } from '../../domain/calendar.ts';
@@ -53,6 +54,10 @@ export async function openSynced(context: Context, options: StoreOptions): Promi
     throw new Psd2Error('usage', 'No sync has stored anything yet, or psd2 does not know its folder', {
       hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
       next: [['sync', '--out', 'banking']],
+    });
+  if (needsFolder && syncFolder !== undefined && !existsSync(syncFolder))
+    throw new Psd2Error('usage', `--sync-folder names ${syncFolder}, which does not exist`, {
+      hint: 'Give the folder of psd2 sync --out.',
     });
   return synced(folder);
 }

@@ -461,6 +461,11 @@ describe('reading from the store', () => {
     );
     const report = ['accounts', 'report', PRODUCT, '--from-store', '--file', file('report.html'), ...own];
     expect((await operator.psd2(report)).code).toBe(0);
+    const named = [...balance, '--from-store', '--sync-folder'];
+    expect((await operator.psd2([...named, out('stored')])).code).toBe(0);
+    expect(readError(await operator.psd2([...named, out('nowhere')]))).toMatchObject({
+      ...{ exitCode: 2, message: expect.stringContaining(`--sync-folder names ${out('nowhere')}`) },
+    });
     expect(await calls()).toBe(before);
   });
 
