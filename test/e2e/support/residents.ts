@@ -119,8 +119,12 @@ export function openResidents(folder: string, environment: () => Record<string, 
       };
     },
     async close() {
-      const ends = [...busy].map((child) => once(child, 'exit'));
-      for (const child of busy) child.kill('SIGKILL');
+      // One that another test file has started may have ended by itself. It says so only once.
+      const running = [...busy].filter(
+        ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+      );
+      const ends = running.map((child) => once(child, 'exit'));
+      for (const child of running) child.kill('SIGKILL');
       await Promise.all(ends);
     },
   };
