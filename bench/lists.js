@@ -48,7 +48,9 @@ function figuresOf(node, version, operator) {
   const run = (which, words, exitCode = 0) => {
     const { env, middle } = stores[which];
     const begun = performance.now();
-    const { status, stderr } = spawnSync(node, [PROGRAM, ...words(middle)], { env, maxBuffer: 1e9 });
+    // To find the calls for one customer, psd2 may have to read the whole log.
+    const given = words(middle)[0] === 'log' ? { ...env, PSD2_CUSTOMER: '' } : env;
+    const { status, stderr } = spawnSync(node, [PROGRAM, ...words(middle)], { env: given, maxBuffer: 1e9 });
     const took = performance.now() - begun;
     if (status !== exitCode)
       throw new Error(`psd2 ${words(middle).join(' ')} ended with ${status}: ${stderr}`);

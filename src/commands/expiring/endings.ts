@@ -37,15 +37,24 @@ export function endingBefore(endings: readonly Ending[], time: Date): Ending[] {
  * Everything of the profile that ends: certificates, the logins of all customers, and the consents of logged-in customers.
  *
  * @param onDamaged called for each consent whose journal is damaged. Without it, psd2 cannot read the endings then
+ * @param known the logins, if the caller has read them. It takes seconds if there are many
  * @throws Psd2Error `config`, `certificate` if psd2 cannot read one of them
  */
-export async function allEndings(context: Context, onDamaged?: Filter['onDamaged']): Promise<Ending[]> {
+export async function allEndings(
+  context: Context,
+  onDamaged?: Filter['onDamaged'],
+  known?: Logins,
+): Promise<Ending[]> {
+  const certificates = await certificateEndings(context);
+  const logins = known ?? (await (await context.store()).tokens.logins());
   return [
-    ...(await certificateEndings(context)),
-    ...(await loginEndings(context)),
-    ...(await allConsentEndings(context, onDamaged)),
+    ...certificates,
+    ...(await loginEndings(context, logins)),
+    ...(await allConsentEndings(context, logins, onDamaged)),
   ];
 }
+
+export type Logins = Awaited<ReturnType<Tokens['logins']>>;
 
 /** The certificates of the profile. If a file has several, the last one to expire decides. */
 export async function certificateEndings(context: Context): Promise<Ending[]> {
@@ -70,10 +79,10 @@ export async function certificateEndings(context: Context): Promise<Ending[]> {
 }
 
 /** The logins of all customers. psd2 renews the application's own login without help. */
-async function loginEndings(context: Context): Promise<Ending[]> {
+async function loginEndings(context: Context, logins: Logins): Promise<Ending[]> {
   const { tokens } = await context.store();
   const endings: Ending[] = [];
-  for (const { customerId, login } of await tokens.logins()) {
+  for (const { customerId, login } of logins) {
     const endsAt = login.refreshTokenExpiresAt ?? (await endOfAccess(tokens, customerId, login));
     const next = [...psd2(context), '--customer', customerId, 'auth', 'login'];
     if (endsAt) endings.push({ kind: 'login', name: 'refresh token', customerId, endsAt, next });
@@ -91,9 +100,13 @@ async function endOfAccess(
   return login.accessTokenExpiresAt;
 }
 
-async function allConsentEndings(context: Context, onDamaged: Filter['onDamaged']): Promise<Ending[]> {
+async function allConsentEndings(
+  context: Context,
+  logins: Logins,
+  onDamaged: Filter['onDamaged'],
+): Promise<Ending[]> {
   const accesses = new Map<string, Access>();
-  const endings = await consentEndings(context, accesses, onDamaged);
+  const endings = await consentEndings(context, logins, accesses, onDamaged);
   return [...endings, ...(await keptEndings(context, accesses))];
 }
 
@@ -104,11 +117,12 @@ async function allConsentEndings(context: Context, onDamaged: Filter['onDamaged'
  */
 async function consentEndings(
   context: Context,
+  logins: Logins,
   accesses: Map<string, Access>,
   onDamaged: Filter['onDamaged'],
 ): Promise<Ending[]> {
-  const { tokens, flows } = await context.store();
-  let customers: ReadonlySet<string> | undefined;
+  const { flows } = await context.store();
+  const customers = new Set(logins.map(({ customerId }) => customerId));
   const known = new Set<string>();
   const endings: Ending[] = [];
   for await (const consent of flows.list('consent', { states: ['confirmed'], onDamaged })) {
@@ -116,8 +130,6 @@ async function consentEndings(
     if (consent.terms) accesses.set(consent.flow, consent.terms.access);
     const end = consentEnd(consent, context.world.now());
     if (!end || consent.terms) continue;
-    // To read who is logged in takes long if many are.
-    customers ??= new Set(await tokens.customers());
     if (!customers.has(consent.customerId)) continue;
     for (const { name, products, outcome } of consent.categories) {
       if (outcome === false) continue;

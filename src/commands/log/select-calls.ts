@@ -123,13 +123,21 @@ export async function watchCalls(context: Context, options: LogOptions): Promise
  * for example those of SCA.
  */
 function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
+  /** Collected only once a call names nobody, because it takes the whole log. */
+  let transactions: ReadonlySet<string> | undefined;
+  return (call) => {
+    const named = customerOf(call);
+    if (named !== undefined) return named === customer;
+    transactions ??= transactionsOf(customer, log);
+    return transactions.has(call.transactionId);
+  };
+}
+
+function transactionsOf(customer: string, log: string): ReadonlySet<string> {
   const transactions = new Set<string>();
   for (const call of readCalls(log, JSON.stringify(customer).slice(1, -1)))
     if (customerOf(call) === customer) transactions.add(call.transactionId);
-  return (call) => {
-    const named = customerOf(call);
-    return named === undefined ? transactions.has(call.transactionId) : named === customer;
-  };
+  return transactions;
 }
 
 function customerOf({ customer, path }: LoggedCall): string | undefined {

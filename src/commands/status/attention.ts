@@ -4,7 +4,7 @@ import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { FlowOf, Kind } from '../../store/ports/flows.ts';
 import { unapproved } from '../batch/approval.ts';
 import type { Context } from '../context.ts';
-import { allEndings, DAY_MS, type Ending, endingBefore } from '../expiring/endings.ts';
+import { allEndings, DAY_MS, type Ending, endingBefore, type Logins } from '../expiring/endings.ts';
 import { SOON_DAYS } from '../expiring/warn.ts';
 import { customerIdOf } from '../flow/customer.ts';
 import { listedFlows } from '../flow/list.ts';
@@ -17,9 +17,10 @@ import { staleData } from './stale.ts';
 /**
  * Everything of the profile that needs a person. Payments first, the oldest of each kind first.
  *
+ * @param logins of its customers
  * @throws Psd2Error `config`, `certificate` if psd2 cannot read something of it
  */
-export async function itemsOf(context: Context): Promise<Item[]> {
+export async function itemsOf(context: Context, logins: Logins): Promise<Item[]> {
   const flows: Item[] = [];
   for (const kind of FLOW_KINDS) flows.push(...(await flowItems(context, kind)));
   return [
@@ -27,7 +28,7 @@ export async function itemsOf(context: Context): Promise<Item[]> {
     ...(await waitingBatches(context)),
     ...(await refusedLogins(context)),
     ...(await withdrawnItems(context)),
-    ...(await endedItems(context)),
+    ...(await endedItems(context, logins)),
     ...(await staleData(context)),
   ];
 }
@@ -119,10 +120,10 @@ async function withdrawnItems(context: Context): Promise<Item[]> {
 }
 
 /** Logins and consents that have ended, and certificates that end soon. */
-async function endedItems(context: Context): Promise<Item[]> {
+async function endedItems(context: Context, logins: Logins): Promise<Item[]> {
   const now = context.world.now();
   // A damaged consent is an item of its own.
-  const endings = await allEndings(context, () => {});
+  const endings = await allEndings(context, () => {}, logins);
   const soon = endingBefore(endings, new Date(now.getTime() + SOON_DAYS * DAY_MS));
   return soon
     .filter(({ kind, endsAt }) => kind === 'certificate' || Date.parse(endsAt) <= now.getTime())

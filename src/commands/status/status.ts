@@ -49,9 +49,10 @@ async function showStatus(context: Context): Promise<void> {
   const { name, settings } = context.profile();
   const store = await context.wholeStore();
   const { tokens, customers } = await context.store('');
-  const known = new Set([...(await tokens.customers()), ...(await customers.list())]);
-  const attention = await itemsOf(context);
-  await warnOfElsewhere(context);
+  const logins = await tokens.logins();
+  const known = new Set([...logins.map(({ customerId }) => customerId), ...(await customers.list())]);
+  const attention = await itemsOf(context, logins);
+  if (known.size === 0) await warnOfElsewhere(context);
   await notifyOfUnknown(context);
   const found: Status = {
     profile: name,
@@ -84,7 +85,6 @@ async function showStatus(context: Context): Promise<void> {
  */
 async function warnOfElsewhere(context: Context): Promise<void> {
   const store = await context.store();
-  if ((await store.tokens.logins()).length > 0 || (await store.customers.list()).length > 0) return;
   const elsewhere = await describeElsewhere(store);
   if (elsewhere === undefined) return;
   context.terminal.warn(`${elsewhere}. If the same bank has a new address, psd2 auth move takes them along.`);

@@ -3,6 +3,9 @@ import { dirname, join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 
+/** Who runs psd2. Asked once, because a store has a hundred thousand files. */
+const USER = process.getuid?.();
+
 /** What psd2 checks. Others must not read a `secret` file. They may read a `public` one, for example a certificate. */
 export type Judged = 'folder' | 'secret' | 'public';
 
@@ -20,7 +23,7 @@ export function faultOf(
   path: string,
   { uid, mode }: Pick<Stats, 'uid' | 'mode'>,
   judged: Judged,
-  user: number | undefined = process.getuid?.(),
+  user: number | undefined = USER,
 ): Psd2Error | undefined {
   if (user === undefined) return undefined;
   const chmod = `chmod ${judged === 'folder' ? '700' : judged === 'secret' ? '600' : 'go-w'} ${quoteForShell(path)}`;
@@ -50,7 +53,7 @@ export class UnsafeFile extends Psd2Error {}
 
 /** Checks a folder, if it exists. @throws Psd2Error `config`: its {@link faultOf} */
 export function refuseUnsafeFolder(path: string): void {
-  const fault = faultOfFolder(path, process.getuid?.());
+  const fault = faultOfFolder(path, USER);
   if (fault) throw fault;
 }
 
