@@ -1,5 +1,5 @@
 // Compares this build with that of another commit: npm run bench -- --against <commit>
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,11 +30,14 @@ export async function compareWith(commit, { node, seconds, env }) {
   const operator = openOperator(RULES, BANK_CORE);
   const server = await startPostgres();
   try {
+    // An earlier psd2 knows one bank alone.
+    const { status } = spawnSync(node, [other.program, 'bank', '--help'], { stdio: 'ignore' });
+    const interfaces = status === 0 ? ['cb', 'nextgenpsd2'] : ['cb'];
     // Each build has stores of its own, because they may differ too.
     const builds = Object.entries({ this: PROGRAM, other: other.program }).map(([build, program]) => ({
       build,
       program,
-      homes: openHomes(operator, server, { node, program, name: build }),
+      homes: openHomes(operator, server, { node, program, name: build, interfaces }),
     }));
     const rows = [
       ...compareTimes(builds, node, operator, seconds * 0.5),

@@ -32,14 +32,17 @@ const HOMES = [
  * @param operator with the sandbox (operator.js)
  * @param server a PostgreSQL server; undefined: files alone
  * @param name of these homes, if an operator opens several
+ * @param interfaces that the program knows
  * @returns `id`, `what` and `env` of each
  */
 export function openHomes(
   operator,
   server,
-  { node = process.execPath, program = PROGRAM, name = 'one' } = {},
+  { node = process.execPath, program = PROGRAM, name = 'one', interfaces = ['cb', 'nextgenpsd2'] } = {},
 ) {
-  return HOMES.filter(({ inPostgres }) => !inPostgres || server !== undefined).map((home, number) => {
+  return HOMES.filter(
+    (home) => interfaces.includes(home.interface) && (!home.inPostgres || server !== undefined),
+  ).map((home, number) => {
     const folder = join(operator.folder, `homes-${name}`, String(number));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const env = {
