@@ -133,8 +133,7 @@ async function fill(connectionString, count, baseUrl) {
         ...{ state: isOpen ? 'authorizing' : 'executed', standing: isOpen ? 'open' : 'done' },
         ...{ reference: order.reference.toLowerCase(), events: events.length },
       });
-      // Each audited event changes one row, and PostgreSQL looks through all its versions of a transaction.
-      if (rows.length === 100) await write();
+      if (rows.length === 1_000) await write();
     }
     if (rows.length > 0) await write();
     await client.query('analyze');
