@@ -3,9 +3,9 @@ import { consentEnd, DAYS_OF_CONSENT } from '../../domain/consent.ts';
 import type { Context } from '../context.ts';
 import { allEndings, DAY_MS } from '../expiring/endings.ts';
 import { describeSoon, SOON_DAYS } from '../expiring/warn.ts';
-import { customerOf, describeLogins } from '../open/bank.ts';
+import { customerOf } from '../open/bank.ts';
 import { openAccessNotes } from '../open/call-records.ts';
-import { describeElsewhere } from '../open/other-logins.ts';
+import { describeElsewhere, describeLogins } from '../open/other-logins.ts';
 import { finding } from '../shared/checks.ts';
 import type { Finding } from './diagnosis.ts';
 

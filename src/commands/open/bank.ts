@@ -26,7 +26,6 @@ import {
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
-import type { ProfileData } from '../../store/ports/store.ts';
 import type { GrantType, Holder } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ApplicationBank, Context, CustomerBank, ProfileContext, Transport } from '../context.ts';
@@ -37,7 +36,7 @@ import { noticingEnds } from './ended-consent.ts';
 import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './naming-sandbox.ts';
-import { describeElsewhere, writeSome } from './other-logins.ts';
+import { describeElsewhere, describeLogins } from './other-logins.ts';
 import { type PaymentTokens, paymentTokensOf } from './payment-tokens.ts';
 
 /** Finds the interface of a profile's bank. It opens the profile only if it needs to. */
@@ -382,13 +381,6 @@ function whoIsMissing(holder: Holder | undefined, others: string | undefined): s
   return holder === undefined
     ? 'psd2 has forgotten who logged in last'
     : `The customer ${holder} is not logged in`;
-}
-
-/** The customers who are logged in, as a sentence without its full stop. Undefined if there are none. */
-export async function describeLogins({ tokens }: Pick<ProfileData, 'tokens'>): Promise<string | undefined> {
-  const logins = await tokens.logins();
-  if (logins.length === 0) return undefined;
-  return `Logged in: ${writeSome(logins.map(({ customerId }) => customerId))}`;
 }
 
 /** Sends the customer to SCA if the bank asks for it, and makes the call again. A PUT is not repeated: its SCA is done. */

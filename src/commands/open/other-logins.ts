@@ -46,6 +46,13 @@ export function describeAtBank({ logins, customers }: AtBank): string {
   return logins === 0 ? consents : `${login} and ${consents}`;
 }
 
+/** The customers who are logged in, as a sentence without its full stop. Undefined if there are none. */
+export async function describeLogins({ tokens }: Pick<ProfileData, 'tokens'>): Promise<string | undefined> {
+  const logins = await tokens.logins();
+  if (logins.length === 0) return undefined;
+  return `Logged in: ${writeSome(logins.map(({ customerId }) => customerId))}`;
+}
+
 /** The first few, and how many more there are. */
 export function writeSome(names: readonly string[]): string {
   const more = names.length - 5;
