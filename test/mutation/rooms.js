@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 
+/** What each command's help says, and what it prints. */
+const HELP = 'test/docs/help.test.ts';
+
 /** A room of commands, by the nouns. @returns {{ least: number, mutate: string[], tests: string[] }} */
 function commands(least, ...nouns) {
   const tests = nouns.map((noun) => `test/commands/${noun}`);
   return {
     least,
     mutate: nouns.map((noun) => `src/commands/${noun}/**`),
-    tests: tests.filter((path) => existsSync(path)),
+    tests: [HELP, ...tests.filter((path) => existsSync(path))],
   };
 }
 
@@ -182,7 +185,7 @@ export const ROOMS = {
   'bank-file': { least: 90, mutate: ['src/bank-file/**'], tests: ['test/bank-file'] },
   'batch-file': { least: 95, mutate: ['src/batch-file/**'], tests: ['test/batch-file'] },
   terminal: { least: 90, mutate: ['src/terminal/**'], tests: ['test/terminal'] },
-  cli: { least: 90, mutate: ['src/cli/**'], tests: ['test/cli'] },
+  cli: { least: 90, mutate: ['src/cli/**'], tests: ['test/cli', HELP] },
   // Commands in the tests' own process (test/commands/operator.ts). Those that pay are a room of their own.
   paying: commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds'),
   reading: commands(90, 'accounts', 'sync', 'consent', 'products', 'api'),

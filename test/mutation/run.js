@@ -212,7 +212,7 @@ async function mutants(sources, tests) {
       timeoutMS: 20_000,
       dryRunTimeoutMinutes: 30,
       tempDirName: join(folder, 'copy'),
-      ignorePatterns: ['/dist', '/bench', '/man', '/docs'],
+      ignorePatterns: ['/dist', '/bench', '/man'],
       // TypeScript 7 has no programming interface, which Stryker would need to rewrite the file.
       tsconfigFile: 'none.json',
       reporters: ['json', process.stdout.isTTY ? 'progress' : 'progress-append-only'],
