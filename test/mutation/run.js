@@ -13,11 +13,11 @@
 // of docs/reliability.md from them.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
+import { placeOfRun } from '../support/place-of-run.js';
 import { contentOf } from './measured.js';
 import { inOrder, merged, mustHaveScore, partOf, standingOf } from './plan.js';
 import { ROOMS, roomOf, testsOf } from './rooms.js';
@@ -58,7 +58,7 @@ if (values.stale) {
 }
 const groups = groupsOf(chosenSources());
 /** The copies of the sources that Stryker changes, and all other files of this run. */
-const copies = mkdtempSync(join(tmpdir(), 'psd2-mutation-'));
+const copies = mkdtempSync(join(placeOfRun(), 'psd2-mutation-'));
 endWithThis(copies);
 const measured = new Set();
 for (const [room, files] of groups) {

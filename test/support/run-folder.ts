@@ -1,17 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endAll, stillLeft, WELL } from './left-behind.js';
+import { placeOfRun } from './place-of-run.js';
 
 const WATCHER = fileURLToPath(new URL('./left-behind.js', import.meta.url));
 /** A process that was told to end may take this long on a busy machine. */
 const PATIENCE_MS = 30_000;
-const MEMORY = '/dev/shm';
-/** More than the tests have at the same time. */
-const ENOUGH_BYTES = 4 * 1024 ** 3;
 
 declare global {
   /** Each project loads this module anew. */
@@ -34,19 +31,6 @@ export default async function setUp(): Promise<() => Promise<void>> {
     globalThis.runOfTests = undefined;
     await run.end();
   };
-}
-
-/**
- * Where the run has its folder: in memory on Linux, because the tests wait for a disk at each fsync, and half of the time of
- * the system goes there. On disk if `TMPDIR` says where, or if the memory is small or runs no programs, as in a container.
- */
-function placeOfRun(): string {
-  if (process.env.TMPDIR !== undefined || !existsSync('/proc/self/mounts')) return tmpdir();
-  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
-  const [, , kind, options] = mounts.find((line) => line.split(' ')[1] === MEMORY)?.split(' ') ?? [];
-  if (kind !== 'tmpfs' || /\b(?:ro|noexec)\b/.test(options ?? '')) return tmpdir();
-  const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize < ENOUGH_BYTES ? tmpdir() : MEMORY;
 }
 
 /** @returns what is done at the end of the run */
