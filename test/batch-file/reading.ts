@@ -5,6 +5,7 @@ import type { BatchLine, BatchSource } from '../../src/domain/batch/line.ts';
 import type { BatchProblem } from '../../src/domain/batch/problem.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../src/errors.ts';
 
 export const TODAY = parseDate('--date', '2026-11-23');
 export const IBAN = 'DE89370400440532013000';
@@ -19,10 +20,11 @@ export interface Read {
   sha256: string;
 }
 
-/** Reads a file, as today's bank. @param file its text or bytes, in one piece or several */
+/** Reads a file, as today's bank. @param file its text or bytes, in one piece or several. @param onLine hears of each line */
 export async function readFile(
   file: string | Uint8Array | Iterable<Uint8Array>,
   rules: Partial<ReadRules> = {},
+  onLine: () => void = () => {},
 ): Promise<Read> {
   const read: Read = { source: null, lines: [], problems: [], said: [], sha256: '' };
   const hash = contentHash();
@@ -38,12 +40,24 @@ export async function readFile(
       read.problems.push(finding.problem);
       read.said.push(`${severity} ${place}: ${message}`);
     } else {
+      onLine();
       read.lines.push(finding.line);
       hash.add(finding.line);
     }
   }
   read.sha256 = hash.digest();
   return read;
+}
+
+/** Returns what psd2 says of a file that it does not read. */
+export async function refusalOf(file: string | Uint8Array | Iterable<Uint8Array>) {
+  const error = await readFile(file).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Psd2Error)) throw new TypeError(`The reading ended with ${error}`);
+  const { code, message, hint } = error;
+  return { code, message, hint };
 }
 
 async function* piecesOf(file: string | Uint8Array | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import { type Debit, type LineRules, readDebit } from '../../domain/batch/read-line.ts';
-import { bankDay } from '../../domain/calendar.ts';
+import { bankDay, isIsoDate } from '../../domain/calendar.ts';
 import { type PaymentType, type Report, readAddress, readPaymentType, requiredAt, textAt } from './texts.ts';
 import type { Texts } from './walk.ts';
 
@@ -80,7 +80,8 @@ function readDay(texts: Texts, report: Report, warn: Report): string | null {
   }
   const [, date = '', zone] =
     /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(time) ?? [];
-  if (date === '' || Number.isNaN(Date.parse(time))) {
+  // A day that does not exist would parse as one of the next month.
+  if (!isIsoDate(date) || Number.isNaN(Date.parse(time))) {
     report('ReqdExctnDt/DtTm', `The time ${JSON.stringify(time)} is not an ISO 8601 time`);
     return null;
   }

@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { document, IBAN, information, readFile, transaction } from '../reading.ts';
+
+const AT = '/Document/CstmrCdtTrfInitn';
+const GROUP = `${AT}/PmtInf[1]`;
+const TIME = 'at no time of the day';
+
+/** Reads a document of one payment whose PmtInf has these elements. */
+function readWith(changes: Record<string, string>, version?: string) {
+  return readFile(document([information([transaction()], changes)], undefined, version));
+}
+
+describe('the PmtInf of a pain.001', () => {
+  test.each([
+    ['PmtMtd', '<PmtMtd>CHK</PmtMtd>', 'PmtMtd', 'psd2 cannot pay with "CHK", only with a transfer (TRF)'],
+    ['ChrgBr', '<ChrgBr>DEBT</ChrgBr>', 'ChrgBr', 'psd2 cannot pay with "DEBT": it knows SLEV'],
+    [
+      'PmtTpInf',
+      '<PmtTpInf><InstrPrty>LOW</InstrPrty></PmtTpInf>',
+      'PmtTpInf/InstrPrty',
+      'psd2 cannot pay with "LOW": it knows NORM and HIGH',
+    ],
+    [
+      'PmtTpInf',
+      '<PmtTpInf><SvcLvl><Cd>URGP</Cd></SvcLvl></PmtTpInf>',
+      'PmtTpInf/SvcLvl/Cd',
+      'psd2 cannot pay with "URGP": it knows SEPA',
+    ],
+    [
+      'PmtTpInf',
+      '<PmtTpInf><SvcLvl><Prtry>FAST</Prtry></SvcLvl></PmtTpInf>',
+      'PmtTpInf/SvcLvl/Prtry',
+      'psd2 cannot pay with "FAST": it knows SEPA',
+    ],
+    [
+      'PmtTpInf',
+      '<PmtTpInf><LclInstrm><Prtry>FAST</Prtry></LclInstrm></PmtTpInf>',
+      'PmtTpInf/LclInstrm/Prtry',
+      'psd2 cannot pay with "FAST": it knows INST',
+    ],
+    [
+      'DbtrAcct',
+      `<DbtrAcct><Id><IBAN>${IBAN}</IBAN></Id><Ccy>CHF</Ccy></DbtrAcct>`,
+      'DbtrAcct/Ccy',
+      'The account is in "CHF", and SEPA transfers are in EUR',
+    ],
+    [
+      'DbtrAcct',
+      '<DbtrAcct><Id><Othr><Id>12</Id></Othr></Id></DbtrAcct>',
+      'DbtrAcct',
+      'The product id "12" has 2 characters instead of 10',
+    ],
+    [
+      'Dbtr',
+      '<Dbtr><Nm>Acme</Nm><PstlAdr><AdrLine>Via Roma 1</AdrLine></PstlAdr></Dbtr>',
+      'Dbtr/PstlAdr',
+      'The address lacks town (TwnNm) and country (Ctry), so SEPA forbids it since 15 November 2026',
+    ],
+    [
+      'PmtInfId',
+      `<PmtInfId>${'P'.repeat(36)}</PmtInfId>`,
+      'PmtInfId',
+      'The id does not have 1 to 35 characters',
+    ],
+    ['PmtInfId', '<PmtInfId> </PmtInfId>', 'PmtInfId', 'The id does not have 1 to 35 characters'],
+    ['PmtInfId', '<PmtInfId>P\n1</PmtInfId>', 'PmtInfId', 'The id does not have 1 to 35 characters'],
+    [
+      'ReqdExctnDt',
+      '<ReqdExctnDt><Dt>2026-11-22</Dt></ReqdExctnDt>',
+      'ReqdExctnDt',
+      'The date 2026-11-22 is in the past: at the bank it is 2026-11-23',
+    ],
+    [
+      'ReqdExctnDt',
+      '<ReqdExctnDt><Dt>2026-12-01+1:00</Dt></ReqdExctnDt>',
+      'ReqdExctnDt',
+      'The date "2026-12-01+1:00" is not a date in the form YYYY-MM-DD',
+    ],
+    [
+      'ReqdExctnDt',
+      '<ReqdExctnDt><Dt>2026-12-01Z.</Dt></ReqdExctnDt>',
+      'ReqdExctnDt',
+      'The date "2026-12-01Z." is not a date in the form YYYY-MM-DD',
+    ],
+    [
+      'ReqdExctnDt',
+      '<ReqdExctnDt><Dt>02026-12-01Z</Dt></ReqdExctnDt>',
+      'ReqdExctnDt',
+      'The date "02026-12-01Z" is not a date in the form YYYY-MM-DD',
+    ],
+  ])('is wrong with another %s: %s', async (name, element, path, message) => {
+    const { lines, problems } = await readWith({ [name]: element });
+    expect(lines).toEqual([]);
+    expect(problems).toEqual([{ severity: 'error', line: null, place: `${GROUP}/${path}`, message }]);
+  });
+
+  test('has all its problems in one reading', async () => {
+    const { said, lines } = await readWith({
+      PmtInfId: '<PmtInfId/>',
+      PmtMtd: '<PmtMtd>TRA</PmtMtd>',
+      ReqdExctnDt: '',
+      DbtrAcct: `<DbtrAcct><Id/><Ccy>USD</Ccy></DbtrAcct>`,
+      BtchBookg: '<BtchBookg>true</BtchBookg>',
+      ChrgBr: '<ChrgBr>SHAR</ChrgBr>',
+    });
+    expect(lines).toEqual([]);
+    expect(said).toEqual([
+      `error ${GROUP}/PmtInfId: The id does not have 1 to 35 characters`,
+      `error ${GROUP}/PmtMtd: psd2 cannot pay with "TRA", only with a transfer (TRF)`,
+      `warning ${GROUP}/BtchBookg: The bank may book each payment, and not the sum of all`,
+      `error ${GROUP}/ChrgBr: psd2 cannot pay with "SHAR": it knows SLEV`,
+      `error ${GROUP}/DbtrAcct/Ccy: The account is in "USD", and SEPA transfers are in EUR`,
+      `error ${GROUP}/DbtrAcct: The account to debit is missing`,
+      `error ${GROUP}/ReqdExctnDt: The element is missing`,
+    ]);
+  });
+
+  test('may have an id of 35 characters', async () => {
+    const id = 'P'.repeat(35);
+    const { lines, said } = await readWith({ PmtInfId: `<PmtInfId>${id}</PmtInfId>` });
+    expect(said).toEqual([]);
+    expect(lines[0]?.ids).toEqual({ paymentInformationId: id, instructionId: null, endToEndId: 'E-1' });
+  });
+
+  test.each([
+    ['InstrPrty', '<InstrPrty>HIGH</InstrPrty>', { instant: false, urgent: true }],
+    ['InstrPrty', '<InstrPrty>NORM</InstrPrty>', { instant: false, urgent: false }],
+    ['LclInstrm/Cd', '<LclInstrm><Cd>INST</Cd></LclInstrm>', { instant: true, urgent: false }],
+    ['LclInstrm/Prtry', '<LclInstrm><Prtry>INST</Prtry></LclInstrm>', { instant: true, urgent: false }],
+    ['SvcLvl/Cd', '<SvcLvl><Cd>SEPA</Cd></SvcLvl>', { instant: false, urgent: false }],
+    ['SvcLvl/Prtry', '<SvcLvl><Prtry>SEPA</Prtry></SvcLvl>', { instant: false, urgent: false }],
+  ])('says with %s how fast its payments are: %s', async (_path, content, speed) => {
+    const { lines, said } = await readWith({ PmtTpInf: `<PmtTpInf>${content}</PmtTpInf>` });
+    expect(said).toEqual([]);
+    expect(lines).toMatchObject([speed]);
+  });
+
+  test.each([
+    // Without a zone it is the clock of the bank.
+    ['2026-12-01T10:00:00', '2026-12-01'],
+    ['2026-12-01T23:59:59.999', '2026-12-01'],
+    ['2026-12-01T10:00:00.5+01:00', '2026-12-01'],
+    ['2026-12-01T23:30:00.123456Z', '2026-12-02'],
+    ['2026-12-02T00:30:00+14:00', '2026-12-01'],
+    ['2026-12-01T20:00:00-05:00', '2026-12-02'],
+    ['2026-12-01T20:00:00-04:30', '2026-12-02'],
+  ])('with the time %s orders its payments for %s, and says so', async (time, day) => {
+    const { lines, said } = await readWith({
+      ReqdExctnDt: `<ReqdExctnDt><DtTm>${time}</DtTm></ReqdExctnDt>`,
+    });
+    expect(lines.map(({ executionDate }) => executionDate)).toEqual([day]);
+    expect(said).toEqual([
+      `warning ${GROUP}/ReqdExctnDt/DtTm: The bank executes by day: psd2 orders the payments for ${day}, ${TIME}`,
+    ]);
+  });
+
+  test.each([
+    ['that is a day', '2026-12-01'],
+    ['without seconds', '2026-12-01T10:00'],
+    ['that is no number', '2026-12-01T25:00:00'],
+    ['in a month that does not exist', '2026-13-01T10:00:00Z'],
+    ['on a day that does not exist', '2027-02-30T10:00:00'],
+    ['on a day in a zone that does not exist', '2027-02-30T10:00:00Z'],
+    ['with a zone that is none', '2026-12-01T10:00:00 CET'],
+    ['with a zone without minutes', '2026-12-01T10:00:00+01'],
+    ['with a point and nothing after it', '2026-12-01T10:00:00.'],
+    ['with something before it', 'on 2026-12-01T10:00:00'],
+    ['with something after it', '2026-12-01T10:00:00 (noon)'],
+    ['that is empty', ''],
+  ])('is wrong with a time %s', async (_what, time) => {
+    const { lines, said } = await readWith({
+      ReqdExctnDt: `<ReqdExctnDt><DtTm>${time}</DtTm></ReqdExctnDt>`,
+    });
+    expect(lines).toEqual([]);
+    expect(said).toEqual([
+      `error ${GROUP}/ReqdExctnDt/DtTm: The time ${JSON.stringify(time)} is not an ISO 8601 time`,
+    ]);
+  });
+
+  test.each(['2026-12-01Z', '2026-12-01-05:00', '2026-12-01+14:00', '2026-12-01'])(
+    'orders %s for that day, whatever its zone',
+    async (day) => {
+      for (const [version, content] of [
+        ['03', day],
+        ['09', `<Dt>${day}</Dt>`],
+      ]) {
+        const { lines, said } = await readWith(
+          { ReqdExctnDt: `<ReqdExctnDt>${content}</ReqdExctnDt>` },
+          version,
+        );
+        expect(said).toEqual([]);
+        expect(lines.map(({ executionDate }) => executionDate)).toEqual(['2026-12-01']);
+      }
+    },
+  );
+
+  test('has a day in version 03 and an element in version 09, and not the other one', async () => {
+    expect((await readWith({ ReqdExctnDt: '<ReqdExctnDt>2026-12-01</ReqdExctnDt>' }, '09')).said).toEqual([
+      `error ${GROUP}/ReqdExctnDt: The element has a text, where only elements belong`,
+      `error ${GROUP}/ReqdExctnDt: The element is missing`,
+    ]);
+    expect(
+      (await readWith({ ReqdExctnDt: '<ReqdExctnDt><Dt>2026-12-01</Dt></ReqdExctnDt>' }, '03')).said,
+    ).toEqual([
+      `error ${GROUP}/ReqdExctnDt/Dt: A text is expected here, and not an element`,
+      `error ${GROUP}/ReqdExctnDt: The date "" is not a date in the form YYYY-MM-DD`,
+    ]);
+  });
+});
