@@ -62,7 +62,7 @@ const HEADING_HINT = `The first line names the columns, for example name,iban,am
 /** The beginning of the file, with its whole first line, and the separator that this line has. */
 async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: string; separator: ',' | ';' }> {
   let begin = '';
-  while (!/\S.*[\r\n]/.test(begin) && begin.length < MAX_LINE_LENGTH) {
+  while (!/[\r\n]/.test(begin.trimStart()) && begin.length < MAX_LINE_LENGTH) {
     const { value, done } = await texts.next();
     if (done) break;
     begin += value;
@@ -102,16 +102,12 @@ async function* rowsOf(
     rows = [];
     return before;
   };
-  try {
-    for (const texts = joined(begin, rest); ; ) {
-      const { value, done } = await texts.next();
-      const error = await feed(done ? null : value);
-      yield* taken();
-      if (error) throw error;
-      if (done) return;
-    }
-  } finally {
-    parser.destroy();
+  for (const texts = joined(begin, rest); ; ) {
+    const { value, done } = await texts.next();
+    const error = await feed(done ? null : value);
+    yield* taken();
+    if (error) throw error;
+    if (done) return;
   }
 }
 

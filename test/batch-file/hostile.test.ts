@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { document, IBAN, information, readFile, transaction } from './reading.ts';
+import { document, IBAN, information, readFile, refusalOf, transaction } from './reading.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -39,13 +39,72 @@ describe('a hostile file', () => {
     ['no namespace', '<Document/>', /has no namespace/],
     ['another encoding', '<?xml version="1.0" encoding="UTF-7"?><Document/>', /"UTF-7"/],
     ['a null byte in XML', `${OPEN}\0`, /not well-formed/],
-    ['UTF-16 with a byte order mark', Buffer.from('\ufeffname,iban,amount', 'utf16le'), /UTF-16/],
-    ['UTF-16 without one', Buffer.from('name', 'utf16le'), /UTF-16/],
-    ['a workbook', Buffer.from('PK\u0003\u0004'), /workbook/],
-    ['other bytes than UTF-8', Buffer.from([0x6e, 0x0a, 0x61, 0xff]), /not UTF-8: see line 2/],
-    ['UTF-8 that ends in the middle', Buffer.from([0x6e, 0xc3]), /not UTF-8/],
   ])('with %s is refused', async (_what, file, message) => {
     await expect(readFile(file)).rejects.toThrow(message);
+  });
+
+  test.each([
+    ['UTF-16 with a byte order mark', [[0xff, 0xfe, 0x6e, 0]], 'in UTF-16, and not in UTF-8'],
+    ['UTF-16 with the other one', [[0xfe, 0xff, 0, 0x6e]], 'in UTF-16, and not in UTF-8'],
+    ['UTF-16 without one', [[0x6e, 0, 0x61, 0]], 'in UTF-16, and not in UTF-8'],
+    ['the other UTF-16 without one', [[0, 0x6e, 0, 0x61]], 'in UTF-16, and not in UTF-8'],
+    ['UTF-16 after a piece of nothing', [[], [0xff, 0xfe, 0x6e, 0]], 'in UTF-16, and not in UTF-8'],
+    ['a workbook', [[0x50, 0x4b, 3, 4]], 'a workbook or an archive, and not CSV'],
+    [
+      'a workbook after a piece of nothing',
+      [[], [0x50, 0x4b, 3, 4]],
+      'a workbook or an archive, and not CSV',
+    ],
+  ])('with %s is refused, and says how to save it', async (_what, pieces, message) => {
+    expect(await refusalOf(pieces.map((piece) => Buffer.from(piece)))).toEqual({
+      code: 'usage',
+      message: `The file is ${message}`,
+      hint: 'psd2 reads CSV and pain.001 (XML), in UTF-8. In a spreadsheet, save the file as "CSV UTF-8".',
+    });
+  });
+
+  test.each([
+    ['a byte that no text has', [[0x6e, 0x0a, 0x61, 0xff]], 2],
+    ['half of a byte order mark', [[0xff, 0x41]], 1],
+    ['half of the other byte order mark', [[0xfe, 0x41]], 1],
+    ['half of a byte order mark in the second place', [[0x41, 0xfe]], 1],
+    ['half of the other one in the second place', [[0x41, 0xff]], 1],
+    ['a character that ends with the file', [[0x6e, 0xc3]], 1],
+    ['a wrong byte in a later piece', [[0x0a, 0x0a], [0x0a], [0x0a, 0x61, 0xff]], 5],
+    [
+      'a character that ends with the last piece',
+      [
+        [0x0a, 0x6e],
+        [0x0a, 0xc3],
+      ],
+      3,
+    ],
+  ])('with %s is refused, and names the line', async (_what, pieces, line) => {
+    expect(await refusalOf(pieces.map((piece) => Buffer.from(piece)))).toEqual({
+      code: 'usage',
+      message: `The file is not UTF-8: see line ${line}`,
+      hint: 'Save it as "CSV UTF-8", or as XML in UTF-8.',
+    });
+  });
+
+  test('is not taken for a workbook by half of its mark, nor by a mark inside', async () => {
+    const heading = 'PAYEE-VERIFIED,NAME,IBAN,AMOUNT\n';
+    const pieces = [heading, `no,`, `PK Ltd,${IBAN},1\n`].map((piece) => Buffer.from(piece));
+    expect(await readFile(pieces)).toMatchObject({ said: [], lines: [{ name: 'PK Ltd' }] });
+    expect((await refusalOf('OK,name\n')).message).toBe('The heading has the unknown column "OK"');
+  });
+
+  test('with a heading without end is refused before it fills the memory', async () => {
+    const { file, read } = endless('name', 'a');
+    expect((await refusalOf(file)).message).toBe('The file has no heading');
+    expect(read()).toBeLessThan(4);
+  });
+
+  test('with a longer blank beginning than any text has is no XML', async () => {
+    const plain = document([information([transaction()])]).replace(/^<\?xml.*\n/, '');
+    const pieces = (blanks: number) => [' '.repeat(blanks), plain].map((piece) => Buffer.from(piece));
+    expect((await readFile(pieces(65_536))).lines).toHaveLength(1);
+    expect((await refusalOf(pieces(65_537))).message).toBe('The file has no heading');
   });
 
   test.each([
