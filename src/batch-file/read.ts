@@ -29,7 +29,6 @@ export async function* readBatchFile(
         });
       for (const problem of repeats.add(finding.line)) yield { type: 'problem', problem };
     } else if (finding.type === 'problem') {
-      payments = Math.max(payments, finding.problem.line ?? 0);
       isWrong ||= finding.problem.severity === 'error';
     }
     yield finding;

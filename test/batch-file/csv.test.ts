@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { IBAN, readFile } from './reading.ts';
+import { IBAN, readFile, refusalOf } from './reading.ts';
 
 const LINE = `Ada,${IBAN},12.50`;
 
@@ -96,13 +96,115 @@ Ada,${IBAN},1,,no,
   });
 
   test.each([
-    ['a column that nobody knows', 'name,iban,amont\n', /unknown column "amont"/],
-    ['a column twice', 'name,iban,amount,Name\n', /column name twice/],
-    ['a missing column', 'name;iban\n', /lacks the column amount/],
-    ['no heading', '', /no heading/],
-    ['the name of a property of objects as a column', 'name,iban,amount,constructor\n', /unknown column/],
-  ])('is refused for %s', async (_what, text, message) => {
-    await expect(readFile(text)).rejects.toThrow(message);
+    [
+      'a column that nobody knows',
+      'name,iban,AMONT\n',
+      'The heading has the unknown column "AMONT"',
+      'Did you mean amount? ',
+    ],
+    ['a column like no other', 'name,iban,amount,xyz\n', 'The heading has the unknown column "xyz"', ''],
+    ['a column without a name', 'name,,iban,amount\n', 'The heading has the unknown column ""', ''],
+    ['a column twice', 'name,iban,amount,Name\n', 'The heading has the column name twice', ''],
+    ['a missing column', 'name;iban\n', 'The heading lacks the column amount', ''],
+    ['missing columns', 'reference;iban\n', 'The heading lacks the columns name, amount', ''],
+    ['no heading', '', 'The file has no heading', ''],
+    ['nothing but empty cells', ' , ,\n\n,,\n', 'The file has no heading', ''],
+    [
+      'the name of a property of objects as a column',
+      'name,iban,amount,constructor\n',
+      'The heading has the unknown column "constructor"',
+      '',
+    ],
+  ])('is refused for %s', async (_what, text, message, meant) => {
+    expect(await refusalOf(text)).toEqual({
+      code: 'usage',
+      message,
+      hint: `${meant}The first line names the columns, for example name,iban,amount. The columns are name, iban, amount, currency, description, reference, date, from, customer, payee-verified.`,
+    });
+  });
+
+  test('may have empty cells after its last column, as Excel writes them, and no other', async () => {
+    const { lines, said } = await readFile(
+      `name,iban,amount,,\n${LINE},,\nBob,${IBAN},1\nEve,${IBAN},2, , ,\nMax,${IBAN},3,x\nTom\n`,
+    );
+    expect(lines.map(({ name, line }) => [name, line])).toEqual([
+      ['Ada', 1],
+      ['Bob', 2],
+      ['Eve', 3],
+    ]);
+    expect(said).toEqual([
+      'error line 5: The line has 4 cells, but the heading has 3',
+      'error line 6: The line has 1 cell, but the heading has 3',
+    ]);
+  });
+
+  test('may have blank lines before its heading, which tells the separator', async () => {
+    for (const pieces of [
+      ['\n\r\n  name;iban;amount\n', `Ada;${IBAN};1\n`],
+      ['\n', ' \nname;', `iban;amount\nAda;${IBAN};1`],
+    ]) {
+      const { lines, said } = await readFile(pieces.map((piece) => Buffer.from(piece)));
+      expect(said).toEqual([]);
+      expect(lines).toMatchObject([{ name: 'Ada', amount: '1.00' }]);
+    }
+  });
+
+  test('may end its lines in any way, and in several', async () => {
+    const ends = ['\r', '\r\n', '\n', '\r'];
+    const rows = ['name,iban,amount', `Ada,${IBAN},1`, `Bob,${IBAN},2`, `Eve,${IBAN},3`];
+    const { lines, said } = await readFile(rows.map((row, index) => `${row}${ends[index]}`).join(''));
+    expect(said).toEqual([]);
+    expect(lines.map(({ name }) => name)).toEqual(['Ada', 'Bob', 'Eve']);
+  });
+
+  test.each([
+    ['yes', true],
+    ['YES', true],
+    ['true', true],
+    ['TRUE', true],
+    ['no', false],
+    ['No', false],
+    ['false', false],
+    ['FALSE', false],
+    ['', false],
+  ])('with %j in payee-verified', async (text, payeeVerified) => {
+    const file = `name,iban,amount,payee-verified\n${LINE},${text}\n`;
+    expect((await readFile(file)).lines).toMatchObject([{ payeeVerified, instant: false }]);
+    // The operator may say so of all.
+    const all = await readFile(file, { payeeVerified: true, instant: true });
+    expect(all.lines).toMatchObject([{ payeeVerified: true, instant: true }]);
+  });
+
+  test.each(['oyes', 'yesterday', 'xtrue', 'trueish', 'ono', 'nope', '1', 'x'])(
+    'with %j in payee-verified has an error, and no payment',
+    async (text) => {
+      const { lines, problems } = await readFile(`name,iban,amount,payee-verified\n${LINE},${text}\n`);
+      expect(lines).toEqual([]);
+      expect(problems).toEqual([
+        {
+          ...{ severity: 'error', line: 1, place: 'line 2' },
+          message: `The payee-verified ${JSON.stringify(text)} is neither yes nor no`,
+        },
+      ]);
+    },
+  );
+
+  test('without a currency, or with an empty one, is in EUR', async () => {
+    for (const file of [`name,iban,amount\n${LINE}`, `name,iban,amount,currency\n${LINE},`])
+      expect((await readFile(file)).lines).toMatchObject([{ currency: 'EUR', reference: null, from: null }]);
+  });
+
+  test('is read as it comes: the first payment before the rest', async () => {
+    let read = 0;
+    const pieces = function* () {
+      for (const piece of ['name,iban,amount\n', `${LINE}\n`, `Bob,${IBAN},1\n`, `Eve,${IBAN},1\n`]) {
+        read += 1;
+        yield Buffer.from(piece);
+      }
+    };
+    const before: number[] = [];
+    await readFile({ [Symbol.iterator]: pieces }, {}, () => before.push(read));
+    expect(before).toEqual([3, 4, 4]);
   });
 
   test('without payments is wrong', async () => {
@@ -113,6 +215,13 @@ Ada,${IBAN},1,,no,
     const { lines, said } = await readFile(`name,iban,amount\n${LINE}\nA"da,${IBAN},1\n${LINE}\n`);
     expect(lines).toHaveLength(1);
     expect(said).toEqual([expect.stringMatching(/^error line 3: A quote .* read nothing after it$/)]);
+  });
+
+  test('with a wrong quote in a cell of several lines names the line of the quote', async () => {
+    const { said } = await readFile(`name,iban,amount\n${LINE}\n"A\nB" C,${IBAN},1\n`);
+    expect(said).toEqual([
+      'error line 4: A quote is in the middle of a cell. Write a quote in a cell twice, and the cell in quotes. psd2 has read nothing after it',
+    ]);
   });
 
   test('with a quote that nobody closes names its line, and says no more than that', async () => {

@@ -101,7 +101,7 @@ class Reading implements Visitor {
   }
 
   #report(above: string, severity: BatchProblem['severity'] = 'error'): Report {
-    return (path, message) => this.problem(severity, path === '' ? above : `${above}/${path}`, message);
+    return (path, message) => this.problem(severity, `${above}/${path}`, message);
   }
 
   #readHeader(path: string, texts: Texts): void {

@@ -218,10 +218,101 @@ describe('a pain.001', () => {
     ]);
   });
 
+  test.each([
+    ['x2', null],
+    ['2x', null],
+    ['1234567890123456', null],
+    ['', null],
+    ['002', 2],
+  ])('whose header says that it has %j payments', async (count, taken) => {
+    const header = `<MsgId>M-1</MsgId><NbOfTxs>${count}</NbOfTxs><CtrlSum>1e1</CtrlSum>`;
+    const { source, said } = await readFile(document([information([transaction()])], header));
+    expect(source).toEqual({ format: 'pain.001.001.09', messageId: 'M-1', count: taken, sum: null });
+    expect(said).toEqual([
+      `error ${AT}/GrpHdr/NbOfTxs: NbOfTxs is ${JSON.stringify(count)}, but there is 1 payment`,
+      `error ${AT}/GrpHdr/CtrlSum: CtrlSum is "1e1", but the sum of the payments is 12.50`,
+    ]);
+  });
+
+  test.each(['13', '+13', '13.0', '013'])('may have the sum %s of whole numbers', async (sum) => {
+    const payment = transaction({ amount: '<InstdAmt Ccy="EUR">13</InstdAmt>' });
+    const header = `<MsgId>M-1</MsgId><NbOfTxs>1</NbOfTxs><CtrlSum>${sum}</CtrlSum>`;
+    const { said, source } = await readFile(document([information([payment])], header));
+    expect(said).toEqual([]);
+    expect(source?.sum).toBe(sum);
+  });
+
+  test.each(['-13', '1.3e1', '13.', '.13', 'x13', '13x', '13.0x', '', '1300000000000000000'])(
+    'may not have the sum %j',
+    async (sum) => {
+      const payment = transaction({ amount: '<InstdAmt Ccy="EUR">13</InstdAmt>' });
+      expect(
+        (await readFile(document([information([payment], { CtrlSum: `<CtrlSum>${sum}</CtrlSum>` })]))).said,
+      ).toEqual([
+        `error ${AT}/PmtInf[1]/CtrlSum: CtrlSum is ${JSON.stringify(sum)}, but the sum of the payments is 13.00`,
+      ]);
+    },
+  );
+
+  test('compares each PmtInf with its own payments alone, and the header with all', async () => {
+    const one = (name: string, sums: string) =>
+      information(
+        [
+          transaction({
+            id: `<EndToEndId>${name}</EndToEndId>`,
+            amount: `<InstdAmt Ccy="EUR">${name}</InstdAmt>`,
+          }),
+        ],
+        { NbOfTxs: '<NbOfTxs>1</NbOfTxs>', CtrlSum: `<CtrlSum>${sums}</CtrlSum>` },
+      );
+    const header = '<MsgId>M-1</MsgId><NbOfTxs>2</NbOfTxs><CtrlSum>3</CtrlSum>';
+    expect((await readFile(document([one('1', '1'), one('2', '2')], header))).said).toEqual([]);
+    expect((await readFile(document([one('1', '1'), one('2', '3')], header))).said).toEqual([
+      `error ${AT}/PmtInf[2]/CtrlSum: CtrlSum is "3", but the sum of the payments is 2.00`,
+    ]);
+  });
+
+  test('without a header, or with one at its end, is wrong', async () => {
+    const plain = document([information([transaction()])]);
+    const header = `<GrpHdr>${plain.split('<GrpHdr>')[1]?.split('</GrpHdr>')[0]}</GrpHdr>`;
+    const message = `error ${AT}/PmtInf[1]: GrpHdr is missing before it`;
+    const without = await readFile(plain.replace(header, ''));
+    expect(without).toMatchObject({ source: null, said: [message] });
+    const late = plain.replace(header, '').replace('</PmtInf>', `</PmtInf>${header}`);
+    expect((await readFile(late)).said).toEqual([message]);
+  });
+
+  test.each([
+    [`${'M'.repeat(36)}`, 'The id does not have 1 to 35 characters'],
+    ['', 'The id does not have 1 to 35 characters'],
+  ])('with the id %j is wrong', async (id, message) => {
+    const header = `<MsgId>${id}</MsgId><NbOfTxs>1</NbOfTxs>`;
+    expect((await readFile(document([information([transaction()])], header))).said).toEqual([
+      `error ${AT}/GrpHdr/MsgId: ${message}`,
+    ]);
+  });
+
+  test('whose PmtInf has no payments is wrong, and is checked all the same', async () => {
+    const { said, lines } = await readFile(
+      document([information([], { PmtMtd: '' }), information([transaction()])]),
+    );
+    expect(said).toEqual([
+      `error ${AT}/PmtInf[1]/PmtMtd: The element is missing`,
+      `error ${AT}/PmtInf[1]: PmtInf has no payments`,
+    ]);
+    expect(lines).toHaveLength(1);
+  });
+
+  test('without a PmtInf has no payments, and says so', async () => {
+    expect((await readFile(document([]))).problems).toEqual([
+      { severity: 'error', line: null, place: '', message: 'The file has no payments' },
+    ]);
+  });
+
   test('whose PmtInf says something after its payments is wrong', async () => {
     const late = information([transaction()]).replace('</PmtInf>', '<ChrgBr>SLEV</ChrgBr></PmtInf>');
     expect((await readFile(document([late]))).said).toEqual([
-      expect.stringMatching(/elements after its payments/),
+      `error ${AT}/PmtInf[1]: PmtInf has elements after its payments. They must come before`,
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { writeCsvReport, writeJsonReport } from '../../../src/batch-file/report/lists.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import { reportRow, textOf } from '../rows.ts';
 
 const FIELDS = [
@@ -35,7 +36,20 @@ describe('the report of a batch', () => {
       { line: '1', amount: '12.50', payeeCheck: '', reason: '' },
       { line: '2', state: 'failed', payeeCheck: 'close', payeeName: 'M. Rossi' },
     ]);
-    expect(await textOf(writeCsvReport([]))).toMatch(/^line,batch,[^\n]*paidAt\r\n$/);
+    expect(await textOf(writeCsvReport([]))).toBe(
+      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt\r\n',
+    );
+  });
+
+  test('in CSV has all that is known of a line', async () => {
+    const row = reportRow({
+      ...{ executionDate: parseDate('--date', '2026-12-01'), paidAt: '2026-12-01T10:00:00+01:00' },
+      ...{ reason: 'late', payeeCheck: { result: 'close', name: 'M. Rossi', problem: null } },
+    });
+    const [, line] = (await textOf(writeCsvReport([row]))).split('\r\n');
+    expect(line).toBe(
+      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00',
+    );
   });
 
   test.each(['=cmd|calc', '+1+1', '-1', '@SUM(A1)', 'a;=1', '\t=1'])(

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { document, IBAN, information, readFile, transaction } from '../reading.ts';
+
+const FIRST = '/Document/CstmrCdtTrfInitn/PmtInf[1]/CdtTrfTxInf[1]';
+const ACCOUNT = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+const INSTANT = '<PmtTpInf><LclInstrm><Cd>INST</Cd></LclInstrm></PmtTpInf>';
+const URGENT = '<PmtTpInf><InstrPrty>HIGH</InstrPrty></PmtTpInf>';
+
+/** Reads a document of one payment. */
+function readOne(payment: string, changes: Record<string, string> = {}) {
+  return readFile(document([information([payment], changes)]));
+}
+
+/** Reads a document of one payment whose payee has this address. */
+function readAddress(parts: string) {
+  return readOne(transaction({ payee: `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr>${ACCOUNT}` }));
+}
+
+describe('a payment in a pain.001', () => {
+  test.each([
+    [
+      'an InstrId that is too long',
+      transaction({ id: `<InstrId>${'I'.repeat(36)}</InstrId><EndToEndId>E-1</EndToEndId>` }),
+      'PmtId/InstrId',
+      'The id does not have 1 to 35 characters',
+    ],
+    [
+      'an account number that is no IBAN',
+      transaction({
+        payee: `<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN><Othr><Id>123</Id></Othr></Id></CdtrAcct>`,
+      }),
+      'CdtrAcct/Id/Othr',
+      'psd2 pays to an IBAN, and to no other account number',
+    ],
+    [
+      'another currency',
+      transaction({ amount: '<InstdAmt Ccy="USD">1</InstdAmt>' }),
+      'Amt/InstdAmt/@Ccy',
+      'The currency "USD" is not possible: SEPA transfers are in EUR',
+    ],
+    [
+      'no currency',
+      transaction({ amount: '<InstdAmt>1</InstdAmt>' }),
+      'Amt/InstdAmt/@Ccy',
+      'The element is missing',
+    ],
+    ['no EndToEndId', transaction({ id: '' }), 'PmtId/EndToEndId', 'The element is missing'],
+    ['no name', transaction({ payee: `<Cdtr/>${ACCOUNT}` }), 'Cdtr/Nm', 'The element is missing'],
+    [
+      'no account',
+      transaction({ payee: '<Cdtr><Nm>Ada</Nm></Cdtr>' }),
+      'CdtrAcct/Id/IBAN',
+      'The element is missing',
+    ],
+    [
+      'a wrong IBAN',
+      transaction({
+        payee: '<Cdtr><Nm>Ada</Nm></Cdtr><CdtrAcct><Id><IBAN>DE00</IBAN></Id></CdtrAcct>',
+      }),
+      'CdtrAcct/Id/IBAN',
+      expect.stringMatching(/^The IBAN "DE00" /),
+    ],
+    [
+      'a character that SEPA does not have in its text',
+      transaction({ rest: '<RmtInf><Ustrd>10 €</Ustrd></RmtInf>' }),
+      'RmtInf/Ustrd',
+      'The description contains the character "€" at position 4, which SEPA does not allow',
+    ],
+  ])('is refused with %s', async (_what, payment, path, message) => {
+    const { lines, problems } = await readOne(payment);
+    expect(lines).toEqual([]);
+    expect(problems).toEqual([{ severity: 'error', line: 1, place: `${FIRST}/${path}`, message }]);
+  });
+
+  test('without an amount is refused, and its sum is not compared', async () => {
+    const { said } = await readOne(transaction({ amount: '' }), { CtrlSum: '<CtrlSum>5</CtrlSum>' });
+    expect(said).toEqual([
+      `error ${FIRST}/Amt/InstdAmt: The element is missing`,
+      `error ${FIRST}/Amt/InstdAmt/@Ccy: The element is missing`,
+    ]);
+  });
+
+  test('may have an InstrId of 35 characters', async () => {
+    const id = 'I'.repeat(35);
+    const { lines, said } = await readOne(
+      transaction({ id: `<InstrId>${id}</InstrId><EndToEndId>NOTPROVIDED</EndToEndId>` }),
+    );
+    expect(said).toEqual([]);
+    expect(lines).toMatchObject([
+      { reference: null, ids: { paymentInformationId: 'P-1', instructionId: id, endToEndId: 'NOTPROVIDED' } },
+    ]);
+  });
+
+  test.each([
+    ['its own speed', INSTANT, '', { instant: true, urgent: false }],
+    ['that of its PmtInf', '', URGENT, { instant: false, urgent: true }],
+    ['none', '', '', { instant: false, urgent: false }],
+  ])('has %s', async (_what, own, ofGroup, speed) => {
+    const { lines, said } = await readOne(transaction({ rest: own }), { PmtTpInf: ofGroup });
+    expect(said).toEqual([]);
+    expect(lines).toMatchObject([speed]);
+  });
+
+  test('may not have a speed of its own if its PmtInf has one', async () => {
+    const { lines, said } = await readOne(transaction({ rest: INSTANT }), { PmtTpInf: INSTANT });
+    expect(lines).toEqual([]);
+    expect(said).toEqual([`error ${FIRST}/PmtTpInf: PmtTpInf is in PmtInf too. It must be in one of them`]);
+  });
+
+  test('with a speed of its own in a wrong PmtInf is checked all the same', async () => {
+    const { lines, said } = await readOne(
+      transaction({ rest: `${INSTANT}<ChrgBr>CRED</ChrgBr>`, id: '<EndToEndId/>' }),
+      { PmtMtd: '' },
+    );
+    expect(lines).toEqual([]);
+    expect(said).toEqual([
+      'error /Document/CstmrCdtTrfInitn/PmtInf[1]/PmtMtd: The element is missing',
+      `error ${FIRST}/ChrgBr: psd2 cannot pay with "CRED": it knows SLEV`,
+      expect.stringMatching(`^error ${FIRST.replace(/[[\]]/g, '\\$&')}/PmtId/EndToEndId: The reference `),
+    ]);
+  });
+
+  test('is instant or verified if the operator says so of all', async () => {
+    const rules = { instant: true, payeeVerified: true };
+    const { lines } = await readFile(document([information([transaction()])]), rules);
+    expect(lines).toMatchObject([{ ...rules, urgent: false }]);
+  });
+
+  test('keeps an address, also if it has the least', async () => {
+    const least = { country: 'IT', townName: 'Roma', postCode: null, streetName: null, buildingNumber: null };
+    const town = '<Ctry>IT</Ctry><TwnNm>Roma</TwnNm>';
+    expect((await readAddress(town)).lines[0]?.address).toEqual({ ...least, lines: [] });
+    const two = await readAddress(`${town}<AdrLine>Scala B</AdrLine><AdrLine>Int. 7</AdrLine>`);
+    expect(two.lines[0]?.address).toEqual({ ...least, lines: ['Scala B', 'Int. 7'] });
+  });
+
+  test.each([
+    ['TwnNm', 35],
+    ['PstCd', 16],
+    ['StrtNm', 70],
+    ['BldgNb', 16],
+    ['AdrLine', 70],
+  ])('may have a %s of %i characters in its address, and no more', async (name, most) => {
+    const parts = (length: number) =>
+      `<Ctry>IT</Ctry>${name === 'TwnNm' ? '' : '<TwnNm>Roma</TwnNm>'}<${name}>${'x'.repeat(length)}</${name}>`;
+    expect((await readAddress(parts(most))).lines).toHaveLength(1);
+    const { lines, said } = await readAddress(parts(most + 1));
+    expect(lines).toEqual([]);
+    expect(said[0]).toBe(
+      `error ${FIRST}/Cdtr/PstlAdr/${name}: The text has ${most + 1} characters, but at most ${most} are allowed`,
+    );
+  });
+
+  test('has all problems of its address in one reading', async () => {
+    const lines = ['a', 'b\u0000', 'c'].map((line) => `<AdrLine>${line}</AdrLine>`).join('');
+    const { said } = await readAddress(
+      `<Ctry>XX</Ctry><TwnNm>Roma</TwnNm><StrtNm>€</StrtNm>${lines.replace('\u0000', '€')}`,
+    );
+    expect(said).toEqual([
+      `error ${FIRST}/Cdtr/PstlAdr/AdrLine: The text contains the character "€" at position 2, which SEPA does not allow`,
+      `error ${FIRST}/Cdtr/PstlAdr/StrtNm: The text contains the character "€" at position 1, which SEPA does not allow`,
+      `error ${FIRST}/Cdtr/PstlAdr/Ctry: The country "XX" is not a code of ISO 3166-1`,
+    ]);
+  });
+
+  test('may have two lines of an address and no third', async () => {
+    const { lines, said } = await readAddress(
+      `<Ctry>IT</Ctry><TwnNm>Roma</TwnNm>${'<AdrLine>a</AdrLine>'.repeat(3)}`,
+    );
+    expect(lines).toEqual([]);
+    expect(said[0]).toBe(`error ${FIRST}/Cdtr/PstlAdr/AdrLine: The address has more than 2 lines`);
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { document, information, readFile, refusalOf, transaction } from '../reading.ts';
+
+const AT = '/Document/CstmrCdtTrfInitn';
+const GROUP = `${AT}/PmtInf[1]`;
+const FIRST = `${GROUP}/CdtTrfTxInf[1]`;
+const HINT =
+  'psd2 reads pain.001.001.03 and pain.001.001.09, without DOCTYPE and entities. It has stored nothing.';
+
+/** A document of one payment. */
+const PLAIN = document([information([transaction()])]);
+
+/** Returns what is found wrong with the plain document after a replacement. */
+async function saidAfter(before: string, after: string): Promise<string[]> {
+  expect(PLAIN).toContain(before);
+  return (await readFile(PLAIN.replace(before, after))).said;
+}
+
+describe('a pain.001', () => {
+  test.each([
+    [
+      'is not well-formed',
+      PLAIN.replace('<GrpHdr>', '<GrpHdr>&passwd;'),
+      'The XML is not well-formed: undefined entity, at line 3 of the file',
+    ],
+    [
+      'has two roots',
+      `${PLAIN}<Document/>`,
+      'The XML is not well-formed: documents may contain only one root, at line 4 of the file',
+    ],
+    [
+      'does not end',
+      PLAIN.slice(0, -'</Document>'.length),
+      'The XML is not well-formed: unclosed tag: Document, at line 4 of the file',
+    ],
+    [
+      'has a DOCTYPE',
+      PLAIN.replace('<Document', '<!DOCTYPE Document>\n<Document'),
+      'The XML has a DOCTYPE, at line 2 of the file',
+    ],
+    [
+      'has another root',
+      '<html/>',
+      'The XML begins with the element "html", and not with Document, at line 1 of the file',
+    ],
+    ['has no namespace', '<Document/>', 'The XML has no namespace, at line 1 of the file'],
+    [
+      'has the namespace of a message that psd2 does not read',
+      PLAIN.replace('001.09', '001.02'),
+      'The XML has the namespace "urn:iso:std:iso:20022:tech:xsd:pain.001.001.02", which psd2 does not read, at line 2 of the file',
+    ],
+    [
+      'has the name of the other format as its namespace',
+      '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:csv"/>',
+      'The XML has the namespace "urn:iso:std:iso:20022:tech:xsd:csv", which psd2 does not read, at line 1 of the file',
+    ],
+    [
+      'says that it is in UTF-16',
+      PLAIN.replace('UTF-8', 'UTF-16'),
+      'The XML has the encoding "UTF-16", and not UTF-8, at line 2 of the file',
+    ],
+  ])('that %s is refused, with the line and what psd2 reads', async (_what, file, message) => {
+    expect(await refusalOf(file)).toEqual({ code: 'usage', message, hint: HINT });
+  });
+
+  test.each(['UTF-8', 'utf-8', 'US-ASCII', 'ISO-8859-1', 'iso-8859-15', 'windows-1252'])(
+    'in UTF-8 may say that it is in %s',
+    async (encoding) => {
+      expect(await saidAfter('UTF-8', encoding)).toEqual([]);
+    },
+  );
+
+  test.each(['UTF-80', 'xUTF-8', 'ISO-8859-', 'ISO-8859-x', 'windows-1259x', 'windows-125x', 'UTF-7'])(
+    'may not say that it is in %s',
+    async (encoding) => {
+      expect((await refusalOf(PLAIN.replace('UTF-8', encoding))).message).toBe(
+        `The XML has the encoding "${encoding}", and not UTF-8, at line 2 of the file`,
+      );
+    },
+  );
+
+  test('may begin with blanks, in pieces of its own', async () => {
+    const plain = PLAIN.slice(PLAIN.indexOf('<Document'));
+    for (const pieces of [['\n ', plain], ['\n', ' ', '\t', plain], [`\r\n${plain}`]]) {
+      const { said, lines } = await readFile(pieces.map((piece) => Buffer.from(piece)));
+      expect(said).toEqual([]);
+      expect(lines).toHaveLength(1);
+    }
+  });
+
+  test.each([
+    ['a text beside elements', '<PmtMtd>', 'Oops<PmtMtd>', GROUP, 'text'],
+    ['a text in CDATA beside elements', '<PmtId>', '<PmtId><![CDATA[Oops]]>', `${FIRST}/PmtId`, 'text'],
+    ['an element in a text', 'E-1', 'E<b>-</b>1', `${FIRST}/PmtId/EndToEndId/b`, 'element'],
+    [
+      'a known element in a text',
+      'E-1',
+      '<EndToEndId/>E-1',
+      `${FIRST}/PmtId/EndToEndId/EndToEndId`,
+      'element',
+    ],
+  ])('is wrong with %s', async (_what, before, after, path, kind) => {
+    const messages = {
+      text: 'The element has a text, where only elements belong',
+      element: 'A text is expected here, and not an element',
+    };
+    expect(await saidAfter(before, after)).toEqual([
+      `error ${path}: ${kind === 'text' ? messages.text : messages.element}`,
+    ]);
+  });
+
+  test('may have any text and any element where psd2 reads neither', async () => {
+    const content = 'A text <b c="d">and <IBAN>an <i/>element</IBAN></b>, <b>twice</b>';
+    expect(await saidAfter('<InitgPty/>', `<InitgPty e="f">${content}</InitgPty><InitgPty/>`)).toEqual([]);
+  });
+
+  test.each([
+    ['of another namespace', '<Ustrd xmlns="urn:other">A</Ustrd>', ' of the namespace "urn:other"'],
+    ['of no namespace', '<Ustrd xmlns="">A</Ustrd>', ' of no namespace'],
+    ['with another name', '<Text>A</Text>', ''],
+  ])('is wrong with an element %s, and says so once', async (_what, element, from) => {
+    const name = element.includes('Text') ? 'Text' : 'Ustrd';
+    expect(await saidAfter('</CdtrAcct>', `</CdtrAcct><RmtInf>${element}</RmtInf>`)).toEqual([
+      `error ${FIRST}/RmtInf/${name}: psd2 does not know this element${from}`,
+    ]);
+  });
+
+  test.each([
+    ['<InstdAmt Ccy="EUR"', '<InstdAmt Ccy="EUR" Rate="2"', 'Amt/InstdAmt', 'Rate'],
+    ['<InstdAmt Ccy="EUR"', '<InstdAmt Ccy="EUR" x:Ccy="USD" xmlns:x="urn:x"', 'Amt/InstdAmt', 'Ccy'],
+    ['<Amt>', '<Amt Ccy="USD">', 'Amt', 'Ccy'],
+    ['<EndToEndId>', '<EndToEndId Ccy="USD">', 'PmtId/EndToEndId', 'Ccy'],
+    ['<CdtTrfTxInf>', '<CdtTrfTxInf undefined="1">', '', 'undefined'],
+    ['<EndToEndId>', '<EndToEndId undefined="1">', 'PmtId/EndToEndId', 'undefined'],
+  ])('is wrong with an attribute that psd2 does not know: %s as %s', async (before, after, path, name) => {
+    expect(await saidAfter(before, after)).toEqual([
+      `error ${path === '' ? FIRST : `${FIRST}/${path}`}: psd2 does not know the attribute ${name}`,
+    ]);
+  });
+
+  test('may say where its schema is, and declare prefixes anywhere', async () => {
+    const instance = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
+    expect(await saidAfter('<Document', `<Document ${instance} xsi:schemaLocation="urn:a b.xsd"`)).toEqual(
+      [],
+    );
+    expect(await saidAfter('<Nm>', `<Nm ${instance} xsi:type="text" xmlns:y="urn:y">`)).toEqual([]);
+  });
+
+  test.each([
+    ['a text', '<EndToEndId>E-1</EndToEndId>', 'PmtId/EndToEndId', 'The element comes twice'],
+    ['a group of elements', '<PmtId/>', 'PmtId', 'The element comes twice'],
+  ])('is wrong if %s comes twice', async (_what, element, path, message) => {
+    const before = path === 'PmtId' ? '<Amt>' : '</PmtId>';
+    expect(await saidAfter(before, `${element}${before}`)).toEqual([`error ${FIRST}/${path}: ${message}`]);
+  });
+
+  test('is wrong with two headers', async () => {
+    const header = `<GrpHdr>${PLAIN.split('<GrpHdr>')[1]?.split('</GrpHdr>')[0]}</GrpHdr>`;
+    expect(await saidAfter(header, `${header}${header}`)).toEqual([
+      `error ${AT}/GrpHdr: The element comes twice`,
+    ]);
+  });
+
+  test('may be longer than any text in it may be', async () => {
+    const many = document([
+      information(
+        Array.from({ length: 400 }, (_, index) =>
+          transaction({
+            id: `<EndToEndId>E-${index}</EndToEndId>`,
+            amount: `<InstdAmt Ccy="EUR">${index + 1}</InstdAmt>`,
+          }),
+        ),
+      ),
+    ]);
+    expect(many.length).toBeGreaterThan(65_536);
+    const { said, lines } = await readFile(many);
+    expect(said).toEqual([]);
+    expect(lines).toHaveLength(400);
+  });
+
+  test('may have a comment as long as two texts, and none that is longer', async () => {
+    const [begin = '', end = ''] = PLAIN.split('<PmtInf>');
+    const withComment = (...pieces: string[]) =>
+      [`${begin}<!--`, ...pieces, `--><PmtInf>${end}`].map((piece) => Buffer.from(piece));
+    const text = 'a'.repeat(65_536);
+    expect((await readFile(withComment(text, text))).said).toEqual([]);
+    expect(await refusalOf(withComment(text, text, 'a'))).toEqual({
+      code: 'usage',
+      message: 'The XML has a text, a tag or comments of more than 65536 characters, at line 4 of the file',
+      hint: HINT,
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { readPain002 } from '../../../src/batch-file/pain002/read.ts';
+
+/** Returns a pain.002 with these elements. */
+function report(content: string, version = '10'): string {
+  return `<?xml version="1.0"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.${version}"><CstmrPmtStsRpt>
+${content}</CstmrPmtStsRpt></Document>`;
+}
+
+/** Returns a group of payments with these parts. */
+function group(...parts: string[]): string {
+  return `<OrgnlPmtInfAndSts><OrgnlPmtInfId>P-1</OrgnlPmtInfId>${parts.join('\n')}</OrgnlPmtInfAndSts>`;
+}
+
+/** Returns what a report says of one payment. */
+function entry(id: string, status: string): string {
+  return `<TxInfAndSts><StsId>S</StsId><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>${status}</TxSts><StsRsnInf><Rsn><Cd>AC04</Cd></Rsn></StsRsnInf></TxInfAndSts>`;
+}
+
+/** Returns the status of all, and the statuses by id, as plain values. */
+function read(text: string): { status: string | null; entries: Record<string, string> } | null {
+  const found = readPain002(text);
+  return found && { status: found.status, entries: Object.fromEntries(found.entries) };
+}
+
+const ALL = '<OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts> PART </GrpSts></OrgnlGrpInfAndSts>';
+
+describe('a pain.002', () => {
+  test.each(['03', '10', '14'])('of version %s gives the status of all, and of each payment', (version) => {
+    const payments = group(entry('E-1', 'ACSC'), entry(' E-2 ', ' RJCT '));
+    expect(read(report(`${ALL}${payments}`, version))).toEqual({
+      status: 'PART',
+      entries: { 'E-1': 'ACSC', 'E-2': 'RJCT' },
+    });
+  });
+
+  test('is read with prefixes, references of characters and comments', () => {
+    const plain = report(`${ALL}${group(entry('E-1', 'ACSC'))}`);
+    const other = plain
+      .replace(/<(\/?)([A-Z])/g, '<$1p:$2')
+      .replace('xmlns=', 'xmlns:p=')
+      .replace('ACSC', 'AC<!-- settled -->&#83;C');
+    expect(read(other)).toEqual(read(plain));
+  });
+
+  test.each([
+    ['of the message before that of a group', `${ALL}${group('<PmtInfSts>RJCT</PmtInfSts>')}`, 'PART'],
+    ['of the only group', group('<PmtInfSts> RJCT </PmtInfSts>'), 'RJCT'],
+    ['of none of two groups', group('<PmtInfSts>ACSC</PmtInfSts>').repeat(2), null],
+    ['of nothing', group(entry('E-1', 'ACSC')), null],
+    ['that is empty', '<OrgnlGrpInfAndSts><GrpSts> </GrpSts></OrgnlGrpInfAndSts>', null],
+    [
+      'that comes first',
+      '<OrgnlGrpInfAndSts><GrpSts>ACSC</GrpSts><GrpSts>RJCT</GrpSts></OrgnlGrpInfAndSts>',
+      'ACSC',
+    ],
+  ])('gives the status %s', (_what, content, status) => {
+    expect(read(report(content))?.status).toBe(status);
+  });
+
+  test.each([
+    ['without an id', '<TxInfAndSts><TxSts>ACSC</TxSts></TxInfAndSts>'],
+    ['without a status', '<TxInfAndSts><OrgnlEndToEndId>E-9</OrgnlEndToEndId></TxInfAndSts>'],
+    ['with nothing', '<TxInfAndSts/>'],
+    ['outside of a payment', '<OrgnlEndToEndId>E-9</OrgnlEndToEndId><TxSts>ACSC</TxSts>'],
+  ])('says nothing of a payment %s, and takes nothing of it for the next one', (_what, content) => {
+    expect(read(report(group(content, entry('E-1', 'RJCT'), content)))?.entries).toEqual({ 'E-1': 'RJCT' });
+    const half = '<TxInfAndSts><OrgnlEndToEndId>E-2</OrgnlEndToEndId></TxInfAndSts>';
+    expect(read(report(group(content, half)))?.entries).toEqual({});
+  });
+
+  test.each([
+    ['no XML', 'RJCT'],
+    ['nothing', ''],
+    ['another document', '<html/>'],
+    ['another message', report('').replaceAll('pain.002', 'pain.001')],
+    ['another namespace', report('').replace('urn:iso', 'urn:other:urn:iso')],
+    ['another root in its namespace', report('').replaceAll('Document', 'Doc')],
+    ['a document that ends in the middle', report(group(entry('E-1', 'ACSC'))).slice(0, -5)],
+    ['a document with an unknown entity', report(group(entry('E-1', '&status;')))],
+    ['a document with a DOCTYPE', report(ALL).replace('<Document', '<!DOCTYPE Document><Document')],
+    ['a prefix that nobody declares', report('<x:GrpSts>ACSC</x:GrpSts>')],
+  ])('is not %s', (_what, text) => {
+    expect(readPain002(text)).toBeNull();
+  });
+
+  test('has at most 50 million characters', () => {
+    expect(readPain002(report(ALL).padEnd(50_000_001, ' '))).toBeNull();
+  });
+});
