@@ -58,6 +58,23 @@ it('the page names every word that a field takes', () => {
   }
 });
 
+it('docs/output.md says of every field of a bank file what the schema says', () => {
+  const rows = readPage('docs/output.md').matchAll(
+    /^\| `values\.([\w.-]+)` \| .* \| (?:may be absent; )?(.*) \|$/gm,
+  );
+  const said = new Map([...rows].map(([, name = '', what = '']) => [name, what]));
+  const object = z.looseObject({ properties: z.looseObject({}) });
+  const fieldIn = (part: unknown, name: string): unknown => object.parse(part).properties[name];
+  const shape = FILES.bank?.shape;
+  expect.assert(shape);
+  // The page has the alternatives of a field in one row.
+  for (const name of allFields().filter((path) => !path.startsWith('accounts.paging.'))) {
+    const field = name.split('.').reduce(fieldIn, toJsonSchema(shape, ''));
+    const { description } = z.looseObject({ description: z.string() }).parse(field);
+    expect(said.get(name), name).toBe(description);
+  }
+});
+
 /** The rows of the tables that say how psd2 covers the standard: what, command, rule of the sandbox, test. */
 const covered = readPage('docs/banks.md')
   .split('\n')

@@ -182,7 +182,11 @@ export const ROOMS = {
     mutate: ['src/callback/**', 'src/terminal/clean.ts'],
     tests: ['test/callback', 'test/terminal/clean.test.ts'],
   },
-  'bank-file': { least: 90, mutate: ['src/bank-file/**'], tests: ['test/bank-file'] },
+  'bank-file': {
+    least: 90,
+    mutate: ['src/bank-file/**'],
+    tests: ['test/bank-file', 'test/docs/banks-page.test.ts'],
+  },
   'batch-file': { least: 95, mutate: ['src/batch-file/**'], tests: ['test/batch-file'] },
   terminal: { least: 90, mutate: ['src/terminal/**'], tests: ['test/terminal'] },
   cli: { least: 90, mutate: ['src/cli/**'], tests: ['test/cli', HELP] },
