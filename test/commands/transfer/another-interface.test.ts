@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
 import { Psd2Error } from '../../../src/errors.ts';
+import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
-import { RSA, withOpenssl } from '../../certificates/openssl.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
 
@@ -13,18 +13,7 @@ import { openCommand, runIn } from '../command.ts';
 const temporary = temporaryFolder();
 /** The certificates are valid by then. */
 const NOW = new Date(Date.now() + 60_000).toISOString();
-const files = { qwac: join(temporary, 'qwac'), qseal: join(temporary, 'qseal') };
-
-beforeAll(() => {
-  withOpenssl((openssl) => {
-    const ca = openssl.authority('Toy CA');
-    for (const file of [files.qwac, files.qseal]) {
-      const { cert, key } = openssl.issued(ca, 'toy', RSA);
-      writeFileSync(`${file}.pem`, cert);
-      writeFileSync(`${file}.key`, key, { mode: 0o600 });
-    }
-  });
-});
+const keys = await loadOrCreateRegistration(inject('registration'));
 
 const printedFlow = z.object({
   flow: z.string(),
@@ -38,10 +27,10 @@ async function operatorAt(bank: ToyBank) {
   const env = {
     PSD2_BASE_URL: 'https://toy.example',
     PSD2_APP_NAME: 'Toy Application',
-    PSD2_QWAC_CERT: `${files.qwac}.pem`,
-    PSD2_QWAC_KEY: `${files.qwac}.key`,
-    PSD2_QSEAL_CERT: `${files.qseal}.pem`,
-    PSD2_QSEAL_KEY: `${files.qseal}.key`,
+    PSD2_QWAC_CERT: keys.qwacCertFile,
+    PSD2_QWAC_KEY: keys.qwacKeyFile,
+    PSD2_QSEAL_CERT: keys.qsealCertFile,
+    PSD2_QSEAL_KEY: keys.qsealKeyFile,
   };
   const open = () =>
     openCommand(folder, NOW, { env, globals: { yes: true, qr: true }, find: async () => bank.interface });
