@@ -8,10 +8,11 @@ import type { StoreFolder } from '../../src/store/machine/folder.ts';
 import { ProfileStore } from '../../src/store/machine/profiles.ts';
 import { type Environment, passphraseIn } from '../../src/store/machine/settings.ts';
 import { type OutputFormat, openOutput } from '../../src/terminal/output/output.ts';
+import type { Questions } from '../../src/terminal/prompts.ts';
 import { openTerminal } from '../../src/terminal/terminal.ts';
 import { openStream } from '../terminal/stream.ts';
 
-/** A command in this process: real files, no terminal, and a stopped clock. */
+/** A command in this process: real files, no terminal but a person who may answer, and a stopped clock. */
 export interface Command {
   context: Context;
   /** What it printed on stdout. */
@@ -33,12 +34,15 @@ export function openCommand(
     globals = {},
     format = 'json',
     find,
+    operator,
   }: {
     env?: Environment;
     globals?: Partial<RawGlobals>;
     format?: OutputFormat;
     /** Finds the interface of the bank. */
     find?: FindInterface;
+    /** A person at a terminal, who answers these questions. Default: there is no terminal. */
+    operator?: Partial<Questions>;
   } = {},
 ): Command {
   const { signal } = new AbortController();
@@ -60,7 +64,7 @@ export function openCommand(
     folder,
     profiles: new ProfileStore(folder, terminal.warn, { signal, passphrase: async () => passphraseIn(env) }),
     openFlows: new Map(),
-    terminal,
+    terminal: operator === undefined ? terminal : { ...terminal, canAsk: true, ...operator },
     output: openOutput(stdout.stream, { format, colour: false, say: terminal.say }),
     printBytes: () => {},
     stdoutIsTerminal: false,

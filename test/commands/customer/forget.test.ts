@@ -1,0 +1,477 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { KnownInterface } from '../../../src/bank/call/call.ts';
+import { forget } from '../../../src/commands/customer/forget.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { paymentHolder } from '../../../src/domain/payment-holder.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { readCalls } from '../../../src/store/machine/call-log.ts';
+import type { KeptConsent } from '../../../src/store/ports/customers.ts';
+import { ToyBank } from '../../bank/contract/toy.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsent, storeLogin } from '../access.ts';
+import { failureOf } from '../failure.ts';
+import { useOperatorHere } from '../operator.ts';
+import { addBatch, changeBatch, logCall, type Reached, storeTransfer } from './stored.ts';
+
+const temporary = temporaryFolder();
+const operator = useOperatorHere();
+const [ANNA, BRUNO] = ['1048262', '2073915'];
+const ACCOUNT = '0000012345';
+const PAYEE = 'DE89370400440532013000';
+const YES = { globals: { yes: true } } as const;
+const ELSEWHERE = [
+  'backups of the store and of this machine',
+  'files that other commands have saved: exports, reports, receipts, batch files and bundles of the log',
+  'the log of calls and the sync folders of other machines: run the same command there',
+];
+
+beforeEach(() => {
+  operator.folder = newConfigFolder(temporary);
+});
+
+const proof = z.looseObject({
+  pseudonym: z.nullable(z.string()),
+  atBank: z.object({
+    tokens: z.array(z.string()),
+    consents: z.array(z.string()),
+    refused: z.array(z.string()),
+  }),
+  removed: z.array(z.object({ name: z.string(), count: z.int() })),
+  damagedBatches: z.array(z.string()),
+  pseudonymised: z.object({
+    flows: z.array(z.string()),
+    batches: z.array(z.string()),
+    auditLines: z.int(),
+  }),
+});
+const forgetAnna = (...more: string[]) => operator.json(proof, ['customer', 'forget', ANNA, ...more], YES);
+const refusal = (...more: string[]) => failureOf(operator.run(['customer', 'forget', ANNA, ...more], YES));
+const isLoggedIn = async (customer: string) => {
+  const { tokens } = await operator.open().context.store();
+  return (await tokens.login(customer)) !== undefined;
+};
+const linesOf = async (batch: string) => {
+  const { batches } = await operator.open().context.store();
+  return batches.lines(await batches.find(batch));
+};
+
+it('a customer about whom nothing is stored is forgotten without a question, and the proof is empty', async () => {
+  const { printed, said, context } = await operator.run(['customer', 'forget', ANNA]);
+  const printedProof: unknown = JSON.parse(printed());
+  expect(printedProof).toEqual({
+    ...{ profile: 'env', customerId: ANNA, pseudonym: null, forgottenAt: context.world.now().toISOString() },
+    ...{ atBank: { tokens: [], consents: [], refused: [] }, removed: [], damagedBatches: [] },
+    ...{ pseudonymised: { flows: [], batches: [], auditLines: 0 }, elsewhere: ELSEWHERE },
+  });
+  expect(forget.prints?.shape().safeParse(printedProof).error).toBeUndefined();
+  expect(said()).toContain(`psd2 has nothing stored about customer ${ANNA} of env.`);
+});
+
+it('without --yes and a terminal nothing is forgotten', async () => {
+  await storeLogin(operator.open().context, ANNA);
+  expect(await failureOf(operator.run(['customer', 'forget', ANNA]))).toEqual({
+    ...{ code: 'confirmation_needed', exitCode: 2 },
+    message: 'Forgetting a customer needs a confirmation, and there is no terminal to ask at',
+    hint: 'Add --yes. To keep a copy of the data, first run psd2 customer export.',
+  });
+  expect(await isLoggedIn(ANNA)).toBe(true);
+});
+
+it.each([
+  [[], 1, '0 flows and 1 login', ' Consents and tokens end at the bank.'],
+  [['--no-revoke'], 1, '0 flows and 1 login', ''],
+  [[], 2, '1 flow and 0 logins', ' Consents and tokens end at the bank.'],
+  [[], 3, '2 flows and 1 login', ' Consents and tokens end at the bank.'],
+])('with %j the question says what there is (%i): %s', async (words, kind, what, bank) => {
+  const { context } = operator.open();
+  if (kind !== 2) await storeLogin(context, ANNA);
+  if (kind > 1) await storeTransfer(context, ANNA, 'settled', { reference: 'a' });
+  if (kind > 2) await storeTransfer(context, ANNA, 'settled', { reference: 'b' });
+  const questions: string[] = [];
+  const confirm = async (text: string) => {
+    questions.push(text);
+    return false;
+  };
+  const command = operator.run(['customer', 'forget', ANNA, ...words], { operator: { confirm } });
+  expect(await failureOf(command)).toEqual({
+    ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was forgotten' },
+  });
+  expect(questions).toEqual([`Forget customer ${ANNA} of env, with ${what}? This cannot be undone.${bank}`]);
+});
+
+describe('what is not over', () => {
+  it.each<[Reached, string]>([
+    ['created', 'created'],
+    ['executed', 'executed'],
+    ['unknown', 'unknown'],
+    ['failed', 'failed'],
+  ])('a transfer that is %s keeps its customer', async (reached, state) => {
+    const { context } = operator.open();
+    const flow = await storeTransfer(context, ANNA, reached);
+    await storeTransfer(context, BRUNO, reached, { reference: 'theirs' });
+    expect(await refusal()).toEqual({
+      ...{ code: 'config', exitCode: 3 },
+      message: `Customer ${ANNA} has unfinished payments: ${flow} (${state})`,
+      hint: 'Nothing was forgotten. First find out what became of each, or cancel it:',
+      next: [['transfer', 'resume', flow]],
+      flow,
+    });
+  });
+
+  it.each<[string, Reached, Parameters<typeof storeTransfer>[3]]>([
+    ['settled', 'settled', {}],
+    ['not instant, and executed', 'executed', { instant: false }],
+    ['for later, and executed', 'executed', { futureDated: true }],
+  ])('a transfer that is %s does not', async (_, reached, changes) => {
+    const flow = await storeTransfer(operator.open().context, ANNA, reached, changes);
+    expect((await forgetAnna()).pseudonymised.flows).toEqual([flow]);
+  });
+
+  it('of seven payments the first five are named, and the first three can be continued', async () => {
+    const { context } = operator.open();
+    for (const reference of ['1', '2', '3', '4', '5', '6', '7'])
+      await storeTransfer(context, ANNA, 'unknown', { reference });
+    const { message, next } = await refusal();
+    const named = [...message.matchAll(/(tr-\S+) \(unknown\)/g)].map(([, flow]) => flow);
+    expect(named).toHaveLength(5);
+    expect(message).toBe(
+      `Customer ${ANNA} has unfinished payments: ${named.map((flow) => `${flow} (unknown)`).join(', ')}, and 2 more`,
+    );
+    expect(next).toEqual(named.slice(0, 3).map((flow) => ['transfer', 'resume', flow]));
+  });
+
+  it('five payments are named, and no more', async () => {
+    const { context } = operator.open();
+    for (const reference of ['1', '2', '3', '4', '5'])
+      await storeTransfer(context, ANNA, 'unknown', { reference });
+    expect((await refusal()).message).toMatch(/\(unknown\)$/);
+  });
+
+  it('an operation counts as a transfer does', async () => {
+    const { context } = operator.open();
+    const { flows } = await context.store();
+    const order = { customerId: ANNA, from: parseProductId(ACCOUNT), operation: 'standingOrder', data: '{}' };
+    const flow = await flows.begin(
+      'operation',
+      { transactionId: 't', order },
+      async ({ current }) => current.flow,
+    );
+    expect(await refusal()).toMatchObject({
+      message: `Customer ${ANNA} has unfinished payments: ${flow} (created)`,
+      next: [['operation', 'resume', flow]],
+    });
+  });
+
+  it('a flow that another psd2 works on keeps its customer, and no other one', async () => {
+    const { context } = operator.open();
+    const { flows } = await context.store();
+    const flow = await storeTransfer(context, ANNA, 'settled');
+    await storeLogin(context, BRUNO);
+    await flows.resume('transfer', flow, async () => {
+      const failure = await refusal();
+      expect(failure).toMatchObject({
+        ...{ code: 'config', exitCode: 3, hint: 'Wait for it to end. Nothing was forgotten.' },
+        message: expect.stringMatching(
+          new RegExp(`^Another psd2 is working on ${flow} of customer ${ANNA}: .+`),
+        ),
+      });
+      const other = operator.run(['customer', 'forget', BRUNO]);
+      expect(await failureOf(other)).toMatchObject({ code: 'confirmation_needed' });
+    });
+  });
+
+  it('a batch with a line that is not paid keeps the customer of the line', async () => {
+    const batch = await addBatch(
+      operator,
+      `name,iban,amount,from,customer\nAda,${PAYEE},1,${ACCOUNT},${ANNA}\nBob,${PAYEE},2,0000099999,${BRUNO}\n`,
+    );
+    expect(await refusal()).toEqual({
+      ...{ code: 'config', exitCode: 3 },
+      message: `A batch with payments of customer ${ANNA} is not over: ${batch}`,
+      hint: 'Nothing was forgotten. First pay the rest of it, or cancel it:',
+      next: [
+        ['batch', 'status', batch],
+        ['batch', 'cancel', batch],
+      ],
+    });
+    await operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
+    const { pseudonymised, pseudonym } = await forgetAnna();
+    expect(pseudonymised.batches).toEqual([batch]);
+    expect(await linesOf(batch)).toMatchObject([
+      { customer: pseudonym, name: 'Ada' },
+      { customer: BRUNO, from: '0000099999' },
+    ]);
+    // Each of the two leaves the batch as they go.
+    const words = ['customer', 'forget', BRUNO];
+    expect((await operator.json(proof, words, YES)).pseudonymised.batches).toEqual([batch]);
+  });
+
+  it('a batch that somebody has changed keeps every customer, unless --leave-damaged says otherwise', async () => {
+    await storeLogin(operator.open().context, ANNA);
+    const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},1,0000099999\n`);
+    const damage = changeBatch(operator, batch);
+    expect(await refusal()).toEqual({
+      ...{ code: 'config', exitCode: 3 },
+      message: `psd2 cannot tell whether a batch has payments of customer ${ANNA}. ${damage}`,
+      hint: 'Nothing was forgotten. Restore the batch from a backup. If you have none, add --leave-damaged to forget all else: the proof then names the batch.',
+    });
+    expect(await isLoggedIn(ANNA)).toBe(true);
+    expect(await forgetAnna('--leave-damaged', '--no-revoke')).toMatchObject({
+      damagedBatches: [batch],
+      pseudonymised: { batches: [] },
+    });
+    expect(await isLoggedIn(ANNA)).toBe(false);
+  });
+});
+
+describe('what is forgotten', () => {
+  it('everything goes but the journals, and the proof counts it', async () => {
+    const { context } = operator.open();
+    await storeLogin(context, BRUNO);
+    await storeLogin(context, ANNA);
+    const flow = await storeTransfer(context, ANNA, 'settled', { description: 'Rent', reference: 'r-1' });
+    const other = await storeTransfer(context, BRUNO, 'settled', { reference: 'r-2' });
+    const { tokens } = await context.store();
+    logCall(context, { path: `/private/customers/${ANNA}`, transactionId: 'one' });
+    logCall(context, { path: `/private/customers/${BRUNO}`, transactionId: 'two' });
+    const out = join(operator.folder.root, 'out');
+    mkdirSync(join(out, ANNA), { recursive: true });
+    writeFileSync(join(out, ANNA, 'accounts.ndjson'), '{}\n');
+
+    const { printed, said } = await operator.run(
+      ['customer', 'forget', ANNA, '--no-revoke', '--out', out],
+      YES,
+    );
+    const found = proof.parse(JSON.parse(printed()));
+    expect(found).toEqual({
+      ...{ profile: 'env', customerId: ANNA, forgottenAt: context.world.now().toISOString() },
+      pseudonym: expect.stringMatching(/^pseudonym-[0-9a-f]{16}$/),
+      atBank: { tokens: [], consents: [], refused: [] },
+      removed: [
+        { name: 'log of calls', count: 1 },
+        { name: out, count: 1 },
+        { name: 'tokens', count: 1 },
+        { name: 'last-login', count: 1 },
+      ],
+      damagedBatches: [],
+      pseudonymised: { flows: [flow], batches: [], auditLines: 4 },
+      elsewhere: ELSEWHERE,
+    });
+    expect(said()).toBe('');
+    expect(existsSync(join(out, ANNA))).toBe(false);
+    expect([...readCalls(operator.folder.log)].map(({ transactionId }) => transactionId)).toEqual(['two']);
+    expect([await isLoggedIn(ANNA), await isLoggedIn(BRUNO)]).toEqual([false, true]);
+    expect(await tokens.last()).toBeUndefined();
+
+    const { flows } = await operator.open().context.store();
+    const { order } = await flows.find('transfer', flow);
+    expect(order).toMatchObject({ customerId: found.pseudonym, description: '', reference: 'r-1' });
+    expect(order.from).toMatch(/^pseudonym-[0-9a-f]{16}$/);
+    expect((await flows.find('transfer', other)).order).toMatchObject({ customerId: BRUNO, from: ACCOUNT });
+    expect(await operator.json(z.unknown(), ['customer', 'export', ANNA])).toMatchObject({
+      flows: [],
+      audit: [],
+    });
+    expect(await forgetAnna()).toMatchObject({ pseudonym: null, removed: [], pseudonymised: { flows: [] } });
+  });
+
+  it('the tokens of their payments are forgotten too', async () => {
+    const { context } = operator.open();
+    const { flows, tokens } = await context.store();
+    const flow = await storeTransfer(context, ANNA, 'settled');
+    const { transactionId } = await flows.find('transfer', flow);
+    const holder = paymentHolder(transactionId);
+    await tokens.change(holder, (slot) =>
+      slot.write({
+        ...{ accessToken: 'p1', refreshToken: null, accessTokenExpiresAt: null },
+        ...{ refreshTokenExpiresAt: null, scope: null },
+      }),
+    );
+    await forgetAnna('--no-revoke');
+    const { tokens: left } = await operator.open().context.store();
+    expect(await left.login(holder)).toBeUndefined();
+  });
+
+  it('the bank revokes both tokens, and a person reads what ended and what stays', async () => {
+    await operator.logIn('anna');
+    const { printed } = await operator.run(['customer', 'forget', ANNA], { ...YES, format: 'table' });
+    const rows = printed()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows).toEqual([
+      ['Customer', ANNA],
+      ['Pseudonym', expect.stringMatching(/^pseudonym-[0-9a-f]{16}$/)],
+      ['Tokens revoked', 'refresh_token, access_token'],
+      ['Consents ended', ''],
+      ['Removed', 'tokens (1), last-login (1)'],
+      ['Journals kept', '0'],
+      ['Batches kept', '0'],
+      ['Batches not read', ''],
+      ['Audit lines kept', '1'],
+      ['Not reached', ELSEWHERE.join('; ')],
+    ]);
+  });
+
+  it('tokens that the bank refuses to revoke are forgotten, and the proof has what the bank said', async () => {
+    await operator.logIn('anna');
+    const env = { PSD2_CLIENT_SECRET: 'wrong' };
+    const { printed, said } = await operator.run(['customer', 'forget', ANNA], { ...YES, env });
+    const { atBank } = proof.parse(JSON.parse(printed()));
+    expect(atBank).toEqual({ tokens: [], consents: [], refused: [expect.any(String), expect.any(String)] });
+    expect(said()).toContain(`The bank refused to end something: ${atBank.refused.join('; ')}.`);
+    expect(await isLoggedIn(ANNA)).toBe(false);
+  });
+
+  it('a login without a refresh token has one token to revoke', async () => {
+    const { accessToken } = await operator.bank.tpp.login('anna');
+    await storeLogin(operator.open().context, ANNA, { accessToken, refreshToken: null });
+    expect((await forgetAnna()).atBank).toEqual({ tokens: ['access_token'], consents: [], refused: [] });
+  });
+
+  it('a bank that cannot be reached keeps the customer, and --no-revoke does not ask it', async () => {
+    await operator.logIn('anna');
+    const env = { PSD2_BASE_URL: 'https://127.0.0.1:1' };
+    const { context } = operator.open({ env });
+    await storeLogin(context, ANNA);
+    const words = ['customer', 'forget', ANNA];
+    expect(await failureOf(operator.run(words, { ...YES, env }))).toMatchObject({
+      ...{ code: 'bank_unreachable', exitCode: 11 },
+    });
+    expect(await (await operator.open({ env }).context.store()).tokens.login(ANNA)).toBeDefined();
+    const forgotten = await operator.json(proof, [...words, '--no-revoke'], { ...YES, env });
+    expect(forgotten.atBank.tokens).toEqual([]);
+    expect(forgotten.removed).toContainEqual({ name: 'tokens', count: 1 });
+  });
+
+  it('a customer with a consent alone has its journal under a pseudonym', async () => {
+    const { context } = operator.open();
+    await storeConsent(context, ANNA, [{ name: 'ACCOUNT_INFO', products: [] }]);
+    const { pseudonym, pseudonymised } = await forgetAnna();
+    const { flows } = await operator.open().context.store();
+    const [flow = ''] = pseudonymised.flows;
+    expect(await flows.find('consent', flow)).toMatchObject({ customerId: pseudonym });
+  });
+});
+
+describe('at a bank that can end a consent', () => {
+  beforeEach(() => storeLogin(operator.open().context, ANNA));
+
+  /** A bank that ends consents, except those that it refuses to end. @returns how a command begins there */
+  function bankWith(refused: Record<string, Psd2Error> = {}) {
+    const toy = new ToyBank();
+    const asked: string[] = [];
+    const find = async (): Promise<KnownInterface> => ({
+      ...toy.interface,
+      has: new Set(['consent deletion']),
+      open: (how) => {
+        const opened = toy.interface.open(how);
+        return {
+          ...opened,
+          connect: (...session) => {
+            const bank = opened.connect(...session);
+            const { login } = bank;
+            const remove = async (id: string) => {
+              asked.push(id);
+              if (refused[id]) throw refused[id];
+              return 'terminated';
+            };
+            return {
+              ...bank,
+              consents: { ...bank.consents, delete: remove },
+              login: { ...login, revoke: async () => false },
+            };
+          },
+        };
+      },
+    });
+    return { asked, how: { ...YES, find } };
+  }
+
+  /** Stores a consent of a customer with this id at the bank. @returns its flow */
+  async function consent(customerId: string, resourceId: string, end: 'confirmed' | 'cancelled' | 'open') {
+    const { flows } = await operator.open().context.store();
+    return flows.begin('consent', { transactionId: 't', customerId, categories: [] }, async (open) => {
+      await open.record({ type: 'requested', resourceId, outcomes: [] });
+      if (end === 'confirmed') await open.record({ type: 'confirmed' });
+      if (end === 'cancelled') await open.record({ type: 'cancelled' });
+      return open.current.flow;
+    });
+  }
+  const stateOf = async (flow: string) => {
+    const { flows } = await operator.open().context.store();
+    return (await flows.find('consent', flow)).state;
+  };
+
+  /** Notes that psd2 reads with the consent. */
+  async function keep(consentId: string, flow: string) {
+    const { customers } = await operator.open().context.store();
+    const kept: KeptConsent = {
+      ...{ flow, consentId, accounts: null, reads: ['accounts'], validUntil: null },
+      ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-01T00:00:00.000Z' },
+    };
+    await customers.change(ANNA, (before) => ({ ...before, consents: [...before.consents, kept] }));
+  }
+
+  it('psd2 ends those that it reads with and those that are open, of this customer alone', async () => {
+    const [kept, open, over, unread, other] = [
+      await consent(ANNA, 'kept', 'confirmed'),
+      await consent(ANNA, 'open', 'open'),
+      await consent(ANNA, 'over', 'cancelled'),
+      await consent(ANNA, 'unread', 'confirmed'),
+      await consent(BRUNO, 'other', 'open'),
+    ];
+    await keep('kept', kept);
+    const { asked, how } = bankWith();
+    const { atBank } = await operator.json(proof, ['customer', 'forget', ANNA], how);
+    expect(asked.sort()).toEqual(['kept', 'open']);
+    expect({ ...atBank, consents: atBank.consents.sort() }).toEqual({
+      ...{ tokens: [], consents: ['kept', 'open'], refused: [] },
+    });
+    const states = await Promise.all([kept, open, over, unread, other].map(stateOf));
+    expect(states).toEqual(['cancelled', 'cancelled', 'cancelled', 'confirmed', 'requested']);
+  });
+
+  it('--no-revoke asks the bank for nothing', async () => {
+    const open = await consent(ANNA, 'open', 'open');
+    const { asked, how } = bankWith();
+    await operator.json(proof, ['customer', 'forget', ANNA, '--no-revoke'], how);
+    expect([asked, await stateOf(open)]).toEqual([[], 'requested']);
+  });
+
+  it.each(['bank_refused', 'forbidden', 'not_logged_in'] as const)(
+    'a refusal (%s) does not keep the customer, and the next consent is ended all the same',
+    async (code) => {
+      await consent(ANNA, 'first', 'open');
+      await consent(ANNA, 'second', 'open');
+      const { how } = bankWith({ second: new Psd2Error(code, 'No such consent') });
+      const { printed, said } = await operator.run(['customer', 'forget', ANNA], how);
+      const { atBank } = proof.parse(JSON.parse(printed()));
+      expect(atBank).toEqual({ tokens: [], consents: ['first'], refused: ['No such consent'] });
+      expect(said()).toContain('The bank refused to end something: No such consent.');
+    },
+  );
+
+  it('any other error keeps the customer, and the next run ends what is left', async () => {
+    await consent(ANNA, 'first', 'open');
+    await consent(ANNA, 'second', 'open');
+    const { how } = bankWith({ first: new Psd2Error('bank_failing', 'The bank is failing') });
+    const words = ['customer', 'forget', ANNA];
+    expect(await failureOf(operator.run(words, how))).toMatchObject({ exitCode: 11 });
+    const again = bankWith();
+    expect((await operator.json(proof, words, again.how)).atBank.consents).toEqual(['first']);
+    expect(again.asked).toEqual(['first']);
+  });
+
+  it('two refusals are one warning', async () => {
+    await consent(ANNA, 'first', 'open');
+    await consent(ANNA, 'second', 'open');
+    const refused = new Psd2Error('bank_refused', 'No such consent');
+    const { how } = bankWith({ first: refused, second: refused });
+    const { said } = await operator.run(['customer', 'forget', ANNA], how);
+    expect(said()).toContain('The bank refused to end something: No such consent; No such consent.');
+  });
+});
