@@ -35,6 +35,7 @@ export function openCommand(
     format = 'json',
     find,
     operator,
+    columns,
   }: {
     env?: Environment;
     globals?: Partial<RawGlobals>;
@@ -43,10 +44,13 @@ export function openCommand(
     find?: FindInterface;
     /** A person at a terminal, who answers these questions. Default: there is no terminal. */
     operator?: Partial<Questions>;
+    /** The width of the terminal that stdout is. Default: it is none. */
+    columns?: number;
   } = {},
 ): Command {
   const { signal } = new AbortController();
-  const [stdout, stderr] = [openStream('no terminal'), openStream('no terminal')];
+  const stdout = openStream(columns === undefined ? 'no terminal' : { columns });
+  const stderr = openStream('no terminal');
   const terminal = openTerminal(
     { stdin: process.stdin, stderr: stderr.stream },
     { noInput: true, quiet: false, mayHaveColour: false, asEvents: false, signal },
@@ -58,7 +62,7 @@ export function openCommand(
   };
   const world: Surroundings = {
     globals: readGlobals(raw, {}),
-    sourceOf: () => 'default',
+    sourceOf: (name) => (name in globals ? 'option' : 'default'),
     repeated: {},
     env: { PSD2_BASE_URL: 'https://psd2.bank.example', ...env },
     folder,
@@ -67,9 +71,9 @@ export function openCommand(
     terminal: operator === undefined ? terminal : { ...terminal, canAsk: true, ...operator },
     output: openOutput(stdout.stream, { format, colour: false, say: terminal.say }),
     printBytes: () => {},
-    stdoutIsTerminal: false,
-    isForPerson: false,
-    stdoutColumns: undefined,
+    stdoutIsTerminal: columns !== undefined,
+    isForPerson: columns !== undefined && format === 'table',
+    stdoutColumns: columns,
     world: {
       now: typeof now === 'string' ? () => new Date(now) : now,
       newId: randomUUID,

@@ -1,16 +1,22 @@
-import { expect, it } from 'vitest';
-import { authList } from '../../../src/commands/auth/list.ts';
+import { describe, expect, it } from 'vitest';
+import { authList, list } from '../../../src/commands/auth/list.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
-import { openCommand } from '../command.ts';
+import { openCommand, runIn } from '../command.ts';
+import { bankWhere } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 const [BEFORE, AFTER] = ['2026-11-21T11:59:59.999Z', '2026-11-21T12:00:00.001Z'];
+const NAMED = { find: bankWhere({ customers: 'named by the operator' }) };
 
 it.each([
   ['good', { accessTokenExpiresAt: AFTER }],
   ['to be renewed', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: AFTER }],
+  ['to be renewed', { accessTokenExpiresAt: NOW, refreshTokenExpiresAt: AFTER }],
   ['expired', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: BEFORE }],
   ['to be renewed', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: null }],
   ['expired', { accessTokenExpiresAt: BEFORE, refreshToken: null, refreshTokenExpiresAt: null }],
@@ -20,4 +26,185 @@ it.each([
   await storeLogin(context, '1000001', ends);
   await authList(context);
   expect(printed().split('\t').slice(0, 4)).toEqual(['*', '1000001', 'authorization_code', validity]);
+});
+
+/** What `psd2 auth list` prints in a folder, and what it says beside that. */
+async function listIn(folder: StoreFolder, how: Parameters<typeof openCommand>[2] = {}) {
+  const { context, printed, said } = openCommand(folder, NOW, how);
+  await authList(context);
+  return { printed: printed(), said: said() };
+}
+
+const login = (customerId: string | null, more: object = {}) => ({
+  ...{ profile: 'env', grantType: 'authorization_code', customerId, scope: null },
+  ...{ accessTokenExpiresAt: null, refreshTokenExpiresAt: null, ...more },
+});
+
+describe('as JSON', () => {
+  it('the customers are sorted, the application comes last, and no token is there', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context } = openCommand(folder, NOW);
+    await storeLogin(context, '1000002', { scope: 'all' });
+    await storeLogin(context, '1000001', { accessTokenExpiresAt: AFTER });
+    const { tokens } = await context.store();
+    await tokens.change(null, (slot) =>
+      slot.write({
+        ...{ accessToken: 'secret', refreshToken: null, accessTokenExpiresAt: AFTER },
+        ...{ refreshTokenExpiresAt: null, scope: null },
+      }),
+    );
+    const { printed, said } = await listIn(folder);
+    const data: unknown = JSON.parse(printed);
+    const application = { grantType: 'client_credentials', accessTokenExpiresAt: AFTER };
+    expect(data).toEqual([
+      login('1000001', { accessTokenExpiresAt: AFTER }),
+      login('1000002', { scope: 'all' }),
+      login(null, { ...application, callsToday: 0, dailyLimit: null }),
+    ]);
+    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(said).toBe('');
+  });
+
+  it('a refusal is there, and takes the end of the refresh token away', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context } = openCommand(folder, NOW);
+    await storeLogin(context, '1000001', { refreshTokenExpiresAt: AFTER });
+    await storeLogin(context, '1000002', { refreshTokenExpiresAt: AFTER });
+    const { tokens, notes } = await context.store();
+    const stored = await tokens.login('1000001');
+    if (stored) await notes.refreshRefused('1000001', stored, { at: BEFORE, message: 'Revoked' });
+    await notes.callRefused('1000002', { at: BEFORE, message: 'No consent' });
+    expect(JSON.parse((await listIn(folder)).printed)).toEqual([
+      login('1000001', { refused: { what: 'refresh', at: BEFORE, message: 'Revoked' } }),
+      login('1000002', {
+        refreshTokenExpiresAt: AFTER,
+        refused: { what: 'call', at: BEFORE, message: 'No consent' },
+      }),
+    ]);
+    const rows = (await listIn(folder, { format: 'table' })).printed.split('\n');
+    expect(rows.map((row) => row.split('\t')[3])).toEqual(['renewal refused', 'call refused', undefined]);
+  });
+});
+
+describe('without a login', () => {
+  it('the list is empty, and a person reads why', async () => {
+    const folder = newConfigFolder(temporary);
+    expect(await listIn(folder)).toEqual({ printed: '[]\n', said: '' });
+    expect(await listIn(folder, { format: 'table' })).toEqual({
+      ...{ printed: '', said: 'Nobody is logged in with this profile.\n' },
+    });
+  });
+
+  it('logins at another base URL are a warning, and only if there is none here', async () => {
+    const folder = newConfigFolder(temporary);
+    const old = { env: { PSD2_BASE_URL: 'https://old.bank.example' } };
+    await storeLogin(openCommand(folder, NOW, old).context, '1000001');
+    const elsewhere = '1 login of this profile belongs to https://old.bank.example/.\n';
+    expect(await listIn(folder)).toEqual({ printed: '[]\n', said: elsewhere });
+    await storeLogin(openCommand(folder, NOW).context, '1000002');
+    expect((await listIn(folder)).said).toBe('');
+  });
+});
+
+describe('at a terminal', () => {
+  it('each column has a title, and the customer of the last login a mark', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context } = openCommand(folder, NOW);
+    await storeLogin(context, '1000001', { accessTokenExpiresAt: AFTER });
+    await storeLogin(context, '1000002', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: AFTER });
+    const { tokens } = await context.store();
+    await tokens.remember('1000001');
+    const { printed } = await listIn(folder, { format: 'table', columns: 140 });
+    const [titles = '', ...rows] = printed.trimEnd().split('\n');
+    expect(titles.trim().split(/ {2,}/)).toEqual([
+      ...['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'REFRESH TOKEN UNTIL'],
+    ]);
+    expect(rows[0]).toMatch(/^\* +1000001 +authorization_code +good +2026-11-21/);
+    expect(rows[1]).toMatch(/^ +1000002 +authorization_code +to be renewed +2026-11-21.* +2026-11-21/);
+  });
+
+  it('nobody is the customer of the last login if nobody has logged in last', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context } = openCommand(folder, NOW);
+    const { tokens } = await context.store();
+    await tokens.change(null, (slot) =>
+      slot.write({
+        ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt: AFTER },
+        ...{ refreshTokenExpiresAt: null, scope: null },
+      }),
+    );
+    const { printed } = await listIn(folder, { format: 'table' });
+    expect(printed.split('\t').slice(0, 4)).toEqual([' ', '', 'client_credentials', 'good']);
+  });
+
+  it('in a narrow one the end of the access token goes first, then the grant', async () => {
+    const folder = newConfigFolder(temporary);
+    await storeLogin(openCommand(folder, NOW).context, '1000001', {
+      ...{ accessTokenExpiresAt: AFTER, refreshTokenExpiresAt: AFTER },
+    });
+    const titles = async (columns: number) =>
+      (await listIn(folder, { format: 'table', columns })).printed.split('\n')[0]?.trim().split(/ {2,}/);
+    expect(await titles(100)).toEqual([
+      ...['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'REFRESH TOKEN UNTIL'],
+    ]);
+    expect(await titles(70)).toEqual(['CUSTOMER', 'GRANT', 'TOKEN', 'REFRESH TOKEN UNTIL']);
+    expect(await titles(45)).toEqual(['CUSTOMER', 'TOKEN', 'REFRESH TOKEN UNTIL']);
+  });
+});
+
+it('without the key of the profile nobody knows whether an ended login has a refresh token', async () => {
+  const folder = newConfigFolder(temporary);
+  const env = { PSD2_CONFIG_PASSPHRASE: 'secret' };
+  const { context } = openCommand(folder, NOW, { env });
+  await storeLogin(context, '1000001', { accessTokenExpiresAt: BEFORE });
+  await runIn(openCommand(folder, NOW, { env }).context, 'profile', 'protect', 'env', '--passphrase');
+  const validity = async (how: object) =>
+    (await listIn(folder, { format: 'table', ...how })).printed.split('\t')[3];
+  expect(await validity({ env })).toBe('to be renewed');
+  expect(await validity({})).toBe('not known');
+});
+
+describe('at a bank where the operator names the customers', () => {
+  const consent = (flow: string, changes: Partial<KeptConsent> = {}): KeptConsent => ({
+    ...{ flow, consentId: flow, accounts: null, reads: ['accounts'], validUntil: null },
+    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW, ...changes },
+  });
+
+  it('those with a record alone are there too, each with the newest consent', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context } = openCommand(folder, NOW);
+    const { customers } = await context.store();
+    const day = parseDate('a day', '2027-01-31');
+    await customers.change('cleo', (before) => before);
+    await customers.change('bea', (before) => ({
+      ...before,
+      consents: [consent('co-2', { validUntil: day, accounts: ['DE1'] }), consent('co-1')],
+    }));
+    await customers.change('ada', (before) => ({ ...before, consents: [consent('co-3')] }));
+    await storeLogin(context, 'bea', { accessTokenExpiresAt: AFTER });
+    const { printed } = await listIn(folder, NAMED);
+    const data: unknown = JSON.parse(printed);
+    const given = { recurring: true, accounts: null, validUntil: null };
+    expect(data).toEqual([
+      login('ada', { consent: { flow: 'co-3', ...given } }),
+      login('bea', {
+        accessTokenExpiresAt: AFTER,
+        consent: { flow: 'co-2', ...given, accounts: ['DE1'], validUntil: '2027-01-31' },
+      }),
+      login('cleo', { consent: null }),
+    ]);
+    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+
+    const table = await listIn(folder, { ...NAMED, format: 'table', columns: 160 });
+    const lines = table.printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/^[* ] +/, ''));
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'CONSENT', 'REFRESH TOKEN UNTIL'],
+      ['ada', 'authorization_code', 'none', 'co-3'],
+      ['bea', 'authorization_code', 'good', expect.stringContaining('2026-11-21'), 'co-2 until 2027-01-31'],
+      ['cleo', 'authorization_code', 'none'],
+    ]);
+  });
 });

@@ -72,7 +72,7 @@ it('the document has what belongs to the customer, from each place, and nothing 
   const found = exported.parse(document);
   expect(found.logins).toEqual([
     {
-      baseUrl: `${operator.bank.sandbox.baseUrl}`,
+      baseUrl: new URL(operator.bank.sandbox.baseUrl).href,
       accessTokenExpiresAt: '2026-12-01T00:00:00.000Z',
       refreshTokenExpiresAt: null,
       scope: 'all',
