@@ -13,7 +13,7 @@ import { type Command, openCommand, runIn } from './command.ts';
 const PATIENCE = { timeout: 30_000, interval: 5 };
 
 /** How a command of the operator begins. */
-type How = Omit<NonNullable<Parameters<typeof openCommand>[2]>, 'find'>;
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
 
 /** An operator at a sandbox, both in the process of the test: a command takes milliseconds. */
 export interface OperatorHere {

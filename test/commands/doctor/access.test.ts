@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkConsents, checkEndings, checkToken } from '../../../src/commands/doctor/access.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
+import { bankWhere } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T00:00:00.000Z';
@@ -138,4 +141,166 @@ it('the doctor takes the customer of the option, else the one who logged in last
   expect(await checkToken(named)).toMatchObject({ status: 'ok' });
   const nobody = openCommand(folder, NOW, { globals: { customer: '1000003' } }).context;
   expect(await checkToken(nobody)).toMatchObject({ status: 'warn', fix: { next: [['auth', 'login']] } });
+});
+
+it.each([
+  [{}, 'access token: expiry unknown, refresh token: expiry unknown', 'ok'],
+  [
+    { accessTokenExpiresAt: days(1), refreshTokenExpiresAt: days(20) },
+    `access token until ${days(1)}, refresh token until ${days(20)}`,
+    'ok',
+  ],
+  [
+    { accessTokenExpiresAt: days(1), refreshTokenExpiresAt: days(2) },
+    `access token until ${days(1)}, refresh token until ${days(2)}`,
+    'warn',
+  ],
+  [
+    { accessTokenExpiresAt: days(1), refreshToken: null },
+    `access token until ${days(1)}, without a refresh token to renew it`,
+    'warn',
+  ],
+  [{ accessTokenExpiresAt: days(0), refreshTokenExpiresAt: days(0) }, 'the login has ended', 'fail'],
+])('of a login with %j, the doctor says: %s', async (ends, detail, status) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  await storeLogin(context, CUSTOMER, ends);
+  const fix = status === 'ok' ? null : { next: [['auth', 'login']] };
+  expect(await checkToken(context)).toEqual({
+    ...{ status, detail: `customer ${CUSTOMER}: ${detail}`, fix },
+    ...(status === 'fail' && { code: 'not_logged_in' }),
+  });
+});
+
+describe('without a login', () => {
+  const fix = { next: [['auth', 'login']] };
+
+  it('nobody is logged in', async () => {
+    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    expect(await checkToken(context)).toEqual({ status: 'warn', detail: 'nobody is logged in', fix });
+  });
+
+  it('those who are logged in at another base URL are counted', async () => {
+    const folder = newConfigFolder(temporary);
+    const env = { PSD2_BASE_URL: 'https://old.bank.example' };
+    await storeLogin(openCommand(folder, NOW, { env }).context, CUSTOMER);
+    const { context } = openCommand(folder, NOW);
+    expect(await checkToken(context)).toEqual({
+      ...{ status: 'warn', fix },
+      detail: 'nobody is logged in; 1 login of this profile belongs to https://old.bank.example/',
+    });
+  });
+
+  it('others who are logged in are named, also if psd2 has forgotten who was the last one', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context } = openCommand(folder, NOW);
+    await storeLogin(context, CUSTOMER);
+    await storeLogin(context, '1000002');
+    const named = openCommand(folder, NOW, { globals: { customer: '1000003' } }).context;
+    expect(await checkToken(named)).toEqual({
+      ...{ status: 'warn', fix },
+      detail: `customer 1000003 is not logged in; Logged in: ${CUSTOMER}, 1000002`,
+    });
+    const { personal } = await context.store();
+    await personal.removeRows('1000002');
+    expect(await checkToken(openCommand(folder, NOW).context)).toEqual({
+      ...{ status: 'warn', fix },
+      detail: `psd2 has forgotten who logged in last; Logged in: ${CUSTOMER}`,
+    });
+  });
+
+  it.each(['nobody', 'with a consent'] as const)(
+    'a bank where customers log in so (%s) has nothing to check',
+    async (logsIn) => {
+      const { context } = openCommand(newConfigFolder(temporary), NOW, { find: bankWhere({ logsIn }) });
+      expect(await checkToken(context)).toEqual({
+        ...{ status: 'skip', fix: null },
+        detail: 'customers of this bank do not log in before they consent',
+      });
+    },
+  );
+
+  it('at a bank where customers log in with a consent, a login that has ended needs another consent', async () => {
+    const find = bankWhere({ logsIn: 'with a consent' });
+    const { context } = openCommand(newConfigFolder(temporary), NOW, { find });
+    await storeLogin(context, CUSTOMER, { accessTokenExpiresAt: days(-1), refreshToken: null });
+    expect(await checkToken(context)).toMatchObject({
+      status: 'fail',
+      fix: { next: [['consent', 'request']] },
+    });
+  });
+});
+
+describe('what the bank has refused', () => {
+  it('a refused renewal counts more than a refused call, and each says when', async () => {
+    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    await storeLogin(context, CUSTOMER, { refreshTokenExpiresAt: days(20) });
+    const { tokens, notes } = await context.store();
+    await notes.callRefused(CUSTOMER, { at: NOW, message: 'No consent' });
+    expect(await checkToken(context)).toEqual({
+      status: 'warn',
+      detail: `customer ${CUSTOMER}: the bank did not allow a call at ${NOW}: No consent`,
+      fix: { next: [['consent', 'request']] },
+    });
+    const login = await tokens.login(CUSTOMER);
+    if (login) await notes.refreshRefused(CUSTOMER, login, { at: NOW, message: 'Revoked' });
+    expect(await checkToken(context)).toEqual({
+      ...{ status: 'fail', code: 'not_logged_in', fix: { next: [['auth', 'login']] } },
+      detail: `customer ${CUSTOMER}: the bank refused to renew the login at ${NOW}: Revoked`,
+    });
+  });
+});
+
+describe('the consents that readings use', () => {
+  const find = bankWhere({ customers: 'named by the operator' });
+  const fix = { next: [['consent', 'request', '--customer', 'ada']] };
+
+  /** Checks a customer with these consents. */
+  async function check(
+    consents: Partial<KeptConsent>[] | 'no record',
+    env = {},
+    folder = newConfigFolder(temporary),
+  ) {
+    const how = { find, globals: { customer: 'ada' } };
+    if (consents !== 'no record') {
+      const { customers } = await openCommand(folder, NOW, { ...how, env }).context.store();
+      const kept = consents.map(
+        (each, index): KeptConsent => ({
+          ...{ flow: `co-${index}`, consentId: `c${index}`, accounts: null, reads: ['accounts'] },
+          ...{ validUntil: null, recurring: true, frequencyPerDay: 4, grantedAt: NOW, ...each },
+        }),
+      );
+      await customers.change('ada', (before) => ({ ...before, consents: kept }));
+    }
+    return checkConsents(openCommand(folder, NOW, how).context);
+  }
+  const until = (text: string) => ({ validUntil: parseDate('a day', text) });
+
+  it.each<[string, Partial<KeptConsent>[] | 'no record', string, string]>([
+    ['none, and is not known', 'no record', 'warn', 'customer ada has given no consent'],
+    ['none that is left', [], 'warn', 'customer ada has no valid consent'],
+    ['one that ended yesterday', [until('2026-02-28')], 'warn', 'customer ada: the consent has ended'],
+    ['one without an end', [{}], 'ok', 'co-0 without an end'],
+    ['one that ends today', [until('2026-03-01')], 'warn', 'co-0 until 2026-03-01'],
+    ['one that lasts 14 days', [until('2026-03-15')], 'ok', 'co-0 until 2026-03-15'],
+    ['one that lasts 13 days', [until('2026-03-14')], 'warn', 'co-0 until 2026-03-14'],
+    ['one for a single reading', [{ recurring: false }], 'warn', 'co-0 without an end'],
+    [
+      'one that lasts beside two that do not',
+      [until('2026-02-28'), until('2026-03-02'), until('2027-01-01')],
+      'ok',
+      'co-1 until 2026-03-02, co-2 until 2027-01-01',
+    ],
+  ])('a customer has %s', async (_, consents, status, detail) => {
+    expect(await check(consents)).toEqual({ status, detail, fix: status === 'ok' ? null : fix });
+  });
+
+  it('those at another base URL are counted', async () => {
+    const folder = newConfigFolder(temporary);
+    await check([{}], { PSD2_BASE_URL: 'https://old.bank.example' }, folder);
+    expect(await check('no record', {}, folder)).toEqual({
+      ...{ status: 'warn', fix },
+      detail:
+        'customer ada has given no consent; the consents of 1 customer of this profile belong to https://old.bank.example/',
+    });
+  });
 });

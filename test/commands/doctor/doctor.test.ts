@@ -1,0 +1,366 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
+import { CallFailed } from '../../../src/bank/transport/connection.ts';
+import { ClosedUnanswered } from '../../../src/bank/transport/line.ts';
+import { doctor } from '../../../src/commands/doctor/doctor.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { freePort } from '../../support/free-port.ts';
+import { storeLogin } from '../access.ts';
+import { runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+import { bankWhere } from '../named-bank.ts';
+import { type OperatorHere, useOperatorHere } from '../operator.ts';
+
+// There is no built program here, whose loader would say where its compiled code is.
+vi.mock(import('../../../src/commands/doctor/compiled-code.ts'), () => ({
+  checkCompiledCode: () => ({ status: 'ok' as const, detail: 'kept', fix: null }),
+}));
+
+const temporary = temporaryFolder();
+const operator = useOperatorHere();
+let redirectUri: string;
+const ANNA = '1048262';
+const PROFILE_CHECKS = [
+  ...['QWAC', 'chain', 'signer', 'redirect port'],
+  ...['proxy', 'DNS', 'TLS', 'clock', 'authorize', 'token', 'consents', 'expiring'],
+];
+
+beforeEach(async () => {
+  operator.folder = newConfigFolder(temporary);
+  redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+});
+
+const printed = z.object({
+  ok: z.boolean(),
+  checks: z.array(
+    z.object({ name: z.string(), status: z.string(), detail: z.string(), fix: z.nullable(z.string()) }),
+  ),
+});
+
+/** Runs `psd2 doctor`. @returns what it printed, by the names of the checks, and how it ended */
+async function examine(how?: Parameters<OperatorHere['open']>[0]) {
+  const command = operator.open({ ...how, env: { PSD2_REDIRECT_URI: redirectUri, ...how?.env } });
+  const failure = await runIn(command.context, 'doctor').then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  const data: unknown = JSON.parse(command.printed());
+  expect(doctor.prints?.shape().safeParse(data).error).toBeUndefined();
+  const { ok, checks } = printed.parse(data);
+  return {
+    ...{ failure, ok, said: command.said() },
+    names: checks.map(({ name }) => name),
+    of(wanted: string) {
+      const check = checks.find(({ name }) => name === wanted);
+      if (!check) throw new TypeError(`There is no check ${wanted}`);
+      const { name: _, ...rest } = check;
+      return rest;
+    },
+    with: (status: string) => checks.filter((check) => check.status === status).map(({ name }) => name),
+  };
+}
+const found = (status: string, detail: string, fix: string | null = null) => ({ status, detail, fix });
+
+/** A bank at which the call of the doctor fails so. */
+const failing = (error: Psd2Error) =>
+  bankWhere({
+    open: () => ({
+      client: () => null,
+      compose: () => Promise.reject(new TypeError('No request')),
+      connect: () => {
+        throw error;
+      },
+    }),
+  });
+
+describe('a setup that is right', () => {
+  it('passes every check that it can make, in order', async () => {
+    await operator.logIn('anna');
+    const result = await examine();
+    expect(result.failure).toBeNull();
+    expect(result.ok).toBe(true);
+    expect(result.names).toEqual([
+      ...['configuration', 'settings', 'file modes', 'compiled code', 'store'],
+      ...['QWAC', 'QSealC', 'CA', 'bank signing certificate', 'chain', 'signer', 'redirect port'],
+      ...['proxy', 'DNS', 'TLS', 'clock', 'authorize', 'token', 'consents', 'expiring'],
+    ]);
+    expect(result.with('skip')).toEqual(['signer', 'DNS', 'consents']);
+    expect([result.with('warn'), result.with('fail')]).toEqual([[], []]);
+    const { root } = operator.folder;
+    expect({
+      configuration: result.of('configuration'),
+      settings: result.of('settings'),
+      modes: result.of('file modes'),
+      chain: result.of('chain'),
+      signer: result.of('signer'),
+      port: result.of('redirect port'),
+      proxy: result.of('proxy'),
+      dns: result.of('DNS'),
+      consents: result.of('consents'),
+      expiring: result.of('expiring'),
+    }).toEqual({
+      configuration: found('ok', `profile env: ${new URL(operator.bank.sandbox.baseUrl).href}`),
+      settings: found('ok', 'everything that a login needs is set'),
+      modes: found('ok', `${root} and its contents: only you can read and change them`),
+      chain: found('ok', 'QWAC: no issuers in the file; QSealC: no issuers in the file'),
+      signer: found('skip', 'psd2 signs itself: no PSD2_SIGNER'),
+      port: found('ok', `psd2 can listen at ${redirectUri}`),
+      proxy: found('ok', 'none: the bank is reached directly'),
+      dns: found('skip', '127.0.0.1 is an address'),
+      consents: found('skip', 'no consent of this customer was requested with this profile'),
+      expiring: found('ok', 'nothing ends within 14 days'),
+    });
+  });
+
+  it('names the environment of the profile', async () => {
+    const { of } = await examine({ env: { PSD2_ENVIRONMENT: 'production' } });
+    expect(of('configuration').detail).toMatch(/^profile env, production: https:/);
+  });
+});
+
+describe('a setup that is not right', () => {
+  it('without a profile there is nothing to check but the machine', async () => {
+    const result = await examine({ env: { PSD2_BASE_URL: undefined } });
+    const { of } = result;
+    expect(of('configuration').status).toBe('fail');
+    expect(of('settings')).toEqual(found('skip', 'there is no profile to check'));
+    expect(result.names).toEqual([
+      ...['configuration', 'settings', 'file modes', 'compiled code', 'store'],
+      ...PROFILE_CHECKS,
+    ]);
+    expect(result.with('skip')).toEqual(expect.arrayContaining(['settings', ...PROFILE_CHECKS]));
+    for (const name of PROFILE_CHECKS) expect(of(name).detail).toBe('there is no profile to check');
+    expect(result.failure).toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/^1 of \d+ checks failed: configuration$/),
+    });
+  });
+
+  it('a folder that others can change is not even read', async () => {
+    const { root } = operator.folder;
+    mkdirSync(root, { recursive: true });
+    chmodSync(root, 0o777);
+    const result = await examine();
+    chmodSync(root, 0o700);
+    expect(result.with('fail')).toEqual(['file modes']);
+    expect(result.of('file modes')).toMatchObject({ status: 'fail', fix: `Run: chmod 700 ${root}` });
+    expect(result.names).toEqual(['file modes', 'configuration', 'settings', ...PROFILE_CHECKS]);
+    for (const name of ['configuration', 'settings', ...PROFILE_CHECKS])
+      expect(result.of(name)).toEqual(found('skip', 'the configuration folder cannot be trusted'));
+    expect(result.failure).toMatchObject({ code: 'config', exitCode: 3, hint: `Run: chmod 700 ${root}` });
+  });
+
+  it.each([
+    ['PSD2_CLIENT_ID', ' '],
+    ['PSD2_REDIRECT_URI', 'callback'],
+    ['PSD2_CC_DAILY_LIMIT', 'many'],
+    ['PSD2_MAX_AMOUNT', 'much'],
+    ['PSD2_STALE_AFTER', 'soon'],
+  ])('the settings fail if %s is %j', async (name, value) => {
+    const find = failing(new Psd2Error('bank_answer', 'The answer is not signed'));
+    const { of } = await examine({ find, env: { [name]: value } });
+    expect(of('settings').status).toBe('fail');
+  });
+
+  it('a setting and a certificate that are missing both fail, and the first one decides the exit code', async () => {
+    const result = await examine({ env: { PSD2_QWAC_CERT: undefined, PSD2_CLIENT_ID: undefined } });
+    expect(result.with('fail')).toEqual(['settings', 'chain', 'TLS']);
+    expect(result.failure).toMatchObject({
+      exitCode: 3,
+      message: `3 of ${result.names.length} checks failed: settings, chain, TLS`,
+    });
+  });
+});
+
+describe('the modes of files', () => {
+  /** Makes a file or folder in the configuration folder. */
+  function make(name: string, mode: number, isFolder = false): string {
+    const path = join(operator.folder.root, name);
+    mkdirSync(isFolder ? path : operator.folder.root, { recursive: true, mode: 0o700 });
+    if (!isFolder) writeFileSync(path, '');
+    chmodSync(path, mode);
+    return path;
+  }
+  const modes = async () => (await examine()).of('file modes');
+
+  it('before there is a folder they are skipped', async () => {
+    const { root } = operator.folder;
+    expect(await modes()).toEqual(found('skip', `there is no folder ${root} yet`));
+  });
+
+  it('one file that others can read fails, with how to repair it', async () => {
+    const path = make('one', 0o644);
+    expect(await modes()).toEqual(
+      found('fail', `${path} can be read by others (mode 0644)`, `Run: chmod 600 ${path}`),
+    );
+  });
+
+  it('of two such files the first is named, and both can be repaired at once', async () => {
+    const path = make('one', 0o644);
+    make('two', 0o644);
+    expect(await modes()).toEqual(
+      found(
+        'fail',
+        `${path} can be read by others (mode 0644), and 1 more like it`,
+        `Run: chmod 600 ${path} To fix all of them at once: chmod -R go= ${operator.folder.root}`,
+      ),
+    );
+  });
+
+  it.each([1, 3, 4])('%i folders that others can list are a warning', async (count) => {
+    const paths = ['a', 'b', 'c', 'd'].slice(0, count).map((name) => make(name, 0o755, true));
+    const others = count > 3 ? ' and 1 more' : '';
+    const detail = `others can list ${paths.slice(0, 3).join(', ')}${others}`;
+    expect(await modes()).toEqual(found('warn', detail, `Run: chmod 700 ${paths.join(' ')}`));
+  });
+});
+
+describe('the way to the bank', () => {
+  it('a redirect URI elsewhere cannot be tried', async () => {
+    const { of } = await examine({ env: { PSD2_REDIRECT_URI: 'https://tpp.example/callback' } });
+    expect(of('redirect port')).toEqual(
+      found('skip', 'https://tpp.example/callback is not on this computer: log in with --paste'),
+    );
+  });
+
+  it('over ssh the port to forward is named', async () => {
+    const { port } = new URL(redirectUri);
+    const { of } = await examine({ env: { SSH_CONNECTION: '192.0.2.1 50000 192.0.2.2 22' } });
+    expect(of('redirect port')).toEqual(
+      found(
+        'ok',
+        `psd2 can listen at ${redirectUri}`,
+        `For a browser on your own computer: ssh -L ${port}:127.0.0.1:${port} <this computer>`,
+      ),
+    );
+  });
+
+  it('a port that another program has is a failure', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    const result = await examine({ env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` } });
+    other.close();
+    expect(result.of('redirect port').status).toBe('fail');
+    expect(result.failure).toMatchObject({ code: 'callback_port_busy', exitCode: 3 });
+  });
+
+  it('a bank that does not listen fails in TLS, and what needs its answer is skipped', async () => {
+    const result = await examine({ env: { PSD2_BASE_URL: `https://localhost:${await freePort()}` } });
+    expect(result.of('DNS')).toEqual(
+      found('ok', expect.stringMatching(/^localhost is .*(127\.0\.0\.1|::1)/)),
+    );
+    expect(result.of('TLS').status).toBe('fail');
+    for (const name of ['clock', 'authorize'])
+      expect(result.of(name)).toEqual(found('skip', 'the bank did not answer'));
+    expect(result.failure).toMatchObject({ code: 'bank_unreachable', exitCode: 11 });
+  });
+
+  it('a bank that does not know the application refuses the call, and the clock is compared all the same', async () => {
+    const result = await examine({ env: { PSD2_CLIENT_ID: 'not-this-one' } });
+    expect(result.of('TLS').status).toBe('ok');
+    expect(result.of('clock').detail).toMatch(/^\d+ s (ahead of|behind) the bank$/);
+    expect(result.of('authorize').status).toBe('fail');
+    expect(result.failure).toMatchObject({ code: 'bank_refused', exitCode: 7 });
+  });
+
+  it('a name that is not known ends the way there', async () => {
+    const result = await examine({ env: { PSD2_BASE_URL: 'https://no-such-bank.invalid' } });
+    expect(result.of('DNS')).toEqual(
+      found(
+        'fail',
+        expect.stringMatching(/^The host name no-such-bank\.invalid could not be looked up \(E\w+\)$/),
+        'Check the base URL, the network and the name server; behind a proxy set HTTPS_PROXY.',
+      ),
+    );
+    for (const name of ['TLS', 'clock', 'authorize'])
+      expect(result.of(name)).toEqual(found('skip', 'the host name is not known'));
+  });
+
+  it('a proxy is named without its credentials, and its name is looked up instead', async () => {
+    vi.stubEnv('HTTPS_PROXY', `http://someone:hush@127.0.0.1:${await freePort()}`);
+    const result = await examine({ env: { PSD2_BASE_URL: 'https://no-such-bank.invalid' } });
+    vi.unstubAllEnvs();
+    expect(result.of('proxy').detail).toMatch(/^the bank is reached through 127\.0\.0\.1:\d+$/);
+    expect(result.of('DNS')).toEqual(found('skip', '127.0.0.1 is an address'));
+    expect(result.of('TLS').status).toBe('fail');
+    expect(JSON.stringify(result.of('TLS'))).not.toContain('hush');
+  });
+
+  it.each([
+    ['during the TLS handshake', true, Object.assign(new Error('reset'), { code: 'ECONNRESET' })],
+    ['after the TLS handshake, before it answered', false, new ClosedUnanswered('closed')],
+  ])('a bank that closes the connection %s has probably refused the QWAC', async (when, neverSent, cause) => {
+    const error = new Psd2Error('bank_unreachable', 'Lost', {
+      cause: new CallFailed('lost', { neverSent, passing: true, cause }),
+    });
+    const { of, failure } = await examine({ find: failing(error) });
+    const hint =
+      'The usual reason is that the bank refused the QWAC. Ask the bank whether it knows this QWAC and trusts the ' +
+      'authority that issued it. If the QWAC is right, try again later.';
+    expect(of('TLS')).toEqual(found('fail', `The bank closed the connection ${when}`, hint));
+    expect(failure).toMatchObject({ code: 'bank_unreachable', exitCode: 11, hint });
+  });
+
+  it.each([
+    ['another failure of the system', true, Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })],
+    ['a reset after bytes have left', false, Object.assign(new Error('reset'), { code: 'ECONNRESET' })],
+    ['no error of the system', true, 'reset'],
+  ])('%s is what it is', async (_, neverSent, cause) => {
+    const error = new Psd2Error('bank_unreachable', 'Lost', {
+      cause: new CallFailed('lost', { neverSent, passing: true, cause }),
+    });
+    const { of } = await examine({ find: failing(error) });
+    expect(of('TLS')).toEqual(found('fail', 'Lost'));
+  });
+
+  it('through a proxy, a reset says nothing about the bank', async () => {
+    const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+    const error = new Psd2Error('bank_unreachable', 'Lost', {
+      cause: new CallFailed('lost', { neverSent: true, passing: true, cause }),
+    });
+    vi.stubEnv('HTTPS_PROXY', 'http://127.0.0.1:1');
+    const { of } = await examine({ find: failing(error), env: { PSD2_BASE_URL: 'https://192.0.2.1' } });
+    vi.unstubAllEnvs();
+    expect(of('TLS')).toEqual(found('fail', 'Lost'));
+  });
+
+  it('an answer that cannot be trusted is judged, and its clock is not', async () => {
+    const find = failing(new Psd2Error('bank_answer', 'The answer is not signed', { hint: 'Ask the bank.' }));
+    const result = await examine({ find });
+    expect(result.of('TLS').status).toBe('ok');
+    expect(result.of('clock')).toEqual(found('skip', "the bank's answer can't be trusted"));
+    expect(result.of('authorize')).toEqual(found('fail', 'The answer is not signed', 'Ask the bank.'));
+    expect(result.failure).toMatchObject({ code: 'bank_answer' });
+  });
+});
+
+it('with a store that cannot be used, what is in it and the way to the bank are skipped', async () => {
+  const result = await examine({ env: { PSD2_STORE: 'postgres://127.0.0.1:1/none' } });
+  expect(result.of('store').status).toBe('fail');
+  for (const name of ['proxy', 'DNS', 'TLS', 'clock', 'authorize', 'token', 'consents', 'expiring'])
+    expect(result.of(name)).toEqual(found('skip', 'the store cannot be used'));
+  expect(result.failure).toMatchObject({ exitCode: 3 });
+});
+
+it('a login that has ended and a port that is busy are two failures, and all names are said', async () => {
+  const port = await freePort();
+  const other = createServer().listen(port, '127.0.0.1');
+  const ended = {
+    accessTokenExpiresAt: '2026-01-01T00:00:00Z',
+    refreshTokenExpiresAt: '2026-01-01T00:00:00Z',
+  };
+  await storeLogin(operator.open().context, ANNA, ended);
+  const result = await examine({ env: { PSD2_REDIRECT_URI: `http://127.0.0.1:${port}/callback` } });
+  other.close();
+  expect(result.of('token')).toEqual(
+    found('fail', `customer ${ANNA}: the login has ended`, 'Run: psd2 auth login'),
+  );
+  expect(result.failure).toMatchObject({
+    code: 'callback_port_busy',
+    message: `2 of ${result.names.length} checks failed: redirect port, token`,
+  });
+});
