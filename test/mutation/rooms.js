@@ -36,7 +36,7 @@ export const ROOMS = {
   exchange: {
     least: 95,
     mutate: ['src/bank/call/call.ts', 'src/bank/call/retries.ts', 'src/flows/refusals.ts'],
-    tests: ['test/bank'],
+    tests: ['test/bank', 'test/flows/refusals.test.ts'],
   },
   journal: {
     least: 95,

@@ -159,10 +159,11 @@ function addressIn({
   town,
   country,
 }: NonNullable<TransferOrder['payeeAddress']>) {
+  // JSON has no parts that are missing.
   return {
-    ...(street !== undefined && { streetName: street }),
-    ...(building !== undefined && { buildingNumber: building }),
-    ...(postcode !== undefined && { postCode: postcode }),
+    streetName: street,
+    buildingNumber: building,
+    postCode: postcode,
     townName: town,
     country,
   };

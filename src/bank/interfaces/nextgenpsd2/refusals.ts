@@ -155,7 +155,6 @@ const BY_OUR_CODE: Partial<Record<ErrorCode, Meaning>> = {
   too_many_calls: { code: 'too_many_calls', says: 'The bank allows no more calls at the moment' },
   reads_used_up: READS_USED_UP,
   certificate: certificate('The bank does not accept the certificate'),
-  config: { code: 'config', says: 'The bank does not accept how psd2 is set up for {call}', ...BANK_FILE },
   bank_refused: { code: 'bank_refused', says: 'The bank refused {call}' },
   bank_answer: { code: 'bank_answer', says: 'The bank gave no usable answer to {call}' },
   bank_failing: failing('The bank failed on {call}'),

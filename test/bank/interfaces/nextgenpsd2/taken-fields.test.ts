@@ -41,9 +41,9 @@ describe('a bank', () => {
     const made = initiationOf(texts, { description: 'Rent' });
     expect(fieldsOf(made)).toEqual([...NEEDED, 'remittanceInformationUnstructured'].sort());
     expect(made.endToEndId).toBe('');
-    expect(fieldsOf(initiationOf({ allowed: ['endToEndIdentification'] }))).toEqual(
-      [...NEEDED, 'endToEndIdentification'].sort(),
-    );
+    const named = initiationOf({ allowed: ['endToEndIdentification'] });
+    expect(fieldsOf(named)).toEqual([...NEEDED, 'endToEndIdentification'].sort());
+    expect(named.endToEndId).toBe('INV-7');
   });
 
   it.each<[string, NonNullable<BankFile['payments']>, object, string, string]>([

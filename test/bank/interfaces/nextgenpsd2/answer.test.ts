@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import type { BankCall } from '../../../../src/bank/call/call.ts';
+import {
+  ask,
+  readAnswer,
+  readDone,
+  readNothing,
+} from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
+import { messagesIn } from '../../../../src/bank/interfaces/nextgenpsd2/wire/messages.ts';
+import { TRANSACTION_ID } from './client.ts';
+import {
+  answered,
+  described,
+  errorOf,
+  failureOf,
+  type Scripted,
+  said,
+  scriptedCalls,
+  TPP_REQUEST_ID,
+} from './scripted.ts';
+
+// What psd2 understands of an answer: the messages in it, whose they are, and whether its content can be used.
+
+const READING: BankCall = {
+  method: 'GET',
+  path: '/v1/accounts',
+  facts: { reads: 'list', needsConsent: true, login: false },
+  transactionId: TRANSACTION_ID,
+};
+const PAYING: BankCall = {
+  method: 'POST',
+  path: '/v1/payments/sct',
+  facts: { reads: null, needsConsent: false, login: false },
+  transactionId: TRANSACTION_ID,
+  irrevocable: true,
+};
+const LOGIN: BankCall = {
+  ...PAYING,
+  path: '/token',
+  facts: { reads: null, needsConsent: false, login: true },
+};
+const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
+
+const messages = (...tppMessages: object[]) => ({ tppMessages });
+const error = (code: string, text = 'No') => ({ category: 'ERROR', code, text });
+const understood = async (call: BankCall, answer: Scripted) => (await answered(call, answer)).said;
+
+describe('an answer that psd2 understands', () => {
+  it('is a success without a refusal', async () => {
+    expect(await understood(READING, said({ accounts: [] }, 200, { 'x-request-id': 'r1' }))).toEqual({
+      json: { accounts: [] },
+      ...{ messages: [], meaning: null, decided: undefined, isBanks: false, requestId: 'r1' },
+      ...{ asksForSca: false, turnedAway: false, keepsToken: false, lasts: false },
+    });
+  });
+
+  it('has no id if it is longer than one, and no JSON if it is a page', async () => {
+    const page = { body: '<html>', headers: { 'x-request-id': 'r'.repeat(201) } };
+    expect(await understood(READING, page)).toMatchObject({ json: undefined, requestId: null });
+    const longest = { body: ' {} \n', headers: { 'x-request-id': 'r'.repeat(200) } };
+    expect(await understood(READING, longest)).toMatchObject({ json: {}, requestId: 'r'.repeat(200) });
+  });
+
+  it.each<[string, BankCall, Scripted, object]>([
+    ['an initiation', PAYING, said({ paymentId: 'p1' }, 201), { begun: 'p1' }],
+    ['an initiation that is refused', PAYING, said({ paymentId: 'p1' }, 400), {}],
+    ['an initiation whose id no header carries', PAYING, said({ paymentId: 'p 1' }, 201), {}],
+    ['a reading', READING, said({ paymentId: 'p1' }, 200), {}],
+  ])('%s: the log keeps the id of what it has begun', async (_, call, answer, begun) => {
+    const { begun: kept } = await understood(call, answer);
+    expect({ ...(kept !== undefined && { begun: kept }) }).toEqual(begun);
+  });
+
+  it.each<[string, BankCall, Scripted, boolean, boolean, boolean]>([
+    // Whose it is, whether the bank has not read the request, and whether the token stays.
+    ['a token that has expired', READING, said(messages(error('TOKEN_EXPIRED')), 401), true, true, false],
+    ['the same with HTTP 400', READING, said(messages(error('TOKEN_EXPIRED')), 400), true, false, false],
+    ['a consent', READING, said(messages(error('CONSENT_INVALID')), 401), true, false, true],
+    ['too many calls', READING, said(messages(error('ACCESS_EXCEEDED')), 429), true, true, true],
+    ['a signature', READING, said(messages(error('SIGNATURE_INVALID')), 400), true, true, true],
+    ['a certificate', READING, said(messages(error('CERTIFICATE_EXPIRED')), 403), true, true, true],
+    ['a gateway with 401', READING, { status: 401, body: 'No' }, false, false, false],
+    ['a gateway with 429', READING, { status: 429, body: 'No' }, false, false, false],
+    ['a text without a code', READING, said(messages({ text: 'No' }), 429), false, false, false],
+    ['an OAuth token', READING, said({ error: 'invalid_token' }, 401), true, true, false],
+    ['an OAuth token with 403', READING, said({ error: 'invalid_token' }, 403), false, false, false],
+    ['another OAuth error with 401', READING, said({ error: 'invalid_client' }, 401), false, false, false],
+    ['an OAuth error at the login', LOGIN, said({ error: 'invalid_grant' }, 400), true, false, true],
+  ])('refuses %s', async (_, call, answer, isBanks, turnedAway, keepsToken) => {
+    const got = await understood(call, answer);
+    expect([got.isBanks, got.turnedAway, got.keepsToken]).toEqual([isBanks, turnedAway, keepsToken]);
+  });
+
+  it('asks for SCA only if the bank file says so of a code', async () => {
+    const answer = said(messages(error('OWN')), 401);
+    const description = described({ errors: { OWN: 'sca_required' } });
+    expect((await answered(READING, answer, description)).said.asksForSca).toBe(true);
+    expect((await understood(READING, answer)).asksForSca).toBe(false);
+  });
+
+  it.each<[string, object, string | null | undefined]>([
+    ['the only one', messages(error('OWN')), 'OWN'],
+    ['the first that has a meaning', messages(error('OWN'), error('FORMAT_ERROR')), 'FORMAT_ERROR'],
+    [
+      'the first of two with a meaning',
+      messages(error('TOKEN_INVALID'), error('FORMAT_ERROR')),
+      'TOKEN_INVALID',
+    ],
+    ['the first with a code', messages({ text: 'No' }, error('OWN')), 'OWN'],
+    ['the first, if none has a code', messages({ text: 'One' }, { text: 'Two' }), null],
+    [
+      'no warning beside an error',
+      messages({ category: 'WARNING', code: 'FORMAT_ERROR' }, error('OWN')),
+      'OWN',
+    ],
+    ['a warning alone', messages({ category: 'WARNING', code: 'FORMAT_ERROR' }), 'FORMAT_ERROR'],
+    ['none', {}, undefined],
+  ])('the message that decides a refusal is %s', async (_, body, code) => {
+    const { decided } = await understood(READING, said(body, 400));
+    expect(decided === undefined ? undefined : decided.code).toBe(code);
+  });
+});
+
+describe('the messages of an answer', () => {
+  const message = (more: object) => ({ code: null, text: null, path: null, isError: true, ...more });
+  it.each<[string, unknown, object[]]>([
+    [
+      'of the standard',
+      messages(
+        { category: 'ERROR', code: 'A', path: 'body.x', text: 'T' },
+        { category: 'WARNING', code: 'B' },
+      ),
+      [message({ code: 'A', path: 'body.x', text: 'T' }), message({ code: 'B', isError: false })],
+    ],
+    ['in lower case, or without a category', messages({ category: 'error' }, {}), [message({}), message({})]],
+    ['that are none', { tppMessages: ['x', 1, null] }, []],
+    ['in another form', { tppMessages: { code: 'A' } }, []],
+    [
+      'beside others',
+      { ...messages(error('A')), error: 'B', code: 'C', title: 'D' },
+      [message({ code: 'A', text: 'No' })],
+    ],
+    [
+      'of OAuth',
+      { error: 'invalid_grant', error_description: 'Over', code: 'C' },
+      [message({ code: 'invalid_grant', text: 'Over', isOAuth: true })],
+    ],
+    [
+      'of OAuth, longer than a code',
+      { error: 'x'.repeat(201) },
+      [message({ code: 'x'.repeat(200), isOAuth: true })],
+    ],
+    ['an error that is no text', { error: { code: 'A' } }, []],
+    ['problem details', { title: 'T', detail: 'D', code: 'C' }, [message({ code: 'C', text: 'D' })]],
+    ['problem details with a title alone', { title: 'T' }, [message({ text: 'T' })]],
+    ['problem details with a code alone', { code: 'C' }, [message({ code: 'C' })]],
+    [
+      'problem details with further ones',
+      { title: 'T', additionalErrors: [{ code: 'A' }, { title: 'B' }, {}, 'x'] },
+      [message({ text: 'T' }), message({ code: 'A' }), message({ text: 'B' })],
+    ],
+    ['a title that is no text', { title: { a: 1 } }, []],
+    ['a code that is a number', { code: 42 }, []],
+    ['a list', [error('A')], []],
+    ['null', null, []],
+    ['a text', 'tppMessages', []],
+  ])('%s', (_, json, expected) => {
+    expect(messagesIn(json)).toEqual(expected);
+  });
+
+  it('are twenty at most', () => {
+    const many = Array.from({ length: 25 }, (_, at) => error(`A${at}`));
+    expect(messagesIn({ tppMessages: many }).map(({ code }) => code)).toEqual(
+      many.slice(0, 20).map(({ code }) => code),
+    );
+  });
+});
+
+describe('the content of an answer', () => {
+  const list = z.object({ accounts: z.array(z.object({ id: z.string('expected an id') })) });
+  const read = async (answer: Scripted) => readAnswer(await answered(READING, answer), list);
+
+  it('is what was asked for, with the headers and the messages of the bank', async () => {
+    const body = {
+      accounts: [{ id: 'a1', more: 1 }],
+      ...messages({ text: 'Soon', code: 'W1' }, { code: 'W2' }, {}),
+    };
+    expect(await read(said(body, 200, { date: 'today' }))).toEqual({
+      data: { accounts: [{ id: 'a1' }] },
+      ...{ headers: { date: 'today' }, status: 200 },
+      notices: [
+        { text: 'Soon', code: 'W1' },
+        { text: 'W2', code: 'W2' },
+      ],
+    });
+  });
+
+  it.each<[string, Scripted, string]>([
+    ['nothing', { status: 204 }, 'is not JSON: the answer is empty'],
+    [
+      'a page',
+      { body: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } },
+      'is not JSON: the answer is text/html',
+    ],
+    ['half of JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 'is not JSON'],
+    [
+      'half of JSON of another kind',
+      { body: '{', headers: { 'content-type': 'application/hal+json' } },
+      'is not JSON',
+    ],
+    ['no kind', { body: '{' }, 'is not JSON'],
+    [
+      'a kind without an end',
+      { body: '{', headers: { 'content-type': 'x'.repeat(101) } },
+      `is not JSON: the answer is ${'x'.repeat(100)}`,
+    ],
+    [
+      'a kind that begins with JSON',
+      { body: '{', headers: { 'content-type': 'json/x' } },
+      'is not JSON: the answer is json/x',
+    ],
+    ['null', { body: 'null' }, 'is no JSON object'],
+    ['a text', { body: '"x"' }, 'is no JSON object'],
+    ['a list', { body: '[]' }, 'has no usable content: Invalid input'],
+    ['no list', said({}), 'has no usable accounts: Invalid input'],
+    [
+      'an account without an id',
+      said({ accounts: [{ id: 'a' }, {}] }),
+      'has no usable accounts.1.id: expected an id',
+    ],
+  ])('cannot be used: %s', async (_, answer, says) => {
+    const status = answer.status ?? 200;
+    expect(await failureOf(read(answer))).toEqual({
+      ...{
+        code: 'bank_answer',
+        message: `The bank's answer to GET /v1/accounts ${says}`,
+        httpStatus: status,
+      },
+      ...IDS,
+    });
+  });
+
+  it('as a whole has no name', async () => {
+    const answer = await answered(READING, said({}));
+    const nothing = z.record(z.string(), z.unknown()).check(z.refine(() => false, 'expected more'));
+    expect(errorOf(() => readAnswer(answer, nothing))).toMatchObject({
+      message: "The bank's answer to GET /v1/accounts has no usable content: expected more",
+    });
+  });
+
+  it('an error has the id of the bank, and what it had been told to wait', async () => {
+    const headers = { 'x-request-id': 'r1', 'retry-after': `${'9'.repeat(41)}` };
+    const { bank } = scriptedCalls([said({}, 429, headers)]).calls;
+    expect(await failureOf(ask(bank, READING, list))).toEqual({
+      code: 'too_many_calls',
+      message: 'The bank allows no more calls at the moment (HTTP 429)',
+      ...{ hint: `The bank says: retry after ${'9'.repeat(40)}.`, httpStatus: 429, requestId: 'r1', ...IDS },
+    });
+  });
+
+  it('a failing bank that asks to wait is no bank with too many calls, and used-up readings come back tomorrow', async () => {
+    const headers = { 'retry-after': '5' };
+    const failing = await failureOf(read(said({}, 503, headers)));
+    expect(failing).toEqual({
+      ...{ code: 'bank_failing', message: 'The bank failed on GET /v1/accounts (HTTP 503)', httpStatus: 503 },
+      ...IDS,
+    });
+    expect(await failureOf(read(said(messages(error('ACCESS_EXCEEDED')), 429, headers)))).toMatchObject({
+      hint: expect.stringMatching(/^Read again tomorrow/),
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ['a text', { code: 'OWN', text: 'Not now.' }, ': Not now.'],
+    ['a text and a path', { code: 'OWN', text: 'Not now.', path: 'a.b' }, ': Not now (a.b)'],
+    ['a code alone', { code: 'OWN' }, ': OWN'],
+    ['a code and a path', { code: 'OWN', path: 'a.b' }, ': OWN (a.b)'],
+    ['a path alone', { path: 'a.b' }, ''],
+  ])('a refusal ends with %s', async (_, said400, end) => {
+    expect(await failureOf(read(said(messages(said400), 400)))).toMatchObject({
+      message: `The bank refused GET /v1/accounts (HTTP 400)${end}`,
+    });
+  });
+
+  it('a refused token that the call had is worth another try, and none without a token', async () => {
+    const answer = said(messages(error('TOKEN_EXPIRED')), 401);
+    const context = {
+      ...{ code: 'not_logged_in', message: 'The token of GET /v1/accounts has expired (HTTP 401): No' },
+      ...{ next: [['auth', 'login']], bankCode: 'TOKEN_EXPIRED', httpStatus: 401, ...IDS },
+      ...{ refusal: 'unread', isBanks: true },
+    };
+    expect(await failureOf(read(answer))).toEqual(context);
+    const withToken = await answered({ ...READING, bearer: 't1' }, answer);
+    expect(errorOf(() => readAnswer(withToken, list))).toEqual({ ...context, hadToken: true });
+    const forbidden = await answered({ ...READING, bearer: 't1' }, said(messages(error('FORBIDDEN')), 403));
+    expect(errorOf(() => readAnswer(forbidden, list))).not.toHaveProperty('hadToken');
+  });
+});
+
+describe('an answer whose content psd2 does not read', () => {
+  it.each<[string, Scripted, boolean]>([
+    ['nothing', { status: 204 }, true],
+    ['JSON', said({}), true],
+    ['JSON that is no object', { body: '1' }, true],
+    ['a page', { body: '<html>', headers: { 'content-type': 'text/html' } }, false],
+  ])('%s says that it is done', async (_, answer, isDone) => {
+    const got = await answered(READING, answer);
+    expect(readNothing(got)).toEqual({ notices: [] });
+    if (isDone) expect(readDone(got)).toEqual({ notices: [] });
+    else
+      expect(errorOf(() => readDone(got))).toEqual({
+        code: 'bank_answer',
+        message: "The bank's answer to GET /v1/accounts is not JSON: the answer is text/html",
+        ...{ httpStatus: 200, ...IDS },
+      });
+  });
+
+  it('is refused', async () => {
+    const got = await answered(READING, { status: 404 });
+    for (const read of [readNothing, readDone])
+      expect(errorOf(() => read(got))).toMatchObject({
+        message: 'The bank refused GET /v1/accounts (HTTP 404): the answer is empty',
+      });
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import {
+  initiationOf,
+  productOf,
+  productOfPayment,
+  refuseUntaken,
+} from '../../../../src/bank/interfaces/nextgenpsd2/initiation.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { parseDate } from '../../../../src/domain/calendar.ts';
+import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
+import type { TransferOrder } from '../../../../src/domain/transfer.ts';
+import { transferOrder } from '../../../domain/orders.ts';
+import { described, errorOf, scriptedCalls } from './scripted.ts';
+
+// What psd2 keeps of a payment before it sends anything: the bytes of the body, and what the bank file says of it.
+
+const BACK = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' };
+const NEW_ID = '01234567-89ab-4cde-8f01-23456789abcd';
+const IBAN = 'DE02100100109307118603';
+const PAYEE = 'IT60X0542811101000000123456';
+const date = (day: string) => parseDate('--date', day);
+const text = (value: string) => parseSepaText('--payee-town', value, 70);
+
+const PLAIN = { instant: false, type: null, reference: 'INV-7', fromIban: IBAN } as const;
+const SIMPLE = { ...PLAIN, description: '' } as const;
+const FIELDS = {
+  debtorAccount: { iban: IBAN },
+  instructedAmount: { currency: 'EUR', amount: '12.50' },
+  creditorAccount: { iban: PAYEE },
+  creditorName: 'Mario Rossi',
+};
+
+function initiated(
+  payments: NonNullable<BankFile['payments']>,
+  order: Partial<TransferOrder> = {},
+  sca: BankFile['sca'] = {},
+) {
+  const { calls } = scriptedCalls([], { payments, sca });
+  return initiationOf(calls, transferOrder({ ...PLAIN, ...order }), BACK, () => NEW_ID);
+}
+
+/** The body of a payment, with its fields in their order. */
+function bodyOf(payments: NonNullable<BankFile['payments']>, order: Partial<TransferOrder> = {}): unknown {
+  return JSON.parse(initiated(payments, order).body);
+}
+
+describe('the initiation of a transfer', () => {
+  it('has the fields of the standard, in its order, and what the bank file says', () => {
+    expect(initiated({})).toEqual({
+      service: 'payments',
+      product: 'sepa-credit-transfers',
+      endToEndId: 'INV-7',
+      body: JSON.stringify({
+        endToEndIdentification: 'INV-7',
+        ...FIELDS,
+        remittanceInformationUnstructured: 'Invoice 7',
+      }),
+      returnAddress: BACK.address,
+      returnState: 's1',
+      repeatMinutes: null,
+      needsLink: true,
+      executesWithoutSca: 'possible',
+    });
+  });
+
+  it('without a reference has an id of its own, without hyphens, and without a description no text', () => {
+    const endToEndId = '0123456789ab4cde8f0123456789abcd';
+    expect(initiated({}, { reference: null, description: '' })).toMatchObject({
+      endToEndId,
+      body: JSON.stringify({ endToEndIdentification: endToEndId, ...FIELDS }),
+    });
+    const { calls } = scriptedCalls([]);
+    const order = transferOrder({ ...PLAIN, reference: null });
+    expect(initiationOf(calls, order, BACK, () => 'x'.repeat(40)).endToEndId).toBe('x'.repeat(35));
+  });
+
+  it.each([
+    [{ repeat: 'same-answer', repeatMinutes: 60 }, {}, { repeatMinutes: 60 }],
+    [{ repeat: 'same-answer' }, {}, { repeatMinutes: null }],
+    [{ executesWithoutSca: 'never' }, {}, { executesWithoutSca: 'never' }],
+    [{}, { approaches: ['redirect', 'decoupled'] }, { needsLink: false }],
+    [{}, { approaches: ['decoupled'] }, { needsLink: false }],
+  ] as const)('keeps what the bank file says: %j %j', (payments, sca, kept) => {
+    const { approaches } = { approaches: ['redirect'] as const, ...sca };
+    expect(initiated(payments, {}, { approaches: [...approaches] })).toMatchObject({
+      ...{ repeatMinutes: null, needsLink: true, executesWithoutSca: 'possible' },
+      ...kept,
+    });
+  });
+
+  it('debits the product of an order without an IBAN of its own', () => {
+    const order = transferOrder({ instant: false, type: null, reference: 'INV-7', description: '' });
+    const { calls } = scriptedCalls([]);
+    expect(JSON.parse(initiationOf(calls, order, BACK, () => NEW_ID).body)).toMatchObject({
+      debtorAccount: { iban: '0000012345' },
+    });
+  });
+
+  it('has the parts of the address that the operator gave, and no other', () => {
+    const town = { town: text('Berlin'), country: 'DE' };
+    expect(bodyOf({}, { ...SIMPLE, payeeAddress: town })).toEqual({
+      endToEndIdentification: 'INV-7',
+      ...FIELDS,
+      creditorAddress: { townName: 'Berlin', country: 'DE' },
+    });
+    const full = { street: text('Ring'), building: text('7'), postcode: text('10115'), ...town };
+    expect(initiated({}, { ...SIMPLE, payeeAddress: full }).body).toBe(
+      JSON.stringify({
+        endToEndIdentification: 'INV-7',
+        ...FIELDS,
+        creditorAddress: {
+          ...{ streetName: 'Ring', buildingNumber: '7', postCode: '10115', townName: 'Berlin' },
+          country: 'DE',
+        },
+      }),
+    );
+  });
+
+  it('has the day only if it is a later one', () => {
+    const day = date('2026-11-25');
+    const later = { ...SIMPLE, executionDate: day, futureDated: true };
+    const plain = { endToEndIdentification: 'INV-7', ...FIELDS };
+    expect(bodyOf({ futureDays: 30 }, later)).toEqual({ ...plain, requestedExecutionDate: '2026-11-25' });
+    expect(bodyOf({ futureDays: 30 }, { ...later, futureDated: false })).toEqual(plain);
+  });
+});
+
+describe('the initiation of a standing order', () => {
+  const products = { 'periodic-payments': ['sepa-credit-transfers'] };
+  const start = date('2027-03-01');
+
+  const WHOLE = { startDate: '2027-03-01' };
+  it.each<[NonNullable<TransferOrder['standing']>, object]>([
+    [
+      { frequency: 'Monthly', end: null, day: null },
+      { ...WHOLE, frequency: 'Monthly' },
+    ],
+    [
+      { frequency: 'Weekly', end: date('2028-03-01'), day: null },
+      { ...WHOLE, endDate: '2028-03-01', frequency: 'Weekly' },
+    ],
+    [
+      { frequency: 'Monthly', end: null, day: 31 },
+      { ...WHOLE, frequency: 'Monthly', dayOfExecution: '31' },
+    ],
+  ])('%j', (standing, written) => {
+    expect(initiated({ products }, { ...SIMPLE, executionDate: start, futureDated: true, standing })).toEqual(
+      {
+        service: 'periodic-payments',
+        product: 'sepa-credit-transfers',
+        endToEndId: 'INV-7',
+        body: JSON.stringify({ endToEndIdentification: 'INV-7', ...FIELDS, ...written }),
+        ...{ returnAddress: BACK.address, returnState: 's1', repeatMinutes: null },
+        ...{ needsLink: true, executesWithoutSca: 'possible' },
+      },
+    );
+  });
+});
+
+describe('a field that the bank demands', () => {
+  it.each<[string, object]>([
+    ['debtorAccount.currency', { debtorAccount: { iban: IBAN, currency: 'EUR' } }],
+    ['creditorAccount.currency', { creditorAccount: { iban: PAYEE, currency: 'EUR' } }],
+    ['chargeBearer', { chargeBearer: 'SLEV' }],
+    ['instructionIdentification', { instructionIdentification: 'INV-7' }],
+    ['requestedExecutionDate', { requestedExecutionDate: '2026-11-21' }],
+    ['remittanceInformationUnstructured', { remittanceInformationUnstructured: 'INV-7' }],
+    ['creditorName', {}],
+    ['debtorAccount.iban', {}],
+  ])('%s is filled with what psd2 knows', (path, filled) => {
+    expect(bodyOf({ required: [path] }, SIMPLE)).toEqual({
+      endToEndIdentification: 'INV-7',
+      ...FIELDS,
+      ...filled,
+    });
+  });
+
+  it('has the text of the operator if there is one', () => {
+    expect(bodyOf({ required: ['remittanceInformationUnstructured'] })).toMatchObject({
+      remittanceInformationUnstructured: 'Invoice 7',
+    });
+  });
+
+  it('is there beside another one', () => {
+    const required = ['chargeBearer', 'creditorAccount.currency'];
+    expect(bodyOf({ required }, SIMPLE)).toEqual({
+      ...{ endToEndIdentification: 'INV-7', ...FIELDS, chargeBearer: 'SLEV' },
+      creditorAccount: { iban: PAYEE, currency: 'EUR' },
+    });
+  });
+
+  const OF_FILE = 'payments.required of the bank file names it.';
+  it.each([
+    ['purposeCode', OF_FILE],
+    ['constructor', OF_FILE],
+    ['ultimateDebtor.name', OF_FILE],
+    ['creditorName.first', OF_FILE],
+    [
+      'creditorAddress.townName',
+      "Give the payee's address with --payee-town, --payee-country and the options beside them.",
+    ],
+  ])('%s is refused if psd2 does not know it', (path, hint) => {
+    expect(errorOf(() => initiated({ required: [path] }))).toEqual({
+      ...{ code: 'usage', hint },
+      message: `This bank demands ${path} in a payment, and psd2 has no value for it`,
+    });
+  });
+});
+
+describe('a payment that the bank does not take', () => {
+  const TODAY = date('2026-11-21');
+  const planned = {
+    ...{ instant: false, urgent: false, executionDate: null, address: null, description: '' },
+  };
+  const refused = (payments: NonNullable<BankFile['payments']>, more: Partial<typeof planned> | object) =>
+    errorOf(() => refuseUntaken(described({ payments }).payments, { ...planned, ...more }, TODAY));
+
+  it('is an urgent one', () => {
+    expect(refused({}, { urgent: true })).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no urgent execution",
+    });
+  });
+
+  it('is one for a later day, where the bank takes no day', () => {
+    expect(refused({}, { executionDate: date('2026-11-22') })).toEqual({
+      code: 'invalid_date',
+      message: 'This bank takes no execution date, so 2026-11-22 is not possible',
+      hint: 'Leave out --date. payments.futureDays of the bank file says how far ahead a date may be.',
+    });
+  });
+
+  it('is one for a day after the last one that the bank takes', () => {
+    expect(refused({ futureDays: 10 }, { executionDate: date('2026-12-02') })).toEqual({
+      code: 'invalid_date',
+      message: 'This bank takes no execution date after 2026-12-01',
+    });
+  });
+
+  it('is one without the address that the bank wants', () => {
+    expect(refused({ address: 'required' }, {})).toEqual({
+      code: 'usage',
+      message: "This bank wants the payee's address",
+      hint: 'Give it with --payee-town and --payee-country, and --payee-street, --payee-building and --payee-postcode.',
+    });
+  });
+
+  it.each([
+    ['today, where the bank takes no day', {}, { executionDate: TODAY }],
+    ['on the last day that the bank takes', { futureDays: 10 }, { executionDate: date('2026-12-01') }],
+    ['with the address that the bank wants', { address: 'required' }, { address: { town: 'Berlin' } }],
+    ['without an address, where the bank wants none', {}, {}],
+  ] as const)('is none %s', (_, payments, more) => {
+    refuseUntaken(described({ payments }).payments, { ...planned, ...more }, TODAY);
+  });
+
+  it('is refused as an order, too, except for the first day of a standing order', () => {
+    const later = { executionDate: date('2027-03-01'), futureDated: true };
+    expect(errorOf(() => initiated({}, later))).toMatchObject({ code: 'invalid_date' });
+    expect(errorOf(() => initiated({}, { urgent: true }))).toMatchObject({ code: 'usage' });
+    expect(errorOf(() => initiated({ address: 'required' }))).toMatchObject({ code: 'usage' });
+    const standing = { frequency: 'Monthly', end: null, day: null } as const;
+    const products = { 'periodic-payments': ['sepa-credit-transfers'] };
+    expect(initiated({ products }, { ...later, standing }).service).toBe('periodic-payments');
+  });
+});
+
+describe('the product of a payment', () => {
+  const SEPA = ['instant-sepa-credit-transfers', 'sepa-credit-transfers', 'target-2-payments'];
+
+  it.each([
+    [{ instant: false, type: null }, 'sepa-credit-transfers'],
+    [{ instant: true, type: null }, 'instant-sepa-credit-transfers'],
+    [{ instant: true, type: 'INSTANT' }, 'instant-sepa-credit-transfers'],
+    [{ instant: false, type: 'target-2-payments' }, 'target-2-payments'],
+    [{ instant: false, type: 'instant-sepa-credit-transfers' }, 'instant-sepa-credit-transfers'],
+  ])('%j', (order, product) => {
+    expect(productOf(order, SEPA, 'payments')).toBe(product);
+  });
+
+  it.each([
+    [{ instant: true, type: null }, 'instant product', ['sepa-credit-transfers']],
+    [{ instant: false, type: null }, 'product', ['instant-sepa-credit-transfers']],
+    [{ instant: false, type: 'cross-border' }, 'product cross-border', ['sepa-credit-transfers', 'other']],
+  ] as const)('%j: the bank file has no %s', (order, what, products) => {
+    expect(errorOf(() => productOf(order, products, 'bulk-payments'))).toEqual({
+      code: 'usage',
+      message: `The bank file has no ${what} in payments.products.bulk-payments`,
+      hint: `It has: ${products.join(', ')}. Choose one with --type.`,
+    });
+  });
+
+  it('none at all: the bank file shows what it has', () => {
+    expect(errorOf(() => productOf({ instant: true, type: null }, [], 'periodic-payments'))).toEqual({
+      code: 'usage',
+      message: 'The bank file has no instant product in payments.products.periodic-payments',
+      hint: 'psd2 bank show prints what it has.',
+    });
+  });
+
+  it('a payment alone has none that is in XML, and a standing order none of a payment', () => {
+    const { payments } = described({
+      payments: {
+        products: {
+          payments: ['pain.001-sepa-credit-transfers', 'sepa-credit-transfers', 'own-pain.001'],
+          'periodic-payments': ['pain.001-standing', 'standing'],
+        },
+      },
+    });
+    expect(productOfPayment(payments, { instant: false })).toBe('sepa-credit-transfers');
+    expect(productOfPayment(payments, { instant: false, type: 'own-pain.001' })).toBe('own-pain.001');
+    expect(productOfPayment(payments, { instant: false }, 'periodic-payments')).toBe('standing');
+    const asked = { instant: false, type: 'pain.001-sepa-credit-transfers' };
+    expect(errorOf(() => productOfPayment(payments, asked))).toEqual({
+      code: 'usage',
+      message: 'The bank file has no product pain.001-sepa-credit-transfers in payments.products.payments',
+      hint: 'It has: sepa-credit-transfers, own-pain.001. Choose one with --type.',
+    });
+  });
+});

@@ -1,0 +1,412 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import type { BankCall } from '../../../../src/bank/call/call.ts';
+import { ask } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import type { ErrorContext } from '../../../../src/errors.ts';
+import { TRANSACTION_ID } from './client.ts';
+import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+
+// What psd2 tells the operator of each refusal: by the standard's code, by the bank file's word for a code, by the HTTP status.
+
+const READING: BankCall = {
+  method: 'GET',
+  path: '/v1/accounts/a1/balances?x=1',
+  facts: { reads: { account: 'a1', of: 'balances' }, needsConsent: true, login: false },
+  transactionId: TRANSACTION_ID,
+};
+const PAYING: BankCall = {
+  method: 'POST',
+  path: '/v1/payments/sepa-credit-transfers',
+  facts: { reads: null, needsConsent: false, login: false },
+  transactionId: TRANSACTION_ID,
+  irrevocable: true,
+};
+const LOGIN: BankCall = {
+  ...{ method: 'POST', path: '/token', transactionId: TRANSACTION_ID },
+  facts: { reads: null, needsConsent: false, login: true },
+};
+const READ = 'GET /v1/accounts/a1/balances';
+const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
+
+const refused = (code: string, status: number, text = 'Because') =>
+  said({ tppMessages: [{ category: 'ERROR', code, text }] }, status);
+
+const failure = (call: BankCall, answer: Scripted, file: Omit<BankFile, 'interface'> = {}) =>
+  failureOf(ask(scriptedCalls([answer], file).calls.bank, call, z.looseObject({})));
+
+const CONSENT = { hint: 'Ask the customer for a consent:', next: [['consent', 'request']] };
+const LOG_IN = { next: [['auth', 'login']] };
+const CERTIFICATE = {
+  hint: 'The bank checks the QWAC of the connection and the certificate of the signature. See both with:',
+  next: [['cert', 'check']],
+};
+const NAMES = {
+  hint: 'Check --psu-id, --psu-id-type and --psu-corporate-id: the customer knows them from the bank.',
+};
+const FILE = { hint: 'The bank file may say how this bank differs from the standard.' };
+const LATER = { hint: 'Try again later.' };
+const CONTENT = { refusal: 'content' } as const;
+const OTHER = { refusal: 'other' } as const;
+const UNREAD = { refusal: 'unread' } as const;
+const USED_UP = {
+  hint: 'Read again tomorrow. While the customer is present, --psu-ip says so, and readings do not count.',
+};
+
+type Row = [string, number, string, string, ErrorContext];
+
+describe('a code of the standard', () => {
+  it.each<Row>([
+    [
+      ...([
+        'CONSENT_UNKNOWN',
+        403,
+        'not_logged_in',
+        `The bank does not know the consent of ${READ}`,
+      ] as const),
+      { ...CONSENT, endsConsent: true, ...CONTENT },
+    ],
+    [
+      ...(['CONSENT_INVALID', 401, 'not_logged_in', `The consent does not cover ${READ}`] as const),
+      { ...CONSENT, endsConsent: true, ...CONTENT },
+    ],
+    [
+      ...(['CONSENT_EXPIRED', 401, 'not_logged_in', `The consent for ${READ} has ended`] as const),
+      { ...CONSENT, endsConsent: true, ...CONTENT },
+    ],
+    [
+      ...(['TOKEN_UNKNOWN', 401, 'not_logged_in', `The bank does not know the token of ${READ}`] as const),
+      { ...LOG_IN, ...UNREAD },
+    ],
+    [
+      ...(['TOKEN_INVALID', 401, 'not_logged_in', `The bank does not accept the token of ${READ}`] as const),
+      { ...LOG_IN, ...UNREAD },
+    ],
+    [
+      ...(['TOKEN_EXPIRED', 401, 'not_logged_in', `The token of ${READ} has expired`] as const),
+      { ...LOG_IN, ...UNREAD },
+    ],
+    [
+      'ACCESS_EXCEEDED',
+      429,
+      'too_many_calls',
+      'The bank allows no more readings of this consent today',
+      { ...USED_UP, lasts: true, ...UNREAD },
+    ],
+    [
+      'ACCESS_EXCEEDED',
+      400,
+      'too_many_calls',
+      'The bank allows no more readings of this consent today',
+      { ...USED_UP, lasts: true },
+    ],
+    [
+      ...(['CERTIFICATE_INVALID', 401, 'certificate', 'The bank does not accept the certificate'] as const),
+      { ...CERTIFICATE, ...UNREAD },
+    ],
+    [
+      'CERTIFICATE_EXPIRED',
+      401,
+      'certificate',
+      'The bank says that the certificate has expired',
+      { ...CERTIFICATE, ...UNREAD },
+    ],
+    [
+      'CERTIFICATE_BLOCKED',
+      401,
+      'certificate',
+      'The bank says that the certificate is blocked',
+      { ...CERTIFICATE, ...UNREAD },
+    ],
+    [
+      'CERTIFICATE_REVOKED',
+      401,
+      'certificate',
+      'The bank says that the certificate is revoked',
+      { ...CERTIFICATE, ...UNREAD },
+    ],
+    [
+      ...(['CERTIFICATE_MISSING', 401, 'certificate', 'The bank misses the certificate'] as const),
+      { ...CERTIFICATE, ...UNREAD },
+    ],
+    [
+      ...([
+        'ROLE_INVALID',
+        401,
+        'forbidden',
+        `The bank does not allow ${READ} to the roles in the certificate`,
+      ] as const),
+      { hint: 'See the roles with:', next: [['cert', 'inspect']], ...CONTENT },
+    ],
+    [
+      ...(['TIMESTAMP_INVALID', 400, 'config', `The bank does not accept the time of ${READ}`] as const),
+      { hint: "Check this computer's clock, and headers.date of the bank file.", ...CONTENT },
+    ],
+    [
+      'PSU_CREDENTIALS_INVALID',
+      401,
+      'forbidden',
+      'The bank does not know the customer, or has blocked them',
+      { ...NAMES, ...CONTENT },
+    ],
+    [
+      'CORPORATE_ID_INVALID',
+      401,
+      'forbidden',
+      'The bank does not know the company of the customer',
+      { ...NAMES, ...CONTENT },
+    ],
+    ['FORBIDDEN', 403, 'forbidden', `The bank does not allow ${READ}`, CONTENT],
+    [
+      ...([
+        'SERVICE_BLOCKED',
+        403,
+        'forbidden',
+        'The bank has blocked this service for the customer',
+      ] as const),
+      { hint: 'Only the customer can ask the bank why.', ...CONTENT },
+    ],
+    [
+      ...(['FORMAT_ERROR', 400, 'bank_refused', `The bank does not accept the form of ${READ}`] as const),
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      ...([
+        'PARAMETER_NOT_SUPPORTED',
+        400,
+        'bank_refused',
+        `The bank does not have a parameter of ${READ}`,
+      ] as const),
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      'PARAMETER_NOT_CONSISTENT',
+      400,
+      'bank_refused',
+      `The parameters of ${READ} do not fit together for the bank`,
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      'REQUESTED_FORMATS_INVALID',
+      406,
+      'bank_refused',
+      `The bank has no answer to ${READ} in the format that psd2 accepts`,
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      ...(['SERVICE_INVALID', 405, 'bank_refused', `The bank does not have the service of ${READ}`] as const),
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      ...([
+        'PRODUCT_INVALID',
+        403,
+        'bank_refused',
+        'The bank does not offer this product to the customer',
+      ] as const),
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      ...(['PRODUCT_UNKNOWN', 404, 'bank_refused', 'The bank does not have this product'] as const),
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      'SESSIONS_NOT_SUPPORTED',
+      400,
+      'bank_refused',
+      'The bank does not combine services in one session',
+      { ...FILE, ...CONTENT },
+    ],
+    [
+      ...(['PERIOD_INVALID', 400, 'bank_refused', `The bank does not take the days of ${READ}`] as const),
+      { hint: 'Choose others with --from and --to.', ...CONTENT },
+    ],
+    [
+      ...(['RESOURCE_UNKNOWN', 404, 'bank_refused', `The bank does not know what ${READ} is about`] as const),
+      {
+        hint: 'See the accounts that the consent covers, or ask the customer for another consent:',
+        next: [
+          ['accounts', 'list'],
+          ['consent', 'request'],
+        ],
+        ...OTHER,
+      },
+    ],
+    ['RESOURCE_EXPIRED', 403, 'bank_refused', `What ${READ} is about has expired at the bank`, OTHER],
+    ['RESOURCE_BLOCKED', 400, 'bank_refused', `What ${READ} is about is blocked at the bank`, CONTENT],
+    ['RESOURCE_BLOCKED', 409, 'bank_refused', `What ${READ} is about is blocked at the bank`, OTHER],
+    ['RESOURCE_BLOCKED', 412, 'bank_refused', `What ${READ} is about is blocked at the bank`, OTHER],
+    ['STATUS_INVALID', 400, 'bank_refused', `The bank does not allow ${READ} in the present state`, OTHER],
+    ['SCA_METHOD_UNKNOWN', 400, 'bank_refused', 'The bank does not know the way to authenticate', CONTENT],
+    ['SCA_INVALID', 400, 'bank_refused', 'The bank does not accept the authentication', CONTENT],
+    ['INTERNAL_SERVER_ERROR', 400, 'bank_failing', `The bank failed on ${READ}`, LATER],
+    ['SERVICE_UNAVAILABLE', 503, 'bank_failing', `The bank is not available for ${READ}`, LATER],
+  ])('%s with HTTP %i', async (bankCode, status, code, message, context) => {
+    expect(await failure(READING, refused(bankCode, status))).toEqual({
+      ...{ code, message: `${message} (HTTP ${status}): Because`, httpStatus: status, bankCode },
+      ...{ ...IDS, ...context, isBanks: true },
+    });
+  });
+
+  it.each<[string, number, string, ErrorContext]>([
+    ['PERIOD_INVALID', 400, 'The bank does not take the days of', CONTENT],
+    ['RESOURCE_UNKNOWN', 404, 'The bank does not know what', OTHER],
+    ['CONSENT_INVALID', 400, 'The consent does not cover', { ...CONSENT, ...CONTENT }],
+  ])(
+    '%s about no reading has no advice about readings, and ends no consent',
+    async (bankCode, status, begins, context) => {
+      const { message, code, ...rest } = {
+        message: '',
+        code: '',
+        ...(await failure(PAYING, refused(bankCode, status))),
+      };
+      expect(message.startsWith(begins)).toBe(true);
+      expect(rest).toEqual({ httpStatus: status, bankCode, ...IDS, ...context, isBanks: true });
+      expect(code).not.toBe('');
+    },
+  );
+
+  it('a call that reads nothing is not used up for the day', async () => {
+    expect(await failure(PAYING, refused('ACCESS_EXCEEDED', 400))).toEqual({
+      code: 'too_many_calls',
+      message: 'The bank allows no more calls at the moment (HTTP 400): Because',
+      ...{ hint: 'Wait, then try again.', httpStatus: 400, bankCode: 'ACCESS_EXCEEDED' },
+      ...{ ...IDS, isBanks: true },
+    });
+  });
+});
+
+describe("the bank file's word for a code", () => {
+  const money = 'POST /v1/payments/sepa-credit-transfers';
+  type Ours = NonNullable<BankFile['errors']>[string];
+  it.each<[Ours, string, ErrorContext]>([
+    ['invalid_iban', `The bank does not accept an IBAN of ${money}`, CONTENT],
+    ['invalid_amount', `The bank does not accept the amount of ${money}`, CONTENT],
+    ['invalid_date', `The bank does not accept a date of ${money}`, CONTENT],
+    ['invalid_product_id', `The bank does not accept the account of ${money}`, CONTENT],
+    ['invalid_text', `The bank does not accept a text of ${money}`, CONTENT],
+    ['duplicate_reference', `The bank knows the reference of ${money} already`, CONTENT],
+    ['further_data_needed', `The bank wants further data for ${money}`, CONTENT],
+    ['login_refused', `The bank did not log the customer in for ${money}`, CONTENT],
+    ['outcome_unknown', `The bank does not say what became of ${money}`, {}],
+    [
+      'not_logged_in',
+      `The bank does not accept the token or the client for ${money}`,
+      { ...LOG_IN, ...CONTENT },
+    ],
+    ['forbidden', `The bank does not allow ${money}`, CONTENT],
+    [
+      'sca_required',
+      `The bank requires the customer to authenticate again before ${money}`,
+      { ...CONSENT, ...CONTENT },
+    ],
+    ['not_authorised', `The customer did not authorise ${money}`, CONTENT],
+    ['authorisation_expired', `The customer did not authorise ${money} in time`, CONTENT],
+    ['too_many_calls', 'The bank allows no more calls at the moment', {}],
+    ['certificate', 'The bank does not accept the certificate', { ...CERTIFICATE, ...CONTENT }],
+    ['bank_refused', `The bank refused ${money}`, CONTENT],
+    ['bank_answer', `The bank gave no usable answer to ${money}`, {}],
+    ['bank_failing', `The bank failed on ${money}`, LATER],
+    ['payment_failed', `The bank did not carry out ${money}`, CONTENT],
+  ])('%s', async (ours, message, context) => {
+    expect(await failure(PAYING, refused('OWN-7', 400), { errors: { 'OWN-7': ours } })).toEqual({
+      ...{ code: ours, message: `${message} (HTTP 400): Because`, httpStatus: 400, bankCode: 'OWN-7' },
+      ...{ ...IDS, ...context, isBanks: true },
+    });
+  });
+
+  it('reads_used_up: nothing more is read today', async () => {
+    expect(await failure(READING, refused('OWN-7', 400), { errors: { 'OWN-7': 'reads_used_up' } })).toEqual({
+      code: 'too_many_calls',
+      message: 'The bank allows no more readings of this consent today (HTTP 400): Because',
+      ...{ ...USED_UP, lasts: true, httpStatus: 400, bankCode: 'OWN-7', ...IDS, isBanks: true },
+    });
+  });
+
+  it('comes before that of the standard, also for a signature', async () => {
+    const errors = { SIGNATURE_INVALID: 'forbidden', FORMAT_ERROR: 'invalid_iban' } as const;
+    expect(await failure(PAYING, refused('SIGNATURE_INVALID', 400), { errors })).toMatchObject({
+      code: 'forbidden',
+    });
+    expect(await failure(PAYING, refused('FORMAT_ERROR', 400), { errors })).toMatchObject({
+      code: 'invalid_iban',
+    });
+  });
+});
+
+describe('a refused signature', () => {
+  const DIFFER =
+    'Banks differ most in keyId: try signing.keyId with serial hex or decimal, case lower or upper, dn issuer or subject, format rfc2253 or rfc1779, spaces keep, percent or strip, separator "," or ", "; or form sn, or organization-id. psd2 api with --dry-run shows what a call signs.';
+  const ACCEPT = `The bank does not accept the signature of ${READ}`;
+  const SIGNED =
+    'psd2 signed with rsa-sha256: digest, x-request-id, psu-id if it is sent, psu-corporate-id if it is sent, tpp-redirect-uri if it is sent.';
+
+  it.each<[string, BankFile['signing'], string, string]>([
+    [
+      'SIGNATURE_INVALID',
+      {},
+      ACCEPT,
+      `${SIGNED} keyId has the form sn-ca with a hex serial, lower case, the issuer in rfc2253, spaces: keep.`,
+    ],
+    [
+      'KID_MISSING',
+      { keyId: { form: 'organization-id' } },
+      ACCEPT,
+      `${SIGNED} keyId has the form organization-id.`,
+    ],
+    [
+      'SIGNATURE_MISSING',
+      { when: 'never' },
+      `The bank misses the signature of ${READ}`,
+      'psd2 did not sign, because signing.when of the bank file is never.',
+    ],
+    [
+      'SIGNATURE_INVALID',
+      { algorithm: 'rsa-sha512', headers: ['digest', 'date'], ifSent: [], when: 'with-body' },
+      ACCEPT,
+      'psd2 signed with rsa-sha512: digest, date. keyId has the form sn-ca with a hex serial, lower case, the issuer in rfc2253, spaces: keep.',
+    ],
+  ])('%s, with the bank file %j', async (bankCode, signing, message, did) => {
+    expect(await failure(READING, refused(bankCode, 401), { signing })).toEqual({
+      ...{ code: 'config', message: `${message} (HTTP 401): Because`, httpStatus: 401, bankCode },
+      ...{ hint: `${did} ${DIFFER}`, refusal: 'unread', isBanks: true, ...IDS },
+    });
+  });
+});
+
+describe('an HTTP status without a code', () => {
+  const FORBIDDEN = {
+    hint: 'The certificate may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
+    next: [['consent', 'request']],
+  };
+  const CLIENT = {
+    hint: 'Check the OAuth client: oauth.clientId and oauth.clientAuth of the bank file.',
+  };
+  const SLOW = { hint: 'Wait, then try again.' };
+  const TOKEN = 'The bank does not accept the token or the client for';
+  it.each<[number, BankCall, string, string, ErrorContext]>([
+    [400, READING, 'bank_refused', `The bank refused ${READ}`, CONTENT],
+    [417, READING, 'bank_refused', `The bank refused ${READ}`, CONTENT],
+    [422, READING, 'bank_refused', `The bank refused ${READ}`, CONTENT],
+    [404, READING, 'bank_refused', `The bank refused ${READ}`, OTHER],
+    [408, READING, 'bank_refused', `The bank refused ${READ}`, {}],
+    [409, READING, 'bank_refused', `The bank refused ${READ}`, OTHER],
+    [499, READING, 'bank_refused', `The bank refused ${READ}`, OTHER],
+    [401, READING, 'not_logged_in', `${TOKEN} ${READ}`, LOG_IN],
+    [401, LOGIN, 'not_logged_in', `${TOKEN} POST /token`, CLIENT],
+    [403, READING, 'forbidden', `The bank does not allow ${READ}`, { ...FORBIDDEN, ...OTHER }],
+    [420, READING, 'too_many_calls', 'The bank allows no more calls at the moment', SLOW],
+    [429, READING, 'too_many_calls', 'The bank allows no more calls at the moment', SLOW],
+    [500, READING, 'bank_failing', `The bank failed on ${READ}`, {}],
+    [599, READING, 'bank_failing', `The bank failed on ${READ}`, {}],
+    [300, READING, 'bank_answer', `The bank answered ${READ} with a redirect. psd2 does not follow it`, {}],
+    [302, READING, 'bank_answer', `The bank answered ${READ} with a redirect. psd2 does not follow it`, {}],
+    [399, READING, 'bank_answer', `The bank answered ${READ} with a redirect. psd2 does not follow it`, {}],
+    [199, READING, 'bank_refused', `The bank refused ${READ}`, {}],
+  ])('%i', async (status, call, code, message, context) => {
+    expect(await failure(call, { status })).toEqual({
+      ...{ code, message: `${message} (HTTP ${status}): the answer is empty`, httpStatus: status },
+      ...{ ...IDS, ...context },
+    });
+  });
+});

@@ -1,0 +1,104 @@
+import { type BankCall, type Notice, openCaller } from '../../../../src/bank/call/call.ts';
+import { type NextGenAnswer, understand } from '../../../../src/bank/interfaces/nextgenpsd2/answer.ts';
+import type { Calls } from '../../../../src/bank/interfaces/nextgenpsd2/calls.ts';
+import { oauthOf } from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
+import { pathsOf } from '../../../../src/bank/interfaces/nextgenpsd2/paths.ts';
+import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
+import { type BankFile, bankFile } from '../../../../src/bank-file/schema.ts';
+import { Psd2Error } from '../../../../src/errors.ts';
+import { APPLICATION_NAME } from '../../recorded-bank.ts';
+
+// The calls of the interface without a connection: the answers are a script, and the requests are not composed.
+
+export const ORIGIN = 'https://bank.example';
+export const TPP_REQUEST_ID = 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff';
+/** The day on which the scripted bank is called. */
+export const NOW = new Date('2026-11-21T12:00:00Z');
+
+export interface Scripted {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** What a bank file says, with the standard for the rest. */
+export function described(file: Omit<BankFile, 'interface'> = {}) {
+  return bankFile.parse({ interface: 'nextgenpsd2', ...file });
+}
+
+/** An answer as psd2 has received it, with what it understood. */
+export async function answered(
+  call: BankCall,
+  { status = 200, headers = {}, body = '' }: Scripted,
+  description = described(),
+): Promise<NextGenAnswer> {
+  const answer = { status, headers, body: Buffer.from(body) };
+  const said = await understand(answer, call, description);
+  return { ...answer, call, tppRequestId: TPP_REQUEST_ID, said };
+}
+
+/** Calls that get these answers, in this order. */
+export function scriptedCalls(
+  answers: readonly Scripted[],
+  file: Omit<BankFile, 'interface'> = {},
+  consents?: ConsentSource,
+) {
+  const description = described(file);
+  const sent: BankCall[] = [];
+  const notices: Notice[] = [];
+  const bank = openCaller(
+    async (call) => {
+      const answer = answers[sent.length];
+      sent.push(call);
+      if (!answer) throw new TypeError(`The script has no answer to ${call.method} ${call.path}`);
+      return answered(call, answer, description);
+    },
+    (notice) => void notices.push(notice),
+  );
+  const base = { origin: ORIGIN, pathPrefix: '', version: description.api.version };
+  const identity: Calls['settings']['identity'] = {
+    applicationName: APPLICATION_NAME,
+    signer: () => Promise.reject(new TypeError('Nothing is signed here')),
+    get signingCertificate(): never {
+      throw new TypeError('Nothing is signed here');
+    },
+    get qwacCertificate(): never {
+      throw new TypeError('There is no connection here');
+    },
+    tppCertificate: 'none',
+  };
+  const calls: Calls = {
+    ...{ bank, description, paths: pathsOf(description), base, cards: new Set<string>() },
+    settings: { consents, identity, now: () => NOW },
+  };
+  return { calls, oauth: oauthOf(bank, description, base), sent, notices };
+}
+
+/** An answer in JSON. */
+export function said(body: unknown, status = 200, headers: Record<string, string> = {}): Scripted {
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/** All that an error tells: its code, its message, its advice, and the context of the call. */
+export function told(error: unknown): object {
+  if (!(error instanceof Psd2Error)) throw error;
+  return { code: error.code, message: error.message, ...error.context };
+}
+
+/** What the error of a call tells. @throws TypeError if the call succeeds */
+export async function failureOf(call: Promise<unknown>): Promise<object> {
+  return call.then(
+    () => Promise.reject(new TypeError('The call succeeded')),
+    (error: unknown) => told(error),
+  );
+}
+
+/** What the error of some work tells. @throws TypeError if it succeeds */
+export function errorOf(work: () => unknown): object {
+  try {
+    work();
+  } catch (error) {
+    return told(error);
+  }
+  throw new TypeError('It succeeded');
+}

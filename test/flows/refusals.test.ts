@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type ErrorContext, Psd2Error } from '../../src/errors.ts';
+import {
+  isAboutContent,
+  isBanksRefusal,
+  isInterruption,
+  isOvertaken,
+  isRefusal,
+  isTurningAway,
+} from '../../src/flows/refusals.ts';
+
+// What an error says about a call that may have moved money: whether it had no effect, and who says so.
+
+const error = (context: ErrorContext) => new Psd2Error('bank_refused', 'The bank refused it', context);
+
+describe('an error of a call', () => {
+  it.each<[string, ErrorContext, { refusal: boolean; banks: boolean; away: boolean; content: boolean }]>([
+    [
+      'the bank refused the content',
+      { refusal: 'content', isBanks: true },
+      { refusal: true, banks: true, away: false, content: true },
+    ],
+    [
+      'somebody refused the content',
+      { refusal: 'content' },
+      { refusal: true, banks: false, away: false, content: true },
+    ],
+    [
+      'the bank refused it for another reason',
+      { refusal: 'other', isBanks: true },
+      { refusal: true, banks: true, away: false, content: false },
+    ],
+    [
+      'somebody refused it for another reason',
+      { refusal: 'other' },
+      { refusal: true, banks: false, away: false, content: false },
+    ],
+    [
+      'the bank turned it away',
+      { refusal: 'unread', isBanks: true },
+      { refusal: false, banks: false, away: true, content: false },
+    ],
+    [
+      'somebody turned it away',
+      { refusal: 'unread' },
+      { refusal: false, banks: false, away: false, content: false },
+    ],
+    ['the bank failed', { isBanks: true }, { refusal: false, banks: false, away: false, content: false }],
+    ['nobody knows', {}, { refusal: false, banks: false, away: false, content: false }],
+  ])('%s', (_, context, says) => {
+    const failed = error(context);
+    expect({
+      refusal: isRefusal(failed),
+      banks: isBanksRefusal(failed),
+      away: isTurningAway(failed),
+      content: isAboutContent(failed),
+    }).toEqual(says);
+  });
+
+  it.each([
+    new TypeError('A fault'),
+    { refusal: 'content', isBanks: true },
+    { refusal: 'unread', isBanks: true },
+    { code: 'overtaken' },
+    undefined,
+  ])('%o is no refusal, and nobody has taken over the flow', (other) => {
+    expect([isRefusal, isBanksRefusal, isTurningAway, isOvertaken].map((is) => is(other))).toEqual([
+      ...[false, false, false, false],
+    ]);
+  });
+
+  it('another psd2 has taken over the flow, and nothing else has happened to it', () => {
+    const overtaken = new Psd2Error('overtaken', 'Another psd2 works on it');
+    expect([isOvertaken(overtaken), isOvertaken(error({})), isRefusal(overtaken)]).toEqual([
+      ...[true, false, false],
+    ]);
+  });
+
+  it('Ctrl-C, and a fault that nobody expected, say nothing about the bank', () => {
+    const errors = [
+      new Psd2Error('interrupted', 'Ctrl-C'),
+      new Error('no turn any more'),
+      'a text',
+      new Psd2Error('bank_unreachable', 'Nobody listens'),
+      error({ refusal: 'content' }),
+    ];
+    expect(errors.map(isInterruption)).toEqual([true, true, true, false, false]);
+  });
+});
