@@ -1,0 +1,502 @@
+import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../../../src/bank/call/call.ts';
+import { basketsOf } from '../../../../src/bank/interfaces/nextgenpsd2/baskets.ts';
+import { paymentCalls } from '../../../../src/bank/interfaces/nextgenpsd2/payment-calls.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import type { Initiation } from '../../../../src/domain/operation.ts';
+import type { TransferOrder } from '../../../../src/domain/transfer.ts';
+import { transferOrder } from '../../../domain/orders.ts';
+import { silent, TRANSACTION_ID } from './client.ts';
+import { errorOf, failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+
+// Each call about a payment or a signing basket: what psd2 sends, and what it makes of the answer.
+
+const BACK = 'http://127.0.0.1:8910/callback?state=s1';
+const INITIATION: Initiation = {
+  ...{ service: 'payments', product: 'sct', endToEndId: 'INV-7', body: '{"a":1}' },
+  ...{ returnAddress: BACK, returnState: 's1', repeatMinutes: null, needsLink: true },
+  executesWithoutSca: 'possible',
+};
+const PLAIN = transferOrder({ instant: false, type: null });
+const SELF = '/v1/payments/sct/p1';
+const ABOUT = { reads: null, needsConsent: false, login: false, ofPayment: TRANSACTION_ID };
+const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
+
+interface Made {
+  order?: Partial<TransferOrder>;
+  initiation?: Partial<Initiation>;
+  isBulk?: boolean;
+  authorisedBy?: string;
+  file?: Omit<BankFile, 'interface'>;
+}
+
+function made(answers: Scripted[], { order = {}, initiation = {}, file = {}, ...more }: Made = {}) {
+  const script = scriptedCalls(answers, file);
+  const calls = paymentCalls({
+    ...{ ...script.calls, oauth: script.oauth, order: { ...PLAIN, ...order }, transactionId: TRANSACTION_ID },
+    ...{ initiation: { ...INITIATION, ...initiation }, ...more },
+  });
+  return { ...script, calls };
+}
+
+/** A call about the payment. */
+const about = (method: BankCall['method'], path: string, more: object = {}) => ({
+  ...{ method, path, facts: ABOUT, transactionId: TRANSACTION_ID, ...more },
+});
+const page = (text: string) => ({ body: text, headers: { 'content-type': 'application/xml' } });
+const REPORT = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><GrpSts>ACSP</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`;
+
+describe('an initiation', () => {
+  const received = (more: object, headers = {}) =>
+    said({ transactionStatus: 'RCVD', paymentId: 'p1', ...more }, 201, headers);
+  const VERIFIED = {
+    ...{ resourceId: 'p1', totalAmount: null, commissions: null, bankName: null },
+    ...{ nextStep: 'authorisation', bank: { transactionStatus: 'RCVD', scaStatus: null } },
+    links: { approach: null },
+  };
+  const eur = (amount: string) => ({ amount, currency: 'EUR' });
+
+  it.each<[string, Made, object]>([
+    ['in JSON', {}, {}],
+    ['in XML', { initiation: { body: '<Document/>' } }, { 'content-type': 'application/xml' }],
+    [
+      'for a signing basket',
+      { initiation: { forBasket: true } },
+      { 'tpp-explicit-authorisation-preferred': 'true' },
+    ],
+  ])('%s sends its bytes, and can be sent only once', async (_, what, headers) => {
+    const { calls, sent } = made([received({})], what);
+    expect(await calls.verify(silent)).toEqual(VERIFIED);
+    expect(sent).toEqual([
+      {
+        ...{ method: 'POST', path: '/v1/payments/sct', body: what.initiation?.body ?? '{"a":1}', headers },
+        facts: { reads: null, needsConsent: false, login: false },
+        ...{ transactionId: TRANSACTION_ID, beforeSend: silent, redirectUri: BACK, irrevocable: true },
+      },
+    ]);
+  });
+
+  it.each<[string, object, object]>([
+    ['fees', { transactionFees: eur('1.50') }, { commissions: eur('1.50') }],
+    ['a fee for the exchange', { currencyConversionFee: eur('2.50') }, { commissions: eur('2.50') }],
+    [
+      'both, of which the fees count',
+      { transactionFees: eur('1.50'), currencyConversionFee: eur('2.50') },
+      { commissions: eur('1.50') },
+    ],
+    ['an amount of all', { estimatedTotalAmount: eur('14.00') }, { totalAmount: eur('14.00') }],
+    ['fees that are none', { transactionFees: 'much' }, {}],
+    [
+      'a message to the customer',
+      { psuMessage: 'Use the app' },
+      { messages: ['Use the app'], links: { approach: null, message: 'Use the app' } },
+    ],
+    [
+      'messages to psd2 and to the customer',
+      { tppMessages: [{ text: 'Late' }, { code: 'W1' }], psuMessage: 'Hi' },
+      { messages: ['Late', 'W1', 'Hi'], links: { approach: null, message: 'Hi' } },
+    ],
+    [
+      'an SCA status',
+      { scaStatus: 'received' },
+      { bank: { transactionStatus: 'RCVD', scaStatus: 'received' } },
+    ],
+    [
+      'a payment that is rejected',
+      { transactionStatus: 'RJCT' },
+      {
+        bank: { transactionStatus: 'RJCT', scaStatus: null },
+        links: { approach: null, isDone: true },
+        isRejected: true,
+      },
+    ],
+    [
+      'a payment that is executed already',
+      { transactionStatus: 'ACSC' },
+      { bank: { transactionStatus: 'ACSC', scaStatus: null }, links: { approach: null, isDone: true } },
+    ],
+    [
+      'a link to another host',
+      { _links: { scaStatus: { href: 'https://evil.example/x' } } },
+      {
+        links: { approach: null, unusable: "The bank's link scaStatus leads to another host: evil.example" },
+      },
+    ],
+  ])('is answered with %s', async (_, answer, verified) => {
+    expect(await made([received(answer)]).calls.verify(silent)).toEqual({ ...VERIFIED, ...verified });
+  });
+
+  it('is answered without an id: nobody knows what became of it', async () => {
+    expect(await failureOf(made([said({ transactionStatus: 'RCVD' }, 201)]).calls.verify(silent))).toEqual({
+      code: 'bank_answer',
+      message: "The bank's answer to POST /v1/payments/sct has no usable paymentId: expected a text",
+      ...{ httpStatus: 201, ...IDS },
+    });
+  });
+
+  it('has no further step', async () => {
+    expect(await failureOf(made([]).calls.verifyFurther('p1', 's', 'd', silent))).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no further steps of a verification",
+    });
+  });
+});
+
+describe('the name and the settlement of a payment', () => {
+  const standing = { frequency: 'Monthly', end: null, day: null } as const;
+  it.each<[string, Made, boolean]>([
+    ['transfer', {}, false],
+    ['transfer', { order: { instant: true } }, true],
+    ['transfer', { order: { instant: true, futureDated: true } }, false],
+    ['standing order', { order: { standing } }, false],
+    ['bulk payment', { isBulk: true, order: { standing } }, false],
+    ['bulk payment', { isBulk: true, order: { instant: true } }, true],
+  ])('%s, %j: settles %s', async (name, what, settles) => {
+    const { calls } = made([said({ transactionStatus: 'PART' })], what);
+    expect([calls.name, calls.execute]).toEqual([name, null]);
+    expect(await calls.executionStatus?.('p1')).toEqual(
+      settles
+        ? {
+            ...{ executionStatus: 'PART', executionStatusDescription: null },
+            status: what.isBulk ? 'OK' : 'PENDING',
+          }
+        : undefined,
+    );
+  });
+
+  it('the bank file says which statuses settle', async () => {
+    const file = { payments: { final: ['ACSP' as const] } };
+    const { calls } = made([said({ transactionStatus: 'ACSP' })], { order: { instant: true }, file });
+    expect(await calls.executionStatus?.('p1')).toMatchObject({ status: 'OK' });
+  });
+});
+
+describe('the status of a payment', () => {
+  it.each([{}, { paymentId: 'p1' }])('decides, with %j', async (more) => {
+    const { calls, sent } = made([said({ transactionStatus: 'ACTC', ...more })], {
+      order: { futureDated: true },
+    });
+    expect(await calls.sca?.status('p1', 'another transaction')).toMatchObject({ became: 'ordered' });
+    expect(sent).toEqual([about('GET', `${SELF}/status`, { decides: true })]);
+  });
+
+  it('of a payment in a basket says whose SCA it is', async () => {
+    const { calls, sent } = made([said({ transactionStatus: 'RCVD' })], { authorisedBy: 'of the basket' });
+    await calls.sca?.status('p1', TRANSACTION_ID);
+    expect(sent).toMatchObject([{ facts: { ofPayment: 'of the basket' }, transactionId: TRANSACTION_ID }]);
+  });
+
+  it('of another payment decides nothing', async () => {
+    const { calls } = made([said({ transactionStatus: 'ACSC', paymentId: 'p2' })]);
+    expect(await failureOf(Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID)))).toEqual({
+      code: 'bank_answer',
+      message: "The bank's answer is about the payment p2, not about p1",
+      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+      transactionId: TRANSACTION_ID,
+    });
+  });
+
+  it.each<[string, string, Scripted, object]>([
+    ['XML', '<Document/>', page(REPORT), { authorizationStatus: 'ACSP', became: 'executed' }],
+    ['JSON', '<Document/>', said({ transactionStatus: 'RCVD' }), { authorizationStatus: 'RCVD' }],
+    [
+      'XML that is no report',
+      '<Document/>',
+      page('<Document/>'),
+      {
+        code: 'bank_answer',
+        message: `The bank's answer to GET ${SELF}/status is not JSON: the answer is application/xml`,
+      },
+    ],
+    [
+      'XML, for a payment in JSON',
+      '{"a":"<"}',
+      page(REPORT),
+      {
+        code: 'bank_answer',
+        message: `The bank's answer to GET ${SELF}/status is not JSON: the answer is application/xml`,
+      },
+    ],
+    [
+      'XML with a refusal',
+      '<Document/>',
+      { ...page(REPORT), status: 403 },
+      {
+        code: 'forbidden',
+        message: `The bank does not allow GET ${SELF}/status (HTTP 403): the answer is application/xml`,
+      },
+    ],
+  ])('may come in %s', async (_, body, answer, expected) => {
+    const { calls } = made([answer], { initiation: { body } });
+    const asked = Promise.resolve(calls.sca?.status('p1', TRANSACTION_ID));
+    expect('code' in expected ? await failureOf(asked) : await asked).toMatchObject(expected);
+  });
+});
+
+describe('the authorisations of a payment', () => {
+  const list = (...authorisationIds: string[]) => said({ authorisationIds });
+  const sca = (scaStatus: string, more = {}) => said({ scaStatus, ...more });
+  const asked = about('GET', `${SELF}/authorisations`, { decides: true });
+  const step = (id: string) => about('GET', `${SELF}/authorisations/${id}`);
+
+  it('are counted', async () => {
+    const { calls, sent } = made([list('a1', 'a2')]);
+    expect(await calls.sca?.count?.('p1', TRANSACTION_ID)).toBe(2);
+    expect(sent).toEqual([asked]);
+  });
+
+  it.each<[string, Scripted[], object | null, BankCall[]]>([
+    ['none', [list()], null, [asked]],
+    [
+      'the one that is done',
+      [list('a1', 'a2'), sca('finalised')],
+      { scaStatus: 'finalised', means: 'done', message: null },
+      [asked, step('a1')],
+    ],
+    [
+      'the last one, if none is done',
+      [list('a1', 'a2'), sca('failed'), sca('received', { psuMessage: 'Use the app' })],
+      { scaStatus: 'received', means: 'going on', message: 'Use the app' },
+      [asked, step('a1'), step('a2')],
+    ],
+    [
+      'the last of ten',
+      [list(...'0123456789'), ...Array.from({ length: 10 }, () => sca('failed'))],
+      { scaStatus: 'failed', means: 'failed', message: null },
+      [asked, ...[...'0123456789'].map(step)],
+    ],
+    ['none of eleven', [list(...'0123456789a')], null, [asked]],
+  ])('without a link, what counts is %s', async (_, answers, progress, sent) => {
+    const script = made(answers);
+    expect(await script.calls.sca?.progressWithoutLink?.('p1', TRANSACTION_ID)).toEqual(progress);
+    expect(script.sent).toEqual(sent);
+  });
+
+  it('one starts at the path of the standard, and OAuth has the scope of the payment', async () => {
+    const links = { scaRedirect: { href: 'https://customers.bank.example/sca' } };
+    const { calls, sent } = made([said({ scaStatus: 'received', _links: links }, 201)]);
+    const start = { resourceId: 'p1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
+    expect(await calls.sca?.start(start)).toBe('https://customers.bank.example/sca');
+    const options = { body: {}, redirectUri: BACK, beforeSend: silent };
+    expect(sent).toEqual([about('POST', `${SELF}/authorisations`, options)]);
+  });
+
+  it('of a login has the scope of the payment', async () => {
+    const file = {
+      oauth: {
+        authorizationEndpoint: 'https://bank.example/login',
+        tokenEndpoint: 'https://bank.example/token',
+      },
+    };
+    const { calls } = made([], { file });
+    const turn = await calls.sca?.proceed?.({
+      ...{
+        resourceId: 'p1',
+        links: { approach: null, oauth: 'https://bank.example/meta' },
+        redirectUri: BACK,
+      },
+      login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', codeVerifier: 'v'.repeat(43) },
+      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
+    });
+    expect(turn?.next === 'log in' && new URL(turn.url).searchParams.get('scope')).toBe('PIS:p1');
+  });
+});
+
+describe('the cancellation of a payment', () => {
+  const cancel = (script: ReturnType<typeof made>) =>
+    Promise.resolve(
+      script.calls.cancellation?.request({ resourceId: 'p1', redirectUri: BACK, beforeSend: silent }),
+    );
+  const asked = about('DELETE', SELF, { beforeSend: silent, redirectUri: BACK });
+
+  it.each<[string, Scripted, object | null]>([
+    ['taken at once', { status: 204 }, null],
+    ['taken at once, in words', said({ transactionStatus: 'CANC' }), null],
+    [
+      'for the customer to authorise',
+      said(
+        {
+          transactionStatus: 'RCVD',
+          _links: { startAuthorisation: { href: `${SELF}/cancellation-authorisations` } },
+        },
+        202,
+      ),
+      { approach: null, start: `${SELF}/cancellation-authorisations` },
+    ],
+    ['for the customer to authorise, without a link', said({}, 202), { approach: null }],
+  ])('is %s', async (_, answer, links) => {
+    const script = made([answer]);
+    expect(await cancel(script)).toEqual(links);
+    expect(script.sent).toEqual([asked]);
+  });
+
+  it('is authorised at a path of its own', async () => {
+    const links = { scaRedirect: { href: 'https://customers.bank.example/sca' } };
+    const { calls, sent } = made([said({ _links: links }, 201), said({ authorisationIds: ['a'] })]);
+    const start = { resourceId: 'p1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
+    expect(await calls.cancellation?.sca.start(start)).toBe('https://customers.bank.example/sca');
+    expect(sent).toEqual([
+      about('POST', `${SELF}/cancellation-authorisations`, {
+        body: {},
+        redirectUri: BACK,
+        beforeSend: silent,
+      }),
+    ]);
+    expect(await calls.cancellation?.sca.count?.('p1', TRANSACTION_ID)).toBe(1);
+  });
+
+  it('is nothing that this bank has', async () => {
+    const script = made([], { file: { payments: { cancel: 'none' } } });
+    expect(await failureOf(cancel(script))).toEqual({
+      code: 'usage',
+      message: 'This bank cancels no payments',
+      hint: 'The customer can ask the bank. What becomes of the payment, psd2 asks the bank.',
+    });
+  });
+
+  it('is refused', async () => {
+    expect(await failureOf(cancel(made([{ status: 405 }])))).toMatchObject({
+      message: `The bank refused DELETE ${SELF} (HTTP 405): the answer is empty`,
+    });
+  });
+});
+
+describe('a signing basket', () => {
+  const BASKET = '/v1/signing-baskets/b1';
+  function basket(answers: Scripted[]) {
+    const script = scriptedCalls(answers, { payments: { executesWithoutSca: 'never' } });
+    const baskets = basketsOf(script.calls, script.oauth);
+    const back = { address: BACK, state: 's1' };
+    const initiation = baskets.initiation(['p1', 'p2'], back, () => '01234567-89ab-4cde-8f01-23456789abcd');
+    const calls = baskets.calls({ transactionId: TRANSACTION_ID, initiation });
+    return { ...script, baskets, initiation, calls };
+  }
+  const created = (more: object) => said({ transactionStatus: 'RCVD', basketId: 'b1', ...more }, 201);
+  const VERIFIED = {
+    ...{ resourceId: 'b1', totalAmount: null, commissions: null, bankName: null },
+    ...{ nextStep: 'authorisation', bank: { transactionStatus: 'RCVD', scaStatus: null } },
+    links: { approach: null },
+  };
+
+  it('is kept with its payments', () => {
+    const { initiation, calls } = basket([]);
+    expect(initiation).toEqual({
+      ...{ service: 'signing-baskets', product: '', endToEndId: '0123456789ab4cde8f0123456789abcd' },
+      ...{ body: '{"paymentIds":["p1","p2"]}', returnAddress: BACK, returnState: 's1', repeatMinutes: null },
+      ...{ needsLink: true, executesWithoutSca: 'never' },
+    });
+    expect([calls.name, calls.execute, calls.executionStatus]).toEqual(['signing basket', null, null]);
+  });
+
+  it.each([
+    ['other payments', { body: '{"paymentIds":["p1","p3"]}' }],
+    ['payments in another order', { body: '{"paymentIds":["p2","p1"]}' }],
+    ['one payment more', { body: '{"paymentIds":["p1","p2","p2"]}' }],
+    ['no payments', { body: '{}' }],
+    ['no JSON', { body: '{' }],
+    ['payments that are there twice', { body: '{"paymentIds":["p3"],"paymentIds":["p1","p2"]}' }],
+    ['another service', { service: 'payments' as const }],
+  ])('that somebody has given %s is refused', (_, changed) => {
+    const { baskets, initiation } = basket([]);
+    baskets.refuseOther(['p1', 'p2'], initiation);
+    expect(errorOf(() => baskets.refuseOther(['p1', 'p2'], { ...initiation, ...changed }))).toEqual({
+      code: 'config',
+      message: 'The stored payment is not the one that was ordered',
+      hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
+    });
+  });
+
+  it.each<[string | undefined, object]>([
+    [undefined, {}],
+    ['r1', { requestId: 'r1' }],
+  ])('is created once, with the id %j', async (requestId, more) => {
+    const { calls, sent, initiation } = basket([created({})]);
+    expect(await calls.verify(silent, requestId)).toEqual(VERIFIED);
+    expect(sent).toEqual([
+      {
+        ...{ method: 'POST', path: '/v1/signing-baskets', body: initiation.body, beforeSend: silent },
+        facts: { reads: null, needsConsent: false, login: false },
+        ...{ transactionId: TRANSACTION_ID, redirectUri: BACK, irrevocable: true, ...more },
+      },
+    ]);
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'messages',
+      { tppMessages: [{ text: 'Late' }], psuMessage: 'Hi', scaStatus: 'received' },
+      {
+        messages: ['Late', 'Hi'],
+        links: { approach: null, message: 'Hi' },
+        bank: { transactionStatus: 'RCVD', scaStatus: 'received' },
+      },
+    ],
+    [
+      'nothing more to authorise',
+      { transactionStatus: 'ACTC', scaStatus: 'exempted' },
+      { bank: { transactionStatus: 'ACTC', scaStatus: 'exempted' }, links: { approach: null, isDone: true } },
+    ],
+    [
+      'a rejection',
+      { transactionStatus: 'RJCT' },
+      { bank: { transactionStatus: 'RJCT', scaStatus: null }, links: { approach: null, isDone: true } },
+    ],
+    [
+      'a link to another host',
+      { _links: { scaStatus: 'https://evil.example/x' } },
+      {
+        links: { approach: null, unusable: "The bank's link scaStatus leads to another host: evil.example" },
+      },
+    ],
+  ])('is answered with %s', async (_, answer, verified) => {
+    expect(await basket([created(answer)]).calls.verify(silent)).toEqual({ ...VERIFIED, ...verified });
+  });
+
+  it('has no further step', async () => {
+    expect(await failureOf(basket([]).calls.verifyFurther('b1', 's', 'd', silent))).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no further steps of a verification",
+    });
+  });
+
+  it.each([
+    ['RCVD', { became: null, awaitsSca: true }],
+    ['ACTC', { became: 'ordered' }],
+    ['ACSC', { became: 'executed' }],
+  ])('has the status %s: %j', async (transactionStatus, means) => {
+    const { calls, sent } = basket([said({ transactionStatus })]);
+    expect(await calls.sca?.status('b1', TRANSACTION_ID)).toMatchObject(means);
+    expect(sent).toEqual([about('GET', `${BASKET}/status`, { decides: true })]);
+  });
+
+  it('has authorisations, and one starts at its own path', async () => {
+    const links = { scaRedirect: { href: 'https://customers.bank.example/sca' } };
+    const { calls, sent } = basket([said({ authorisationIds: ['a1'] }), said({ _links: links }, 201)]);
+    expect(await calls.sca?.count?.('b1', TRANSACTION_ID)).toBe(1);
+    const start = { resourceId: 'b1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
+    expect(await calls.sca?.start(start)).toBe('https://customers.bank.example/sca');
+    expect(sent).toEqual([
+      about('GET', `${BASKET}/authorisations`, { decides: true }),
+      about('POST', `${BASKET}/authorisations`, { body: {}, redirectUri: BACK, beforeSend: silent }),
+    ]);
+  });
+
+  it('has a login with the scope of the basket', async () => {
+    const oauth = {
+      ...{ authorizationEndpoint: 'https://bank.example/login', tokenEndpoint: 'https://bank.example/token' },
+    };
+    const script = scriptedCalls([], { oauth });
+    const baskets = basketsOf(script.calls, script.oauth);
+    const initiation = baskets.initiation(['p1'], { address: BACK, state: 's1' }, () => 'id');
+    const turn = await baskets.calls({ transactionId: TRANSACTION_ID, initiation }).sca?.proceed?.({
+      ...{
+        resourceId: 'b1',
+        links: { approach: null, oauth: 'https://bank.example/meta' },
+        redirectUri: BACK,
+      },
+      login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's', codeVerifier: 'v'.repeat(43) },
+      ...{ transactionId: TRANSACTION_ID, beforeSend: silent },
+    });
+    expect(turn?.next === 'log in' && new URL(turn.url).searchParams.get('scope')).toBe('PIS:b1');
+  });
+});
