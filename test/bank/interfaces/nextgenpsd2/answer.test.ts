@@ -274,6 +274,7 @@ describe('the content of an answer', () => {
   it.each<[string, object, string]>([
     ['a text', { code: 'OWN', text: 'Not now.' }, ': Not now.'],
     ['a text and a path', { code: 'OWN', text: 'Not now.', path: 'a.b' }, ': Not now (a.b)'],
+    ['a text with points, and a path', { text: 'At 9.30 a.m.', path: 'a.b' }, ': At 9.30 a.m (a.b)'],
     ['a code alone', { code: 'OWN' }, ': OWN'],
     ['a code and a path', { code: 'OWN', path: 'a.b' }, ': OWN (a.b)'],
     ['a path alone', { path: 'a.b' }, ''],
@@ -295,6 +296,22 @@ describe('the content of an answer', () => {
     expect(errorOf(() => readAnswer(withToken, list))).toEqual({ ...context, hadToken: true });
     const forbidden = await answered({ ...READING, bearer: 't1' }, said(messages(error('FORBIDDEN')), 403));
     expect(errorOf(() => readAnswer(forbidden, list))).not.toHaveProperty('hadToken');
+  });
+});
+
+describe('a failure with a code of the bank', () => {
+  it.each<[string, number, object]>([
+    ['FORMAT_ERROR', 400, { refusal: 'content' }],
+    ['FORMAT_ERROR', 499, { refusal: 'content' }],
+    ['FORMAT_ERROR', 500, {}],
+    ['FORMAT_ERROR', 503, {}],
+    ['FORMAT_ERROR', 408, {}],
+    ['FORMAT_ERROR', 302, {}],
+    ['SERVICE_UNAVAILABLE', 400, {}],
+  ])('%s with HTTP %i is no refusal if the bank may have done it: %j', async (code, status, refusal) => {
+    const got = await answered(PAYING, said(messages(error(code)), status));
+    const failed = { refusal: undefined, ...errorOf(() => readNothing(got)) };
+    expect(failed.refusal === undefined ? {} : { refusal: failed.refusal }).toEqual(refusal);
   });
 });
 

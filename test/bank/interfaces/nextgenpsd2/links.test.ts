@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import {
+  apiLink,
+  type Base,
+  browserLink,
+  serverLink,
+} from '../../../../src/bank/interfaces/nextgenpsd2/links.ts';
+import { errorOf } from './scripted.ts';
+
+// Where the links of a bank lead: below the base URL, elsewhere on its host, or nowhere that psd2 goes.
+
+const BARE: Base = { origin: 'https://bank.example', pathPrefix: '', version: 'v1' };
+const BELOW: Base = { ...BARE, pathPrefix: '/psd2' };
+const UNVERSIONED: Base = { ...BELOW, version: '' };
+
+const invalid = (name: string) => ({
+  code: 'bank_answer',
+  message: `The bank's link ${name} is not a valid address`,
+});
+
+describe('a link to a call', () => {
+  it.each<[string, Base, string, object]>([
+    ['an address', BARE, 'https://bank.example/v1/x?a=%2f', { path: '/v1/x?a=%2f' }],
+    ['an address with the port of https', BARE, 'https://bank.example:443/v1/x', { path: '/v1/x' }],
+    ['an address in capitals', BARE, 'HTTPS://bank.example/V1/X', { path: '/V1/X' }],
+    ['an address with a fragment', BARE, 'https://bank.example/v1/x#y', { path: '/v1/x' }],
+    ['an address with dots', BARE, 'https://bank.example/v1/../x', { path: '/v1/../x' }],
+    ['an address without a path', BARE, 'https://bank.example', { path: '/' }],
+    ['an address without a path, with a query', BARE, 'https://bank.example?a=1', { path: '/?a=1' }],
+    ['a path', BARE, '/v1/x', { path: '/v1/x' }],
+    ['a path without its slash', BARE, 'v1/x', { path: '/v1/x' }],
+    ['a path below the base URL', BELOW, '/v1/x', { path: '/v1/x' }],
+    ['a path without its slash below the base URL', BELOW, 'v1/x', { path: '/v1/x' }],
+    ['the whole path below the base URL', BELOW, '/psd2/v1/x', { path: '/v1/x' }],
+    ['an address below the base URL', BELOW, 'https://bank.example/psd2/v1/x', { path: '/v1/x' }],
+    [
+      'an address beside the base URL',
+      BELOW,
+      'https://bank.example/psd2x/v1/x',
+      { path: '/psd2x/v1/x', origin: 'https://bank.example' },
+    ],
+    ['a path beside the base URL', BELOW, '/x/v1/y', { path: '/x/v1/y', origin: 'https://bank.example' }],
+    [
+      'a path that only begins like the version',
+      BELOW,
+      '/v12/x',
+      { path: '/v12/x', origin: 'https://bank.example' },
+    ],
+    ['a name at the base URL', BARE, 'x', { path: '/x' }],
+    [
+      'a path at a bank without a version',
+      UNVERSIONED,
+      '//bank.example/x',
+      { path: '/x', origin: 'https://bank.example' },
+    ],
+  ])('can be %s', (_, base, href, target) => {
+    expect(apiLink(href, base, 'next')).toEqual(target);
+  });
+
+  it.each([
+    ['?page=2', '/v1/accounts?page=1', { path: '/v1/accounts?page=2' }],
+    ['next', '/v1/accounts', { path: '/v1/next' }],
+    ['', '/v1/accounts', { path: '/v1/accounts' }],
+  ])('%j leads on from the call that was answered', (href, called, target) => {
+    expect(apiLink(href, BELOW, 'next', called)).toEqual(target);
+  });
+
+  it.each([
+    ['https://evil.example/v1/x', 'evil.example'],
+    ['http://bank.example/v1/x', 'bank.example'],
+    ['https://bank.example:8443/v1/x', 'bank.example:8443'],
+    ['https://bank.example@evil.example/v1/x', 'evil.example'],
+    ['//evil.example/v1/x', 'evil.example'],
+    ['javascript:alert(1)', ''],
+  ])('%s leads to another host', (href, host) => {
+    expect(errorOf(() => apiLink(href, BARE, 'scaStatus'))).toEqual({
+      code: 'bank_answer',
+      message: `The bank's link scaStatus leads to another host: ${host}`,
+      hint: 'psd2 sends tokens and consents only to the host of the base URL.',
+    });
+  });
+
+  it.each([
+    'https://',
+    'https://a b/',
+    '/v1/\u0000',
+    '/v1/ x',
+    '\\\\evil.example',
+    '/v1/\ud800',
+    '/v1/x\n',
+    `/${'x'.repeat(8192)}`,
+  ])('%j is none', (href) => {
+    expect(errorOf(() => apiLink(href, BARE, 'next'))).toEqual(invalid('next'));
+  });
+
+  it('can have 8192 characters', () => {
+    const longest = `/${'x'.repeat(8191)}`;
+    expect(apiLink(longest, BARE, 'next')).toEqual({ path: longest });
+  });
+});
+
+describe('a link for the browser', () => {
+  it.each([
+    ['https://other.example/sca?x=%2f#y', 'https://other.example/sca?x=%2f#y'],
+    ['HTTPS://other.example', 'HTTPS://other.example'],
+    ['http://127.0.0.1:9/x', 'http://127.0.0.1:9/x'],
+    ['/sca', 'https://bank.example/sca'],
+    ['//other.example/sca', 'https://other.example/sca'],
+    ['v1/sca', 'https://bank.example/psd2/v1/sca'],
+  ])('%s opens %s', (href, opened) => {
+    expect(browserLink(href, BELOW, 'scaRedirect')).toBe(opened);
+  });
+
+  it.each([
+    'http://other.example/',
+    'javascript:alert(1)',
+    'ftp://other.example/',
+    'file:///etc/passwd',
+    'custom+x.y-1:z',
+  ])('%s opens nothing', (href) => {
+    expect(errorOf(() => browserLink(href, BARE, 'scaRedirect'))).toEqual({
+      code: 'bank_answer',
+      message: "The bank's link scaRedirect is not an https address",
+      hint: 'psd2 does not send the customer there.',
+    });
+  });
+
+  it('that is no address opens nothing', () => {
+    expect(errorOf(() => browserLink('https://', BARE, 'scaRedirect'))).toEqual(invalid('scaRedirect'));
+  });
+});
+
+describe('the address of an OAuth server', () => {
+  const hosts = new Set(['bank.example', 'login.example:8443']);
+
+  it.each([
+    [
+      'https://login.example:8443/token?x=%2f',
+      { origin: 'https://login.example:8443', path: '/token?x=%2f' },
+    ],
+    ['https://bank.example/a/../token', { origin: 'https://bank.example', path: '/a/../token' }],
+    ['/token', { origin: 'https://bank.example', path: '/token' }],
+    ['v1/token', { origin: 'https://bank.example', path: '/psd2/v1/token' }],
+  ])('%s', (href, target) => {
+    expect(serverLink(href, BELOW, hosts, 'token_endpoint')).toEqual(target);
+  });
+
+  it.each([
+    ['https://evil.example/token', 'evil.example'],
+    ['https://login.example/token', 'login.example'],
+    ['http://bank.example/token', 'bank.example'],
+    ['data:x', 'data:'],
+  ])('%s is unknown', (href, host) => {
+    expect(errorOf(() => serverLink(href, BARE, hosts, 'token_endpoint'))).toEqual({
+      code: 'bank_answer',
+      message: `The OAuth address token_endpoint is on a host that psd2 does not know: ${host}`,
+      hint: 'psd2 sends codes and tokens only to hosts that the bank file (oauth) or the base URL names.',
+    });
+  });
+});

@@ -1,0 +1,309 @@
+import { describe, expect, it } from 'vitest';
+import { consentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
+import { linksOf, progressOf, scaOfConsents } from '../../../../src/bank/interfaces/nextgenpsd2/sca.ts';
+import { startAnswer } from '../../../../src/bank/interfaces/nextgenpsd2/wire/consent.ts';
+import type { ScaLinks } from '../../../../src/bank/ports/customer.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { silent, TRANSACTION_ID } from './client.ts';
+import { errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from './scripted.ts';
+
+// What is next for the customer, by the bank's links: all of it without a connection.
+
+const BASE = { origin: ORIGIN, pathPrefix: '', version: 'v1' };
+const SITE = 'https://customers.bank.example/sca';
+const BACK = 'http://127.0.0.1:8910/callback?state=s1';
+const START = '/v1/consents/c1/authorisations';
+const NOWHERE = 'psd2 follows scaRedirect, scaOAuth, startAuthorisation, and the decoupled approach.';
+const EMBEDDED = {
+  code: 'bank_answer',
+  message: "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
+  hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
+};
+const FACTS = { reads: null, needsConsent: false, login: false };
+
+/** The links that psd2 keeps of an answer. */
+const links = (_links: object, more: object = {}, headers: Record<string, string> = {}, isDone?: boolean) =>
+  linksOf(startAnswer.parse({ _links, ...more }), headers, BASE, isDone);
+
+describe('the links of an answer', () => {
+  it.each<[string, object, object, Record<string, string>, object]>([
+    ['none', {}, {}, {}, { approach: null }],
+    ['a page', { scaRedirect: SITE }, {}, {}, { approach: null, redirect: SITE }],
+    ['a login', { scaOAuth: `${ORIGIN}/meta` }, {}, {}, { approach: null, oauth: `${ORIGIN}/meta` }],
+    ['a start', { startAuthorisation: '/v1/s' }, {}, {}, { approach: null, start: '/v1/s' }],
+    [
+      'a start that names the customer',
+      { startAuthorisationWithPsuIdentification: '/v1/i' },
+      {},
+      {},
+      { approach: null, start: '/v1/i' },
+    ],
+    [
+      'two starts',
+      { startAuthorisation: '/v1/s', startAuthorisationWithPsuIdentification: '/v1/i' },
+      {},
+      {},
+      { approach: null, start: '/v1/s' },
+    ],
+    [
+      'a page with the rest',
+      { scaRedirect: SITE, scaStatus: '/v1/z', confirmation: '/v1/c' },
+      { psuMessage: 'x'.repeat(501) },
+      { 'aspsp-sca-approach': ' redirect ' },
+      {
+        approach: 'redirect',
+        redirect: SITE,
+        status: '/v1/z',
+        confirmation: '/v1/c',
+        message: 'x'.repeat(500),
+      },
+    ],
+    [
+      'a way of the customer',
+      { scaStatus: '/v1/z' },
+      {},
+      { 'aspsp-sca-approach': 'Decoupled' },
+      { approach: 'decoupled', status: '/v1/z' },
+    ],
+    ['another approach', {}, {}, { 'aspsp-sca-approach': 'OTHER' }, { approach: null }],
+    ['an exemption', {}, { scaStatus: 'exempted' }, {}, { approach: null, isDone: true }],
+    ['an end', {}, { scaStatus: 'finalised' }, {}, { approach: null, isDone: true }],
+    ['no end', {}, { scaStatus: 'failed' }, {}, { approach: null }],
+    [
+      'a page beside a password',
+      { scaRedirect: SITE, updatePsuAuthentication: '/x' },
+      {},
+      {},
+      { approach: null, redirect: SITE },
+    ],
+    [
+      'a login beside a password',
+      { scaOAuth: SITE, updatePsuAuthentication: '/x' },
+      {},
+      {},
+      { approach: null, oauth: SITE },
+    ],
+    [
+      'a start beside a password',
+      { startAuthorisation: '/s', startAuthorisationWithPsuAuthentication: '/x' },
+      {},
+      {},
+      { approach: null, start: '/s' },
+    ],
+    [
+      'an end beside a password',
+      { updatePsuAuthentication: '/x' },
+      { scaStatus: 'exempted' },
+      {},
+      { approach: null, isDone: true },
+    ],
+    [
+      'a way of the customer beside a password',
+      { updatePsuAuthentication: '/x' },
+      {},
+      { 'aspsp-sca-approach': 'DECOUPLED' },
+      { approach: 'decoupled' },
+    ],
+  ])('%s', (_, given, more, headers, expected) => {
+    expect(links(given, more, headers)).toEqual(expected);
+  });
+
+  it('lead nowhere if the answer says that the customer has nothing to do', () => {
+    expect(
+      links({ scaRedirect: 'http://evil.example/', scaStatus: 'https://evil.example/' }, {}, {}, true),
+    ).toEqual({
+      approach: null,
+      redirect: 'http://evil.example/',
+      status: 'https://evil.example/',
+      isDone: true,
+    });
+    expect(linksOf({ scaStatus: null, psuMessage: null }, {}, BASE)).toEqual({ approach: null });
+  });
+
+  it.each([
+    'updatePsuAuthentication',
+    'updateEncryptedPsuAuthentication',
+    'selectAuthenticationMethod',
+    'authoriseTransaction',
+    'startAuthorisationWithPsuAuthentication',
+    'startAuthorisationWithEncryptedPsuAuthentication',
+    'startAuthorisationWithAuthenticationMethodSelection',
+    'startAuthorisationWithTransactionAuthorisation',
+  ])('%s alone wants a password', (name) => {
+    expect(errorOf(() => links({ [name]: '/x', scaStatus: '/v1/z' }))).toEqual(EMBEDDED);
+  });
+
+  it.each([{ scaRedirect: SITE }, { startAuthorisation: '/s' }, {}])(
+    '%j at a bank that has chosen the embedded approach wants a password, too',
+    (given) => {
+      expect(errorOf(() => links(given, {}, { 'aspsp-sca-approach': 'embedded' }))).toEqual(EMBEDDED);
+    },
+  );
+
+  it.each([
+    [{ scaRedirect: 'http://x.example/' }, "The bank's link scaRedirect is not an https address"],
+    [{ scaStatus: 'https://evil.example/' }, "The bank's link scaStatus leads to another host: evil.example"],
+    [
+      { confirmation: 'https://evil.example/' },
+      "The bank's link confirmation leads to another host: evil.example",
+    ],
+  ])('%j is refused before the customer acts', (given, message) => {
+    expect(errorOf(() => links(given))).toMatchObject({ code: 'bank_answer', message });
+  });
+});
+
+function opened(answers: Scripted[], file: Omit<BankFile, 'interface'> = {}) {
+  const script = scriptedCalls(answers, file);
+  const { status } = consentsOf(script.calls);
+  if (!status) throw new TypeError('A consent has a status');
+  return { ...script, sca: scaOfConsents(script.calls, script.oauth, status) };
+}
+
+async function turned(
+  given: ScaLinks | null,
+  answers: Scripted[] = [],
+  file: Omit<BankFile, 'interface'> = {},
+) {
+  const script = opened(answers, file);
+  const turn = script.sca.proceed?.({
+    ...{ resourceId: 'c1', links: given, redirectUri: BACK, transactionId: TRANSACTION_ID },
+    login: { clientId: 'c', redirectUri: 'http://127.0.0.1/', state: 's1', codeVerifier: 'v'.repeat(43) },
+    beforeSend: silent,
+  });
+  return { turn: Promise.resolve(turn), sent: script.sent };
+}
+
+describe('the turn of the customer', () => {
+  const OAUTH = {
+    oauth: {
+      authorizationEndpoint: `${ORIGIN}/login`,
+      tokenEndpoint: `${ORIGIN}/token`,
+      scope: { ais: 'A {consentId}' },
+    },
+  };
+  const DECOUPLED = { sca: { approaches: ['decoupled' as const] } };
+
+  it.each<[string, ScaLinks, Omit<BankFile, 'interface'>, object]>([
+    ['a page', { approach: null, redirect: SITE, start: '/v1/s' }, {}, { next: 'open', url: SITE }],
+    [
+      'a page before a login',
+      { approach: null, redirect: SITE, oauth: SITE },
+      {},
+      { next: 'open', url: SITE },
+    ],
+    [
+      'nothing, whatever else there is',
+      { approach: null, isDone: true, redirect: SITE },
+      {},
+      { next: 'nothing' },
+    ],
+    ['to wait, at a bank that has chosen so', { approach: 'decoupled' }, {}, { next: 'wait' }],
+    ['to do what the bank says', { approach: null, message: 'Use the app' }, {}, { next: 'wait' }],
+    ['to wait, where that is usual', { approach: null, status: '/v1/z' }, DECOUPLED, { next: 'wait' }],
+    [
+      'a login',
+      { approach: null, oauth: `${ORIGIN}/meta` },
+      OAUTH,
+      {
+        next: 'log in',
+        server: `${ORIGIN}/meta`,
+        url: `${ORIGIN}/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256`,
+      },
+    ],
+  ])('is %s', async (_, given, file, expected) => {
+    const { turn, sent } = await turned(given, [], file);
+    expect({ ...(await turn) }).toEqual({ ...expected, links: given });
+    expect(sent).toEqual([]);
+  });
+
+  it.each<[string, ScaLinks | null, Omit<BankFile, 'interface'>, string]>([
+    ['nothing is known', null, {}, START],
+    ['no link leads on', { approach: null }, {}, START],
+    ['the bank only tells how far it is', { approach: null, status: '/v1/z' }, {}, START],
+    ['only the approach is known to be a page', { approach: 'redirect' }, {}, START],
+    ['nothing is known where waiting is usual', { approach: null }, DECOUPLED, START],
+    ['a link says where', { approach: null, start: '/v1/s', status: '/v1/z' }, DECOUPLED, '/v1/s'],
+  ])('begins with a start if %s', async (_, given, file, path) => {
+    const { turn, sent } = await turned(given, [said({ _links: { scaRedirect: SITE } }, 201)], file);
+    expect(await turn).toEqual({ next: 'open', url: SITE, links: { approach: null, redirect: SITE } });
+    expect(sent).toEqual([
+      {
+        ...{ method: 'POST', path, facts: FACTS, transactionId: TRANSACTION_ID, body: {} },
+        ...{ redirectUri: BACK, beforeSend: silent },
+      },
+    ]);
+  });
+
+  it.each([{ startAuthorisation: '/v1/s' }, {}])('ends if the start leads nowhere: %j', async (_links) => {
+    const { turn } = await turned(null, [said({ _links }, 201)]);
+    expect(await failureOf(turn)).toEqual({
+      code: 'bank_answer',
+      message: 'The bank has started the authorisation, but names no way, so the customer cannot authorise',
+      ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
+    });
+  });
+
+  it('ends with the reason why psd2 does not follow the links', async () => {
+    const { turn } = await turned({ approach: null, unusable: 'They lead elsewhere', redirect: SITE });
+    expect(await failureOf(turn)).toEqual({
+      ...{ code: 'bank_answer', message: 'They lead elsewhere', transactionId: TRANSACTION_ID },
+    });
+  });
+});
+
+describe('an authorisation', () => {
+  it('that has no page has no address for a browser', async () => {
+    const { sca } = opened([said({ _links: { startAuthorisation: '/v1/s' } }, 201)]);
+    const start = { resourceId: 'c1', redirectUri: BACK, transactionId: TRANSACTION_ID, beforeSend: silent };
+    expect(await failureOf(sca.start(start))).toEqual({
+      code: 'bank_answer',
+      message: 'The bank names no page for the customer, so the customer cannot authorise',
+      ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
+    });
+  });
+
+  it('of a consent is neither counted, nor known without a link', () => {
+    const { sca } = opened([]);
+    expect([sca.count, sca.progressWithoutLink]).toEqual([undefined, undefined]);
+  });
+
+  it('is as far as the link says', async () => {
+    const { sca, sent } = opened([said({ scaStatus: 'started' })]);
+    expect(await sca.progress?.({ approach: null, status: '/v1/accounts/a1/z' }, TRANSACTION_ID)).toEqual({
+      ...{ scaStatus: 'started', means: 'going on', message: null },
+    });
+    expect(sent).toEqual([
+      { method: 'GET', path: '/v1/accounts/a1/z', facts: FACTS, transactionId: TRANSACTION_ID },
+    ]);
+  });
+
+  it('is confirmed with the code of the browser, where the link says', async () => {
+    const { sca, sent } = opened([said({ scaStatus: 'finalised', psuMessage: 'Done' })]);
+    const confirmed = { code: 'C0DE', transactionId: TRANSACTION_ID, beforeSend: silent };
+    expect(
+      await sca.confirmCode?.({ ...confirmed, links: { approach: null, confirmation: '/v1/c' } }),
+    ).toEqual({
+      ...{ scaStatus: 'finalised', means: 'done', message: 'Done' },
+    });
+    expect(sent).toEqual([
+      {
+        ...{ method: 'PUT', path: '/v1/c', facts: FACTS, transactionId: TRANSACTION_ID },
+        ...{ body: { confirmationCode: 'C0DE' }, beforeSend: silent },
+      },
+    ]);
+    expect(
+      await failureOf(Promise.resolve(sca.confirmCode?.({ ...confirmed, links: { approach: null } }))),
+    ).toEqual({
+      code: 'bank_answer',
+      message: 'The bank gave no address for the confirmation code, so the customer cannot authorise',
+      ...{ hint: NOWHERE, transactionId: TRANSACTION_ID },
+    });
+  });
+
+  it('says no more than a bank tells a customer', () => {
+    expect(progressOf({ scaStatus: 'received', psuMessage: 'x'.repeat(501) }).message).toBe('x'.repeat(500));
+    expect(progressOf({ scaStatus: 'hasOwnProperty', psuMessage: null })).toEqual({
+      ...{ scaStatus: 'hasOwnProperty', means: 'going on', message: null },
+    });
+  });
+});
