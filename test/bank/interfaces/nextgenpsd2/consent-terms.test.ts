@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest';
+import { consentsOf, statusOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
+import type { ConsentTerms } from '../../../../src/bank/ports/customer.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { parseDate } from '../../../../src/domain/calendar.ts';
+import { silent, TRANSACTION_ID } from './client.ts';
+import { errorOf, failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+
+// What a consent can be for, and each call about one: whole requests, whole answers, whole errors.
+
+type Consent = NonNullable<BankFile['consent']>;
+const date = (day: string) => parseDate('--until', day);
+const IBAN = 'DE89370400440532013000';
+const FACTS = { reads: null, needsConsent: false, login: false };
+const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
+const CREATED = { consentId: 'c1', consentStatus: 'received' };
+const REQUEST = {
+  customerId: 'shop',
+  categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
+  transactionId: TRANSACTION_ID,
+  beforeSend: silent,
+};
+
+function opened(answers: Scripted[], consent: Consent = {}) {
+  const script = scriptedCalls(answers, { consent });
+  return { ...script, consents: consentsOf(script.calls) };
+}
+
+async function requested(
+  terms: Partial<ConsentTerms>,
+  consent: Consent = {},
+  answer: Scripted = said(CREATED, 201),
+) {
+  const { consents, sent } = opened([answer], consent);
+  const result = await consents.request({ ...REQUEST, terms });
+  return { result, body: sent[0]?.body };
+}
+
+const refused = (terms: Partial<ConsentTerms>, consent: Consent = {}) =>
+  errorOf(() => opened([], consent).consents.checkTerms?.(terms));
+
+describe('the terms of a consent', () => {
+  const USUAL = { recurring: true, validUntil: '2027-05-20', frequencyPerDay: 4 };
+  const OFFERED = { type: 'bank-offered', balances: true, transactions: true };
+  it.each<[string, Partial<ConsentTerms>, Consent, object]>([
+    ['nothing', {}, {}, { ...USUAL, access: OFFERED }],
+    [
+      'less than the bank allows',
+      { frequencyPerDay: 1, validUntil: date('2026-11-21') },
+      {},
+      { ...USUAL, access: OFFERED, frequencyPerDay: 1, validUntil: '2026-11-21' },
+    ],
+    [
+      'as much as the bank allows',
+      { frequencyPerDay: 4, validUntil: date('2027-05-20') },
+      {},
+      { ...USUAL, access: OFFERED },
+    ],
+    [
+      'one reading',
+      { recurring: false, frequencyPerDay: 3 },
+      {},
+      { ...USUAL, recurring: false, access: OFFERED, frequencyPerDay: 1 },
+    ],
+    [
+      'the first type of the bank',
+      {},
+      { types: ['list-only', 'dedicated'] },
+      { ...USUAL, access: { type: 'list-only' } },
+    ],
+    ['all accounts', {}, { types: ['all-accounts'] }, { ...USUAL, access: { type: 'all-accounts' } }],
+    [
+      'the choice of the customer',
+      {},
+      { types: ['all-accounts', 'bank-offered'] },
+      { ...USUAL, access: OFFERED },
+    ],
+    [
+      'what this bank allows',
+      {},
+      { maxDays: 1, frequencyPerDay: 9 },
+      { ...USUAL, access: OFFERED, frequencyPerDay: 9, validUntil: '2026-11-22' },
+    ],
+  ])('%s', async (_, terms, consent, expected) => {
+    opened([], consent).consents.checkTerms?.(terms);
+    expect((await requested(terms, consent)).result.terms).toEqual(expected);
+  });
+
+  const noType = (type: string, types: string) => ({
+    code: 'usage',
+    message: `This bank does not offer consents of the type ${type}`,
+    hint: `It offers: ${types}.`,
+  });
+  const often = (count: number, most: number) => ({
+    code: 'usage',
+    message: `This bank does not offer ${count} readings a day`,
+    hint: `It allows 1 to ${most}.`,
+  });
+  const until = (day: string) => ({
+    code: 'invalid_date',
+    message: `The consent cannot be valid until ${day}`,
+    hint: 'This bank takes a day from 2026-11-21 to 2027-05-20.',
+  });
+  it.each<[Partial<ConsentTerms>, Consent, object]>([
+    [
+      { recurring: false },
+      { once: false },
+      {
+        code: 'usage',
+        message: 'This bank does not offer consents for one reading',
+        hint: 'Leave out --once.',
+      },
+    ],
+    [
+      { access: { type: 'all-accounts' } },
+      { types: ['list-only', 'dedicated'] },
+      noType('all-accounts', 'list-only, dedicated'),
+    ],
+    [
+      {},
+      { types: ['dedicated', 'list-only'] },
+      {
+        code: 'usage',
+        message: 'This bank wants to know for which accounts the consent is',
+        hint: 'Name each with --account <iban>.',
+      },
+    ],
+    [{ frequencyPerDay: 5 }, {}, often(5, 4)],
+    [{ frequencyPerDay: 0 }, { frequencyPerDay: 2 }, often(0, 2)],
+    [{ validUntil: date('2027-05-21') }, {}, until('2027-05-21')],
+    [{ validUntil: date('2026-11-20') }, {}, until('2026-11-20')],
+  ])('%j at a bank with %j', async (terms, consent, error) => {
+    expect(refused(terms, consent)).toEqual(error);
+    expect(await failureOf(opened([], consent).consents.request({ ...REQUEST, terms }))).toEqual(error);
+  });
+});
+
+describe('a request for a consent', () => {
+  const bank = (balances: boolean, transactions: boolean) => ({
+    access: { type: 'bank-offered', balances, transactions } as const,
+  });
+  const dedicated = (accounts: string[], balances: string[], transactions: string[]) => ({
+    access: { type: 'dedicated', accounts, balances, transactions } as const,
+  });
+  it.each<[Partial<ConsentTerms>, object]>([
+    [{ access: { type: 'all-accounts' } }, { allPsd2: 'allAccounts' }],
+    [{ access: { type: 'list-only' } }, { availableAccounts: 'allAccounts' }],
+    [bank(true, true), { accounts: [], balances: [], transactions: [] }],
+    [bank(false, true), { accounts: [], transactions: [] }],
+    [bank(true, false), { accounts: [], balances: [] }],
+    [bank(false, false), { accounts: [] }],
+    [dedicated([IBAN], [], []), { accounts: [{ iban: IBAN }] }],
+    [dedicated([IBAN], [IBAN], []), { accounts: [{ iban: IBAN }], balances: [{ iban: IBAN }] }],
+    [dedicated([IBAN], [], [IBAN]), { accounts: [{ iban: IBAN }], transactions: [{ iban: IBAN }] }],
+    [
+      dedicated(['5254**41', '0815', `X${IBAN}`, `${IBAN.slice(0, 13)}`, `${IBAN}X`, `${IBAN}*`], [], []),
+      {
+        accounts: [
+          ...[{ maskedPan: '5254**41' }, { bban: '0815' }, { bban: `X${IBAN}` }, { bban: IBAN.slice(0, 13) }],
+          ...[{ iban: `${IBAN}X` }, { maskedPan: `${IBAN}*` }],
+        ],
+      },
+    ],
+  ])('for %j', async (terms, access) => {
+    const { result, body } = await requested(terms);
+    expect(body).toEqual({
+      ...{ access, recurringIndicator: true, validUntil: '2027-05-20', frequencyPerDay: 4 },
+      combinedServiceIndicator: false,
+    });
+    expect(result.access).toEqual(access);
+  });
+
+  it.each([{}, { redirectUri: 'http://127.0.0.1/' }])('returns the browser to %j', async (back) => {
+    const { consents, sent } = opened([said(CREATED, 201)]);
+    expect(await consents.request({ ...REQUEST, ...back })).toMatchObject({
+      ...{ resourceId: 'c1', outcomes: [{ name: 'ACCOUNT_INFO', outcome: true }], bankStatus: 'received' },
+      ...{ besideOthers: false, links: { approach: null } },
+    });
+    expect(sent).toMatchObject([{ method: 'POST', path: '/v1/consents', beforeSend: silent }]);
+    expect(Object.keys(sent[0] ?? {}).includes('redirectUri')).toBe('redirectUri' in back);
+    expect(sent[0]).toMatchObject(back);
+  });
+
+  it.each([
+    [' TRUE ', true],
+    ['false', false],
+    ['yes', false],
+  ])('ends no other one if the bank says so: %j', async (header, besideOthers) => {
+    const answer = said(CREATED, 201, { 'aspsp-multiple-consent-support': header });
+    expect((await requested({}, {}, answer)).result.besideOthers).toBe(besideOthers);
+  });
+
+  it.each(['valid', 'rejected', 'expired', 'revokedByPsu', 'terminatedByTpp'])(
+    'that is %s at once leaves nothing to authorise',
+    async (consentStatus) => {
+      const answer = said({ ...CREATED, consentStatus }, 201);
+      expect((await requested({}, {}, answer)).result.links).toEqual({ approach: null, isDone: true });
+    },
+  );
+});
+
+describe('a consent at the bank', () => {
+  it('is replaced by a newer one, and not confirmed', async () => {
+    const { consents } = opened([]);
+    expect(consents.replaced).toBe('expired');
+    const consent = { customerId: 'shop', resourceId: 'c1', transactionId: TRANSACTION_ID };
+    expect(await failureOf(consents.confirm({ ...consent, beforeSend: silent }))).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no confirmation of consents",
+    });
+  });
+
+  it('has a status that decides', async () => {
+    const { consents, sent } = opened([said({ consentStatus: 'valid', consentId: 'c1' })]);
+    expect(await consents.status?.('c1', TRANSACTION_ID)).toEqual(statusOf('valid'));
+    expect(sent).toEqual([
+      {
+        ...{ method: 'GET', path: '/v1/consents/c1/status', facts: FACTS },
+        ...{ transactionId: TRANSACTION_ID, decides: true },
+      },
+    ]);
+  });
+
+  it.each(['status', 'details'] as const)('whose %s is that of another one decides nothing', async (what) => {
+    const { consents } = opened([said({ consentStatus: 'valid', consentId: 'c2' })]);
+    expect(await failureOf(Promise.resolve(consents[what]?.('c1', TRANSACTION_ID)))).toEqual({
+      code: 'bank_answer',
+      message: "The bank's answer is about the consent c2, not about c1",
+      hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+      transactionId: TRANSACTION_ID,
+    });
+  });
+
+  it('never shows the number of a card, wherever the bank has it', async () => {
+    const access = {
+      accounts: [{ pan: '5254321098764141' }, { pan: '123' }, { pan: 7 }],
+      more: { pan: '123456' },
+    };
+    const { consents } = opened([said({ consentStatus: 'valid', access })]);
+    expect(await consents.details?.('c1', TRANSACTION_ID)).toEqual({
+      ...{ consentStatus: 'valid', means: 'valid', validUntil: null, frequencyPerDay: null, recurring: null },
+      access: {
+        accounts: [{ pan: '************4141' }, { pan: '123' }, { pan: 7 }],
+        more: { pan: '**3456' },
+      },
+    });
+  });
+
+  it.each([
+    ['validUntil', '2026-12-31T10:00:00Z', 'validUntil', '2026-12-31'],
+    ['validUntil', 'soon', 'validUntil', null],
+    ['frequencyPerDay', 0, 'frequencyPerDay', 0],
+    ['frequencyPerDay', -1, 'frequencyPerDay', null],
+    ['frequencyPerDay', 1.5, 'frequencyPerDay', null],
+    ['recurringIndicator', false, 'recurring', false],
+    ['recurringIndicator', 'true', 'recurring', null],
+    ['access', 'all', 'access', null],
+    ['access', { allPsd2: 'x'.repeat(1_000_000) }, 'access', null],
+  ])('with the %s %j', async (field, value, name, expected) => {
+    const { consents } = opened([said({ consentStatus: 'valid', [field]: value })]);
+    expect(await consents.details?.('c1', TRANSACTION_ID)).toMatchObject({ [name]: expected });
+  });
+
+  const lacking = (status: number, code?: string) =>
+    said(code === undefined ? {} : { tppMessages: [{ category: 'ERROR', code, text: 'No' }] }, status);
+
+  it.each([404, 405, 501])('without a call for it (%i) has its status alone', async (status) => {
+    const { consents, sent } = opened([lacking(status), said({ consentStatus: 'expired' })]);
+    expect(await consents.details?.('c1', TRANSACTION_ID)).toEqual({
+      ...{ consentStatus: 'expired', means: 'expired', validUntil: null, frequencyPerDay: null },
+      ...{ recurring: null, access: null },
+    });
+    expect(sent.map(({ path }) => path)).toEqual(['/v1/consents/c1', '/v1/consents/c1/status']);
+  });
+
+  it.each([
+    ['is blocked', lacking(403, 'SERVICE_BLOCKED')],
+    ['is unknown', lacking(404, 'CONSENT_UNKNOWN')],
+    ['has expired', lacking(404, 'CONSENT_EXPIRED')],
+  ])('that %s is not asked for its status', async (_, answer) => {
+    const { consents, sent } = opened([answer]);
+    await failureOf(Promise.resolve(consents.details?.('c1', TRANSACTION_ID)));
+    expect(sent).toHaveLength(1);
+  });
+
+  it('that the bank shows in no way leaves what psd2 knows', async () => {
+    const { consents } = opened([lacking(404), lacking(405, 'SERVICE_INVALID')]);
+    expect(await failureOf(Promise.resolve(consents.details?.('c1', TRANSACTION_ID)))).toEqual({
+      code: 'bank_refused',
+      message:
+        'The bank does not say how the consent c1 is, so psd2 keeps what it knows. The bank does not have the service of GET /v1/consents/c1/status (HTTP 405): No',
+      ...{ httpStatus: 405, bankCode: 'SERVICE_INVALID', refusal: 'content', isBanks: true, ...IDS },
+    });
+  });
+
+  it('whose status fails for another reason says that', async () => {
+    const { consents } = opened([lacking(404), lacking(403, 'SERVICE_BLOCKED')]);
+    expect(await failureOf(Promise.resolve(consents.details?.('c1', TRANSACTION_ID)))).toMatchObject({
+      code: 'forbidden',
+      message: 'The bank has blocked this service for the customer (HTTP 403): No',
+    });
+  });
+
+  it.each([
+    ...[lacking(404, 'CONSENT_UNKNOWN'), lacking(401, 'CONSENT_EXPIRED'), lacking(404, 'RESOURCE_UNKNOWN')],
+    ...[lacking(403, 'RESOURCE_EXPIRED'), { status: 204 }, said({})],
+  ])('ends, also if it has ended: %j', async (answer) => {
+    const { consents, sent } = opened([answer]);
+    expect(await consents.delete?.('c1', TRANSACTION_ID)).toBe('terminatedByTpp');
+    expect(sent).toEqual([
+      { method: 'DELETE', path: '/v1/consents/c1', facts: FACTS, transactionId: TRANSACTION_ID },
+    ]);
+  });
+
+  it.each([
+    ...[lacking(404), lacking(403, 'SERVICE_BLOCKED'), lacking(401, 'CONSENT_INVALID')],
+    { status: 200, body: '<html>' },
+  ])('does not end: %j', async (answer) => {
+    expect(
+      await failureOf(Promise.resolve(opened([answer]).consents.delete?.('c1', TRANSACTION_ID))),
+    ).toMatchObject({
+      httpStatus: answer.status,
+    });
+  });
+
+  it.each([
+    ['received', 'open'],
+    ['partiallyAuthorised', 'open'],
+    ['toString', 'open'],
+    ['valid', 'valid'],
+    ['rejected', 'rejected'],
+    ['expired', 'expired'],
+    ['revokedByPsu', 'revoked'],
+    ['terminatedByTpp', 'ended by us'],
+  ])('with the status %s is %s', (consentStatus, means) => {
+    expect(statusOf(consentStatus)).toEqual({ consentStatus, means });
+  });
+});
