@@ -1,0 +1,388 @@
+import { describe, expect, it } from 'vitest';
+import {
+  authorizationUrl,
+  loginOf,
+  type OAuthServer,
+} from '../../../../src/bank/interfaces/nextgenpsd2/oauth.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { silent, TRANSACTION_ID } from './client.ts';
+import { described, errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from './scripted.ts';
+
+// OAuth servers: which addresses psd2 uses of the bank file's and the metadata's, and what it sends there.
+
+type Oauth = NonNullable<BankFile['oauth']>;
+const META = `${ORIGIN}/meta`;
+const METADATA = {
+  issuer: 'https://login.example',
+  authorization_endpoint: 'https://login.example/authorize',
+  token_endpoint: `${ORIGIN}/token`,
+  revocation_endpoint: `${ORIGIN}/revoke`,
+};
+const SERVER: OAuthServer = {
+  ...{
+    issuer: 'https://login.example',
+    namesItself: false,
+    authorization: 'https://login.example/authorize',
+  },
+  token: { origin: ORIGIN, path: '/token' },
+  revocation: { origin: ORIGIN, path: '/revoke' },
+};
+const NOTHING: OAuthServer = {
+  issuer: null,
+  namesItself: false,
+  authorization: null,
+  token: null,
+  revocation: null,
+};
+const LOGIN = { reads: null, needsConsent: false, login: true };
+const CLIENT = { clientId: 'PSD IT/1', clientSecret: 's&cret' };
+const HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function opened(answers: Scripted[], oauth: Oauth = {}, more: Omit<BankFile, 'interface' | 'oauth'> = {}) {
+  const script = scriptedCalls(answers, { oauth, ...more });
+  return { ...script, login: loginOf(script.calls.bank, script.oauth, script.calls.description) };
+}
+
+const unnamed = (field: string) => ({
+  code: 'config',
+  message: `The bank names no OAuth address for this: oauth.${field}`,
+  hint: 'Name oauth.metadata, or this address, in the bank file.',
+});
+
+describe('the server of a bank', () => {
+  const ENDPOINTS = { authorizationEndpoint: `${ORIGIN}/own/login`, tokenEndpoint: `${ORIGIN}/own/token` };
+  const aliases = (more: object) => ({ ...METADATA, mtls_endpoint_aliases: more });
+  const at = (path: string) => ({ origin: ORIGIN, path });
+
+  it.each<[string, Oauth, object, object]>([
+    ['is in the metadata', {}, METADATA, SERVER],
+    [
+      'names itself',
+      {},
+      { ...METADATA, authorization_response_iss_parameter_supported: true },
+      { ...SERVER, namesItself: true },
+    ],
+    ['has nothing', {}, {}, NOTHING],
+    [
+      'has empty addresses',
+      {},
+      { authorization_endpoint: '', token_endpoint: '', revocation_endpoint: '' },
+      NOTHING,
+    ],
+    [
+      'is at the addresses of the bank file before the metadata',
+      ENDPOINTS,
+      METADATA,
+      { ...SERVER, authorization: ENDPOINTS.authorizationEndpoint, token: at('/own/token') },
+    ],
+    [
+      'has addresses for clients with a certificate',
+      { clientAuth: 'mtls' },
+      aliases({ token_endpoint: '/mtls/token', revocation_endpoint: '/mtls/revoke' }),
+      { ...SERVER, token: at('/mtls/token'), revocation: at('/mtls/revoke') },
+    ],
+    [
+      'has one of these',
+      { clientAuth: 'mtls' },
+      aliases({ token_endpoint: '/mtls/token' }),
+      { ...SERVER, token: at('/mtls/token') },
+    ],
+    ['has none of these', { clientAuth: 'mtls' }, aliases({}), SERVER],
+    ['has odd ones', { clientAuth: 'mtls' }, { ...METADATA, mtls_endpoint_aliases: 'none' }, SERVER],
+    ['has these for others', { clientAuth: 'post' }, aliases({ token_endpoint: '/mtls/token' }), SERVER],
+  ])('%s', async (_, oauth, metadata, server) => {
+    const script = opened([said(metadata)], { metadata: META, ...oauth });
+    expect(await script.oauth.server(undefined, TRANSACTION_ID)).toEqual(server);
+    expect(script.sent).toEqual([
+      { method: 'GET', origin: ORIGIN, path: '/meta', facts: LOGIN, transactionId: TRANSACTION_ID },
+    ]);
+  });
+
+  it('is asked once, and again after a failure', async () => {
+    const { oauth, sent } = opened([{ status: 503 }, said(METADATA)], { metadata: META });
+    expect(await failureOf(oauth.server(undefined, TRANSACTION_ID))).toMatchObject({ code: 'bank_failing' });
+    for (let times = 0; times < 3; times += 1)
+      expect(await oauth.server(undefined, TRANSACTION_ID)).toEqual(SERVER);
+    expect(sent).toHaveLength(2);
+  });
+
+  it('is the one that a resource names, unless the bank file says where it is', async () => {
+    const named = opened([said(METADATA), said({})]);
+    expect(await named.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual(SERVER);
+    expect(await named.oauth.server(`${ORIGIN}/b`, TRANSACTION_ID)).toEqual(NOTHING);
+    expect(named.sent.map(({ path }) => path)).toEqual(['/a', '/b']);
+    const described = opened([], ENDPOINTS);
+    expect(await described.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual({
+      ...NOTHING,
+      authorization: ENDPOINTS.authorizationEndpoint,
+      token: at('/own/token'),
+    });
+    const half = opened([said(METADATA)], { tokenEndpoint: ENDPOINTS.tokenEndpoint });
+    expect(await half.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual({
+      ...SERVER,
+      token: at('/own/token'),
+    });
+    const other = opened([said(METADATA)], { authorizationEndpoint: ENDPOINTS.authorizationEndpoint });
+    expect(await other.oauth.server(`${ORIGIN}/a`, TRANSACTION_ID)).toEqual({
+      ...SERVER,
+      authorization: ENDPOINTS.authorizationEndpoint,
+    });
+    const none = opened([]);
+    expect(await none.oauth.server(undefined, TRANSACTION_ID)).toEqual(NOTHING);
+  });
+
+  it.each<[Oauth, object]>([
+    [{ metadata: 'https://a.example/meta' }, { token_endpoint: 'https://a.example/t' }],
+    [
+      { metadata: META, authorizationEndpoint: 'https://a.example/x' },
+      { token_endpoint: 'https://a.example/t' },
+    ],
+    [{ metadata: META, tokenEndpoint: 'https://a.example/t' }, {}],
+  ])('may be on a host that the bank file names: %j', async (oauth, metadata) => {
+    const { token } = await opened([said(metadata)], oauth).oauth.server(undefined, TRANSACTION_ID);
+    expect(token).toEqual({ origin: 'https://a.example', path: '/t' });
+  });
+
+  it('may be on the host of the base URL in the bank file, and on no other', async () => {
+    const script = () =>
+      opened(
+        [said({ token_endpoint: 'https://a.example/t' })],
+        { metadata: META },
+        { api: { baseUrl: 'https://a.example/x' } },
+      );
+    expect((await script().oauth.server(undefined, TRANSACTION_ID)).token?.origin).toBe('https://a.example');
+    const unknown = opened([said({ token_endpoint: 'https://a.example/t' })], { metadata: META });
+    expect(await failureOf(unknown.oauth.server(undefined, TRANSACTION_ID))).toMatchObject({
+      message: 'The OAuth address token_endpoint is on a host that psd2 does not know: a.example',
+    });
+    const revoked = opened([said({ revocation_endpoint: 'https://a.example/t' })], { metadata: META });
+    expect(await failureOf(revoked.oauth.server(undefined, TRANSACTION_ID))).toMatchObject({
+      message: 'The OAuth address revocation_endpoint is on a host that psd2 does not know: a.example',
+    });
+    const insecure = opened([said({ authorization_endpoint: 'http://a.example/t' })], { metadata: META });
+    expect(await failureOf(insecure.oauth.server(undefined, TRANSACTION_ID))).toMatchObject({
+      message: "The bank's link authorization_endpoint is not an https address",
+    });
+    expect(await failureOf(opened([]).oauth.server('https://a.example/meta', TRANSACTION_ID))).toMatchObject({
+      message: 'The OAuth address of the metadata is on a host that psd2 does not know: a.example',
+    });
+  });
+});
+
+describe('the page of a login', () => {
+  const asked = {
+    ...{ clientId: 'c&1', redirectUri: 'http://127.0.0.1/x', state: 's 1', scope: 'a b' },
+    codeVerifier: 'v'.repeat(43),
+  };
+  const COMMON =
+    'response_type=code&client_id=c%261&redirect_uri=http%3A%2F%2F127.0.0.1%2Fx&scope=a+b&state=s+1';
+
+  it.each<[Oauth, string]>([
+    [{}, `${COMMON}&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256`],
+    [{ pkce: 'none' }, COMMON],
+  ])('with the bank file %j', (oauth, query) => {
+    expect(authorizationUrl(SERVER, asked, described({ oauth }))).toBe(
+      `https://login.example/authorize?${query}`,
+    );
+  });
+
+  it('keeps what the address of the bank has', () => {
+    const server = { ...SERVER, authorization: 'https://login.example/a?brand=x&scope=y' };
+    const oauth: Oauth = { pkce: 'none' };
+    const url = new URL(authorizationUrl(server, asked, described({ oauth })));
+    expect([url.searchParams.get('brand'), url.searchParams.getAll('scope')]).toEqual(['x', ['a b']]);
+  });
+
+  it('needs an address for the customer, one for the code, and a verifier', () => {
+    const made = (server: Partial<OAuthServer>, codeVerifier: string | undefined = asked.codeVerifier) =>
+      authorizationUrl({ ...SERVER, ...server }, { ...asked, codeVerifier }, described());
+    expect(errorOf(() => made({ authorization: null }))).toEqual(unnamed('authorizationEndpoint'));
+    expect(errorOf(() => made({ token: null }))).toEqual(unnamed('tokenEndpoint'));
+    expect(() => authorizationUrl(SERVER, { ...asked, codeVerifier: undefined }, described())).toThrow(
+      new TypeError('A login at this bank needs a code verifier'),
+    );
+  });
+});
+
+describe('a login', () => {
+  const PRE: Oauth = { mode: 'pre-step', metadata: META };
+  const asked = {
+    ...{ clientId: 'c', redirectUri: 'http://127.0.0.1/x', state: 's1', codeVerifier: 'v'.repeat(43) },
+    transactionId: TRANSACTION_ID,
+  };
+
+  it.each<[Oauth, boolean]>([
+    [{}, false],
+    [{ mode: 'pre-step' }, true],
+    [{ mode: 'pre-step', pkce: 'none' }, false],
+    [{ mode: 'integrated' }, true],
+  ])('ties its code to the request: %j, %s', (oauth, ties) => {
+    expect(opened([], oauth).login.tiesCodes).toBe(ties ? true : undefined);
+  });
+
+  it('is at the page of the bank, with the scope of the bank file', async () => {
+    const { login } = opened([said(METADATA)], { ...PRE, scope: { preStep: 'own' } });
+    const url = new URL(await login.authorize(asked));
+    expect([`${url.origin}${url.pathname}`, url.searchParams.get('scope')]).toEqual([
+      ...['https://login.example/authorize', 'own'],
+    ]);
+  });
+
+  it.each(['none', 'integrated', 'client-credentials'] as const)(
+    'is none at a bank with %s',
+    async (mode) => {
+      expect(await failureOf(opened([], { mode }).login.authorize(asked))).toEqual({
+        code: 'usage',
+        message: "This bank's interface has no login of customers before they consent",
+        next: [['consent', 'request']],
+      });
+    },
+  );
+
+  it('tells nothing of the customer', async () => {
+    expect(await failureOf(opened([]).login.whose(TRANSACTION_ID))).toEqual({
+      code: 'forbidden',
+      message: 'No call of this interface tells whose a token is',
+      hint: 'The customer is the one that was named at the login.',
+    });
+  });
+
+  it.each<[string | null, object, string | null]>([
+    ['https://login.example', METADATA, null],
+    ['https://evil.example', METADATA, 'comes from another OAuth server'],
+    ['https://evil.example', {}, null],
+    [null, METADATA, null],
+    [
+      null,
+      { authorization_response_iss_parameter_supported: true },
+      'does not say which OAuth server it comes from',
+    ],
+  ])('that comes back from %s', async (iss, metadata, problem) => {
+    const { login } = opened([said(metadata)]);
+    const checked = Promise.resolve(login.assertIssuer?.(iss, META, TRANSACTION_ID));
+    if (problem === null) expect(await checked).toBeUndefined();
+    else
+      expect(await failureOf(checked)).toEqual({
+        code: 'login_refused',
+        message: `The return of the browser ${problem}`,
+        hint: 'psd2 did not use the code. Log in again, and follow no other link.',
+        transactionId: TRANSACTION_ID,
+      });
+  });
+});
+
+describe('tokens', () => {
+  const REFRESH = { grant_type: 'refresh_token', refresh_token: 'r 1' } as const;
+  const TOKENS = { access_token: 't1' };
+  const EMPTY = {
+    ...{ accessToken: 't1', expiresIn: null, refreshToken: null, refreshExpiresIn: null, scope: null },
+  };
+  const basic = Buffer.from('PSD%20IT%2F1:s%26cret').toString('base64');
+  const asked = (answer: Scripted, oauth: Oauth = {}) =>
+    opened([said(METADATA), answer], { metadata: META, ...oauth });
+
+  it.each<[Oauth, string, object]>([
+    [{}, 'grant_type=refresh_token&refresh_token=r+1&client_id=PSD+IT%2F1', {}],
+    [
+      { clientAuth: 'post' },
+      'grant_type=refresh_token&refresh_token=r+1&client_id=PSD+IT%2F1&client_secret=s%26cret',
+      {},
+    ],
+    [
+      { clientAuth: 'basic' },
+      'grant_type=refresh_token&refresh_token=r+1',
+      { authorization: `Basic ${basic}` },
+    ],
+  ])('are asked for with the proof that the bank wants: %j', async (oauth, body, headers) => {
+    const { login, sent } = asked(said(TOKENS), oauth);
+    expect(await login.tokens(CLIENT, REFRESH, TRANSACTION_ID, silent)).toEqual(EMPTY);
+    expect(sent[1]).toEqual({
+      ...{
+        method: 'POST',
+        origin: ORIGIN,
+        path: '/token',
+        facts: LOGIN,
+        body,
+        transactionId: TRANSACTION_ID,
+      },
+      ...{
+        headers: { ...HEADERS, ...headers },
+        repeatable: true,
+        interruptible: 'until sent',
+        beforeSend: silent,
+      },
+    });
+  });
+
+  it('of the application have its scope, and no other has one', async () => {
+    const { login, sent } = asked(said(TOKENS), { scope: { preStep: 'own' } });
+    await login.tokens(CLIENT, { grant_type: 'client_credentials' }, TRANSACTION_ID);
+    expect(sent[1]).toEqual({
+      ...{ method: 'POST', origin: ORIGIN, path: '/token', facts: LOGIN, transactionId: TRANSACTION_ID },
+      body: 'grant_type=client_credentials&scope=own&client_id=PSD+IT%2F1',
+      ...{ headers: HEADERS, repeatable: true, interruptible: 'until sent' },
+    });
+  });
+
+  it('need an address', async () => {
+    expect(await failureOf(opened([]).login.tokens(CLIENT, REFRESH, TRANSACTION_ID))).toEqual(
+      unnamed('tokenEndpoint'),
+    );
+  });
+
+  it.each<[object, object]>([
+    [
+      { expires_in: 3600, scope: 'a b', refresh_token: 'r2' },
+      { expiresIn: 3600, scope: 'a b', refreshToken: 'r2' },
+    ],
+    [{ expires_in: ' 60 ' }, { expiresIn: 60 }],
+    [{ expires_in: '59.9' }, { expiresIn: 59 }],
+    [{ expires_in: 10_000_000_000 }, { expiresIn: 10_000_000_000 }],
+    [{ expires_in: 10_000_000_001 }, {}],
+    [{ expires_in: '60s' }, {}],
+    [{ expires_in: '1.' }, {}],
+    [{ expires_in: 'in 60' }, {}],
+    [{ expires_in: null }, {}],
+    [{ expires_in: [60] }, {}],
+    [{ refresh_expires_in: 5, refresh_token_expires_in: 6 }, { refreshExpiresIn: 5 }],
+    [{ refresh_token_expires_in: 6 }, { refreshExpiresIn: 6 }],
+    [{ refresh_token: 'x'.repeat(8000) }, { refreshToken: 'x'.repeat(8000) }],
+    [{ refresh_token: 'x'.repeat(8001) }, {}],
+    [{ refresh_token: '' }, {}],
+    [{ refresh_token: '  ' }, {}],
+    [{ refresh_token: 'a\nb' }, {}],
+    [{ scope: 7 }, {}],
+  ])('have what the bank says of them: %j', async (more, expected) => {
+    const { login } = asked(said({ ...TOKENS, ...more }));
+    expect(await login.tokens(CLIENT, REFRESH, TRANSACTION_ID)).toEqual({ ...EMPTY, ...expected });
+  });
+
+  it.each([{}, { access_token: '' }, { access_token: 'a b' }, { access_token: 'a\n' }, { access_token: 7 }])(
+    'are none in %j',
+    async (answer) => {
+      expect(
+        await failureOf(asked(said(answer)).login.tokens(CLIENT, REFRESH, TRANSACTION_ID)),
+      ).toMatchObject({
+        code: 'bank_answer',
+        message: expect.stringMatching(/^The bank's answer to POST \/token has no usable access_token: /),
+      });
+    },
+  );
+
+  it('are revoked where the bank has an address for it', async () => {
+    const { login, sent } = asked({ status: 200 });
+    expect(await login.revoke(CLIENT, 't1', 'refresh_token', TRANSACTION_ID)).toBe(true);
+    expect(sent[1]).toEqual({
+      ...{ method: 'POST', origin: ORIGIN, path: '/revoke', facts: LOGIN, transactionId: TRANSACTION_ID },
+      body: 'token=t1&token_type_hint=refresh_token&client_id=PSD+IT%2F1',
+      ...{ headers: HEADERS, repeatable: true },
+    });
+    const none = opened([]);
+    expect(await none.login.revoke(CLIENT, 't1', 'access_token', TRANSACTION_ID)).toBe(false);
+    expect(
+      await failureOf(asked({ status: 400 }).login.revoke(CLIENT, 't1', 'access_token', TRANSACTION_ID)),
+    ).toMatchObject({
+      code: 'bank_refused',
+    });
+  });
+});
