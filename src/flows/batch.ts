@@ -74,7 +74,7 @@ export function sharesOf(
  *   Run the batch again to go on
  */
 export async function runLines(
-  batches: Batches,
+  batches: Pick<Batches, 'onLine'>,
   batch: string,
   shares: readonly Share[],
   work: LineWork,

@@ -1,0 +1,488 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
+import type { Cancellation, PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { cancelAtBank } from '../../src/flows/cancellation.ts';
+import { answeringBank } from '../bank/answering-bank.ts';
+import { errorOf, type FakeCustomer, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
+import {
+  AT_THE_BANK,
+  createdForExecute,
+  createdTransfer,
+  paymentStatus,
+  scaThatSays,
+  transferInMemory,
+} from './transfers-in-memory.ts';
+
+// The cancellation of a payment that the customer commits: what counts is what the bank says of the payment.
+
+const PAGE = 'https://customers.bank.example/cancel';
+const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE };
+const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
+const SENT: TransferEvent = { type: 'cancel-sent', ...INTENT };
+
+const ORDERED: TransferEvent[] = [
+  createdTransfer(),
+  AT_THE_BANK,
+  { type: 'sca-started' },
+  { type: 'executed', cro: null },
+];
+const AUTHORISING = ORDERED.slice(0, -1);
+
+const ACCEPTED = paymentStatus('ACSP', 'ordered');
+const OPEN = paymentStatus('RCVD');
+const CANCELLED = paymentStatus('CANC', 'cancelled');
+const REJECTED = paymentStatus('RJCT', 'failed');
+const EXECUTED = paymentStatus('ACSC', 'executed');
+const cancelled = { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } };
+const executed = { type: 'executed', cro: null, bank: { transactionStatus: 'ACSC', scaStatus: null } };
+
+const TOO_LATE = {
+  code: 'bank_refused',
+  message: 'It is too late: the bank has executed the transfer',
+  hint: 'See it with:',
+  next: [['transfer', 'show', 'tr-1']],
+  flow: 'tr-1',
+  transactionId: 't1',
+};
+const STAYS_ORDERED = {
+  code: 'outcome_unknown',
+  message: 'The bank does not say that the transfer is cancelled',
+  hint: 'Ask the bank again with:',
+  next: [['transfer', 'resume', 'tr-1']],
+  flow: 'tr-1',
+  transactionId: 't1',
+};
+
+const MAY_BE_EXECUTED = {
+  ...STAYS_ORDERED,
+  hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+  next: [
+    ['transfer', 'resume', 'tr-1'],
+    ['transfer', 'resolve', 'tr-1', '--executed'],
+    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+  ],
+};
+
+interface Scene {
+  events?: TransferEvent[];
+  /** What the bank says of the payment, one status for each question. */
+  says?: Parameters<typeof scaThatSays>;
+  request?: Cancellation['request'];
+  customer?: FakeCustomer;
+  /** SCA of the cancellation. */
+  sca?: Partial<Sca>;
+  overtaken?: TransferEvent[];
+}
+
+function scene({
+  events = ORDERED,
+  says = [CANCELLED],
+  request,
+  customer = fakeCustomer(),
+  sca,
+}: Scene = {}) {
+  const transfer = transferInMemory(...events);
+  const requests: Omit<Parameters<Cancellation['request']>[0], 'beforeSend'>[] = [];
+  const world = fakeWorld();
+  const bank = answeringBank(() => ({ data: {} }));
+  const payment = scaThatSays(...says);
+  const { waits, whileWaiting } = waitsOf();
+  const limits: (number | undefined)[] = [];
+  const calls: PaymentCalls = {
+    ...bank.payments.transfer({ order: transfer.open.current.order, transactionId: 't1' }),
+    name: 'transfer',
+    sca: payment,
+    cancellation: {
+      async request({ beforeSend, ...asked }) {
+        requests.push(asked);
+        if (request) return request({ beforeSend, ...asked });
+        await (await beforeSend(INTENT))?.beforeFirstByte?.();
+        return null;
+      },
+      sca: { ...scaThatSays(), ...sca },
+    },
+  };
+  const said: string[] = [];
+  const run = (change: (all: PaymentCalls) => PaymentCalls = (all) => all) =>
+    cancelAtBank(
+      transfer.open,
+      change(calls),
+      {
+        ...{ bank, world },
+        customer: {
+          ...customer,
+          whileWaiting(text, work, milliseconds) {
+            limits.push(milliseconds);
+            return whileWaiting(text, work);
+          },
+        },
+      },
+      {
+        client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+        keepTokens: async (granted) => void (await granted()),
+        askForReturn: undefined,
+        say: (text) => void said.push(text),
+      },
+    );
+  return { ...transfer, requests, world, payment, run, waits, limits, said, customer };
+}
+
+/** The request leaves, and then this happens. */
+function thatEnds(with_: Error | ScaLinks): Cancellation['request'] {
+  return async ({ beforeSend }) => {
+    await beforeSend(INTENT);
+    if (with_ instanceof Error) throw with_;
+    return with_;
+  };
+}
+
+describe('without SCA', () => {
+  it('psd2 writes it down, asks, and the bank’s status ends the payment', async () => {
+    const { run, recorded, requests, payment, assertions, waits, limits, world } = scene();
+    expect(await run()).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
+    expect(recorded).toEqual([SENT, cancelled]);
+    expect(requests).toEqual([{ resourceId: 'p1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1' }]);
+    expect(payment.asked).toEqual([['p1', 't1', undefined]]);
+    expect(assertions()).toBe(1);
+    expect([waits, limits, world.sleeps]).toEqual([['Waiting for the bank to cancel it'], [10_000], []]);
+  });
+
+  it('a payment that the bank has rejected meanwhile has ended too', async () => {
+    const { run } = scene({ says: [OPEN, ACCEPTED, REJECTED] });
+    expect(await run()).toMatchObject({ state: 'failed', executionStatus: 'KO', transactionStatus: 'RJCT' });
+  });
+
+  it.each([
+    [300_000, 10_000, [500, 1_000, 2_000, 3_000, 3_000]],
+    [2_000, 2_000, [500, 1_000]],
+  ])('it waits a moment at most: with %i ms for the customer %i ms', async (scaTimeoutMs, limit, pauses) => {
+    const { run, world, limits, recorded } = scene({
+      ...{ says: [ACCEPTED], customer: fakeCustomer({ scaTimeoutMs }) },
+    });
+    expect(await errorOf(run())).toEqual(STAYS_ORDERED);
+    expect([world.sleeps, limits]).toEqual([pauses, [limit]]);
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('it was not ordered yet, and the bank does not say: a person may have to find out', async () => {
+    const { run, recorded } = scene({ events: AUTHORISING, says: [OPEN] });
+    expect(await errorOf(run())).toEqual(MAY_BE_EXECUTED);
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('it was not ordered yet, and the bank has executed it: that is recorded', async () => {
+    const { run, recorded, open } = scene({ events: AUTHORISING, says: [EXECUTED] });
+    expect(await errorOf(run())).toEqual(TOO_LATE);
+    expect(recorded).toEqual([SENT, executed]);
+    expect(open.current.state).toBe('executed');
+  });
+
+  it('the bank fails to say what became of it: nothing is recorded', async () => {
+    const failing = new Psd2Error('bank_failing', 'The bank is away');
+    for (const [events, error] of [
+      [ORDERED, STAYS_ORDERED],
+      [AUTHORISING, MAY_BE_EXECUTED],
+    ] as const) {
+      const { run, recorded } = scene({ events, says: [failing] });
+      expect(await errorOf(run())).toEqual(error);
+      expect(recorded).toEqual([SENT]);
+    }
+  });
+
+  it('Ctrl-C while psd2 asks ends it', async () => {
+    const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
+    await expect(scene({ says: [interrupted] }).run()).rejects.toBe(interrupted);
+  });
+
+  it('another psd2 has ended it meanwhile: the bank’s word is recorded all the same', async () => {
+    const { run, overtake, recorded, open } = scene({
+      request: async ({ beforeSend }) => {
+        await beforeSend(INTENT);
+        overtake({ type: 'cancelled' });
+        return null;
+      },
+      says: [CANCELLED],
+    });
+    expect((await run()).state).toBe('cancelled');
+    expect(recorded).toEqual([SENT, cancelled]);
+    expect(open.current.transactionStatus).toBe('CANC');
+  });
+
+  it.each<[string, TransferEvent[], (calls: PaymentCalls) => PaymentCalls]>([
+    ['the interface has no cancellation', ORDERED, ({ cancellation: _, ...calls }) => calls],
+    ['the interface has no status of its own', ORDERED, ({ sca: _, ...calls }) => calls],
+    ['the bank has execute', [createdForExecute(), AT_THE_BANK], (calls) => calls],
+  ])('nothing is asked if %s', async (_what, events, change) => {
+    const { run, requests } = scene({ events });
+    await expect(run(change)).rejects.toThrow(new TypeError('The bank has no cancellation for tr-1'));
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('the request has no good answer', () => {
+  const lost = new Psd2Error('bank_unreachable', 'No answer', { hint: 'Try later.', transactionId: 't1' });
+  const refused = new Psd2Error('bank_refused', 'No', { refusal: 'content', transactionId: 't1' });
+  const whole = (code: string, message: string, verb: string, hint?: string) => ({
+    ...{ code, message, hint, next: [['transfer', verb, 'tr-1']], flow: 'tr-1', transactionId: 't1' },
+  });
+
+  it.each([CANCELLED, REJECTED])('but the payment has ended all the same: %o', async (status) => {
+    for (const error of [lost, refused]) {
+      const { run, recorded } = scene({ request: thatEnds(error), says: [status] });
+      expect((await run()).state).toBe(status === CANCELLED ? 'cancelled' : 'failed');
+      expect(recorded[0]).toEqual(SENT);
+    }
+  });
+
+  it('and it was lost: the operator may ask for it again', async () => {
+    const { run, recorded, payment } = scene({ request: thatEnds(lost), says: [ACCEPTED] });
+    expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
+    expect(recorded).toEqual([SENT]);
+    expect(payment.asked).toHaveLength(1);
+  });
+
+  it('and it was lost, of a payment that is executed now: only a refusal shows that it is too late', async () => {
+    const { run, recorded } = scene({ events: AUTHORISING, request: thatEnds(lost), says: [EXECUTED] });
+    expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('and the bank refuses: it will do so again, so the operator looks at the payment', async () => {
+    const { run, payment } = scene({ request: thatEnds(refused), says: [ACCEPTED] });
+    expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
+    expect(payment.asked).toHaveLength(1);
+  });
+
+  it('and the bank refuses, because it has executed the payment', async () => {
+    const { run, recorded } = scene({ events: AUTHORISING, request: thatEnds(refused), says: [EXECUTED] });
+    expect(await errorOf(run())).toEqual(TOO_LATE);
+    expect(recorded).toEqual([SENT, executed]);
+  });
+
+  it('and the bank refuses, and neither has executed it: its refusal stands', async () => {
+    const { run, recorded } = scene({ events: AUTHORISING, request: thatEnds(refused), says: [OPEN] });
+    expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('and has advice of its own', async () => {
+    const login = new Psd2Error('not_logged_in', 'No login', { next: [['auth', 'login']] });
+    const { run } = scene({ request: thatEnds(login), says: [ACCEPTED] });
+    expect(await errorOf(run())).toEqual({
+      ...{ code: 'not_logged_in', message: 'No login', hint: undefined, next: [['auth', 'login']] },
+      ...{ flow: 'tr-1', transactionId: undefined },
+    });
+  });
+
+  it('because nothing was sent: the bank is not asked about it', async () => {
+    const usage = new Psd2Error('usage', 'This bank cancels no payments');
+    const { run, payment, recorded } = scene({ request: () => Promise.reject(usage) });
+    await expect(run()).rejects.toBe(usage);
+    expect([payment.asked, recorded]).toEqual([[], []]);
+  });
+
+  it('because it could not be written down: it is not sent', async () => {
+    const full = new Psd2Error('config', 'The disk is full');
+    const { run, payment, beforeRecord } = scene();
+    beforeRecord(() => {
+      throw full;
+    });
+    await expect(run()).rejects.toBe(full);
+    expect(payment.asked).toEqual([]);
+  });
+
+  it.each([
+    new Psd2Error('interrupted', 'Ctrl-C'),
+    new Psd2Error('overtaken', 'Another psd2 has continued tr-1'),
+    new TypeError('A bug'),
+  ])('because of what says nothing of the bank: %s', async (error) => {
+    const { run, payment } = scene({ request: thatEnds(error) });
+    await expect(run()).rejects.toBe(error);
+    expect(payment.asked).toEqual([]);
+  });
+});
+
+describe('with SCA', () => {
+  const turn = (links = LINKS): Pick<Sca, 'proceed'> => ({
+    proceed: async () => ({ next: 'open', url: PAGE, links }),
+  });
+  const progress = (means: ScaProgress['means']): Pick<Sca, 'progress'> => ({
+    progress: async () => ({ scaStatus: means, means, message: null }),
+  });
+  const NEEDS_CODE = {
+    code: 'usage',
+    message: "The bank waits for the code that only the customer's browser brings back",
+    hint: 'Paste the final address of the browser:',
+    next: [['transfer', 'cancel', 'tr-1', '--paste']],
+    flow: undefined,
+    transactionId: 't1',
+  };
+
+  it('the customer authorises it where the cancellation leads, and gets the whole time', async () => {
+    const asked: unknown[] = [];
+    const proceed: Sca['proceed'] = async (request) => {
+      asked.push([request.resourceId, request.links, request.redirectUri, request.transactionId]);
+      await request.beforeSend(INTENT);
+      return { next: 'open', url: PAGE, links: LINKS };
+    };
+    const { run, waits, limits, recorded, customer } = scene({
+      ...{ request: thatEnds(LINKS), sca: { proceed } },
+    });
+    expect((await run()).state).toBe('cancelled');
+    expect(asked).toEqual([['p1', LINKS, 'http://127.0.0.1:8910/callback?state=s1', 't1']]);
+    expect(customer.visited).toEqual([PAGE]);
+    expect(waits).toEqual([
+      'Waiting for the customer to authorise the cancellation',
+      'Waiting for the bank to cancel it',
+    ]);
+    expect(limits).toEqual([300_000, 300_000]);
+    // Starting the authorisation is part of the cancellation.
+    expect(recorded).toEqual([SENT, SENT, cancelled]);
+  });
+
+  it('the customer refuses it: the payment stays, and it can be asked for again', async () => {
+    const links: ScaLinks[] = [];
+    const { run, recorded } = scene({
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED] },
+      sca: {
+        ...turn({ ...LINKS, status: '/c1' }),
+        async progress(of) {
+          links.push(of);
+          return { scaStatus: 'failed', means: 'failed', message: null };
+        },
+      },
+    });
+    expect(await errorOf(run())).toEqual({
+      code: 'not_authorised',
+      message: 'The customer did not authorise the cancellation of the transfer',
+      hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
+      next: [['transfer', 'cancel', 'tr-1']],
+      flow: 'tr-1',
+      transactionId: 't1',
+    });
+    expect(links).toEqual([{ ...LINKS, status: '/c1' }]);
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it.each(['done', 'going on'] as const)(
+    'is %s, and the bank does not cancel it: psd2 does not know',
+    async (means) => {
+      const { run } = scene({
+        ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress(means) } },
+        customer: fakeCustomer({ scaTimeoutMs: 1_000 }),
+      });
+      expect(await errorOf(run())).toEqual(STAYS_ORDERED);
+    },
+  );
+
+  it('the bank waits for a code that no browser has brought', async () => {
+    const { run } = scene({
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress('needs code') } },
+    });
+    expect(await errorOf(run())).toEqual(NEEDS_CODE);
+  });
+
+  it('the bank has the code that the browser brought: psd2 waits until it is cancelled', async () => {
+    const links = { ...LINKS, confirmation: '/confirm' };
+    const { run, recorded } = scene({
+      ...{ request: thatEnds(LINKS), says: [ACCEPTED, CANCELLED] },
+      customer: fakeCustomer({}, { code: 'c1' }),
+      sca: {
+        ...{ ...turn(links), ...progress('needs code') },
+        async confirmCode({ beforeSend }) {
+          await beforeSend(INTENT);
+          return { scaStatus: 'finalised', means: 'done', message: null };
+        },
+      },
+    });
+    expect((await run()).state).toBe('cancelled');
+    expect(recorded).toEqual([SENT, SENT, cancelled]);
+  });
+
+  it('the customer refuses the login with it: that ends it', async () => {
+    const { run, recorded } = scene({
+      ...{ request: thatEnds(LINKS), customer: fakeCustomer({}, { error: 'access_denied' }) },
+      sca: {
+        proceed: async () => ({ next: 'log in', url: PAGE, server: 'https://x', links: { approach: null } }),
+      },
+    });
+    expect(await errorOf(run())).toEqual({
+      code: 'login_refused',
+      message: 'The customer was not logged in: access_denied',
+      hint: 'When the customer is ready to try again:',
+      next: [['transfer', 'cancel', 'tr-1']],
+      flow: undefined,
+      transactionId: undefined,
+    });
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('the customer is too late: it is asked for again, and nothing is recorded', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { run } = scene({
+      ...{
+        request: thatEnds(LINKS),
+        says: [ACCEPTED],
+        customer: fakeCustomer({ scaTimeoutMs: 5_000 }, null),
+      },
+      sca: { ...turn(), ...progress('going on') },
+    });
+    const end = errorOf(run());
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await end).toEqual({
+      code: 'authorisation_timeout',
+      message: 'The customer did not authorise the cancellation and come back within 5 s',
+      hint: 'Ask for it again with:',
+      next: [['transfer', 'cancel', 'tr-1']],
+      flow: 'tr-1',
+      transactionId: 't1',
+    });
+    vi.useRealTimers();
+  });
+
+  describe('while the browser does not come back', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    const failing = new Psd2Error('bank_failing', 'The bank is away');
+    /** @returns whether psd2 still waits after its first question */
+    async function waitsOn(sca: Partial<Sca>) {
+      const { run, waits } = scene({
+        ...{ request: thatEnds(LINKS), customer: fakeCustomer({}, null), sca: { ...turn(), ...sca } },
+      });
+      const end = run().catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(9_000);
+      const [, second] = waits;
+      return { isWaiting: second === undefined, end };
+    }
+
+    it.each<[string, Partial<Sca>, boolean]>([
+      ['the authorisation is done', progress('done'), false],
+      ['the authorisation has failed', progress('failed'), false],
+      ['the authorisation goes on', progress('going on'), true],
+      ['the bank waits for the code', progress('needs code'), true],
+      ['its status is: cancelled', scaThatSays(CANCELLED), false],
+      ['its status is: failed', scaThatSays(REJECTED), false],
+      ['its status is: open', scaThatSays(OPEN), true],
+      ['its status is: executed', scaThatSays(EXECUTED), true],
+      ['the bank fails to say its status', scaThatSays(failing), true],
+      ['its status cannot be read', scaThatSays(new Psd2Error('bank_answer', 'No JSON')), true],
+      ['the bank fails to say how far it is', { progress: () => Promise.reject(failing) }, true],
+    ])('%s', async (_what, sca, isWaiting) => {
+      expect((await waitsOn(sca)).isWaiting).toBe(isWaiting);
+    });
+
+    it('psd2 asks about the same payment', async () => {
+      const sca = scaThatSays(CANCELLED);
+      await (await waitsOn(sca)).end;
+      expect(sca.asked).toEqual([['p1', 't1']]);
+    });
+
+    it('Ctrl-C while psd2 asks ends it', async () => {
+      const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
+      expect(await (await waitsOn(scaThatSays(interrupted))).end).toBe(interrupted);
+    });
+  });
+});
