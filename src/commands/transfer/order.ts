@@ -280,7 +280,7 @@ async function accountsWithBalances(
   const widths = [0, 1, 2, 3].map((column) =>
     Math.max(0, ...cells.map((row) => stringWidth(row[column] ?? ''))),
   );
-  const hasRoom = widths.reduce((sum, width) => sum + width + 2, 0) < (context.terminal.size.columns ?? 80);
+  const hasRoom = widths.reduce((sum, width) => sum + width + 2, 0) < (context.terminal.size.columns || 80);
   return accounts.map((value, index) => {
     const [productId = '', name = '', balance = '', iban = ''] = cells[index] ?? [];
     const [, nameWidth = 0, balanceWidth = 0] = widths;
