@@ -36,6 +36,7 @@ export function openCommand(
     find,
     operator,
     columns,
+    changes = () => ({}),
   }: {
     env?: Environment;
     globals?: Partial<RawGlobals>;
@@ -46,6 +47,8 @@ export function openCommand(
     operator?: Partial<Questions>;
     /** The width of the terminal that stdout is. Default: it is none. */
     columns?: number;
+    /** What else is different, for example a person who answers questions. */
+    changes?: (world: Surroundings) => Partial<Surroundings>;
   } = {},
 ): Command {
   const { signal } = new AbortController();
@@ -86,7 +89,7 @@ export function openCommand(
     readStdin: async () => '',
     onEnd: () => {},
   };
-  const context = openContext(world, find);
+  const context = openContext({ ...world, ...changes(world) }, find);
   return { context, printed: stdout.written, said: stderr.written };
 }
 

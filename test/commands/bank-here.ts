@@ -1,0 +1,371 @@
+import type { KnownInterface } from '../../src/bank/call/call.ts';
+import type {
+  Account,
+  Balance,
+  Bank,
+  Capability,
+  Transaction,
+  TransferTerms,
+} from '../../src/bank/ports/bank.ts';
+import type { BulkPayments, EntryState } from '../../src/bank/ports/bulk.ts';
+import type { BeforeSend } from '../../src/bank/ports/call.ts';
+import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
+import type { PaymentCalls, Verified } from '../../src/bank/ports/payment-calls.ts';
+import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
+import type { Authorization, Commits, Initiation, SettlementStatus } from '../../src/domain/operation.ts';
+import { Psd2Error } from '../../src/errors.ts';
+
+/** A payment, a bulk payment or a basket, as the bank has it. */
+export interface PaymentHere {
+  id: string;
+  /** What psd2 sent: an order, or the body of an initiation. */
+  asked: unknown;
+  decision: Authorization['status'];
+  became: ResourceStatus['became'];
+  /** The bank's own word, if it is not that of the decision. */
+  word?: string;
+  settlement: SettlementStatus;
+  /** What becomes of it at `execute`, or as soon as the customer has authorised it. */
+  becomes: ResourceStatus['became'];
+}
+
+type CallName =
+  | 'accounts'
+  | 'balance'
+  | 'terms'
+  | 'receipt'
+  | 'verify'
+  | 'verify further'
+  | 'sca'
+  | 'status'
+  | 'execute'
+  | 'settlement'
+  | 'entries'
+  | 'bookings'
+  | 'cancel';
+
+/** What happens to a call: it has no effect and this error, or an effect and no answer. */
+export type Fate = Psd2Error | 'lost';
+
+interface Options {
+  commits?: Commits;
+  /** What the interface does not have. */
+  lacks?: Capability[];
+  bulk?: { maxEntries: number | null };
+  hasBaskets?: boolean;
+}
+
+const ALL: Capability[] = [
+  ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds', 'products'] as const),
+  ...(['data of the customer', 'Consent-ID', 'operations', 'terms', 'receipts', 'documents'] as const),
+];
+
+/** The IBAN of the account of the payer. */
+export const OWN_IBAN = 'DE02100100109307118603';
+export const OWN_ACCOUNT = '0000012345';
+
+/**
+ * A bank in the memory of the test. It does what it is asked for, and its customers authorise at once, unless the test says
+ * otherwise. `calls` has what reached it.
+ */
+export class BankHere {
+  readonly calls: string[] = [];
+  readonly payments: PaymentHere[] = [];
+  /** What happens to the next calls of a name. */
+  readonly fates = new Map<CallName, Fate[]>();
+  /** What the next payments are. */
+  next: Partial<PaymentHere> = {};
+  /** What the next verifications say besides. */
+  verified: Partial<Verified> = {};
+  accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
+  balances: Partial<Balance> = {};
+  terms: Partial<TransferTerms> = {};
+  /** Whether customers authorise as soon as they have a link. */
+  customersAgree = true;
+  /** The state of each transfer of a bulk payment, by its reference. */
+  entries = new Map<string, EntryState>();
+  /** The rows of the account. */
+  booked: Transaction[] = [];
+  readonly #options: Options;
+  readonly interface: KnownInterface;
+
+  constructor(options: Options = {}) {
+    this.#options = options;
+    const { lacks = [], bulk } = options;
+    this.interface = {
+      name: 'here',
+      has: new Set(ALL.filter((each) => !lacks.includes(each))),
+      ...(bulk && { bulk: { ...bulk, takes: ({ instant }) => !instant } }),
+      probes: 'authorize',
+      customers: 'named by the bank',
+      logsIn: 'customers',
+      ownHeaders: [],
+      readCustomerId: parseCustomerId,
+      readAccountId: parseProductId,
+      refusalOf: () => null,
+      open: () => ({
+        client: () => null,
+        connect: () => this.#bank(),
+        compose: () => Promise.reject(new TypeError('This bank composes no request')),
+      }),
+    };
+  }
+
+  /** The last payment. */
+  get last(): PaymentHere {
+    return this.payment(this.payments.at(-1)?.id ?? 'pay-1');
+  }
+
+  payment(id: string): PaymentHere {
+    const payment = this.payments.find((each) => each.id === id);
+    if (!payment) throw new Psd2Error('bank_refused', `Unknown: ${id}`, { refusal: 'other', isBanks: true });
+    return payment;
+  }
+
+  /** The calls that began something, or moved money. */
+  get sent(): string[] {
+    return this.calls.filter((call) => /^(verify|execute|sca|cancel)/.test(call));
+  }
+
+  /** Says what happens to the next calls of a name. */
+  meets(call: CallName, ...fates: Fate[]): void {
+    this.fates.set(call, [...(this.fates.get(call) ?? []), ...fates]);
+  }
+
+  async #attempt<T>(
+    call: CallName,
+    id: string,
+    effect: () => T | Promise<T>,
+    beforeSend?: BeforeSend,
+  ): Promise<T> {
+    const announced = await beforeSend?.({ requestId: `request-${this.calls.length + 1}`, digest: null });
+    await announced?.beforeFirstByte?.();
+    this.calls.push(`${call} ${id}`.trimEnd());
+    const fate = this.fates.get(call)?.shift();
+    if (fate instanceof Psd2Error) throw fate;
+    const result = await effect();
+    if (fate === 'lost') throw new Psd2Error('bank_unreachable', 'The connection was lost');
+    return result;
+  }
+
+  #bank(): Bank {
+    const { commits = 'on execute', bulk, hasBaskets } = this.#options;
+    const isLinked = commits === 'by the customer';
+    return {
+      accounts: {
+        isId: (text) => text !== '',
+        list: (customerId) => this.#attempt('accounts', customerId, () => this.accounts),
+        balance: (_customerId, productId) =>
+          this.#attempt('balance', productId, () => ({ ...noBalance(productId), ...this.balances })),
+        pages: (query) => this.#pages(`${query.productId} from ${query.from}`),
+        document: lacking,
+        details: lacking,
+      },
+      consents: { request: lacking, confirm: lacking },
+      login: { authorize: lacking, probe: lacking, tokens: lacking, revoke: lacking, whose: lacking },
+      payments: {
+        commits,
+        ...(isLinked && { initiation: (order, back) => initiationOf('payments', order, back) }),
+        ...(bulk && { bulk: this.#bulk(bulk.maxEntries) }),
+        ...(hasBaskets && {
+          baskets: {
+            initiation: (ids, back) => initiationOf('signing-baskets', ids, back),
+            refuseOther: (ids, { body }) => refuseOther(ids, body),
+            calls: ({ initiation }) => this.#calls('signing basket', initiation.body, false),
+          },
+        }),
+        transfer: ({ order, initiation }) =>
+          this.#calls('transfer', initiation?.body ?? order, order.instant && !order.futureDated),
+        operation: ({ order }) => this.#calls(order.operation, order, false),
+        terms: ({ from }) => this.#attempt('terms', from, () => ({ ...NO_TERMS, ...this.terms })),
+        operationTerms: ({ from, operation }) =>
+          this.#attempt('terms', from, () => ({ data: { operation, from } })),
+        receipt: (_target, resourceId) =>
+          this.#attempt('receipt', resourceId, () => Buffer.from(`receipt of ${resourceId}`)),
+      },
+      sca: this.#sca(isLinked),
+      send: lacking,
+      pages: () => {
+        throw new TypeError('This bank has no free calls');
+      },
+      earliestAnswer: () => undefined,
+    };
+  }
+
+  async *#pages(query: string) {
+    const rows = await this.#attempt('bookings', query, () => this.booked);
+    yield { booked: { rows, total: null, hasMore: false } };
+  }
+
+  #bulk(maxEntries: number | null): BulkPayments {
+    return {
+      maxEntries,
+      takes: ({ instant }) => !instant,
+      initiation: async (orders, back) => initiationOf('bulk-payments', orders, back),
+      refuseOther: async (orders, { body }) => refuseOther(orders, body),
+      calls: ({ order, initiation }) => this.#calls('bulk payment', initiation.body, order.instant),
+      entries: (_initiation, resourceId) => this.#attempt('entries', resourceId, () => this.entries),
+    };
+  }
+
+  #calls(name: string, asked: unknown, settles: boolean): PaymentCalls {
+    const isLinked = this.#options.commits === 'by the customer';
+    const begin = (): Verified => {
+      const id = `pay-${this.payments.length + 1}`;
+      this.payments.push({
+        ...{ id, asked, decision: 'PENDING', became: null, settlement: 'OK', becomes: 'executed' },
+        ...this.next,
+      });
+      const links = { approach: null, redirect: `https://customers.bank.example/${id}` };
+      return {
+        ...{ resourceId: id, totalAmount: null, commissions: null, bankName: null },
+        ...{ nextStep: isLinked ? 'sca' : 'execute', ...(isLinked && { links }), ...this.verified },
+      };
+    };
+    const execute = (id: string) => {
+      const payment = this.payment(id);
+      payment.became = payment.becomes;
+      return { cro: `cro-${id}` };
+    };
+    return {
+      name,
+      verify: (beforeSend) => this.#attempt('verify', name, begin, beforeSend),
+      verifyFurther: (id, step, data, beforeSend) =>
+        this.#attempt(
+          'verify further',
+          `${id} ${step} ${data}`,
+          () => ({
+            ...{ resourceId: id, totalAmount: null, commissions: null, bankName: null },
+            nextStep: 'execute',
+          }),
+          beforeSend,
+        ),
+      execute: isLinked
+        ? null
+        : (id, beforeSend) => this.#attempt('execute', id, () => execute(id), beforeSend),
+      executionStatus: settles ? (id) => this.#settlement(id) : null,
+      ...(isLinked && {
+        sca: this.#sca(true),
+        cancellation: {
+          sca: this.#sca(true),
+          request: ({ resourceId, beforeSend }) =>
+            this.#attempt(
+              'cancel',
+              resourceId,
+              () => {
+                this.payment(resourceId).became = 'cancelled';
+                return null;
+              },
+              beforeSend,
+            ),
+        },
+      }),
+    };
+  }
+
+  #settlement(id: string) {
+    return this.#attempt('settlement', id, () => {
+      const { settlement } = this.payment(id);
+      return {
+        executionStatus: settlement,
+        executionStatusDescription: settlement === 'KO' ? 'Account closed' : null,
+        status: settlement,
+      };
+    });
+  }
+
+  /** The customer decides as soon as they have the link. */
+  #decide(id: string): void {
+    const payment = this.payment(id);
+    if (!this.customersAgree || payment.decision !== 'PENDING') return;
+    payment.decision = 'AUTHORIZED';
+    if (this.#options.commits === 'by the customer') this.#runs(payment);
+  }
+
+  #runs(payment: PaymentHere): void {
+    payment.became = payment.becomes;
+    const { asked } = payment;
+    const ids: unknown = typeof asked === 'string' ? JSON.parse(asked) : null;
+    if (!Array.isArray(ids)) return;
+    for (const each of ids) if (typeof each === 'string') this.#runs(this.payment(each));
+  }
+
+  #sca(isLinked: boolean): Sca {
+    const url = (id: string) => `https://customers.bank.example/${id}`;
+    const proceed: NonNullable<Sca['proceed']> = ({ resourceId, beforeSend }) =>
+      this.#attempt(
+        'sca',
+        resourceId,
+        () => {
+          this.#decide(resourceId);
+          const redirect = url(resourceId);
+          return { next: 'open', url: redirect, links: { approach: null, redirect } };
+        },
+        beforeSend,
+      );
+    return {
+      start: ({ resourceId, beforeSend }) =>
+        this.#attempt(
+          'sca',
+          resourceId,
+          () => {
+            this.#decide(resourceId);
+            return url(resourceId);
+          },
+          beforeSend,
+        ),
+      status: (resourceId) =>
+        this.#attempt('status', resourceId, () => {
+          const { decision, became, word = became ?? decision } = this.payment(resourceId);
+          return {
+            ...{ authorizationStatus: word, executionStatus: became, became },
+            authorization: { type: 'authorization', status: decision, bankStatus: word } as const,
+            ...(isLinked && decision !== 'AUTHORIZED' && { awaitsSca: true as const }),
+          };
+        }),
+      ...(isLinked && { proceed }),
+    };
+  }
+}
+
+export function account(productId: string, iban: string | null, more: Partial<Account> = {}): Account {
+  return {
+    ...{ accountId: productId, productId, iban, currency: 'EUR', name: 'Current account' },
+    ...{ productCode: null, productDescription: null, ...more },
+  };
+}
+
+function noBalance(productId: string): Balance {
+  return {
+    ...{ accountId: productId, productId, accountBalance: null, availableBalance: null },
+    ...{ accountAvailability: null, accountAvailableCredit: null, asOf: null },
+  };
+}
+
+const NO_TERMS: TransferTerms = {
+  ...{ bankCode: null, sepa: null, swift: null, urgent: null, today: null, earliestDate: null },
+  ...{ earliestDateInternal: null, latestDate: null, holidays: [], currency: null },
+  ...{ currencies: [], countries: [] },
+};
+
+function initiationOf(
+  service: Initiation['service'],
+  asked: unknown,
+  { address, state }: { address: string; state: string },
+): Initiation {
+  return {
+    ...{ service, product: service === 'signing-baskets' ? '' : 'sepa-credit-transfers', endToEndId: '' },
+    ...{ body: JSON.stringify(asked), returnAddress: address, returnState: state },
+    ...{ repeatMinutes: null, needsLink: true, executesWithoutSca: 'never' },
+  };
+}
+
+/** Whether something stored is what was asked for, without what the store adds. */
+function refuseOther(asked: unknown, body: string): void {
+  if (body === JSON.stringify(asked)) return;
+  throw new Psd2Error('config', 'What is stored is not what was asked for');
+}
+
+function lacking(): Promise<never> {
+  return Promise.reject(new TypeError('This bank does not have this'));
+}

@@ -1,0 +1,430 @@
+import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere } from '../bank-here.ts';
+import { ANNA, endOf, payerAt } from '../payer-here.ts';
+
+// A person ends a payment whose outcome is not known, or gives one up.
+
+const temporary = temporaryFolder();
+const CREATE = [
+  ...['transfer', 'create', '--from', '0000012345', '--to', 'IT60X0542811101000000123456'],
+  ...['--name', 'Mario Rossi', '--amount', '12.50'],
+];
+
+/** An operator whose first transfer is unknown: the answer to execute was lost. */
+async function withUnknown(...more: string[]) {
+  const bank = new BankHere();
+  bank.next = { becomes: null };
+  bank.meets('execute', 'lost');
+  const payer = await payerAt(bank, temporary);
+  expect((await payer.run([...CREATE, ...more])).failure?.code).toBe('outcome_unknown');
+  return { bank, payer };
+}
+
+it('a person says that an unknown transfer was executed, and that is recorded with who, why and when', async () => {
+  const { payer } = await withUnknown('--reference', 'INV-1');
+  const words = ['transfer', 'resolve', 'tr-1', '--executed', '--note', ' On the \u001b statement '];
+  const { data, said, asked, failure } = await payer.run(words, { answers: [true] });
+  expect(failure).toBeNull();
+  expect(data.resolution).toEqual({
+    ...{ outcome: 'executed', by: 'ada@machine', at: 'NOW', note: 'On the � statement' },
+  });
+  expect([data.state, said, asked]).toMatchInlineSnapshot(`
+    [
+      "executed",
+      "At the bank its authorization is AUTHORIZED, and its execution is not given.
+    This does not show whether it was executed.
+    The transfer tr-1 is unknown:
+      From               0000012345
+      Payee              Mario Rossi
+      IBAN               IT60 X054 2811 1010 0000 0123 456
+      Amount             12.50 EUR
+      Execution          TODAY
+      Reference          INV-1
+      Begun              NOW
+      Last change        NOW
+    ",
+      [
+        "Record for good that the transfer was executed?",
+      ],
+    ]
+  `);
+  expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was executed",
+      "See it with:",
+      "$ transfer show tr-1",
+      "transactionId: "an-id"",
+    ]
+  `);
+  const shown = await payer.run(['transfer', 'show', 'tr-1'], { format: 'table' });
+  expect(shown.printed).toContain('Resolved\texecuted, by ada@machine at NOW: On the � statement\n');
+  expect(payer.journal('tr-1').at(-1)).toMatchObject({ type: 'resolved', outcome: 'executed' });
+});
+
+it('a transfer that was not executed frees its reference, and psd2 says so', async () => {
+  const { payer, bank } = await withUnknown('--reference', 'INV-1');
+  const words = ['transfer', 'resolve', 'tr-1', '--not-executed'];
+  const no = await payer.run(words, { answers: [false] });
+  expect([no.asked, no.printed, endOf(no)]).toMatchInlineSnapshot(`
+    [
+      [
+        "Record for good that the transfer was not executed? You can then pay its reference INV-1 again",
+      ],
+      "",
+      [
+        "exit 2, cancelled of tr-1: The outcome of the transfer tr-1 was not recorded",
+        "Ask the bank again with:",
+        "$ transfer resume tr-1",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+  const { data, said, failure } = await payer.run(words);
+  expect([failure, data.state, data.resolution?.note, said]).toMatchInlineSnapshot(`
+    [
+      null,
+      "failed",
+      null,
+      "At the bank its authorization is AUTHORIZED, and its execution is not given.
+    This does not show whether it was executed.
+    The transfer tr-1 is unknown:
+      From               0000012345
+      Payee              Mario Rossi
+      IBAN               IT60 X054 2811 1010 0000 0123 456
+      Amount             12.50 EUR
+      Execution          TODAY
+      Reference          INV-1
+      Begun              NOW
+      Last change        NOW
+    You can use the reference "INV-1" again.
+    ",
+    ]
+  `);
+  expect(endOf(await payer.run(words))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage of tr-1: The transfer tr-1 has already ended: ada@machine recorded on NOW that it was not executed",
+      "See it with:",
+      "$ transfer show tr-1",
+      "transactionId: "an-id"",
+    ]
+  `);
+  expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
+  expect(bank.payments).toHaveLength(2);
+});
+
+it('a transfer without a reference frees none', async () => {
+  const { payer } = await withUnknown();
+  const { asked, said } = await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed'], {
+    answers: [true],
+  });
+  expect(asked).toEqual(['Record for good that the transfer was not executed?']);
+  expect(said).not.toContain('again');
+});
+
+it("the bank's answer counts more than what the person says", async () => {
+  const { payer, bank } = await withUnknown('--reference', 'INV-1');
+  bank.last.became = 'executed';
+  const ran = await payer.run(['transfer', 'resolve', 'tr-1', '--not-executed']);
+  expect([ran.data.state, ran.data.resolution, ran.said, endOf(ran)]).toMatchInlineSnapshot(`
+    [
+      "executed",
+      null,
+      "At the bank its authorization is executed, and its execution is executed.
+    ",
+      [
+        "exit 2, usage of tr-1: The bank says that the transfer tr-1 was executed",
+        "The bank's answer counts, not --not-executed. See it with:",
+        "$ transfer show tr-1",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+});
+
+it('what the operator says must be whole, and is checked before psd2 looks at the transfer', async () => {
+  const { payer, bank } = await withUnknown();
+  const calls = bank.calls.length;
+  const resolve = ['transfer', 'resolve', 'tr-1'];
+  const ends = [
+    await payer.run(resolve),
+    await payer.run([...resolve, '--executed', '--not-executed']),
+    await payer.run([...resolve, '--executed', '--note', ' \t']),
+    await payer.run([...resolve, '--executed', '--note', 'ü'.repeat(501)]),
+    await payer.run([...resolve, '--executed'], { yes: false }),
+    await payer.run([...resolve, '--executed'], { globals: { customer: '1000002' }, given: ['customer'] }),
+    await payer.run(['transfer', 'resolve', 'tr-9', '--executed']),
+  ].map(endOf);
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: The outcome is missing",
+        "Add --executed or --not-executed.",
+      ],
+      [
+        "exit 2, usage: --executed and --not-executed cannot be used together",
+        "Add --executed or --not-executed.",
+      ],
+      [
+        "exit 2, invalid_text: --note is empty",
+        "Leave it out.",
+      ],
+      [
+        "exit 2, invalid_text: --note has 501 characters; the maximum is 500",
+      ],
+      [
+        "exit 2, confirmation_needed: The outcome needs a confirmation, and there is no terminal to ask at",
+        "Add --yes to confirm in advance. psd2 has sent nothing.",
+      ],
+      [
+        "exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
+        "psd2 acts for the customer of the flow. Leave out --customer.",
+      ],
+      [
+        "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
+        "Give the id that psd2 printed, or the resource id.",
+      ],
+    ]
+  `);
+  expect(bank.calls).toHaveLength(calls);
+  const longest = await payer.run([...resolve, '--executed', '--note', '𝄞'.repeat(500)]);
+  expect(longest.data.state).toBe('executed');
+});
+
+it('PSD2_CUSTOMER is only a default, and so is another customer who has logged in since', async () => {
+  const { payer, bank } = await withUnknown();
+  bank.last.became = 'executed';
+  await payer.logIn('1000002');
+  const { failure, data } = await payer.run(['transfer', 'resume', 'tr-1'], {
+    globals: { customer: '1000002' },
+  });
+  expect([failure, data.state, data.customerId]).toEqual([null, 'executed', ANNA]);
+});
+
+it('a transfer whose outcome is known is not resolved', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  await payer.run(CREATE);
+  bank.customersAgree = false;
+  await payer.run(CREATE);
+  const ends = [
+    await payer.run(['transfer', 'resolve', 'tr-1', '--executed']),
+    await payer.run(['transfer', 'resolve', 'tr-2', '--executed']),
+  ].map(endOf);
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage of tr-1: The transfer tr-1 is executed, so its outcome is not unknown",
+        "See it with:",
+        "$ transfer show tr-1",
+        "transactionId: "an-id"",
+      ],
+      [
+        "exit 2, usage of tr-2: The transfer tr-2 is authorizing, so its outcome is not unknown",
+        "Continue with:",
+        "$ transfer resume tr-2",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+});
+
+it('if the bank gives no status, psd2 says so, and the word of the person counts', async () => {
+  const { payer, bank } = await withUnknown();
+  bank.meets('status', new Psd2Error('bank_failing', 'The bank is failing'));
+  const { said, failure } = await payer.run(['transfer', 'resolve', 'tr-1', '--executed']);
+  expect(failure).toBeNull();
+  expect(said).toContain('The bank gave no status: The bank is failing.');
+});
+
+describe('cancel', () => {
+  /** An operator whose first transfer waits for its customer. */
+  async function withOpen(commits: 'on execute' | 'by the customer' = 'on execute', ...more: string[]) {
+    const bank = new BankHere({ commits });
+    bank.customersAgree = false;
+    const payer = await payerAt(bank, temporary);
+    const { failure } = await payer.run([...CREATE, ...more], { globals: { scaTimeout: '1' } });
+    expect(failure?.code).toBe('authorisation_timeout');
+    return { bank, payer };
+  }
+
+  it('a person gives up a transfer, and what the customer does then has no effect', async () => {
+    const { payer, bank } = await withOpen('on execute', '--reference', 'INV-1');
+    const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
+    expect([no.asked, no.said, no.printed, endOf(no)]).toMatchInlineSnapshot(`
+      [
+        [
+          "Cancel the transfer for good?",
+        ],
+        "The transfer tr-1 is authorizing:
+        From               0000012345
+        Payee              Mario Rossi
+        IBAN               IT60 X054 2811 1010 0000 0123 456
+        Amount             12.50 EUR
+        Execution          TODAY
+        Reference          INV-1
+        Begun              NOW
+        Last change        NOW
+      ",
+        "",
+        [
+          "exit 2, cancelled: The transfer tr-1 is unchanged",
+        ],
+      ]
+    `);
+    const sent = [...bank.sent];
+    const yes = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [true] });
+    expect([yes.failure, yes.data.state, yes.said.split('\n').slice(-3)]).toMatchInlineSnapshot(`
+      [
+        null,
+        "cancelled",
+        [
+          "The customer can still answer at the bank, but it has no effect: psd2 will not send execute.",
+          "You can use the reference "INV-1" again.",
+          "",
+        ],
+      ]
+    `);
+    expect(bank.sent).toEqual(sent);
+    bank.customersAgree = true;
+    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
+      [
+        "exit 2, usage of tr-1: The transfer tr-1 is cancelled, so there is nothing to cancel",
+        "See it with:",
+        "$ transfer show tr-1",
+        "transactionId: "an-id"",
+      ]
+    `);
+    expect((await payer.run([...CREATE, '--reference', 'INV-1'])).failure).toBeNull();
+  });
+
+  it('a transfer that the customer has not seen is cancelled without a word of them', async () => {
+    const bank = new BankHere();
+    bank.meets('sca', new Psd2Error('bank_failing', 'The bank is failing'));
+    const payer = await payerAt(bank, temporary);
+    await payer.run(CREATE);
+    const { said, data } = await payer.run(['transfer', 'cancel', 'tr-1']);
+    expect(data.state).toBe('cancelled');
+    expect(said).not.toMatch(/no effect|again/);
+  });
+
+  it('what cannot be cancelled is refused with a way to go on', async () => {
+    const { payer, bank } = await withUnknown();
+    const calls = bank.calls.length;
+    const ends = [
+      await payer.run(['transfer', 'cancel', 'tr-1']),
+      await payer.run(['transfer', 'cancel', 'tr-1'], {
+        globals: { customer: '1000002' },
+        given: ['customer'],
+      }),
+      await payer.run(['transfer', 'cancel', 'tr-9']),
+    ].map(endOf);
+    expect(ends).toMatchInlineSnapshot(`
+      [
+        [
+          "exit 2, usage of tr-1: The transfer tr-1 is unknown. psd2 has sent execute, so it can't cancel the transfer any more",
+          "The first command asks the bank for the outcome, and never sends execute again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+          "$ transfer resume tr-1",
+          "$ transfer resolve tr-1 --executed",
+          "$ transfer resolve tr-1 --not-executed",
+          "transactionId: "an-id"",
+        ],
+        [
+          "exit 2, usage of tr-1: The transfer tr-1 belongs to customer 1048262, not to "1000002"",
+          "psd2 acts for the customer of the flow. Leave out --customer.",
+        ],
+        [
+          "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
+          "Give the id that psd2 printed, or the resource id.",
+        ],
+      ]
+    `);
+    expect(bank.calls).toHaveLength(calls);
+    const open = await withOpen();
+    const others = [
+      await open.payer.run(['transfer', 'cancel', 'tr-1', '--paste']),
+      await open.payer.run(['transfer', 'cancel', 'tr-1'], { yes: false }),
+    ].map(endOf);
+    expect(others).toMatchInlineSnapshot(`
+      [
+        [
+          "exit 2, usage: The customer need not authorise this, so --paste has no meaning here",
+        ],
+        [
+          "exit 2, confirmation_needed: Cancelling needs a confirmation, and there is no terminal to ask at",
+          "Add --yes to confirm in advance. psd2 has sent nothing.",
+        ],
+      ]
+    `);
+  });
+
+  it('where the customer commits, only the bank cancels a transfer that may run', async () => {
+    const { payer, bank } = await withOpen('by the customer', '--reference', 'INV-1');
+    const needsYes = await payer.run(['transfer', 'cancel', 'tr-1'], { yes: false });
+    expect(endOf(needsYes)).toMatchInlineSnapshot(`
+      [
+        "exit 2, confirmation_needed: Cancelling needs a confirmation, and there is no terminal to ask at",
+        "Add --yes to confirm in advance. psd2 has sent nothing.",
+      ]
+    `);
+    const no = await payer.run(['transfer', 'cancel', 'tr-1'], { answers: [false] });
+    expect([no.asked, no.said, endOf(no)]).toMatchInlineSnapshot(`
+      [
+        [
+          "Ask the bank to cancel the transfer?",
+        ],
+        "The transfer tr-1 is authorizing:
+        From               DE02100100109307118603 (0000012345)
+        Payee              Mario Rossi
+        IBAN               IT60 X054 2811 1010 0000 0123 456
+        Amount             12.50 EUR
+        Execution          TODAY
+        Reference          INV-1
+        Begun              NOW
+        Last change        NOW
+      ",
+        [
+          "exit 2, cancelled: The transfer tr-1 is unchanged",
+        ],
+      ]
+    `);
+    expect(bank.sent).not.toContain('cancel pay-1');
+    const { failure, data, said } = await payer.run(['transfer', 'cancel', 'tr-1']);
+    expect([failure, data.state, said.split('\n').slice(-2), bank.sent]).toMatchInlineSnapshot(`
+      [
+        null,
+        "cancelled",
+        [
+          "You can use the reference "INV-1" again.",
+          "",
+        ],
+        [
+          "verify transfer",
+          "sca pay-1",
+          "cancel pay-1",
+        ],
+      ]
+    `);
+  });
+
+  it('an interrupted cancellation may have been carried out, and the bank knows', async () => {
+    const { payer, bank } = await withOpen('by the customer');
+    bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted'));
+    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
+      [
+        "exit 130, interrupted of tr-1: Interrupted",
+        "The transfer may be cancelled or not. Ask the bank, or ask it again to cancel it, with:",
+        "$ transfer status tr-1",
+        "$ transfer cancel tr-1",
+      ]
+    `);
+    bank.meets('cancel', 'lost');
+    expect(endOf(await payer.run(['transfer', 'cancel', 'tr-1']))).toMatchInlineSnapshot(`
+      [
+        "done",
+      ]
+    `);
+    expect((await payer.run(['transfer', 'show', 'tr-1'])).data.state).toMatchInlineSnapshot(`"cancelled"`);
+  });
+});

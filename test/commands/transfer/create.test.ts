@@ -1,0 +1,742 @@
+import { expect, it } from 'vitest';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere } from '../bank-here.ts';
+import { endOf, payerAt, TODAY } from '../payer-here.ts';
+
+const temporary = temporaryFolder();
+const ORDER = [
+  ...['--from', '0000012345', '--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi'],
+  ...['--amount', '12.50'],
+];
+const CREATE = ['transfer', 'create', ...ORDER];
+/** What a payee check prints, as the command for `PSD2_PAYEE_CHECK`. */
+const checkThatSays = (answer: object) => `sh -c 'cat > /dev/null; echo "$0"' '${JSON.stringify(answer)}'`;
+const daysFromNow = (days: number) =>
+  new Date(Date.parse(TODAY) + days * 86_400_000).toISOString().slice(0, 10);
+
+it('a transfer is verified, authorised and executed, and each step is in the journal before the next', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const { data, said, failure } = await payer.run(CREATE);
+  expect(failure).toBeNull();
+  expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
+  expect(data).toMatchInlineSnapshot(`
+    {
+      "amount": "12.50",
+      "authorizationStatus": "AUTHORIZED",
+      "bankName": null,
+      "commissions": null,
+      "createdAt": "NOW",
+      "cro": "cro-pay-1",
+      "currency": "EUR",
+      "customerId": "1048262",
+      "description": "",
+      "endToEndId": null,
+      "executionDate": "TODAY",
+      "executionStatus": null,
+      "executionStatusDescription": null,
+      "flow": "tr-1",
+      "from": "0000012345",
+      "instant": false,
+      "kind": "transfer",
+      "messages": [],
+      "name": "Mario Rossi",
+      "payeeCheck": null,
+      "payeeSource": null,
+      "product": null,
+      "reference": null,
+      "resolution": null,
+      "resourceId": "pay-1",
+      "scaStatus": null,
+      "state": "executed",
+      "to": "IT60X0542811101000000123456",
+      "totalAmount": null,
+      "transactionId": "an-id",
+      "transactionStatus": null,
+      "updatedAt": "NOW",
+    }
+  `);
+  expect(said).toMatchInlineSnapshot(`
+    "Transfer tr-1
+    The bank has verified this transfer:
+      From          0000012345
+      Payee         Mario Rossi
+      IBAN          IT60 X054 2811 1010 0000 0123 456
+      Amount        12.50 EUR
+      Execution     TODAY
+    Open this address in the customer's browser:
+      https://customers.bank.example/pay-1
+    "
+  `);
+  expect(payer.journal('tr-1')).toMatchInlineSnapshot(`
+    [
+      {
+        "commits": "on execute",
+        "flow": "tr-1",
+        "furtherData": [],
+        "machine": "machine",
+        "operator": "ada",
+        "order": {
+          "amount": "12.50",
+          "currency": "EUR",
+          "customerId": "1048262",
+          "description": "",
+          "executionDate": "TODAY",
+          "from": "0000012345",
+          "futureDated": false,
+          "instant": false,
+          "name": "Mario Rossi",
+          "reference": null,
+          "to": "IT60X0542811101000000123456",
+          "type": null,
+          "urgent": false,
+        },
+        "transactionId": "an-id",
+        "type": "created",
+        "version": "0.0.0",
+      },
+      {
+        "digest": null,
+        "machine": "machine",
+        "operator": "ada",
+        "requestId": "request-1",
+        "type": "verify-sent",
+        "version": "0.0.0",
+      },
+      {
+        "bankName": null,
+        "commissions": null,
+        "machine": "machine",
+        "nextStep": "execute",
+        "operator": "ada",
+        "resourceId": "pay-1",
+        "totalAmount": null,
+        "type": "verified",
+        "version": "0.0.0",
+      },
+      {
+        "machine": "machine",
+        "operator": "ada",
+        "type": "accepted",
+        "version": "0.0.0",
+      },
+      {
+        "digest": null,
+        "machine": "machine",
+        "operator": "ada",
+        "requestId": "request-2",
+        "type": "approach-sent",
+        "version": "0.0.0",
+      },
+      {
+        "machine": "machine",
+        "operator": "ada",
+        "type": "sca-started",
+        "version": "0.0.0",
+      },
+      {
+        "bankStatus": "AUTHORIZED",
+        "machine": "machine",
+        "operator": "ada",
+        "status": "AUTHORIZED",
+        "type": "authorization",
+        "version": "0.0.0",
+      },
+      {
+        "digest": null,
+        "machine": "machine",
+        "operator": "ada",
+        "requestId": "request-4",
+        "type": "execute-sent",
+        "version": "0.0.0",
+      },
+      {
+        "cro": "cro-pay-1",
+        "machine": "machine",
+        "operator": "ada",
+        "type": "executed",
+        "version": "0.0.0",
+      },
+    ]
+  `);
+});
+
+it('a person sees all that the bank and the operator say of a transfer, and what became of it', async () => {
+  const bank = new BankHere();
+  bank.verified = {
+    totalAmount: { amount: parsePaymentAmount('13'), currency: 'EUR' },
+    commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' },
+    bankName: 'Banca \u001b[31mRossa',
+    messages: ['The name', 'is close'],
+  };
+  const payer = await payerAt(bank, temporary);
+  const more = ['--instant', '--payee-verified', '--payee-source', 'payer', '--description', 'Invoice 7'];
+  const { printed, said, asked, failure } = await payer.run([...CREATE, ...more, '--reference', 'INV-1'], {
+    answers: [true],
+    format: 'table',
+  });
+  expect(failure).toBeNull();
+  expect(asked).toMatchInlineSnapshot(`
+    [
+      "Send the customer to authorise this transfer?",
+    ]
+  `);
+  expect(printed).toMatchInlineSnapshot(`
+    "Transfer	tr-1
+    State	settled
+    Customer	1048262
+    From	0000012345
+    To	Mario Rossi
+    IBAN	IT60X0542811101000000123456
+    Amount	12.50 EUR
+    Commission	0.50 EUR
+    Total	13.00 EUR
+    Description	Invoice 7
+    Execution date	TODAY
+    Instant	yes
+    Repeated	
+    Product	
+    End-to-end id	
+    Status	
+    SCA	
+    Bank says	The name is close
+    Name given by	the payer
+    Payee check	
+    Reference	INV-1
+    Authorization	AUTHORIZED
+    Execution	OK
+    CRO	cro-pay-1
+    Resolved	
+    Resource	pay-1
+    Transaction	an-id
+    "
+  `);
+  expect(said).toMatchInlineSnapshot(`
+    "Transfer tr-1
+    The bank has verified this transfer:
+      From          0000012345
+      Payee         Mario Rossi
+      IBAN          IT60 X054 2811 1010 0000 0123 456
+      Name given by the payer
+      Bank          Banca �[31mRossa
+      Amount        12.50 EUR
+      Commission    0.50 EUR
+      Total         13.00 EUR
+      Description   Invoice 7
+      Execution     TODAY, instant
+      Reference     INV-1
+      Bank says     The name is close
+    Open this address in the customer's browser:
+      https://customers.bank.example/pay-1
+    Paid 12.50 EUR to Mario Rossi, settled, CRO cro-pay-1, reference INV-1.
+    "
+  `);
+  expect(bank.last.asked).toMatchObject({
+    ...{ executionDate: TODAY, futureDated: false, urgent: false, type: 'INSTANT', payeeSource: 'payer' },
+  });
+});
+
+it('a transfer for a later day is ordered, and psd2 asks for no settlement, also of an instant one', async () => {
+  const bank = new BankHere();
+  bank.next = { becomes: 'ordered' };
+  const payer = await payerAt(bank, temporary);
+  const later = daysFromNow(3);
+  const { said, failure } = await payer.run(
+    [...CREATE, '--date', later, '--instant', '--payee-verified', '--urgent'],
+    { format: 'table' },
+  );
+  expect(failure).toBeNull();
+  expect(said).toContain(`  Execution     ${later}, instant\n`);
+  expect(said).toContain(`Ordered 12.50 EUR to Mario Rossi for ${later}, executed, CRO cro-pay-1.\n`);
+  expect(bank.calls).toEqual(['verify transfer', 'sca pay-1', 'status pay-1', 'execute pay-1']);
+  expect(bank.last.asked).toMatchObject({ futureDated: true, executionDate: later, urgent: true });
+});
+
+it('an instant transfer is paid once it is settled, and failed after KO', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const instant = [...CREATE, '--instant', '--payee-verified'];
+  expect((await payer.run(instant)).data).toMatchObject({ state: 'settled', executionStatus: 'OK' });
+  bank.next = { settlement: 'KO' };
+  const { failure, data } = await payer.run(instant);
+  expect(data).toMatchObject({ state: 'failed', executionStatusDescription: 'Account closed' });
+  expect(failure).toMatchInlineSnapshot(`
+    {
+      "code": "payment_failed",
+      "exitCode": 8,
+      "flow": "tr-2",
+      "hint": "No money moved. You can make a new one.",
+      "message": "The payment failed: Account closed",
+      "transactionId": "an-id",
+    }
+  `);
+});
+
+const refusal = (refusal: 'content' | 'unread' | 'other') =>
+  new Psd2Error('bank_refused', 'The bank does not want it', { refusal, isBanks: true });
+
+const TROUBLES: [string, (bank: BankHere) => void][] = [
+  ['the bank refuses the order', (bank) => bank.meets('verify', refusal('content'))],
+  ['the answer to the verification is lost', (bank) => bank.meets('verify', 'lost')],
+  ['the customer refuses', (bank) => Object.assign(bank.next, { decision: 'NOT_AUTHORIZED' })],
+  ['the customer is late', (bank) => Object.assign(bank.next, { decision: 'EXPIRED' })],
+  ['the customer does not decide', (bank) => Object.assign(bank, { customersAgree: false })],
+  ['the answer to execute is lost', (bank) => bank.meets('execute', 'lost')],
+  [
+    'the answer to execute is lost, and the status does not say that it was carried out',
+    (bank) => {
+      bank.next = { becomes: null };
+      bank.meets('execute', 'lost');
+    },
+  ],
+  ['the bank refuses to execute it', (bank) => bank.meets('execute', refusal('content'))],
+  ['the bank refuses execute for another reason', (bank) => bank.meets('execute', refusal('other'))],
+];
+
+it('whatever stops a transfer, psd2 says what that means and how to go on', async () => {
+  const ends: string[][] = [];
+  for (const [what, prepare] of TROUBLES) {
+    const bank = new BankHere();
+    prepare(bank);
+    const payer = await payerAt(bank, temporary);
+    const ran = await payer.run(CREATE, { globals: { scaTimeout: '3' } });
+    ends.push([what, ...bank.calls, String(ran.data.state), ...endOf(ran)]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "the bank refuses the order",
+        "verify transfer",
+        "failed",
+        "exit 7, bank_refused of tr-1: The bank does not want it",
+        "refusal: "content"",
+        "isBanks: true",
+      ],
+      [
+        "the answer to the verification is lost",
+        "verify transfer",
+        "created",
+        "exit 11, bank_unreachable of tr-1: The connection was lost",
+        "Continue with:",
+        "$ transfer resume tr-1 --yes",
+        "transactionId: "an-id"",
+      ],
+      [
+        "the customer refuses",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "rejected",
+        "exit 6, not_authorised of tr-1: The customer did not authorise the transfer",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+      [
+        "the customer is late",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "expired",
+        "exit 6, authorisation_expired of tr-1: The customer did not authorise the transfer in time",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+      [
+        "the customer does not decide",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "status pay-1",
+        "status pay-1",
+        "authorizing",
+        "exit 6, authorisation_timeout of tr-1: The customer did not authorise the transfer within 3 s",
+        "Continue with:",
+        "$ transfer resume tr-1",
+        "transactionId: "an-id"",
+      ],
+      [
+        "the answer to execute is lost",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "execute pay-1",
+        "status pay-1",
+        "executed",
+        "done",
+      ],
+      [
+        "the answer to execute is lost, and the status does not say that it was carried out",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "execute pay-1",
+        "status pay-1",
+        "unknown",
+        "exit 9, outcome_unknown of tr-1: The bank does not say yet whether the transfer was executed",
+        "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+        "$ transfer resume tr-1",
+        "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed",
+        "transactionId: "an-id"",
+      ],
+      [
+        "the bank refuses to execute it",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "execute pay-1",
+        "status pay-1",
+        "failed",
+        "exit 7, bank_refused of tr-1: The bank does not want it",
+        "A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+        "$ transfer resume tr-1",
+        "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed",
+        "refusal: "content"",
+        "isBanks: true",
+        "transactionId: "an-id"",
+      ],
+      [
+        "the bank refuses execute for another reason",
+        "verify transfer",
+        "sca pay-1",
+        "status pay-1",
+        "execute pay-1",
+        "status pay-1",
+        "unknown",
+        "exit 9, outcome_unknown of tr-1: The bank refused execute, but its status does not show whether it had executed the transfer before: The bank does not want it",
+        "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+        "$ transfer resume tr-1",
+        "$ transfer resolve tr-1 --executed",
+        "$ transfer resolve tr-1 --not-executed",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+});
+
+it('what would not go well is refused before the bank is asked for anything', async () => {
+  const bank = new BankHere({ lacks: ['operations'] });
+  const payer = await payerAt(bank, temporary);
+  const instant = [...CREATE, '--instant'];
+  const ends = [
+    await payer.run(CREATE, { yes: false }),
+    await payer.run(instant),
+    await payer.run(CREATE, { globals: { grant: 'client_credentials' } }),
+    await payer.run([...CREATE, '--paste']),
+    await payer.run([...CREATE, '--paste'], { answers: [] }),
+    await payer.run([...CREATE, '--payee-town', 'Rome', '--payee-country', 'IT']),
+    await payer.run([...CREATE, '--psu-id-type', 'x']),
+    await payer.run([...CREATE, '--verify-data', '{}']),
+    await payer.run(CREATE, { env: { PSD2_MAX_AMOUNT: '12.49' } }),
+    await payer.run(['transfer', 'create']),
+    await payer.run(['transfer', 'create', ...ORDER.slice(0, -2)]),
+    await payer.run(['transfer', 'create', ...ORDER.slice(0, -2)], {
+      answers: [],
+      globals: { grant: 'client_credentials' },
+    }),
+  ].map(endOf);
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, confirmation_needed: A transfer needs a confirmation, and there is no terminal to ask at",
+        "Add --yes to confirm in advance. psd2 has sent nothing.",
+      ],
+      [
+        "exit 2, confirmation_needed: An instant transfer needs a verified payee, and there is no terminal to ask at",
+        "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.",
+      ],
+      [
+        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+        "Leave out --grant client_credentials.",
+      ],
+      [
+        "exit 2, usage: --paste asks for an address, and there is no terminal to ask at",
+        "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
+      ],
+      [
+        "exit 2, usage: This bank's interface has no --paste",
+      ],
+      [
+        "exit 2, usage: This bank's interface has no address of the payee",
+      ],
+      [
+        "exit 2, usage: The interface of this bank has no --psu-id-type",
+        "It is for NextGenPSD2 banks.",
+      ],
+      [
+        "exit 2, usage: This bank's interface has no --verify-data",
+      ],
+      [
+        "exit 2, invalid_amount: The amount 12.50 EUR is more than the 12.49 EUR that the profile env allows",
+        "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.",
+      ],
+      [
+        "exit 2, usage: Options are missing: --from, --to, --name, --amount",
+        "Add --help to see how the command is used.",
+      ],
+      [
+        "exit 2, usage: The option --amount is missing",
+        "Add --help to see how the command is used.",
+      ],
+      [
+        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+        "Leave out --grant client_credentials.",
+      ],
+    ]
+  `);
+  expect(bank.calls).toEqual([]);
+  expect((await payer.run(['transfer', 'list'])).data).toEqual([]);
+  expect((await payer.run(CREATE, { env: { PSD2_MAX_AMOUNT: '12.50' } })).failure).toBeNull();
+});
+
+it('the interface has no payments or no terms, so psd2 sends nothing', async () => {
+  const bank = new BankHere({ lacks: ['payments', 'terms'] });
+  const payer = await payerAt(bank, temporary);
+  expect(endOf(await payer.run(CREATE))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The interface of this bank (here) has no payments",
+      "psd2 has sent nothing. At such a bank, psd2 only reads.",
+    ]
+  `);
+  const other = new BankHere({ lacks: ['terms'] });
+  const ran = await (await payerAt(other, temporary)).run([...CREATE, '--prepare']);
+  expect(endOf(ran)).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The interface of this bank (here) has no terms",
+    ]
+  `);
+  expect([...bank.calls, ...other.calls]).toEqual([]);
+});
+
+it.each([
+  [1, 1, 1, true],
+  [1, 1, 3, true],
+  [3, 1, 3, true],
+  [0, 1, 3, false],
+  [4, 1, 3, false],
+  [4, 1, null, true],
+  [0, null, 3, true],
+  [4, null, 3, false],
+  [4, null, null, true],
+] as [number, number | null, number | null, boolean][])(
+  'with --prepare, %i days from now, of %j to %j days, may be ordered: %j',
+  async (day, first, last, isAllowed) => {
+    const bank = new BankHere();
+    const on = (days: number | null) => (days === null ? null : parseDate('--date', daysFromNow(days)));
+    bank.terms = { earliestDate: on(first), latestDate: on(last) };
+    const payer = await payerAt(bank, temporary);
+    const ran = await payer.run([...CREATE, '--prepare', '--date', daysFromNow(day)]);
+    if (isAllowed) {
+      expect(ran.failure).toBeNull();
+      expect(bank.calls.slice(0, 2)).toEqual(['terms 0000012345', 'verify transfer']);
+      return;
+    }
+    expect(endOf(ran)).toEqual([
+      `exit 2, invalid_date: The bank does not execute transfers on ${day === 0 ? 'TODAY' : daysFromNow(day)}`,
+      `It accepts ${on(first) ?? 'any day'} to ${on(last) ?? 'any day'}.`,
+      'transactionId: "an-id"',
+    ]);
+    expect(bank.calls).toEqual(['terms 0000012345']);
+    expect((await payer.run(['transfer', 'list'])).data).toEqual([]);
+  },
+);
+
+it('without --prepare, the bank is not asked for its days', async () => {
+  const bank = new BankHere();
+  bank.terms = { latestDate: parseDate('--date', TODAY) };
+  const payer = await payerAt(bank, temporary);
+  expect((await payer.run([...CREATE, '--date', daysFromNow(2)])).failure).toBeNull();
+  expect(bank.calls).not.toContain('terms 0000012345');
+});
+
+it('a reference is paid once, and the error names what differs', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const invoice = [...CREATE, '--reference', 'INV-1'];
+  await payer.run(invoice);
+  expect(endOf(await payer.run([...invoice, '--amount', '13']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, duplicate_reference of tr-1: The reference "INV-1" was used by transfer tr-1, which is executed. These are different: the amount",
+      "See it with:",
+      "$ transfer show tr-1",
+      "transactionId: "an-id"",
+      "differs: ["amount"]",
+    ]
+  `);
+  expect(bank.payments).toHaveLength(1);
+});
+
+it('the data of further steps goes to the bank in its order, once the bank asks for it', async () => {
+  const bank = new BankHere();
+  bank.verified = { nextStep: 'verify2' };
+  const payer = await payerAt(bank, temporary);
+  const ran = await payer.run([...CREATE, '--verify-data', '{"otp":1}']);
+  expect(ran.failure).toBeNull();
+  expect(bank.calls.slice(0, 3)).toEqual([
+    'verify transfer',
+    'verify further pay-1 verify2 {"otp":1}',
+    'sca pay-1',
+  ]);
+});
+
+const CHECKS: [result: string, isInstant: boolean, answers: boolean[] | null][] = [
+  ['match', true, [true]],
+  ['match', false, null],
+  ['close', false, null],
+  ['close', true, null],
+  ['none', false, [true, true]],
+  ['none', true, [false]],
+  ['unavailable', true, [true, false]],
+];
+
+it('after a payee check, anything but a match needs a person, and nobody is sent to the bank without one', async () => {
+  const ends: unknown[] = [];
+  for (const [result, isInstant, answers] of CHECKS) {
+    const bank = new BankHere();
+    const answer = result === 'unavailable' ? { result: 'no such result' } : { result, name: 'Maria Rossi' };
+    const payer = await payerAt(bank, temporary, { PSD2_PAYEE_CHECK: checkThatSays(answer) });
+    const words = isInstant ? [...CREATE, '--instant'] : CREATE;
+    const { data, ...ran } = await payer.run(words, { ...(answers && { answers }) });
+    ends.push([...bank.sent, ...ran.asked, data.payeeCheck, data.state, ...endOf(ran)]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "verify transfer",
+        "sca pay-1",
+        "execute pay-1",
+        "Send the customer to authorise this transfer?",
+        {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "match",
+        },
+        "settled",
+        "done",
+      ],
+      [
+        "verify transfer",
+        "sca pay-1",
+        "execute pay-1",
+        {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "match",
+        },
+        "executed",
+        "done",
+      ],
+      [
+        "verify transfer",
+        {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "close",
+        },
+        "verified",
+        "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
+        "psd2 has not asked the customer yet. If the payee is right after all:",
+        "$ transfer resume tr-1 --payee-verified --yes",
+      ],
+      [
+        "verify transfer",
+        {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "close",
+        },
+        "verified",
+        "exit 2, confirmation_needed of tr-1: The payee check of Mario Rossi and IT60X0542811101000000123456 says: close match, the account is held by Maria Rossi",
+        "psd2 has not asked the customer yet. If the payee is right after all:",
+        "$ transfer resume tr-1 --payee-verified --yes",
+      ],
+      [
+        "verify transfer",
+        "sca pay-1",
+        "execute pay-1",
+        "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all?",
+        "Send the customer to authorise this transfer?",
+        {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "none",
+        },
+        "executed",
+        "done",
+      ],
+      [
+        "verify transfer",
+        "The payee check says: no match, the account is held by Maria Rossi. Is Mario Rossi the right payee after all? You can't call back an instant transfer",
+        {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "none",
+        },
+        "cancelled",
+        "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+      [
+        "verify transfer",
+        "The payee check says: not possible: The payee check command did not print {"result": "match|close|none|unavailable"}. Is Mario Rossi the right payee after all? You can't call back an instant transfer",
+        "Send the customer to authorise this transfer?",
+        {
+          "name": null,
+          "problem": "The payee check command did not print {"result": "match|close|none|unavailable"}",
+          "result": "unavailable",
+        },
+        "cancelled",
+        "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+});
+
+it('a person who confirms the payee with the command needs no check', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary, { PSD2_PAYEE_CHECK: checkThatSays({ result: 'none' }) });
+  const { data, failure } = await payer.run([...CREATE, '--payee-verified']);
+  expect([failure, data.state, data.payeeCheck]).toEqual([null, 'executed', null]);
+});
+
+it('without a payee check, a person confirms the payee of an instant transfer, and may say no', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const no = await payer.run([...CREATE, '--instant'], { answers: [false] });
+  expect([no.asked, no.data.state, endOf(no)]).toMatchInlineSnapshot(`
+    [
+      [
+        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? You can't call back an instant transfer",
+      ],
+      "cancelled",
+      [
+        "exit 2, cancelled of tr-1: The transfer was cancelled before the customer was asked",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+  const yes = await payer.run([...CREATE, '--instant'], { answers: [true, false] });
+  expect([yes.asked, yes.data.state, endOf(yes)]).toMatchInlineSnapshot(`
+    [
+      [
+        "Is Mario Rossi verified as the payee behind IT60X0542811101000000123456? You can't call back an instant transfer",
+        "Send the customer to authorise this transfer?",
+      ],
+      "cancelled",
+      [
+        "exit 2, cancelled of tr-2: The transfer was cancelled before the customer was asked",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+    ]
+  `);
+  expect(bank.sent).toEqual(['verify transfer', 'verify transfer']);
+});

@@ -1,0 +1,229 @@
+import { expect, it } from 'vitest';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { account, BankHere, OWN_IBAN } from '../bank-here.ts';
+import { ANNA, endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
+
+// Payments at a bank whose payments name the IBAN of the debited account, and whose customers commit.
+
+const temporary = temporaryFolder();
+const LINKED = { commits: 'by the customer' } as const;
+const TO = ['--to', 'IT60X0542811101000000123456', '--name', 'Mario Rossi', '--amount', '12.50'];
+const STANDING = [
+  'transfer',
+  'standing',
+  '--from',
+  OWN_IBAN,
+  ...TO,
+  '--frequency',
+  'Monthly',
+  '--start',
+  TODAY,
+];
+const CREATE = ['transfer', 'create', ...TO, '--from'];
+
+/** A bank whose accounts are called by their IBANs too. */
+function linkedBank(): BankHere {
+  const bank = new BankHere(LINKED);
+  Object.assign(bank.interface, { readAccountId: (text: string) => text });
+  return bank;
+}
+
+it('a standing order is shown with how often it pays, and the bank gets it as one payment', async () => {
+  const bank = linkedBank();
+  const payer = await payerAt(bank, temporary);
+  const more = [
+    '--day',
+    '31',
+    '--end',
+    '2099-12-31',
+    '--type',
+    'sct',
+    '--payee-verified',
+    '--payee-source',
+    'payee',
+  ];
+  const { said, printed, failure } = await payer.run([...STANDING, ...more], { format: 'table' });
+  expect(failure).toBeNull();
+  expect(printed).toContain('Repeated\tMonthly, day 31, until 2099-12-31\n');
+  expect(said).toMatchInlineSnapshot(`
+    "Transfer tr-1
+    You are about to pay:
+      From          DE02100100109307118603
+      Payee         Mario Rossi
+      IBAN          IT60 X054 2811 1010 0000 0123 456
+      Name given by the payee
+      Amount        12.50 EUR
+      Execution     TODAY
+      Repeated      Monthly, day 31, until 2099-12-31
+      Product       sepa-credit-transfers
+    Open this address in the customer's browser:
+      https://customers.bank.example/pay-1
+    Paid 12.50 EUR to Mario Rossi, executed.
+    "
+  `);
+  expect(JSON.parse(String(bank.last.asked))).toMatchObject({
+    ...{ executionDate: TODAY, amount: '12.50', currency: 'EUR', type: 'sct', instant: false, urgent: false },
+    standing: { frequency: 'Monthly', end: '2099-12-31', day: 31 },
+  });
+  const plain = await payer.run(STANDING, { format: 'table' });
+  expect(plain.printed).toContain('Repeated\tMonthly\n');
+});
+
+it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
+  const bank = linkedBank();
+  const ran = await (await payerAt(bank, temporary)).run([...STANDING, '--day', day]);
+  expect(endOf(ran)).toEqual([
+    `exit 2, usage: --day ${JSON.stringify(day)} is not a day of the month, 1 to 31`,
+  ]);
+  expect(bank.calls).toEqual([]);
+});
+
+it.each(['1', '9', '10', '29', '30', '31'])('%s is a day of a month', async (day) => {
+  const bank = linkedBank();
+  const ran = await (await payerAt(bank, temporary)).run([...STANDING, '--day', day]);
+  expect(ran.failure).toBeNull();
+  expect(JSON.parse(String(bank.last.asked)).standing).toEqual({
+    frequency: 'Monthly',
+    end: null,
+    day: Number(day),
+  });
+});
+
+it('a bank without standing orders gets none', async () => {
+  const bank = new BankHere({ ...LINKED, lacks: ['standing orders'] });
+  const ran = await (await payerAt(bank, temporary)).run(STANDING);
+  expect(endOf(ran)).toEqual(['exit 2, usage: The interface of this bank (here) has no standing orders']);
+});
+
+/** A consent for all accounts of the customer. */
+async function grantAll(payer: Awaited<ReturnType<typeof payerAt>>): Promise<void> {
+  const { customers } = await payer.open().context.store();
+  await customers.change(ANNA, () => ({
+    psu: { id: null, idType: null, corporateId: null, corporateIdType: null },
+    consents: [
+      {
+        ...{ flow: 'co-1', consentId: 'c-1', accounts: null, reads: ['accounts'], validUntil: null },
+        ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
+      },
+    ],
+  }));
+}
+
+it('the account may be named by its id, if the customer has it and it has an IBAN', async () => {
+  const bank = linkedBank();
+  bank.accounts = [account('0000012345', OWN_IBAN), account('00000CARD1', null)];
+  const payer = await payerAt(bank, temporary);
+  expect((await payer.run([...CREATE, '0000012345'])).failure).toBeNull();
+  expect(JSON.parse(String(bank.last.asked))).toMatchObject({ from: '0000012345', fromIban: OWN_IBAN });
+  expect(endOf(await payer.run([...CREATE, '0000054321']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The account 0000054321 is not among the accounts of the customer",
+      "psd2 has sent no payment. See the accounts with:",
+      "$ accounts list --customer 1048262",
+    ]
+  `);
+  expect(endOf(await payer.run([...CREATE, '00000CARD1']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The account 00000CARD1 has no IBAN",
+      "psd2 has sent no payment.",
+    ]
+  `);
+  expect(bank.payments).toHaveLength(1);
+});
+
+it('an IBAN is taken as it is, unless a consent shows all accounts of the customer', async () => {
+  const bank = linkedBank();
+  const payer = await payerAt(bank, temporary);
+  const other = 'DE89370400440532013000';
+  expect((await payer.run([...CREATE, other])).failure).toBeNull();
+  expect(bank.calls).not.toContain(`accounts ${ANNA}`);
+  await grantAll(payer);
+  expect(endOf(await payer.run([...CREATE, other]))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The account DE89370400440532013000 is not among the accounts of the customer",
+      "psd2 has sent no payment. See the accounts with:",
+      "$ accounts list --customer 1048262",
+    ]
+  `);
+  expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
+  expect(bank.payments).toHaveLength(2);
+});
+
+it('if psd2 cannot read the accounts, the bank alone checks an IBAN, and an id is not enough', async () => {
+  const bank = linkedBank();
+  const payer = await payerAt(bank, temporary);
+  await grantAll(payer);
+  const refusals = [
+    new Psd2Error('not_logged_in', 'No login'),
+    new Psd2Error('too_many_calls', 'Too many readings'),
+    new Psd2Error('forbidden', 'No consent'),
+    new Psd2Error('bank_refused', 'No', { refusal: 'other', isBanks: true }),
+  ];
+  for (const refusal of refusals) {
+    bank.meets('accounts', refusal, refusal);
+    expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
+    expect((await payer.run([...CREATE, '0000012345'])).failure).toMatchObject({
+      code: refusal.code,
+      hint: 'psd2 has sent no payment. It cannot read which IBAN this account has. Give --from the IBAN instead.',
+    });
+  }
+  expect(bank.payments).toHaveLength(refusals.length);
+  bank.meets('accounts', new Psd2Error('bank_failing', 'The bank is failing', { hint: 'Wait.' }));
+  expect(endOf(await payer.run([...CREATE, OWN_IBAN]))).toEqual([
+    'exit 11, bank_failing: The bank is failing',
+    'Wait.',
+  ]);
+});
+
+it('what the bank does not take is refused before psd2 asks for the accounts', async () => {
+  const bank = linkedBank();
+  const payer = await payerAt(bank, temporary);
+  const { failure } = await payer.run([...CREATE, 'DE00']);
+  expect([failure?.code, bank.payments]).toEqual(['usage', []]);
+});
+
+it('the operator confirms the fees of the bank before the customer is asked, and may say no', async () => {
+  const bank = linkedBank();
+  bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
+  const payer = await payerAt(bank, temporary);
+  const no = await payer.run([...CREATE, OWN_IBAN], { answers: [true, false] });
+  expect([no.asked, no.said, no.data.state, endOf(no), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "Send the customer to authorise this transfer?",
+        "The bank takes fees. Send the customer to authorise this transfer?",
+      ],
+      "Transfer tr-1
+    You are about to pay:
+      From          DE02100100109307118603
+      Payee         Mario Rossi
+      IBAN          IT60 X054 2811 1010 0000 0123 456
+      Amount        12.50 EUR
+      Execution     TODAY
+      Product       sepa-credit-transfers
+    The bank has verified this transfer:
+      From          DE02100100109307118603
+      Payee         Mario Rossi
+      IBAN          IT60 X054 2811 1010 0000 0123 456
+      Amount        12.50 EUR
+      Commission    0.50 EUR
+      Execution     TODAY
+      Product       sepa-credit-transfers
+    ",
+      "cancelled",
+      [
+        "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
+        "No money moved. You can make a new one.",
+        "transactionId: "an-id"",
+      ],
+      [
+        "verify transfer",
+      ],
+    ]
+  `);
+  const yes = await payer.run([...CREATE, OWN_IBAN], { answers: [true, true] });
+  expect([yes.failure, yes.data.state]).toEqual([null, 'executed']);
+  expect((await payer.run([...CREATE, OWN_IBAN])).failure).toBeNull();
+});

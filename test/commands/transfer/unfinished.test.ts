@@ -1,0 +1,619 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, OWN_IBAN } from '../bank-here.ts';
+import { ANNA, endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
+
+// Transfers that a command left unfinished: psd2 continues them, shows them and asks the bank about them.
+
+const temporary = temporaryFolder();
+const CREATE = [
+  ...['transfer', 'create', '--from', '0000012345', '--to', 'IT60X0542811101000000123456'],
+  ...['--name', 'Mario Rossi', '--amount', '12.50'],
+];
+const failing = () => new Psd2Error('bank_failing', 'The bank is failing');
+const refused = () => new Psd2Error('bank_refused', 'Gone', { refusal: 'other', isBanks: true });
+
+/** An operator whose first transfer waits for its customer. */
+async function withWaiting(bank = new BankHere(), ...more: string[]) {
+  bank.customersAgree = false;
+  const payer = await payerAt(bank, temporary);
+  const { failure } = await payer.run([...CREATE, ...more], { globals: { scaTimeout: '1' } });
+  expect(failure?.code).toBe('authorisation_timeout');
+  bank.customersAgree = true;
+  bank.calls.length = 0;
+  payer.leaveBehind();
+  return { bank, payer };
+}
+
+it('psd2 continues the only unfinished transfer without its name, and sends nothing twice', async () => {
+  const { bank, payer } = await withWaiting();
+  bank.last.decision = 'AUTHORIZED';
+  const { said, data, failure } = await payer.run(['transfer', 'resume']);
+  expect([failure, data.state, said, bank.calls]).toMatchInlineSnapshot(`
+    [
+      null,
+      "executed",
+      "Continuing the only unfinished transfer: tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW
+    Transfer tr-1
+    ",
+      [
+        "status pay-1",
+        "execute pay-1",
+      ],
+    ]
+  `);
+  expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: There is no unfinished transfer",
+      "See all of them with:",
+      "$ transfer list",
+    ]
+  `);
+  const other = { globals: { customer: '1000002' }, given: ['customer'] };
+  expect(endOf(await payer.run(['transfer', 'resume'], other))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: There is no unfinished transfer of customer 1000002",
+      "See all of them with:",
+      "$ transfer list",
+    ]
+  `);
+});
+
+it('with several unfinished transfers, a person chooses one, and a script must name one', async () => {
+  const { bank, payer } = await withWaiting();
+  bank.customersAgree = false;
+  await payer.run([...CREATE, '--amount', '7'], { globals: { scaTimeout: '1' } });
+  bank.customersAgree = true;
+  payer.leaveBehind();
+  expect(endOf(await payer.run(['transfer', 'resume']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: There are 2 unfinished transfers. Name the one to continue",
+      "$ transfer resume tr-2",
+      "$ transfer resume tr-1",
+    ]
+  `);
+  const { asked, data } = await payer.run(['transfer', 'resume'], { answers: ['tr-'] });
+  expect([asked, data.state]).toMatchInlineSnapshot(`
+    [
+      [
+        "Which transfer do you want to continue?",
+        "- tr-2  7.00 EUR to Mario Rossi, authorizing, begun NOW (tr-2  7.00 EUR to Mario Rossi, authorizing, begun NOW)",
+        "- tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW (tr-1  12.50 EUR to Mario Rossi, authorizing, begun NOW)",
+      ],
+      "executed",
+    ]
+  `);
+  expect((await payer.run(['transfer', 'resume'], { globals: { customer: '1000002' } })).failure?.code).toBe(
+    'usage',
+  );
+});
+
+it('a transfer that the customer has not confirmed yet follows all rules of a new one', async () => {
+  const bank = new BankHere({ lacks: ['operations'] });
+  bank.meets('verify', failing());
+  const payer = await payerAt(bank, temporary);
+  await payer.run([...CREATE, '--instant', '--payee-verified']);
+  const resume = ['transfer', 'resume', 'tr-1'];
+  const ends = [
+    await payer.run(resume),
+    await payer.run([...resume, '--payee-verified'], { yes: false }),
+    await payer.run([...resume, '--payee-verified'], { env: { PSD2_MAX_AMOUNT: '1' } }),
+    await payer.run([...resume, '--payee-verified'], { globals: { grant: 'client_credentials' } }),
+    await payer.run([...resume, '--paste']),
+    await payer.run([...resume, '--verify-data', '{}']),
+    await payer.run(['transfer', 'resume', 'tr-9']),
+  ].map(endOf);
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, confirmation_needed: An instant transfer needs a verified payee, and there is no terminal to ask at",
+        "Verify that the name belongs to the IBAN, then add --payee-verified; or set PSD2_PAYEE_CHECK. psd2 has sent nothing.",
+      ],
+      [
+        "exit 2, confirmation_needed: A transfer needs a confirmation, and there is no terminal to ask at",
+        "Add --yes to confirm in advance. psd2 has sent nothing.",
+      ],
+      [
+        "exit 2, invalid_amount: The amount 12.50 EUR is more than the 1 EUR that the profile env allows",
+        "psd2 has sent nothing. The limit is the setting --max-amount of the profile, or PSD2_MAX_AMOUNT.",
+      ],
+      [
+        "exit 2, usage: This needs the customer, so it needs the grant authorization_code",
+        "Leave out --grant client_credentials.",
+      ],
+      [
+        "exit 2, usage: --paste asks for an address, and there is no terminal to ask at",
+        "Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).",
+      ],
+      [
+        "exit 2, usage: This bank's interface has no --verify-data",
+      ],
+      [
+        "exit 2, flow_not_found: No flow of this profile matches "tr-9"",
+        "Give the id that psd2 printed, or the resource id.",
+      ],
+    ]
+  `);
+  expect(bank.sent).toEqual(['verify transfer']);
+  const { failure, data } = await payer.run([...resume, '--payee-verified']);
+  expect([failure, data.state]).toEqual([null, 'settled']);
+});
+
+it('a transfer that was confirmed needs no second confirmation', async () => {
+  const { bank, payer } = await withWaiting(new BankHere(), '--instant', '--payee-verified');
+  bank.last.decision = 'AUTHORIZED';
+  const ran = await payer.run(['transfer', 'resume', 'tr-1'], { yes: false, env: { PSD2_MAX_AMOUNT: '1' } });
+  expect([ran.failure, ran.data.state]).toEqual([null, 'settled']);
+});
+
+it('the data of a further step may be given later', async () => {
+  const bank = new BankHere();
+  bank.verified = { nextStep: 'verify2' };
+  const payer = await payerAt(bank, temporary);
+  const first = await payer.run(CREATE);
+  expect(endOf(first)).toMatchInlineSnapshot(`
+    [
+      "exit 2, further_data_needed of tr-1: The bank requires further data before SCA, in the step verify2",
+      "Give it as JSON: as text, as @file, or as - for standard input. Continue with:",
+      "$ transfer resume tr-1 --verify-data - --yes",
+      "transactionId: "an-id"",
+    ]
+  `);
+  const { failure } = await payer.run(['transfer', 'resume', 'tr-1', '--verify-data', '-'], {
+    stdin: '{"otp":"1"}',
+  });
+  expect([failure, bank.calls[1]]).toEqual([null, 'verify further pay-1 verify2 {"otp":"1"}']);
+});
+
+it('--all continues every unfinished transfer, the oldest first, and exits as the first failure', async () => {
+  const { bank, payer } = await withWaiting();
+  bank.customersAgree = false;
+  for (const amount of ['7', '8'])
+    await payer.run([...CREATE, '--amount', amount], { globals: { scaTimeout: '1' } });
+  await payer.run(CREATE, { globals: { scaTimeout: '1' } });
+  const [first, second, third] = bank.payments;
+  for (const payment of [first, third]) Object.assign(payment ?? {}, { decision: 'AUTHORIZED' });
+  Object.assign(second ?? {}, { decision: 'NOT_AUTHORIZED' });
+  bank.calls.length = 0;
+  const ran = await payer.run(['transfer', 'resume', '--all'], {
+    format: 'table',
+    globals: { scaTimeout: '1' },
+  });
+  expect(ran.printed.replaceAll(NOW, 'NOW')).toMatchInlineSnapshot(`
+    "tr-1	executed	12.50 EUR	Mario Rossi	IT60X0542811101000000123456	NOW	0000012345		1048262
+    tr-2	rejected	7.00 EUR	Mario Rossi	IT60X0542811101000000123456	NOW	0000012345		1048262
+    tr-3	executed	8.00 EUR	Mario Rossi	IT60X0542811101000000123456	NOW	0000012345		1048262
+    tr-4	authorizing	12.50 EUR	Mario Rossi	IT60X0542811101000000123456	NOW	0000012345		1048262
+    "
+  `);
+  expect([ran.said, endOf(ran), bank.sent]).toMatchInlineSnapshot(`
+    [
+      "Transfer tr-1
+    Paid 12.50 EUR to Mario Rossi, executed, CRO cro-pay-1.
+    Transfer tr-2
+    Transfer tr-2: The customer did not authorise the transfer. No money moved. You can make a new one.
+    Transfer tr-3
+    Paid 8.00 EUR to Mario Rossi, executed, CRO cro-pay-3.
+    Transfer tr-4
+    Open this address in the customer's browser:
+      https://customers.bank.example/pay-4
+    Transfer tr-4: The customer did not authorise the transfer within 1 s. Continue with: psd2 transfer resume tr-4
+    ",
+      [
+        "exit 6, not_authorised: 2 of 4 transfers could not be continued. First failure: The customer did not authorise the transfer",
+        "See what is left with:",
+        "$ transfer list --attention",
+      ],
+      [
+        "execute pay-1",
+        "execute pay-3",
+        "sca pay-4",
+      ],
+    ]
+  `);
+  bank.last.decision = 'AUTHORIZED';
+  const rest = await payer.run(['transfer', 'resume', '--all']);
+  expect([rest.failure, rest.data.length, rest.data[0]?.state]).toEqual([null, 1, 'executed']);
+  const none = await payer.run(['transfer', 'resume', '--all'], { format: 'table' });
+  expect([none.printed, none.said, none.failure]).toMatchInlineSnapshot(`
+    [
+      "",
+      "No transfer is unfinished.
+    ",
+      null,
+    ]
+  `);
+});
+
+it('--all is for all transfers, so the options for one are refused', async () => {
+  const { bank, payer } = await withWaiting();
+  const all = ['transfer', 'resume', '--all'];
+  const ends = [
+    await payer.run([...all, 'tr-1']),
+    await payer.run([...all, '--payee-verified']),
+    await payer.run([...all, '--paste']),
+    await payer.run([...all, '--verify-data', '{}']),
+  ].map(endOf);
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: --all and the name of a transfer cannot be used together",
+      ],
+      [
+        "exit 2, usage: --payee-verified is for one transfer, so it cannot be used with --all",
+        "Continue that transfer by its name.",
+      ],
+      [
+        "exit 2, usage: --paste is for one transfer, so it cannot be used with --all",
+        "Continue that transfer by its name.",
+      ],
+      [
+        "exit 2, usage: --verify-data is for one transfer, so it cannot be used with --all",
+        "Continue that transfer by its name.",
+      ],
+    ]
+  `);
+  expect(bank.calls).toEqual([]);
+});
+
+it('Ctrl-C ends --all at once', async () => {
+  const { bank, payer } = await withWaiting();
+  bank.meets('status', new Psd2Error('interrupted', 'Interrupted'));
+  const ran = await payer.run(['transfer', 'resume', '--all']);
+  expect([ran.failure?.code, ran.printed]).toEqual(['interrupted', '']);
+});
+
+it('the status is what the bank says now, and changes nothing', async () => {
+  const { bank, payer } = await withWaiting();
+  const journal = payer.journal('tr-1');
+  const status = ['transfer', 'status', 'tr-1'];
+  const seen: unknown[] = [];
+  const look = async () => {
+    const ran = await payer.run(status);
+    const { authorizationStatus, executionStatus, state } = ran.data;
+    seen.push([state, authorizationStatus, executionStatus, ran.said, ...endOf(ran)]);
+  };
+  await look();
+  bank.last.decision = 'AUTHORIZED';
+  bank.last.became = 'executed';
+  await look();
+  bank.meets('status', refused());
+  await look();
+  expect(seen).toMatchInlineSnapshot(`
+    [
+      [
+        "authorizing",
+        "PENDING",
+        null,
+        "",
+        "done",
+      ],
+      [
+        "authorizing",
+        "executed",
+        "executed",
+        "",
+        "done",
+      ],
+      [
+        undefined,
+        undefined,
+        undefined,
+        "",
+        "exit 7, bank_refused: Gone",
+        "refusal: "other"",
+        "isBanks: true",
+      ],
+    ]
+  `);
+  expect(payer.journal('tr-1')).toEqual(journal);
+  expect(bank.sent).toEqual([]);
+  const other = { globals: { customer: '1000002' }, given: ['customer'] };
+  expect((await payer.run(status, other)).failure?.code).toBe('usage');
+});
+
+it('the status of a transfer that the bank has forgotten is the local record', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  await payer.run([...CREATE, '--instant', '--payee-verified']);
+  bank.calls.length = 0;
+  bank.meets('status', refused());
+  const { said, data, failure } = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([failure, data.state, said, bank.calls]).toMatchInlineSnapshot(`
+    [
+      null,
+      "settled",
+      "The bank has no further status. Showing the local record. Gone
+    ",
+      [
+        "status pay-1",
+      ],
+    ]
+  `);
+  bank.meets('status', failing());
+  expect((await payer.run(['transfer', 'status', 'tr-1'])).failure?.code).toBe('bank_failing');
+});
+
+it('a transfer that never reached the bank has only its local record', async () => {
+  const bank = new BankHere();
+  bank.meets('verify', new Psd2Error('too_many_calls', 'Too many', { refusal: 'unread', isBanks: true }));
+  const payer = await payerAt(bank, temporary);
+  await payer.run(CREATE);
+  bank.calls.length = 0;
+  const { data, said } = await payer.run(['transfer', 'status', 'tr-1', '--watch']);
+  expect([data.state, said, bank.calls]).toEqual(['created', '', []]);
+});
+
+it('the settlement of an instant transfer is asked for with its status', async () => {
+  const bank = new BankHere();
+  bank.next = { settlement: 'PENDING' };
+  const payer = await payerAt(bank, temporary);
+  expect(endOf(await payer.run([...CREATE, '--instant', '--payee-verified']))).toMatchInlineSnapshot(`
+    [
+      "exit 9, outcome_unknown of tr-1: The instant transfer is executed, but its status at the bank is still PENDING",
+      "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+      "$ transfer resume tr-1",
+      "$ transfer resolve tr-1 --executed",
+      "$ transfer resolve tr-1 --not-executed",
+      "transactionId: "an-id"",
+    ]
+  `);
+  bank.calls.length = 0;
+  bank.last.settlement = 'KO';
+  const { data, said } = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([
+    data.state,
+    data.executionStatus,
+    data.executionStatusDescription,
+    said,
+    bank.calls,
+  ]).toMatchInlineSnapshot(`
+    [
+      "executed",
+      "KO",
+      "Account closed",
+      "",
+      [
+        "status pay-1",
+        "settlement pay-1",
+      ],
+    ]
+  `);
+});
+
+it('psd2 watches a transfer until the customer has decided', async () => {
+  const { bank, payer } = await withWaiting();
+  bank.fates.set('status', []);
+  let looks = 0;
+  const sleep = async () => {
+    looks += 1;
+    if (looks === 3) bank.last.decision = 'AUTHORIZED';
+  };
+  const ran = await payer.run(['transfer', 'status', 'tr-1', '--watch'], {
+    changes: ({ world }) => ({ world: { ...world, sleep } }),
+  });
+  expect([
+    ran.failure,
+    ran.data.authorizationStatus,
+    ran.said,
+    looks,
+    bank.calls.length,
+  ]).toMatchInlineSnapshot(`
+    [
+      null,
+      "AUTHORIZED",
+      "psd2 has not recorded this yet. Continue with: psd2 transfer resume tr-1
+    ",
+      3,
+      4,
+    ]
+  `);
+  bank.meets('status', new Psd2Error('interrupted', 'Interrupted'));
+  bank.last.decision = 'PENDING';
+  const stopped = await payer.run(['transfer', 'status', 'tr-1', '--watch']);
+  expect([stopped.data.state, endOf(stopped)]).toMatchInlineSnapshot(`
+    [
+      "authorizing",
+      [
+        "exit 130, interrupted: Interrupted",
+        "psd2 has changed nothing. Watch it again with:",
+        "$ transfer status tr-1 --watch",
+      ],
+    ]
+  `);
+  bank.meets('status', failing());
+  expect(endOf(await payer.run(['transfer', 'status', 'tr-1', '--watch']))).toMatchInlineSnapshot(`
+    [
+      "exit 11, bank_failing: The bank is failing",
+    ]
+  `);
+});
+
+it('a bank whose customers commit may still reject what it has accepted, and psd2 says that it has not recorded that', async () => {
+  const bank = new BankHere({ commits: 'by the customer' });
+  const payer = await payerAt(bank, temporary);
+  await payer.run([...CREATE, '--reference', 'INV-1']);
+  const plain = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([plain.data.transactionStatus, plain.said]).toEqual(['executed', '']);
+  bank.last.became = 'cancelled';
+  const { data, said } = await payer.run(['transfer', 'status', 'tr-1']);
+  expect([data.state, data.transactionStatus, data.authorizationStatus, said]).toMatchInlineSnapshot(`
+    [
+      "executed",
+      "cancelled",
+      "cancelled",
+      "psd2 has not recorded this yet. Continue with: psd2 transfer resume tr-1
+    ",
+    ]
+  `);
+  const resumed = await payer.run(['transfer', 'resume', 'tr-1']);
+  expect([resumed.data.state, ...endOf(resumed)]).toMatchInlineSnapshot(`
+    [
+      "cancelled",
+      "exit 2, cancelled of tr-1: The transfer was cancelled before it was executed",
+      "No money moved. You can make a new one.",
+      "transactionId: "an-id"",
+    ]
+  `);
+});
+
+it('the receipt of an executed transfer is saved, and others have none', async () => {
+  const { bank, payer } = await withWaiting();
+  const file = join(temporary, 'receipt.pdf');
+  const receipt = ['transfer', 'receipt', 'tr-1', '--file', file];
+  expect(endOf(await payer.run(receipt))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: Transfer tr-1 is authorizing, so it has no receipt",
+    ]
+  `);
+  bank.last.decision = 'AUTHORIZED';
+  await payer.run(['transfer', 'resume', 'tr-1']);
+  expect(endOf(await payer.run(['transfer', 'receipt', 'tr-1']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The file for the document is missing",
+      "Add --file <path>.",
+    ]
+  `);
+  const other = { globals: { customer: '1000002' }, given: ['customer'] };
+  expect((await payer.run(receipt, other)).failure?.code).toBe('usage');
+  const { failure, data } = await payer.run(receipt);
+  expect(failure).toBeNull();
+  expect(Object.keys(data)).toMatchInlineSnapshot(`
+    [
+      "file",
+      "bytes",
+    ]
+  `);
+  expect(readFileSync(file, 'utf8')).toBe('receipt of pay-1');
+});
+
+it('psd2 shows what the bank allows for transfers', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const plain = await payer.run(['transfer', 'prepare', '0000012345'], { format: 'table' });
+  expect(plain.printed).toMatchInlineSnapshot(`
+    "Today at the bank	
+    Earliest date	
+    Latest date	
+    Bank holidays	
+    Currencies	
+    Countries	
+    Urgent transfers	
+    "
+  `);
+  bank.terms = {
+    ...{ urgent: false, holidays: [], currency: 'EUR', sepa: true },
+    currencies: [
+      { code: 'EUR', label: 'Euro', rate: null },
+      { code: 'USD', label: 'Dollar', rate: '1.1' },
+    ],
+    countries: [
+      { code: 'IT', label: 'Italy' },
+      { code: 'DE', label: 'Germany' },
+    ],
+  };
+  expect(
+    (await payer.run(['transfer', 'prepare', '0000012345'], { format: 'table' })).printed,
+  ).toMatchInlineSnapshot(`
+    "Today at the bank	
+    Earliest date	
+    Latest date	
+    Bank holidays	
+    Currencies	EUR USD
+    Countries	IT DE
+    Urgent transfers	no
+    "
+  `);
+  bank.terms.urgent = true;
+  const { printed, data } = await payer.run(['transfer', 'prepare', '0000012345']);
+  expect(data).toMatchObject({ urgent: true, sepa: true, bankCode: null, currency: 'EUR' });
+  expect(printed).toContain('"countries":[{"code":"IT","label":"Italy"},{"code":"DE","label":"Germany"}]');
+  expect((await payer.run(['transfer', 'prepare', '1'])).failure?.code).toBe('invalid_product_id');
+  expect(bank.calls).toEqual(['terms 0000012345', 'terms 0000012345', 'terms 0000012345']);
+});
+
+it('a list has the columns that tell transfers apart, and what is not there is said', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const list = (...words: string[]) => payer.run(['transfer', 'list', ...words], { format: 'table' });
+  expect((await list()).said).toMatchInlineSnapshot(`
+    "This profile has no transfers.
+    "
+  `);
+  await payer.run([...CREATE, '--reference', 'INV-1']);
+  const one = await list('--since', TODAY, '--until', TODAY, '--limit', '1', '--state', 'executed');
+  expect(one.printed.replaceAll(NOW, 'NOW')).toMatchInlineSnapshot(`
+    "tr-1	executed	12.50 EUR	Mario Rossi	IT60X0542811101000000123456	NOW	0000012345	INV-1	1048262
+    "
+  `);
+  const empty = [
+    await list('--attention'),
+    await list('--since', '2099-01-01'),
+    await list('--until', '2020-01-01'),
+    await list('--payee', 'nobody'),
+    await list('--state', 'unknown'),
+    await payer.run(['transfer', 'list'], { format: 'table', globals: { customer: '1000002' } }),
+  ].map(({ printed, said }) => printed + said);
+  expect(empty).toEqual(empty.map(() => 'No transfer matches.\n'));
+  const wrong = [
+    await list('--state', 'paid'),
+    await list('--limit', '0'),
+    await list('--since', '2026-02-30'),
+    await list('--since', '2026-02-03', '--until', '2026-02-02'),
+    await list('--payee', ' '),
+    await list('--amount', ''),
+    await list('--amount', 'x'),
+    await list('--reference', ''),
+    await payer.run(['transfer', 'list'], { globals: { customer: 'x' } }),
+  ].map(endOf);
+  expect(wrong).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: Unknown state "paid"",
+        "Use one of created, verified, authorizing, authorized, executing, executed, settled, failed, rejected, expired, cancelled, unknown.",
+      ],
+      [
+        "exit 2, usage: --limit "0" is not a whole number from 1",
+      ],
+      [
+        "exit 2, invalid_date: --since "2026-02-30" is a day that does not exist",
+        "For example --since 2026-11-30.",
+      ],
+      [
+        "exit 2, invalid_date: --until 2026-02-02 is before --since 2026-02-03",
+      ],
+      [
+        "exit 2, usage: The value of --payee is empty",
+      ],
+      [
+        "exit 2, usage: The value of --amount is empty",
+      ],
+      [
+        "exit 2, invalid_amount: The amount "x" is not a decimal number",
+        "Use digits, with a point and at most two decimals, for example 12.50.",
+      ],
+      [
+        "exit 2, usage: The value of --reference is empty",
+      ],
+      [
+        "exit 2, usage: The customer id "x" is not a number",
+        "See the id of the logged-in customer with:",
+        "$ customer id",
+      ],
+    ]
+  `);
+  expect((await payer.run(['transfer', 'list'])).data).toHaveLength(1);
+  expect((await payer.run(['transfer', 'list'], { globals: { customer: ANNA } })).data).toHaveLength(1);
+});
+
+it('the debited account is shown with its IBAN where both are known and differ', async () => {
+  const bank = new BankHere({ commits: 'by the customer' });
+  Object.assign(bank.interface, { readAccountId: (text: string) => text });
+  const payer = await payerAt(bank, temporary);
+  await payer.run([...CREATE, '--from', OWN_IBAN]);
+  const { printed } = await payer.run(['transfer', 'show', 'tr-1'], { format: 'table' });
+  expect(printed).toContain(`From\t${OWN_IBAN}\n`);
+});
