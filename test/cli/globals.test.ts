@@ -1,24 +1,23 @@
 import { Command } from '@commander-js/extra-typings';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RawGlobals, readGlobals, withGlobals } from '../../src/cli/globals.ts';
-import { readOutputMode } from '../../src/cli/output-mode.ts';
+import { errorsAreJson, readOutputMode, wantsJson } from '../../src/cli/output-mode.ts';
+import { Psd2Error } from '../../src/errors.ts';
 
 /** Parses the arguments with commander, with the variables of `env` set. */
 function parse(args: string[], env: Record<string, string> = {}): RawGlobals {
-  for (const [name, value] of Object.entries(env)) process.env[name] = value;
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   const command = withGlobals(
     new Command().exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} }),
   );
   return command.parse(args, { from: 'user' }).opts();
 }
 
-let before: NodeJS.ProcessEnv;
 beforeEach(() => {
-  before = { ...process.env };
-  for (const name of Object.keys(process.env)) if (name.startsWith('PSD2_')) delete process.env[name];
+  for (const name of Object.keys(process.env)) if (name.startsWith('PSD2_')) vi.stubEnv(name, undefined);
 });
 afterEach(() => {
-  process.env = before;
+  vi.unstubAllEnvs();
 });
 
 const read = (args: string[], env: Record<string, string> = {}) => readGlobals(parse(args, env), env);
@@ -26,17 +25,31 @@ const outputMode = (args: string[], env: Record<string, string> = {}, isTerminal
   readOutputMode(parse(args, env), env, isTerminal);
 
 it('the global options have defaults', () => {
-  expect(read([])).toMatchObject({
+  expect(read([])).toEqual({
     profile: undefined,
     customer: undefined,
     grant: 'authorization_code',
     yes: false,
     verbose: false,
+    raw: false,
+    noBrowser: false,
+    qrCode: false,
     timeoutMs: 30_000,
     scaTimeoutMs: 300_000,
     psuIpAddress: undefined,
     language: undefined,
+    traceComponent: undefined,
   });
+});
+
+it.each([
+  [['-y'], { yes: true }],
+  [['-v'], { verbose: true }],
+  [['--raw'], { raw: true }],
+  [['--no-browser'], { noBrowser: true }],
+  [['--qr'], { qrCode: true }],
+])('%j turns on %j alone', (args, changed) => {
+  expect(read(args)).toEqual({ ...read([]), ...changed });
 });
 
 it('the global options come from the environment, and an option overrides its variable', () => {
@@ -48,9 +61,11 @@ it('the global options come from the environment, and an option overrides its va
     PSD2_SCA_TIMEOUT: '6',
     PSD2_PSU_IP: '2001:db8::1',
     PSD2_LANG: 'it',
+    PSD2_TRACE: 'app',
     PSD2_DEBUG: '1',
   };
   expect(read([], env)).toMatchObject({
+    traceComponent: 'app',
     profile: 'env-profile',
     customer: '7',
     grant: 'client_credentials',
@@ -118,25 +133,58 @@ it.each(['--profile', '--customer', '--psu-ip', '--lang', '--trace'])(
 );
 
 describe('a wrong value of a global option', () => {
+  const LANG = 'For example it-IT.';
+  const TRACE = 'It has no spaces and at most 100 characters.';
   it.each([
-    [['--timeout', '0'], '--timeout "0" is not a number of seconds above 0'],
-    [['--timeout', '-1'], '--timeout "-1" is not a number of seconds above 0'],
-    [['--timeout', '1e3'], '--timeout "1e3" is not a number of seconds above 0'],
-    [['--timeout', 'Infinity'], '--timeout "Infinity" is not a number of seconds above 0'],
-    [['--sca-timeout', 'long'], '--sca-timeout "long" is not a number of seconds above 0'],
-    [['--psu-ip', 'example.com'], '--psu-ip "example.com" is not an IP address'],
-    [['--psu-ip', '192.0.2.256'], '--psu-ip "192.0.2.256" is not an IP address'],
-    [['--lang', 'it\r\nX: y'], '--lang "it\\r\\nX: y" is not a language tag'],
-  ])('%j is a usage error', (args, message) => {
-    expect(() => read(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
+    [['--timeout', '0'], '--timeout "0" is not a number of seconds above 0', undefined],
+    [['--timeout', '0.000'], '--timeout "0.000" is not a number of seconds above 0', undefined],
+    [['--timeout', '-1'], '--timeout "-1" is not a number of seconds above 0', undefined],
+    [['--timeout', '1e3'], '--timeout "1e3" is not a number of seconds above 0', undefined],
+    [['--timeout', 'x1'], '--timeout "x1" is not a number of seconds above 0', undefined],
+    [['--timeout', '1s'], '--timeout "1s" is not a number of seconds above 0', undefined],
+    [['--timeout', '1.'], '--timeout "1." is not a number of seconds above 0', undefined],
+    [['--timeout', '1.0001'], '--timeout "1.0001" is not a number of seconds above 0', undefined],
+    [['--timeout', '1000000'], '--timeout "1000000" is not a number of seconds above 0', undefined],
+    [['--timeout', 'Infinity'], '--timeout "Infinity" is not a number of seconds above 0', undefined],
+    [['--sca-timeout', 'long'], '--sca-timeout "long" is not a number of seconds above 0', undefined],
+    [['--psu-ip', 'example.com'], '--psu-ip "example.com" is not an IP address', undefined],
+    [['--psu-ip', '192.0.2.256'], '--psu-ip "192.0.2.256" is not an IP address', undefined],
+    [['--lang', 'it\r\nX: y'], '--lang "it\\r\\nX: y" is not a language tag', LANG],
+    [['--lang', '_it'], '--lang "_it" is not a language tag', LANG],
+    [['--lang', 'i'.repeat(101)], `--lang "${'i'.repeat(101)}" is not a language tag`, LANG],
+    [['--trace', 'a b'], '--trace "a b" is not the name of a component', TRACE],
+    [['--trace', ' a'], '--trace " a" is not the name of a component', TRACE],
+    [['--trace', 'è'], '--trace "è" is not the name of a component', TRACE],
+    [['--trace', 'a'.repeat(101)], `--trace "${'a'.repeat(101)}" is not the name of a component`, TRACE],
+  ])('%j is a usage error', (args, message, hint) => {
+    const error = new Psd2Error('usage', message, hint === undefined ? {} : { hint });
+    expect(() => read(args)).toThrow(error);
   });
 
-  it.each(['PSD2_TIMEOUT', 'PSD2_SCA_TIMEOUT', 'PSD2_PSU_IP', 'PSD2_LANG'])(
-    'the error for a wrong value in %s names the variable',
-    (name) => {
-      expect(() => read([], { [name]: 'a_b' })).toThrow(`${name} "a_b" is not`);
-    },
-  );
+  it('a value at its limit is taken', () => {
+    const [lang, trace] = ['i'.repeat(100), '~'.repeat(100)];
+    expect(
+      read(['--timeout', '999999.999', '--sca-timeout', '0.001', '--lang', lang, '--trace', trace]),
+    ).toMatchObject({ timeoutMs: 999_999_999, scaTimeoutMs: 1, language: lang, traceComponent: trace });
+    expect(read(['--lang', 'it-IT, it;q=0.9, *'])).toMatchObject({ language: 'it-IT, it;q=0.9, *' });
+  });
+
+  it.each([
+    ['PSD2_TIMEOUT', 'a_b', 'is not a number of seconds above 0', {}],
+    ['PSD2_SCA_TIMEOUT', 'a_b', 'is not a number of seconds above 0', {}],
+    ['PSD2_PSU_IP', 'a_b', 'is not an IP address', {}],
+    ['PSD2_LANG', 'a_b', 'is not a language tag', { hint: LANG }],
+    ['PSD2_TRACE', 'a b', 'is not the name of a component', { hint: TRACE }],
+  ])('the error for a wrong value in %s names the variable', (name, value, message, advice) => {
+    const error = new Psd2Error('usage', `${name} "${value}" ${message}`, advice);
+    expect(() => read([], { [name]: value })).toThrow(error);
+  });
+
+  it('if the option gave the wrong value, the error names the option and not the variable beside it', () => {
+    expect(() => read(['--timeout', 'x'], { PSD2_TIMEOUT: '5' })).toThrow(
+      new Psd2Error('usage', '--timeout "x" is not a number of seconds above 0'),
+    );
+  });
 
   it('an unknown grant is an error', () => {
     expect(() => parse(['--grant', 'password'])).toThrow("'password' is invalid");
@@ -173,14 +221,37 @@ describe('the output mode', () => {
     expect(outputMode(args, env).format).toBe(format);
   });
 
-  it('-r prints the strings of a query bare, needs a query, and does not work with CSV', () => {
+  it('-r prints the strings of a query bare', () => {
     expect(outputMode(['--query', 'a', '-r'])).toMatchObject({ format: 'json', bareStrings: true });
-    for (const args of [['-r'], ['--json', '-r'], ['--query', 'a', '-r', '-o', 'csv']])
-      expect(() => outputMode(args)).toThrow(expect.objectContaining({ code: 'usage' }));
+    // --json counts more than -o.
+    expect(outputMode(['--query', 'a', '-r', '-o', 'csv', '--json'])).toMatchObject({ format: 'json' });
   });
 
-  it('an unknown format is a usage error', () => {
-    expect(() => outputMode(['-o', 'xml'])).toThrow(expect.objectContaining({ code: 'usage' }));
+  const NEEDS_QUERY = new Psd2Error('usage', '--raw-output needs --query', {
+    hint: 'For example:',
+    next: [['accounts', 'list', '--query', '[].iban', '-r']],
+  });
+  const NO_CSV = new Psd2Error('usage', '--raw-output and -o csv cannot be used together', {
+    hint: 'CSV already has quotes only where they are needed.',
+  });
+  const NO_TABLE = new Psd2Error('usage', '--query cannot print a table', {
+    hint: 'Use -o json, ndjson or csv.',
+  });
+  const NOT_RAW = new Psd2Error('usage', '--query and --raw cannot be used together');
+  const UNKNOWN = new Psd2Error('usage', 'The output format "xml" is not known', {
+    hint: 'Use one of table, json, ndjson, csv.',
+  });
+  it.each([
+    [['-r'], NEEDS_QUERY],
+    [['--json', '-r'], NEEDS_QUERY],
+    [['--query', 'a', '-r', '-o', 'csv'], NO_CSV],
+    [['--query', '[0]', '-o', 'table'], NO_TABLE],
+    [['--query', '[0]', '--raw'], NOT_RAW],
+    // An empty query is a query too.
+    [['--query', '', '--raw'], NOT_RAW],
+    [['-o', 'xml'], UNKNOWN],
+  ])('%j is a usage error', (args, error) => {
+    expect(() => outputMode(args)).toThrow(error);
   });
 
   it.each([
@@ -222,8 +293,53 @@ describe('--query', () => {
     expect(outputMode(['--query', '[0]', '-o', 'csv'])).toMatchObject({ format: 'csv' });
     expect(outputMode([])).toMatchObject({ format: 'table', query: undefined });
   });
+});
 
-  it.each([[['-o', 'table']], [['--raw']]])('--query excludes %j', (args) => {
-    expect(() => outputMode(['--query', '[0]', ...args])).toThrow(expect.objectContaining({ code: 'usage' }));
+describe('an error is JSON', () => {
+  it.each<[boolean, string[], Record<string, string>]>([
+    [false, [], {}],
+    [true, ['--json'], {}],
+    [true, ['-o', 'json'], {}],
+    [true, ['-o', 'ndjson'], {}],
+    [false, ['-o', 'csv'], {}],
+    [false, ['-o', 'xml'], {}],
+    [true, ['--query', 'a'], {}],
+    [false, ['--query', 'a', '-o', 'csv'], {}],
+    [true, [], { PSD2_OUTPUT: 'json' }],
+    [false, ['-o', 'table'], { PSD2_OUTPUT: 'json' }],
+    [true, ['--json'], { PSD2_OUTPUT: 'table' }],
+    [true, ['--query', 'a'], { PSD2_OUTPUT: 'table' }],
+    [false, ['--query', 'a'], { PSD2_OUTPUT: 'csv' }],
+  ])('%j with %j and %j, also before the options are read', (isJson, args, env) => {
+    expect(errorsAreJson(parse(args, env), env)).toBe(isJson);
+    vi.stubEnv('PSD2_OUTPUT', env.PSD2_OUTPUT ?? '');
+    expect(wantsJsonWith(args)).toBe(isJson);
   });
+
+  it.each([
+    [true, ['-ojson']],
+    [true, ['--output=ndjson']],
+    [true, ['-o=json', '--json']],
+    [true, ['--query=a']],
+    [true, ['accounts', 'list', '-o', 'json', '-o', 'csv']],
+    [false, ['--outputs', 'json']],
+    [false, ['x-o', 'json']],
+    [false, ['--querying']],
+    [false, ['my--query']],
+    [false, ['-o']],
+    [false, ['--output=']],
+  ])('%j with the words %j, which may be wrong', (isJson, args) => {
+    vi.stubEnv('PSD2_OUTPUT', '');
+    expect(wantsJsonWith(args)).toBe(isJson);
+  });
+
+  function wantsJsonWith(args: string[]): boolean {
+    const { argv } = process;
+    process.argv = ['node', 'psd2', ...args];
+    try {
+      return wantsJson();
+    } finally {
+      process.argv = argv;
+    }
+  }
 });

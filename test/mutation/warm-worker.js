@@ -174,6 +174,8 @@ export default class Driver extends TestRunner {
    */
   async #run(path, { ids, onTest }) {
     this.#loadAnew((id) => id.includes('/test/'));
+    // What a test file mocks is mocked for that file alone.
+    this.workerState.filepath = `${this.config.root}/${path}`;
     let outside;
     const note = (error) => {
       outside ??= `outside of a test: ${error?.message ?? error}`;
