@@ -52,7 +52,7 @@ export function withGlobals(program: Command) {
       ),
     )
     .addOption(new Option('--no-color', 'print without colour (NO_COLOR)'));
-  // An empty variable counts as not set: scripts pass on variables that they may not have.
+  // An empty variable counts as not set: a pipeline passes on variables for which it has no value.
   for (const option of all.options)
     if (option.envVar !== undefined && process.env[option.envVar] === '') delete option.envVar;
   return all;

@@ -2,7 +2,7 @@ import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/
 import { type Commands, type Noun, optionsOf, type Program, type Run } from '../commands/declare.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { type Advice, Psd2Error } from '../errors.ts';
-import { globalOptions, withGlobals } from './globals.ts';
+import { withGlobals } from './globals.ts';
 import {
   declareHelp,
   describeOption,
@@ -107,8 +107,6 @@ function showStandard(group: Command, { standard }: Noun): void {
 
 /** Reads this process's arguments, runs the command they name, and sets the exit code. */
 export async function parse(version: string): Promise<void> {
-  // A pipeline sets a variable to nothing where it has no value. Commander would read that as a wrong value.
-  for (const { envVar = '' } of globalOptions()) if (process.env[envVar] === '') delete process.env[envVar];
   try {
     const program = await buildProgram(version, { words: process.argv.slice(2) });
     // `psd2` alone shows the help.

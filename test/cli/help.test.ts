@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { fitLines } from '../../src/cli/help.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import type { Run } from '../../src/commands/declare.ts';
@@ -79,7 +80,7 @@ describe.each(everyCommand(await buildProgram('0.0.0')))('the help of %s', (name
   it.each(examples.map((words) => [words.join(' '), words] as const))(
     'the help shows %s, which parses',
     async (_, words) => {
-      const program = await buildProgram('0.0.0', { runInstead: notRun });
+      const program = await buildProgram('0.0.0', { words, runInstead: notRun });
       await expect(program.parseAsync(words, { from: 'user' })).resolves.toBe(program);
     },
   );
@@ -156,5 +157,23 @@ describe('the help of psd2 itself', () => {
     const program = await buildProgram('0.0.0', { runInstead: notRun });
     const text = (await TOPICS.options?.text(PLACES)) ?? '';
     for (const { flags, long } of program.options) if (long !== '--version') expect(text).toContain(flags);
+  });
+});
+
+describe('a text that is wider than the terminal', () => {
+  it.each<[string, number | undefined, string]>([
+    ['A line that is long', undefined, 'A line that is long'],
+    ['A line that is long', 0, 'A line that is long'],
+    ['A line that is long enough', 26, 'A line that is long enough'],
+    ['A line that is long enough', 25, 'A line that is long\nenough'],
+    ['one\n  two three four five six\nseven', 22, 'one\n  two three four five\n  six\nseven'],
+    ['  --name    what it is for here now', 34, '  --name    what it is for here\n            now'],
+    // The column of text would be narrower than twenty characters, so it begins at the left.
+    ['  --name    what it is for', 25, '  --name    what it is\nfor'],
+    // A command stays whole, so that a reader can copy it.
+    ['  $ psd2 transfer create --amount 5', 25, '  $ psd2 transfer create --amount 5'],
+    ['the price in $ is a number of it', 25, 'the price in $ is a\nnumber of it'],
+  ])('%j within %s columns is %j', (text, columns, fitted) => {
+    expect(fitLines(text, columns)).toBe(fitted);
   });
 });

@@ -2,6 +2,7 @@ import { beforeEach, onTestFinished, vi } from 'vitest';
 import type { RawGlobals } from '../../src/cli/globals.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import type { Context } from '../../src/commands/context.ts';
+import type { CommandKind } from '../../src/commands/declare.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 
 const RAW: RawGlobals = {
@@ -44,8 +45,11 @@ export function useCommands() {
 
   return {
     /** Runs a command to its end. Its exit code is `process.exitCode`. */
-    run: (command: (context: Context) => Promise<void>, options: Partial<RawGlobals> = {}) =>
-      runCommand({ ...RAW, ...options }, command, undefined, () => 'default'),
+    run: (
+      command: (context: Context) => Promise<void>,
+      options: Partial<RawGlobals> = {},
+      kind?: CommandKind,
+    ) => runCommand({ ...RAW, ...options }, command, kind, () => 'default'),
     /** The text written to stderr in this test. */
     said: () => said,
   };

@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Psd2Error } from '../../src/errors.ts';
+import { LEAST } from '../bank-file/folder.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { useCommands } from './in-process.ts';
 
 const { run, said } = useCommands();
@@ -22,7 +26,7 @@ describe('work that must finish', () => {
         await ended;
         steps.push('the work ends');
       });
-      process.emit('SIGINT');
+      process.emit('SIGINT', 'SIGINT');
       expect(said()).toContain('Waiting for the bank to answer a token call, so that no login is lost.');
       end();
       await finishing;
@@ -61,8 +65,8 @@ describe('work that must finish', () => {
     await run(async ({ world }) => {
       await world.finish('The first login', async () => {});
       const finishing = world.finish('The login of customer 1', () => ended);
-      process.emit('SIGINT');
-      expect(() => process.emit('SIGINT')).toThrow(exit);
+      process.emit('SIGINT', 'SIGINT');
+      expect(() => process.emit('SIGINT', 'SIGINT')).toThrow(exit);
       expect(said()).toContain('The login of customer 1 may be lost.');
       expect(said()).not.toContain('The first login');
       end();
@@ -79,8 +83,8 @@ describe('work that must finish', () => {
     await run(
       async ({ world }) => {
         const finishing = world.finish('The login', () => ended);
-        process.emit('SIGINT');
-        expect(() => process.emit('SIGINT')).toThrow(exit);
+        process.emit('SIGINT', 'SIGINT');
+        expect(() => process.emit('SIGINT', 'SIGINT')).toThrow(exit);
         const last = said().trimEnd().split('\n').at(-1) ?? '';
         expect(JSON.parse(last)).toMatchObject({ error: { code: 'interrupted', exitCode: 130 } });
         end();
@@ -93,7 +97,7 @@ describe('work that must finish', () => {
   it('after Ctrl-C psd2 mentions no waiting if there is no such work', async () => {
     await run(async ({ world }) => {
       await world.finish('The login', async () => {});
-      process.emit('SIGINT');
+      process.emit('SIGINT', 'SIGINT');
       world.signal.throwIfAborted();
     });
     expect(said()).toBe('psd2: Interrupted.\n');
@@ -113,4 +117,209 @@ it.each([
   };
   await run(fail, { customer });
   expect(said()).toContain(`See the accounts with: ${advice}\n`);
+});
+
+describe('a signal', () => {
+  it('ends a command that can stop gently only the second time', async () => {
+    const steps: unknown[] = [];
+    await run(async ({ stopGently, world }) => {
+      const gentle = stopGently();
+      expect(stopGently()).toBe(gentle);
+      process.emit('SIGTERM', 'SIGTERM');
+      steps.push([gentle.aborted, gentle.reason, world.signal.aborted]);
+      process.emit('SIGTERM', 'SIGTERM');
+      steps.push([gentle.aborted, gentle.reason, world.signal.aborted]);
+    });
+    expect(steps).toEqual([
+      [true, 'SIGTERM', false],
+      [true, 'SIGTERM', true],
+    ]);
+    expect([said(), process.exitCode]).toEqual(['', undefined]);
+  });
+
+  it('of a terminal that closes never ends such a command, since it comes twice', async () => {
+    await run(async ({ stopGently, world }) => {
+      const gentle = stopGently();
+      process.emit('SIGHUP', 'SIGHUP');
+      process.emit('SIGHUP', 'SIGHUP');
+      expect([gentle.aborted, gentle.reason, world.signal.aborted]).toEqual([true, 'SIGHUP', false]);
+    });
+  });
+
+  it('of a terminal that closes ends a command once, and its process never', async () => {
+    const exit = vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw new RangeError(`exit ${code}`);
+    });
+    await run(async ({ world }) => {
+      process.emit('SIGHUP', 'SIGHUP');
+      process.emit('SIGHUP', 'SIGHUP');
+      await world.sleep(60_000);
+    });
+    expect(exit).not.toHaveBeenCalled();
+    expect([said(), process.exitCode]).toEqual(['psd2: Interrupted.\n', 130]);
+  });
+
+  it('for the second time ends a process whose work has no name twice', async () => {
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw new RangeError(`exit ${code}`);
+    });
+    const never = new Promise<void>(() => {});
+    const running = run(async ({ world }) => {
+      void world.finish('The login', () => never);
+      void world.finish('The login', () => never);
+      process.emit('SIGINT', 'SIGINT');
+      expect(() => process.emit('SIGTERM', 'SIGTERM')).toThrow('exit 130');
+      throw new RangeError('done');
+    });
+    void running;
+    await vi.waitFor(() => expect(said()).toMatch(/done/));
+    expect(said().match(/The login may be lost\./g)).toHaveLength(1);
+  });
+});
+
+describe('the end of a command', () => {
+  it('closes what it opened, also after a failure, and a failure to close changes nothing', async () => {
+    const closed: string[] = [];
+    await run(async ({ onEnd }) => {
+      onEnd(async () => {
+        closed.push('one');
+        throw new RangeError('cannot close');
+      });
+      onEnd(async () => {
+        closed.push('other');
+      });
+      throw new Psd2Error('payment_failed', 'No');
+    });
+    expect(closed).toEqual(['one', 'other']);
+    expect([said(), process.exitCode]).toEqual(['psd2: No.\n', 8]);
+  });
+
+  it('is an error if the query does not match the data', async () => {
+    await run(async ({ output }) => output.record({ a: 1 }, []), { query: 'length(a)', json: true });
+    expect(JSON.parse(said()).error).toMatchObject({
+      message: expect.stringMatching(/^--query could not be applied to the data: /),
+      exitCode: 2,
+    });
+    expect(process.exitCode).toBe(2);
+  });
+});
+
+describe('--raw', () => {
+  it.each([undefined, 'diagnosis' as const])('is wrong use with a command of the kind %s', async (kind) => {
+    const command = vi.fn<() => Promise<void>>();
+    await run(command, { raw: true }, kind);
+    expect(command).not.toHaveBeenCalled();
+    expect([said(), process.exitCode]).toEqual([
+      'psd2: --raw works only with the commands that read from the bank.\n',
+      2,
+    ]);
+  });
+
+  it('with a command that reads, the command runs', async () => {
+    const command = vi.fn<() => Promise<void>>();
+    await run(command, { raw: true }, 'inquiry');
+    expect(command).toHaveBeenCalledOnce();
+    expect(said()).toBe('');
+  });
+});
+
+describe('colour', () => {
+  it('--no-color tells the packages that draw', async () => {
+    vi.stubEnv('FORCE_COLOR', '1');
+    vi.stubEnv('NO_COLOR', undefined);
+    await run(
+      async ({ env }) => {
+        expect([env.FORCE_COLOR, env.NO_COLOR]).toEqual([undefined, '1']);
+      },
+      { color: false },
+    );
+    expect(said()).toBe('');
+  });
+
+  it('without it, psd2 leaves the environment alone', async () => {
+    vi.stubEnv('FORCE_COLOR', '1');
+    vi.stubEnv('NO_COLOR', undefined);
+    await run(async ({ env }) => {
+      expect([env.FORCE_COLOR, env.NO_COLOR]).toEqual(['1', undefined]);
+    });
+    expect(said()).toBe('');
+  });
+});
+
+describe('the base URL of the bank file in the environment', () => {
+  const temporary = temporaryFolder();
+  const ADDRESS = 'https://xs2a.bank.example/v1';
+
+  /** The base URL that a command has. */
+  async function addressWith(env: Record<string, string>, profile?: string) {
+    const file = join(temporary, 'bank.json');
+    writeFileSync(file, JSON.stringify({ ...LEAST, api: { baseUrl: ADDRESS } }));
+    vi.stubEnv('PSD2_BASE_URL', undefined);
+    vi.stubEnv('PSD2_BANK', file);
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    let address: string | undefined = 'not run';
+    await run(
+      async (context) => {
+        address = context.env.PSD2_BASE_URL;
+      },
+      { profile },
+    );
+    expect(said()).toBe('');
+    return address;
+  }
+
+  it.each([
+    ['the profile of the environment has it', {}, undefined, ADDRESS],
+    ['also if that is named', {}, 'env', ADDRESS],
+    ['another profile does not', {}, 'blue', undefined],
+    [
+      'an address in the environment counts more',
+      { PSD2_BASE_URL: 'https://other.example' },
+      undefined,
+      'https://other.example',
+    ],
+    ['an empty one does not', { PSD2_BASE_URL: '' }, undefined, ADDRESS],
+    ['without a bank file there is none', { PSD2_BANK: '' }, undefined, undefined],
+    ['a bank file that is missing is no error yet', { PSD2_BANK: '/nowhere.json' }, undefined, undefined],
+  ])('%s', async (_, env, profile, address) => {
+    expect(await addressWith(env, profile)).toBe(address);
+  });
+});
+
+describe('what a command knows of its surroundings', () => {
+  it('without a terminal, nobody reads along', async () => {
+    await run(async (context) => {
+      expect(context).toMatchObject({
+        stdoutIsTerminal: false,
+        isForPerson: false,
+        stdoutColumns: undefined,
+      });
+      expect(context.terminal.canAsk).toBe(false);
+    });
+    expect(said()).toBe('');
+  });
+
+  it('for a program, a warning of psd2 and one of Node.js is an object', async () => {
+    const before = process.listeners('warning');
+    await run(
+      async ({ terminal }) => {
+        terminal.warn('Look');
+        for (const listener of process.listeners('warning'))
+          listener(Object.assign(new Error('old'), { name: 'DeprecationWarning' }));
+      },
+      { output: 'ndjson' },
+    );
+    process.removeAllListeners('warning');
+    for (const listener of before) process.on('warning', listener);
+    expect(said()).toBe(
+      '{"event":"warning","message":"Look"}\n{"event":"warning","message":"DeprecationWarning: old"}\n',
+    );
+  });
+
+  it('a wrong global option is wrong use, in the form that the other options ask for', async () => {
+    await run(async () => {}, { timeout: '0', json: true });
+    expect(JSON.parse(said()).error).toMatchObject({
+      ...{ code: 'usage', message: '--timeout "0" is not a number of seconds above 0', exitCode: 2 },
+    });
+  });
 });
