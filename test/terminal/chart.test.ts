@@ -60,4 +60,119 @@ describe('the chart of an account', () => {
       'The bank gives no balance of this product.',
     );
   });
+
+  it('in blocks, a day shows parts of a cell, and a bar below zero hangs from it', () => {
+    const history = accountHistory(
+      [
+        ...[booking('2026-01-02', '-13.00'), booking('2026-01-03', '2.00')],
+        ...[booking('2026-01-04', '-1.60'), booking('2026-02-05', '9.10')],
+      ],
+      decimalOf(650),
+      range('2026-01-01', '2026-02-06'),
+    );
+    expect(drawAccountChart(history, 'EUR', { width: 80, blocks: true })).toEqual([
+      'Balance in EUR: 10.00 to 6.50',
+      '',
+      '10 │██',
+      '   │██',
+      '   │██                                                                    ▂▂▂▂',
+      '   │██                                                                    ████',
+      '   │██                                                                    ████',
+      '   │██                                                                    ████',
+      '   │██                                                                    ████',
+      '   │██▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂████',
+      '   │  ██▔▔████████████████████████████████████████████████████████████████',
+      '-3 │  ██  ████████████████████████████████████████████████████████████████',
+      '   └──────────────────────────────────────────────────────────────────────────',
+      '    2026-01-01                                                      2026-02-06',
+      '',
+      'Money in and out by month in EUR:',
+      '',
+      '2026-01   +2.00  █████████',
+      '         -14.60  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░',
+      '2026-02   +9.10  ███████████████████████████████████████',
+      '          -0.00',
+    ]);
+  });
+
+  it('as ASCII, a part of a cell is a dot or a whole', () => {
+    const rows = [...Array(8).keys()].map((index) => booking(`2026-01-0${index + 2}`, '1.25'));
+    const history = accountHistory(rows, decimalOf(1000), range('2026-01-01', '2026-01-09'));
+    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: false })).toEqual([
+      'Balance in EUR: 0.00 to 10.00',
+      '',
+      '10 |                        ###',
+      '   |                     ######',
+      '   |                  #########',
+      '   |               ...#########',
+      '   |               ############',
+      '   |            ###############',
+      '   |         ##################',
+      '   |      #####################',
+      '   |   ...#####################',
+      ' 0 |   ########################',
+      '   +---------------------------',
+      '    2026-01-01       2026-01-09',
+      '',
+      'Money in and out by month in EUR:',
+      '',
+      '2026-01  +10.00  +++++++++++++++++++++++',
+      '          -0.00',
+    ]);
+  });
+
+  it('in blocks, each eighth of a cell has its character', () => {
+    const rows = [...Array(8).keys()].map((index) => booking(`2026-01-0${index + 2}`, '1.125'));
+    const history = accountHistory(
+      [...rows, booking('2026-01-10', '1.000')],
+      decimalOf(1000),
+      range('2026-01-01', '2026-01-10'),
+    );
+    expect(drawAccountChart(history, 'EUR', { width: 40, blocks: true })).toEqual([
+      'Balance in EUR: 0.00 to 10.00',
+      '',
+      '10 │                           ███',
+      '   │                        ██████',
+      '   │                     ▇▇▇██████',
+      '   │                  ▆▆▆█████████',
+      '   │               ▅▅▅████████████',
+      '   │            ▄▄▄███████████████',
+      '   │         ▃▃▃██████████████████',
+      '   │      ▂▂▂█████████████████████',
+      '   │   ▁▁▁████████████████████████',
+      ' 0 │   ███████████████████████████',
+      '   └──────────────────────────────',
+      '    2026-01-01          2026-01-10',
+      '',
+      'Money in and out by month in EUR:',
+      '',
+      '2026-01  +10.00  ███████████████████████',
+      '          -0.00',
+    ]);
+  });
+
+  it('without money, the chart is empty', () => {
+    const history = accountHistory([], decimalOf(0), range('2026-01-01', '2026-01-07'));
+    expect(drawAccountChart(history, 'EUR', { width: 24, blocks: false })).toEqual([
+      'Balance in EUR: 0.00 to 0.00',
+      '',
+      '0 |',
+      '  |',
+      '  |',
+      '  |',
+      '  |',
+      '  |',
+      '  |',
+      '  |',
+      '  |',
+      '0 |',
+      '  +--------------',
+      '       2026-01-07',
+      '',
+      'Money in and out by month in EUR:',
+      '',
+      '2026-01  +0.00',
+      '         -0.00',
+    ]);
+  });
 });

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
 import { cleanText } from '../../src/terminal/clean.ts';
 import { writeCsv } from '../../src/terminal/output/csv.ts';
 import { anyCharacter } from '../support/any-character.ts';
@@ -39,6 +40,23 @@ describe('CSV', () => {
   });
 
   it.each([[[1]], ['text'], [null], [[['a']]], [[null]]])('CSV of %j is refused', (data) => {
-    expect(() => writeCsv(data)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => writeCsv(data)).toThrow(
+      new Psd2Error('usage', 'The result is not a list of objects, so it has no columns for CSV', {
+        hint: 'Use -o json, or a --query that gives objects, for example [].{id: productId, currency: currency}.',
+      }),
+    );
+  });
+
+  it('a cell has quotes only if it needs them', () => {
+    const cells = ['a b', ' a', 'a ', 'a,b', 'a"b', "a'b", '-1.50'];
+    expect(writeCsv(cells.map((cell) => ({ cell })))).toBe(
+      'cell\na b\n" a"\n"a "\n"a,b"\n"a""b"\na\'b\n-1.50',
+    );
+  });
+
+  it('without rows and columns there is nothing, and a value that is missing is empty', () => {
+    expect(writeCsv([])).toBe('');
+    expect(writeCsv([{}])).toBe('');
+    expect(writeCsv([{ a: undefined, b: 1 }])).toBe('a,b\n,1');
   });
 });

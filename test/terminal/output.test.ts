@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import chalk from 'chalk';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { Psd2Error } from '../../src/errors.ts';
 import { writeLocalTime } from '../../src/terminal/local-time.ts';
 import {
@@ -7,6 +9,7 @@ import {
   type OutputOptions,
   openOutput,
   parseOutputFormat,
+  silentOutput,
 } from '../../src/terminal/output/output.ts';
 import { openStream } from './stream.ts';
 
@@ -217,11 +220,12 @@ describe('an output format', () => {
     expect(formats.map(parseOutputFormat)).toEqual(formats);
   });
 
-  it.each(['', 'xml', 'JSON', 'toString'])('the output format %j is refused', (text) => {
+  it.each(['', 'xml', 'toString'])('the output format %j is refused', (text) => {
     expect(() => parseOutputFormat(text)).toThrow(
       expect.objectContaining({
         code: 'usage',
         message: `The output format ${JSON.stringify(text)} is not known`,
+        hint: 'Use one of table, json, ndjson, csv.',
       }),
     );
   });
@@ -360,4 +364,167 @@ describe('a time within a text', () => {
   ])('a time within a text as %s on %j is %s', (format, terminal, expected) => {
     expect(open(format, terminal).output.writeTime(time)).toBe(expected);
   });
+});
+
+it('an output format that is misspelt is suggested', () => {
+  expect(() => parseOutputFormat('jsno')).toThrow(
+    new Psd2Error('usage', 'The output format "jsno" is not known', {
+      hint: 'Did you mean json? Use one of table, json, ndjson, csv.',
+    }),
+  );
+});
+
+describe('the output of --raw', () => {
+  it('writes nothing, and still reads every page and document', async () => {
+    const output = silentOutput('json');
+    let read = 0;
+    async function* parts<T>(...all: T[]): AsyncGenerator<T> {
+      for (const part of all) {
+        read += 1;
+        yield part;
+      }
+    }
+    await output.pages(parts(rows, rows), columns, 'None.');
+    await output.documents(parts(1, 2, 3));
+    expect([output.format, output.collectsPages, read, output.writeTime('2026-11-21T10:05:00Z')]).toEqual([
+      ...['json', false, 5, '2026-11-21T10:05:00Z'],
+    ]);
+    await output.table(rows, columns, 'None.');
+    output.record({ name: 'Rent', amount: null }, columns);
+    output.text('a');
+    output.lines(['a']);
+    output.json({});
+    expect(() => output.finish()).not.toThrow();
+  });
+});
+
+it.each<[OutputFormat, Parameters<typeof openStream>[0], boolean, boolean]>([
+  ['json', 'no terminal', false, true],
+  ['ndjson', 'no terminal', false, false],
+  ['csv', { columns: 80 }, false, false],
+  ['table', 'no terminal', false, false],
+  ['table', { columns: 80 }, false, true],
+  ['ndjson', 'no terminal', true, true],
+])('as %s on %j, with a query %j, all pages are collected: %j', (format, terminal, hasQuery, collects) => {
+  const { output } = openWith({ format, query: hasQuery ? (data) => data : undefined }, terminal);
+  expect(output.collectsPages).toBe(collects);
+});
+
+describe('a text', () => {
+  it('is one line, a document without a table JSON', () => {
+    const { output, written } = openWith({ format: 'table' });
+    output.text('a\nb');
+    output.json({ a: [1] });
+    output.lines(['c', 'd\u001b']);
+    expect(written()).toBe('a b\n{"a":[1]}\nc\nd\u{FFFD}\n');
+  });
+});
+
+describe('documents that come one after another', () => {
+  async function* two(): AsyncGenerator<unknown> {
+    yield { a: 1 };
+    yield { a: 2 };
+  }
+
+  it.each<[Partial<OutputOptions>, Parameters<typeof openStream>[0], string]>([
+    [{ format: 'csv' }, 'no terminal', 'a\n1\n2\n'],
+    [{ format: 'json' }, { columns: 80 }, '[{\n  "a": 1\n},\n{\n  "a": 2\n}]\n'],
+    [{ format: 'table' }, { columns: 80 }, '{\n  "a": 1\n}\n{\n  "a": 2\n}\n'],
+    [{ format: 'ndjson' }, { columns: 80 }, '{"a":1}\n{"a":2}\n'],
+    [{ format: 'json', query: (all) => ({ all }) }, 'no terminal', '{"all":[{"a":1},{"a":2}]}\n'],
+    [{ format: 'ndjson', query: (all) => all }, 'no terminal', '{"a":1}\n{"a":2}\n'],
+  ])('with %j on %j are %j', async (options, terminal, expected) => {
+    const { output, written } = openWith(options, terminal);
+    await output.documents(two());
+    expect(written()).toBe(expected);
+  });
+});
+
+describe('pages in a pipeline', () => {
+  it('of which only some are empty are not an empty list', async () => {
+    for (const pages of [[[], rows], [rows, []], [rows]]) {
+      const { output, said } = open('table');
+      await output.pages(pagesOf(...pages), columns, 'None.');
+      expect(said).toEqual([]);
+    }
+  });
+});
+
+describe('a list with colours', () => {
+  const money: Column<Row>[] = [{ title: 'AMOUNT', value: ({ amount }) => amount, kind: 'amount' }];
+  const { level } = chalk;
+  beforeEach(() => {
+    chalk.level = 1;
+  });
+  afterEach(() => {
+    chalk.level = level;
+  });
+
+  it('in a pipeline has the cells of a list without colours, painted', async () => {
+    const { output, written } = openWith({ format: 'table', colour: true });
+    await output.table(rows, money, 'None.');
+    expect(written()).toBe('\u001b[32m1.50\u001b[39m\n\n');
+  });
+
+  it('on a terminal has a bold heading', async () => {
+    const { output, written } = openWith({ format: 'table', colour: true }, { columns: 80 });
+    await output.table(rows.slice(0, 1), money, 'None.');
+    expect(written()).toBe('\u001b[1mAMOUNT\u001b[22m\n \u001b[32m+1.50\u001b[39m\n');
+  });
+});
+
+it('a list on a terminal is as wide as the terminal, or 80 columns if that is not known', async () => {
+  const long = [{ name: 'x'.repeat(100), amount: null }];
+  const widest = async (cells: number) => {
+    const { output, written } = openWith({ format: 'table' }, { columns: cells });
+    await output.table(long, columns.slice(0, 1), 'None.');
+    return Math.max(
+      ...written()
+        .split('\n')
+        .map((line) => line.length),
+    );
+  };
+  expect([await widest(40), await widest(0)]).toEqual([40, 80]);
+});
+
+it.each([
+  ['time', '2026-11-21 10:05'],
+  ['second', '2026-11-21 10:05:59'],
+  [undefined, '2026-11-21T10:05:59.123'],
+] as const)('a value of the kind %s is %s on a terminal', async (kind, text) => {
+  const at = new Date('2026-11-21T10:05:59.123').toISOString();
+  const column: Column<object> = { title: 'AT', value: () => at, ...(kind && { kind }) };
+  const { output, written } = openWith({ format: 'table' }, { columns: 80 });
+  await output.table([{}], [column], 'None.');
+  expect(written()).toBe(`AT\n${kind ? text : at}\n`);
+});
+
+it.each([
+  [23, false],
+  [24, true],
+])('a list of %i lines on a terminal of 24 is shown in a pager: %j', async (lines, isPaged) => {
+  const row = { name: 'Rent', amount: null };
+  const text = `${JSON.stringify(row)}\n`.repeat(lines);
+  const paged: string[] = [];
+  const page = async (shown: string) => void paged.push(shown);
+  const { output, written } = openWith({ format: 'ndjson', page }, { columns: 80 });
+  await output.table(Array(lines).fill(row), columns, 'None.');
+  expect([paged.join(''), written()]).toEqual(isPaged ? [text, ''] : ['', text]);
+});
+
+it('a query with a fault of psd2 itself is not taken for wrong use', () => {
+  const { output } = openWith({
+    query: () => {
+      throw new RangeError('a fault');
+    },
+  });
+  expect(() => output.json({})).toThrow(new RangeError('a fault'));
+});
+
+it('the columns of CSV come from the shape of the data, also without rows', async () => {
+  const { output, written } = openWith({ format: 'csv' });
+  const shape = () => z.array(z.object({ amount: z.nullable(z.string()), name: z.string() }));
+  await output.table([], columns, 'None.', shape);
+  await output.pages(pagesOf(rows), columns, 'None.', shape);
+  expect(written()).toBe('amount,name\namount,name\n1.50,Caffè\n,Rent\n');
 });

@@ -1,5 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { pagerOf } from '../../src/terminal/pager.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
+import { pagerOf, showInPager } from '../../src/terminal/pager.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+
+const folder = temporaryFolder();
 
 describe('the pager', () => {
   it.each<[Record<string, string>, string[] | undefined]>([
@@ -16,6 +22,29 @@ describe('the pager', () => {
   });
 
   it('a pager command with an open quote is a configuration error', () => {
-    expect(() => pagerOf({ PAGER: 'less "' })).toThrow(expect.objectContaining({ code: 'config' }));
+    expect(() => pagerOf({ PAGER: 'less "' })).toThrow(
+      new Psd2Error('config', 'A quote is not closed in PSD2_PAGER or PAGER', {
+        hint: 'Write it as in a shell, for example: firefox --profile "my profile".',
+      }),
+    );
+  });
+
+  it('gets the text and no secrets, and psd2 waits until it has ended', async () => {
+    const file = join(folder, 'shown');
+    vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
+    vi.stubEnv('LESS', undefined);
+    vi.stubEnv('LV', undefined);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const script = 'cat > "$1"; echo "$LESS $LV $PSD2_CLIENT_SECRET." >> "$1"';
+    expect(await showInPager(['sh', '-c', script, 'pager', file], 'one\n')).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe('one\nFRX -c .\n');
+  });
+
+  it('may end before it has read all of the text', async () => {
+    expect(await showInPager(['true'], 'x'.repeat(1_000_000))).toBe(true);
+  });
+
+  it('that does not exist shows nothing', async () => {
+    expect(await showInPager(['/nowhere/pager'], 'text')).toBe(false);
   });
 });

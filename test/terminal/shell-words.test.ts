@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
 import { shellWords } from '../../src/terminal/shell-words.ts';
 
 const commands = [
@@ -14,6 +15,8 @@ const commands = [
   `"it's" 'say "x"'`,
   String.raw`a\ b c\\d \'e`,
   String.raw`"a\"b\\c\d\$e" 'f\g'`,
+  '"a\\`b"',
+  String.raw`'a\' b`,
   "env NAME='a b'  /opt/my\\ browser/run --flag='x y'",
 ];
 
@@ -23,6 +26,10 @@ describe('shellWords', () => {
       encoding: 'utf8',
     });
     expect(shellWords(command, 'X', 'linux')).toEqual(shell.split('\0').slice(0, -1));
+  });
+
+  it('a backslash at the end stays', () => {
+    expect(shellWords('a b\\', 'X', 'linux')).toEqual(['a', 'b\\']);
   });
 
   it('shellWords expands nothing', () => {
@@ -40,7 +47,9 @@ describe('shellWords', () => {
 
   it.each([`a 'b`, 'a "b', `"a\\"`])('shellWords refuses the open quote in %j', (command) => {
     expect(() => shellWords(command, 'PSD2_BROWSER', 'linux')).toThrow(
-      'A quote is not closed in PSD2_BROWSER',
+      new Psd2Error('config', 'A quote is not closed in PSD2_BROWSER', {
+        hint: 'Write it as in a shell, for example: firefox --profile "my profile".',
+      }),
     );
   });
 });

@@ -1,0 +1,312 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import chalk from 'chalk';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Psd2Error } from '../../src/errors.ts';
+import type { Streams } from '../../src/terminal/prompts.ts';
+import { openTerminal, type TerminalOptions } from '../../src/terminal/terminal.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
+import { openStream } from './stream.ts';
+
+const folder = temporaryFolder();
+const [ENTER, TAB, BACKSPACE, DOWN] = ['\r', '\t', '\u007f', '\u001b[B'];
+
+/** An operator at a terminal. */
+function sitDown(options: Partial<TerminalOptions> = {}) {
+  const stdin: Streams['stdin'] = Object.assign(new Socket(), {
+    ...{ isTTY: true, isRaw: false, setRawMode: () => stdin },
+  });
+  const { stream, written } = openStream({ columns: 200 });
+  const interrupt = new AbortController();
+  const usual = { noInput: false, quiet: false, mayHaveColour: false, asEvents: false };
+  const terminal = openTerminal(
+    { stdin, stderr: stream },
+    { ...usual, signal: interrupt.signal, ...options },
+  );
+  const shown = () => stripVTControlCharacters(written());
+  return {
+    terminal,
+    interrupt,
+    written,
+    shown,
+    /** Types keys, each after the terminal shows a text. */
+    async type(...steps: [whenShown: string, keys: string][]) {
+      let from = 0;
+      for (const [text, pressed] of steps) {
+        await vi.waitFor(() => expect(shown().slice(from)).toContain(text), { timeout: 5_000, interval: 2 });
+        from = shown().length;
+        stdin.push(pressed);
+      }
+    },
+  };
+}
+
+/** Accepts only `right`. */
+const check = (answer: string) => {
+  if (answer !== 'right') throw new Psd2Error('usage', `Not ${answer}`, { hint: 'Say right.' });
+};
+
+describe('psd2 asks', () => {
+  it.each([
+    ['y\r', undefined, true],
+    ['n\r', undefined, false],
+    ['\r', undefined, false],
+    ['\r', true, true],
+    ['n\r', true, false],
+  ])('whether to go on: %j with the suggestion %j is %j', async (keys, initial, answer) => {
+    const { terminal, type } = sitDown();
+    const asked = terminal.confirm('Pay?', initial);
+    await type(['Pay?', keys]);
+    expect(await asked).toBe(answer);
+  });
+
+  it('for a text, until it is right, and says what is wrong', async () => {
+    const { terminal, type, shown } = sitDown();
+    const asked = terminal.ask('Word?', { check });
+    await type(['Word?', `wrong${ENTER}`], ['Not wrong. Say right.', `${BACKSPACE.repeat(5)}right${ENTER}`]);
+    expect(await asked).toBe('right');
+    expect(shown()).toContain('Not wrong. Say right.');
+  });
+
+  it('for a text that it suggests, which Enter accepts', async () => {
+    const { terminal, type } = sitDown();
+    const asked = terminal.ask('Word?', { initial: 'right', check });
+    await type(['(right)', ENTER]);
+    expect(await asked).toBe('right');
+    const free = sitDown();
+    const given = free.terminal.ask('Word?');
+    await free.type(['Word?', `any${ENTER}`]);
+    expect(await given).toBe('any');
+  });
+
+  it('a check that has a fault of its own ends the question', async () => {
+    const { terminal, type } = sitDown();
+    const asked = terminal.askSecret('Word?', () => {
+      throw new RangeError('a fault');
+    });
+    const refused = expect(asked).rejects.toThrow(new RangeError('a fault'));
+    await type(['Word?', `x${ENTER}`]);
+    await refused;
+  });
+
+  it('which of several, and shows the suggested one first', async () => {
+    const choices = [
+      { value: 1, name: 'one' },
+      { value: 2, name: 'two', short: '2' },
+      { value: 3, name: 'three' },
+    ];
+    const first = sitDown();
+    const asked = first.terminal.choose('Which?', choices);
+    await first.type(['Which?', `${DOWN}${ENTER}`]);
+    expect(await asked).toBe(2);
+    const second = sitDown();
+    const suggested = second.terminal.choose('Which?', choices, 3);
+    await second.type(['Which?', ENTER]);
+    expect(await suggested).toBe(3);
+  });
+
+  it('for a secret that it never shows, until it is right, and then anew', async () => {
+    const { terminal, type, shown } = sitDown();
+    const asked = terminal.askSecret('Passphrase?', (secret) => {
+      if (secret !== 'right') throw new Psd2Error('usage', 'The passphrase is wrong', {});
+    });
+    await type(['Passphrase?', `hush${ENTER}`], ['The passphrase is wrong.\n', `right${ENTER}`]);
+    expect(await asked).toBe('right');
+    expect(shown()).not.toMatch(/hush|right/);
+    const free = sitDown();
+    const given = free.terminal.askSecret('Passphrase?');
+    await free.type(['Passphrase?', `any${ENTER}`]);
+    expect(await given).toBe('any');
+  });
+});
+
+describe('psd2 cannot ask', () => {
+  it.each([['with --no-input', { noInput: true }]])('%s, and says why', async (_, options) => {
+    const { terminal } = sitDown(options);
+    await expect(terminal.confirm('Pay?')).rejects.toThrow(
+      new Psd2Error('usage', 'psd2 cannot ask a question, because there is no terminal'),
+    );
+  });
+
+  it('any more after Ctrl-C, which is an interruption', async () => {
+    const { terminal, type } = sitDown();
+    const asked = terminal.confirm('Pay?');
+    const refused = expect(asked).rejects.toMatchObject({ code: 'interrupted', message: 'Interrupted' });
+    await type(['Pay?', '\u0003']);
+    await refused;
+  });
+
+  it('any more after an interruption from outside, whose reason it gives', async () => {
+    const { terminal, type, interrupt } = sitDown();
+    const asked = terminal.confirm('Pay?');
+    const reason = new Psd2Error('interrupted', 'The terminal closed');
+    const refused = expect(asked).rejects.toBe(reason);
+    await type(['Pay?', '']);
+    interrupt.abort(reason);
+    await refused;
+  });
+});
+
+describe('a message while a question waits', () => {
+  it('gets its own line, and the question is shown again', async () => {
+    const { terminal, type, shown } = sitDown();
+    terminal.say('before');
+    const asked = terminal.confirm('Pay?');
+    await type(['Pay?', '']);
+    terminal.say('meanwhile');
+    await type(['\nmeanwhile\n? Pay? ', `y${ENTER}`]);
+    expect(await asked).toBe(true);
+    terminal.say('after');
+    expect(shown().startsWith('before\n')).toBe(true);
+    expect(shown()).toMatch(/[^\n]*after\n$/);
+    expect(shown()).not.toContain('after\n?');
+  });
+});
+
+describe('the mark of a terminal', () => {
+  it('stands before each question and each text that is marked', async () => {
+    const { terminal, type } = sitDown();
+    expect(terminal.marked('Pay')).toBe('Pay');
+    terminal.mark('PRODUCTION bank');
+    expect(terminal.marked('Pay')).toBe('[PRODUCTION bank] Pay');
+    const asked = terminal.confirm('Pay [5]?');
+    await type(['[PRODUCTION bank] Pay [5]?', `y${ENTER}`]);
+    expect(await asked).toBe(true);
+  });
+
+  it.each([
+    [true, '\u001b[1m\u001b[31m[LIVE]\u001b[39m\u001b[22m Pay [5]?'],
+    [false, '[LIVE] Pay [5]?'],
+  ])('is red on a terminal that may have colours: %j', async (mayHaveColour, text) => {
+    const { level } = chalk;
+    chalk.level = 1;
+    onTestFinished(() => {
+      chalk.level = level;
+    });
+    const { terminal, type, written } = sitDown({ mayHaveColour });
+    expect(terminal.colour).toBe(mayHaveColour);
+    terminal.mark('LIVE');
+    const asked = terminal.ask('Pay [5]?');
+    await type(['Pay [5]?', `x${ENTER}`]);
+    await asked;
+    expect(written()).toContain(text);
+  });
+});
+
+it('a terminal knows its size', () => {
+  expect(sitDown().terminal.size).toEqual({ columns: 200, rows: 24 });
+});
+
+describe('a spinner', () => {
+  it('shows the text while the work runs, and nothing after', async () => {
+    const { terminal, written, shown } = sitDown();
+    let end = (_: number) => {};
+    const work = new Promise<number>((resolve) => {
+      end = resolve;
+    });
+    let text = 'Five left\n';
+    const waiting = terminal.whileWaiting(() => text, work);
+    await vi.waitFor(() => expect(shown()).toContain(' Five left '), { timeout: 5_000, interval: 2 });
+    text = 'Four left';
+    await vi.waitFor(() => expect(shown()).toContain('Four left'), { timeout: 5_000, interval: 2 });
+    end(7);
+    expect(await waiting).toBe(7);
+    const after = written();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(written()).toBe(after);
+  });
+
+  it('stops if the work fails, and the failure stays', async () => {
+    const { terminal } = sitDown();
+    await expect(terminal.whileWaiting('Waiting', Promise.reject(new RangeError('no')))).rejects.toThrow(
+      new RangeError('no'),
+    );
+  });
+
+  it('is not shown with --quiet', async () => {
+    const { terminal, written } = sitDown({ quiet: true });
+    expect(await terminal.whileWaiting('Waiting', Promise.resolve(7))).toBe(7);
+    expect(written()).toBe('');
+  });
+});
+
+describe('the path of a file', () => {
+  mkdirSync(join(folder, 'keys'));
+  for (const name of ['qwac.pem', 'qwac-key.pem', 'seal.p12']) writeFileSync(join(folder, name), '');
+  mkdirSync(join(folder, 'many'));
+  for (let index = 10; index < 36; index += 1) writeFileSync(join(folder, 'many', `f${index}`), '');
+
+  async function answerTo(
+    how: Parameters<ReturnType<typeof sitDown>['terminal']['askPath']>[1],
+    ...steps: [string, string][]
+  ) {
+    const { terminal, type, shown } = sitDown();
+    const asked = terminal.askPath('Which file?', how);
+    await type(...steps);
+    return { answer: await asked, shown: shown() };
+  }
+
+  it('is what was typed', async () => {
+    const { answer, shown } = await answerTo({}, ['Which file?', '/etc/hosts'], ['/etc/hosts', ENTER]);
+    expect(answer).toBe('/etc/hosts');
+    expect(shown).toMatch(/✔ Which file\? \/etc\/hosts/);
+  });
+
+  it('is the suggested one after Enter, and Tab makes it a text to change', async () => {
+    const { answer } = await answerTo({ initial: '/etc/qwac.pem' }, ['Which file? (/etc/qwac.pem)', ENTER]);
+    expect(answer).toBe('/etc/qwac.pem');
+    const changed = await answerTo(
+      { initial: '/etc/qwac.pem' },
+      ['Which file? (/etc/qwac.pem)', TAB],
+      ['Which file? /etc/qwac.pem', `.old`],
+      ['Which file? /etc/qwac.pem.old', ENTER],
+    );
+    expect(changed.answer).toBe('/etc/qwac.pem.old');
+  });
+
+  it('is no longer the suggested one after Backspace', async () => {
+    const { answer } = await answerTo(
+      { initial: '/etc/qwac.pem' },
+      ['Which file? (/etc/qwac.pem)', BACKSPACE],
+      ['Which file?', ENTER],
+    );
+    expect(answer).toBe('');
+  });
+
+  it('completes with Tab, and shows the names to choose from until the next key', async () => {
+    const { answer, shown } = await answerTo(
+      {},
+      ['Which file?', `${folder}/q`],
+      [`${folder}/q`, TAB],
+      ['qwac-key.pem  qwac.pem', '-'],
+      [`${folder}/qwac-`, TAB],
+      [`${folder}/qwac-key.pem`, ENTER],
+    );
+    expect(answer).toBe(`${folder}/qwac-key.pem`);
+    expect(shown).not.toContain(' more');
+  });
+
+  it('offers at most 24 names, and says how many more there are', async () => {
+    const { shown } = await answerTo(
+      {},
+      ['Which file?', `${folder}/many/`],
+      [`${folder}/many/`, TAB],
+      [' … 2 more', ENTER],
+    );
+    expect(shown).toContain('f32  f33 … 2 more');
+    expect(shown).not.toContain('f34');
+  });
+
+  it('is asked for again if it is wrong, with what is wrong and what was typed', async () => {
+    const { answer, shown } = await answerTo(
+      { check },
+      ['Which file?', `wrong${ENTER}`],
+      ['Not wrong. Say right.', BACKSPACE.repeat(5)],
+      ['Which file?', `right${ENTER}`],
+    );
+    expect(answer).toBe('right');
+    expect(shown).toContain('Which file? wrong\n> Not wrong. Say right.');
+  });
+});
