@@ -16,7 +16,10 @@ function accessShape() {
 type Access = z.infer<ReturnType<typeof accessShape>>;
 
 /** What the customer has granted, as the bank says it; else what was asked for. */
-export function coverageOf(consent: Consent, { access }: Pick<ConsentDetails, 'access'>): Coverage {
+export function coverageOf(
+  consent: Pick<Consent, 'terms'>,
+  { access }: Pick<ConsentDetails, 'access'>,
+): Coverage {
   const asked = askedCoverage(consent);
   const { data: granted } = accessShape().safeParse(access);
   if (!granted) return asked;
@@ -55,7 +58,7 @@ function namesOf(all: ReturnType<typeof referencesIn>): string[] {
   ];
 }
 
-function askedCoverage({ terms }: Consent): Coverage {
+function askedCoverage({ terms }: Pick<Consent, 'terms'>): Coverage {
   const access = terms?.access;
   const all: KeptConsent['reads'] = ['accounts', 'balances', 'transactions'];
   switch (access?.type) {

@@ -1,0 +1,402 @@
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { addDays, bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const operator = useOperatorHere();
+const folder = temporaryFolder();
+const [ACCOUNT, SAVINGS, CARD] = ['0010482620', '0010482638', '0000093017'];
+const IBAN = 'IT89F0999001600000010482620';
+const ROW = z.object({
+  ...{ index: z.string(), status: z.string(), bookingDate: z.nullable(z.string()), valueDate: z.string() },
+  ...{ amount: z.string(), currency: z.string(), description: z.string(), details: z.string() },
+});
+type Row = z.infer<typeof ROW>;
+
+let anna: string;
+let today: IsoDate;
+const daysAgo = (days: number) => addDays(today, -days);
+
+beforeAll(async () => {
+  anna = await operator.logIn('anna');
+  today = bankDay(operator.bank.clock.now());
+});
+
+const table = async (...words: string[]) => (await operator.run(words, { format: 'table' })).printed();
+const rows = (...words: string[]) =>
+  operator.json(z.array(ROW), ['accounts', 'transactions', ACCOUNT, ...words]);
+const audited = () => operator.json(z.array(z.unknown()), ['audit']);
+/** An amount as a table has it: without zeros at the end that the currency does not need. */
+const short = (amount: string) => amount.replace(/(\.\d\d)0+$/, '$1');
+
+describe('psd2 accounts list', () => {
+  const ACCOUNTS = [
+    [ACCOUNT, IBAN, 'EUR', 'Conto di casa', 'AZIM', 'CONTO CORRENTE'],
+    [SAVINGS, 'IT31P0999001600000010482638', 'EUR', 'Risparmi', '0650', 'CONTO RISPARMIO'],
+    [CARD, IBAN, 'EUR', null, 'CA30', 'CARTA DI CREDITO'],
+  ] as const;
+
+  it('prints the accounts of the customer', async () => {
+    expect(await operator.json(z.unknown(), ['accounts', 'list'])).toEqual(
+      ACCOUNTS.map(([productId, iban, currency, name, productCode, productDescription]) => ({
+        ...{ accountId: productId, productId, iban, currency, name, productCode, productDescription },
+      })),
+    );
+    expect(await table('accounts', 'list')).toBe(
+      ACCOUNTS.map(
+        ([id, iban, currency, name, , type]) => `${[id, iban, currency, name, type].join('\t')}\n`,
+      ).join(''),
+    );
+  });
+
+  it('as CSV has the columns of its JSON', async () => {
+    const csv = (await operator.run(['accounts', 'list'], { format: 'csv' })).printed();
+    expect(csv.split('\n')[0]).toBe('accountId,productId,iban,currency,name,productCode,productDescription');
+  });
+});
+
+describe("the bank's own data", () => {
+  const account = { accountId: ACCOUNT, product: { code: 'AZIM', description: 'CONTO CORRENTE' } };
+  const rest = { currency: 'EUR', iban: IBAN, name: 'Conto di casa' };
+
+  it('of an account is printed as the bank gives it', async () => {
+    expect(await operator.json(z.unknown(), ['accounts', 'show', ACCOUNT])).toEqual({ ...account, ...rest });
+    expect(await table('accounts', 'show', ACCOUNT)).toBe(
+      `accountId\t${ACCOUNT}\nproduct.code\tAZIM\nproduct.description\tCONTO CORRENTE\ncurrency\tEUR\niban\t${IBAN}\nname\tConto di casa\n`,
+    );
+  });
+
+  it('of all products is printed as the bank gives it', async () => {
+    const products = z.object({ products: z.array(z.object({ accountId: z.string() })) });
+    const found = await operator.json(products, ['products', 'list']);
+    expect(found.products.map(({ accountId }) => accountId)).toEqual([ACCOUNT, SAVINGS, CARD]);
+    expect(await operator.json(z.unknown(), ['products', 'list'])).toMatchObject({
+      products: [{ ...account, ...rest }, { iban: 'IT31P0999001600000010482638' }, { name: '' }],
+    });
+    expect((await table('products', 'list')).split('\n').slice(0, 2)).toEqual([
+      `products.0.accountId\t${ACCOUNT}`,
+      'products.0.product.code\tAZIM',
+    ]);
+  });
+});
+
+describe('psd2 accounts balance', () => {
+  it('prints each balance, and what the bank does not give as nothing', async () => {
+    const money = z.strictObject({ amount: z.string(), currency: z.literal('EUR') });
+    const shape = z.strictObject({
+      ...{ accountId: z.literal(ACCOUNT), productId: z.literal(ACCOUNT), accountBalance: money },
+      ...{ availableBalance: money, accountAvailability: money, accountAvailableCredit: z.null() },
+      asOf: z.string(),
+    });
+    const found = await operator.json(shape, ['accounts', 'balance', ACCOUNT]);
+    const lines = (await table('accounts', 'balance', ACCOUNT)).split('\n');
+    const euros = ({ amount }: { amount: string }) => `${short(amount)} EUR`;
+    expect(lines.filter((line) => !line.startsWith('As of'))).toEqual([
+      `Product id\t${ACCOUNT}`,
+      `Account balance\t${euros(found.accountBalance)}`,
+      `Available balance\t${euros(found.availableBalance)}`,
+      `Availability\t${euros(found.accountAvailability)}`,
+      'Available credit\t',
+      '',
+    ]);
+    expect(lines.find((line) => line.startsWith('As of\t'))).toMatch(/^As of\t\d{4}-\d\d-\d\dT\d\d:\d\d/);
+    const csv = (await operator.run(['accounts', 'balance', ACCOUNT], { format: 'csv' })).printed();
+    expect(csv.split('\n')[0]).toMatch(/^accountId,productId,accountBalance.amount,accountBalance.currency,/);
+  });
+});
+
+describe('psd2 accounts transactions', () => {
+  it('prints each transaction as a line, with what is booked and what is pending', async () => {
+    const found = await rows('--from', daysAgo(60));
+    expect(found.length).toBeGreaterThan(5);
+    const line = (row: Row) => [
+      ...[row.status === 'pending' ? 'pending' : row.bookingDate, row.valueDate, short(row.amount)],
+      ...[row.currency, row.description, row.details],
+    ];
+    expect(await table('accounts', 'transactions', ACCOUNT, '--from', daysAgo(60))).toBe(
+      found.map((row) => `${line(row).join('\t')}\n`).join(''),
+    );
+  });
+
+  it('prints only what was asked for', async () => {
+    const from = ['--from', daysAgo(60)];
+    const all = await rows(...from);
+    const [booked, pending] = ['booked', 'pending'].map((status) =>
+      all.filter((row) => row.status === status),
+    );
+    const without = (list: Row[] | undefined) => list?.map(({ index: _, ...row }) => row);
+    expect(without(await rows(...from, '--booked'))).toEqual(without(booked));
+    expect(without(await rows(...from, '--pending'))).toEqual(without(pending));
+    expect(await rows(...from, '--limit', '3')).toEqual(all.slice(0, 3));
+    expect(await rows(...from, '--limit', '1000')).toEqual(all);
+    const to = await rows(...from, '--to', daysAgo(30));
+    expect(without(to)).toEqual(
+      without(booked?.filter(({ bookingDate }) => (bookingDate ?? '') <= daysAgo(30))),
+    );
+  });
+
+  it('stops at the limit, page by page too', async () => {
+    const command = ['accounts', 'transactions', ACCOUNT, '--from', daysAgo(60), '--limit', '2'];
+    const lines = (await operator.run(command, { format: 'ndjson' })).printed().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject(
+      (await rows('--from', daysAgo(60))).slice(0, 2),
+    );
+    expect(lines).toHaveLength(2);
+    expect((await table(...command)).trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it.each([
+    [['--from', '2026-01-01', '--to', '2026-01-02'], ' from 2026-01-01 to 2026-01-02'],
+    [['--from', '2026-01-01'], ' from 2026-01-01'],
+    [['--to', '2026-01-02'], ' to 2026-01-02'],
+    [[], ''],
+  ])('with %j says that there are none', async (range, text) => {
+    const days = range.map((word) =>
+      word.replace('2026-01-01', daysAgo(2)).replace('2026-01-02', daysAgo(1)),
+    );
+    const { printed, said } = await operator.run(
+      ['accounts', 'transactions', SAVINGS, '--pending', ...days],
+      {
+        format: 'table',
+      },
+    );
+    expect(printed()).toBe('');
+    expect(said()).toBe(
+      `There are no transactions${text.replace('2026-01-01', daysAgo(2)).replace('2026-01-02', daysAgo(1))}.\n`,
+    );
+  });
+
+  const CHART_ALONE = new Psd2Error('usage', '--chart always shows all booked transactions in the range', {
+    hint: 'Leave out --limit, --pending, --export, --file and --raw.',
+  });
+  const DOCUMENT_ALONE = new Psd2Error('usage', "--export always saves the bank's whole document", {
+    hint: 'Leave out --limit, --booked and --pending.',
+  });
+  const NO_FILE = new Psd2Error('usage', 'The file for the document is missing', {
+    hint: 'Add --file <path>.',
+  });
+  it.each([
+    [
+      ['--booked', '--pending'],
+      new Psd2Error('usage', '--booked and --pending cannot be used together', {
+        hint: 'Leave out both to see both.',
+      }),
+    ],
+    [
+      ['--file', 'x.pdf'],
+      new Psd2Error('usage', '--file needs --export', { hint: 'Add --export xls or --export pdf.' }),
+    ],
+    [['--export', 'pdf', '--file', 'x.pdf', '--limit', '1'], DOCUMENT_ALONE],
+    [['--export', 'pdf', '--file', 'x.pdf', '--booked'], DOCUMENT_ALONE],
+    [['--export', 'pdf', '--file', 'x.pdf', '--pending'], DOCUMENT_ALONE],
+    [['--export', 'pdf'], NO_FILE],
+    [['--export', 'pdf', '--file', ''], NO_FILE],
+    [['--limit', '0'], new Psd2Error('usage', '--limit "0" is not a whole number from 1')],
+    [
+      ['--from', '2026-02-01', '--to', '2026-01-31'],
+      new Psd2Error('invalid_date', '--from 2026-02-01 is after --to 2026-01-31'),
+    ],
+    [['--chart', '--limit', '1'], CHART_ALONE],
+    [['--chart', '--pending'], CHART_ALONE],
+    [['--chart', '--export', 'xls'], CHART_ALONE],
+    [['--chart', '--file', 'x'], CHART_ALONE],
+  ])('%j is wrong use', async (words, error) => {
+    await expect(operator.run(['accounts', 'transactions', ACCOUNT, ...words])).rejects.toThrow(error);
+  });
+
+  it("saves the bank's document, and notes that in the audit log", async () => {
+    const file = join(folder, 'list.pdf');
+    const command = await operator.run([
+      'accounts',
+      'transactions',
+      ACCOUNT,
+      '--export',
+      'pdf',
+      '--file',
+      file,
+    ]);
+    const { size } = statSync(file);
+    expect(readFileSync(file, 'latin1').slice(0, 5)).toBe('%PDF-');
+    expect(JSON.parse(command.printed())).toEqual({ file, bytes: size });
+    expect(command.said()).toBe(`Saved ${size} bytes to ${file}\n`);
+    expect(await audited()).toContainEqual(
+      expect.objectContaining({ action: 'exported', customerId: anna, about: `pdf ${ACCOUNT}` }),
+    );
+  });
+});
+
+describe('psd2 accounts transactions --chart', () => {
+  const money = z.strictObject({ amount: z.string(), currency: z.literal('EUR') });
+  const CHART = z.strictObject({
+    ...{ productId: z.literal(ACCOUNT), currency: z.literal('EUR'), from: z.string(), to: z.string() },
+    ...{ opening: money, closing: money },
+    balances: z.array(z.strictObject({ date: z.string(), balance: z.string() })),
+    months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
+  });
+
+  it('prints the balance of each day, and draws it', async () => {
+    const words = ['accounts', 'transactions', ACCOUNT, '--chart', '--from', daysAgo(40)];
+    const chart = await operator.json(CHART, words);
+    expect([chart.from, chart.to, chart.balances.length]).toEqual([daysAgo(40), today, 41]);
+    const last = chart.balances.at(-1);
+    expect(last).toEqual({ date: today, balance: chart.closing.amount });
+    const lines = (await table(...words)).split('\n');
+    expect(lines[0]).toBe(`Balance in EUR: ${chart.balances[0]?.balance} to ${last?.balance}`);
+    // A pipe has no block characters, and the width of a common terminal.
+    expect(lines.every((line) => /^[ -~]{0,80}$/.test(line))).toBe(true);
+  });
+});
+
+describe('psd2 accounts export', () => {
+  const exporting = (...words: string[]) => operator.run(['accounts', 'export', ...words]);
+  it.each([
+    [[], new Psd2Error('usage', 'The account is missing', { next: [['accounts', 'list']] })],
+    [
+      [ACCOUNT],
+      new Psd2Error('usage', 'The file for the document is missing', { hint: 'Add --file <path>.' }),
+    ],
+    [[ACCOUNT, '--file', 'x', '--month', '2026-10'], new Psd2Error('usage', '--month needs --all-customers')],
+    [[ACCOUNT, '--file', 'x', '--out', 'y'], new Psd2Error('usage', '--out needs --all-customers')],
+    [
+      [ACCOUNT, '--file', 'x', '--month', '2026-10', '--out', 'y'],
+      new Psd2Error('usage', '--month needs --all-customers'),
+    ],
+    [
+      [ACCOUNT, '--file', 'x', '--sync-folder', 'y'],
+      new Psd2Error('usage', '--sync-folder needs --from-store'),
+    ],
+    [
+      [ACCOUNT, '--file', 'x', '--sync-folder', ''],
+      new Psd2Error('usage', 'The value of --sync-folder is empty'),
+    ],
+    [
+      [ACCOUNT, '--all-customers'],
+      new Psd2Error('usage', '--all-customers and the account cannot be used together'),
+    ],
+    ...(['file', 'from', 'to'] as const).map((name): [string[], Psd2Error] => [
+      ['--all-customers', `--${name}`, 'x'],
+      new Psd2Error('usage', `--all-customers and --${name} cannot be used together`),
+    ]),
+    [
+      ['--all-customers'],
+      new Psd2Error('usage', '--all-customers needs --month', { hint: 'For example 2026-10.' }),
+    ],
+    [
+      ['--all-customers', '--month', '2026-10'],
+      new Psd2Error('usage', '--all-customers needs --out', { hint: 'It is the folder for the files.' }),
+    ],
+    [
+      ['--all-customers', '--month', '2026-10', '--out', ''],
+      new Psd2Error('usage', '--all-customers needs --out', { hint: 'It is the folder for the files.' }),
+    ],
+  ])('%j is wrong use', async (words, error) => {
+    await expect(exporting(...words, '--format', 'csv')).rejects.toThrow(error);
+    expect(existsSync('x')).toBe(false);
+  });
+
+  it('--customer and --all-customers are wrong use', async () => {
+    const words = [
+      'accounts',
+      'export',
+      '--all-customers',
+      '--month',
+      '2026-10',
+      '--out',
+      'y',
+      '--format',
+      'csv',
+    ];
+    await expect(operator.run(words, { globals: { customer: anna } })).rejects.toThrow(
+      new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
+        hint: 'Leave one of them out.',
+      }),
+    );
+  });
+
+  it.each([
+    ['csv', /^id,/],
+    ['ofx', /^<\?xml [^>]*>\s*<\?OFX |^OFXHEADER/],
+    ['camt053', /^<\?xml [^>]*>\s*<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt\.053\./],
+  ])('as %s writes the booked transactions of the range, and says how many', async (format, begins) => {
+    const file = join(folder, `bookings.${format}`);
+    const range = ['--from', daysAgo(40), '--to', daysAgo(10)];
+    const booked = await rows(...range, '--booked');
+    const { printed, said } = await exporting(ACCOUNT, '--format', format, '--file', file, ...range);
+    const { size } = statSync(file);
+    expect(JSON.parse(printed())).toEqual({ file, bytes: size });
+    expect(said()).toBe(
+      `Saved ${size} bytes to ${file}\n${booked.length} booked transactions from ${daysAgo(40)} to ${daysAgo(10)}\n`,
+    );
+    const text = readFileSync(file, 'utf8');
+    expect(text).toMatch(begins);
+    for (const { amount } of booked) expect(text).toContain(short(amount).replace('-', ''));
+    expect(await audited()).toContainEqual(
+      expect.objectContaining({ action: 'exported', customerId: anna, about: `${format} ${ACCOUNT}` }),
+    );
+  });
+
+  it('a range in the future is refused', async () => {
+    await expect(
+      exporting(ACCOUNT, '--format', 'csv', '--file', join(folder, 'no'), '--from', addDays(today, 1)),
+    ).rejects.toThrow(
+      new Psd2Error(
+        'invalid_date',
+        `--from ${addDays(today, 1)} is in the future: at the bank it is ${today}`,
+      ),
+    );
+  });
+});
+
+describe('psd2 accounts report', () => {
+  it('writes a page, and notes that in the audit log', async () => {
+    const file = join(folder, 'report.html');
+    const { printed } = await operator.run([
+      'accounts',
+      'report',
+      ACCOUNT,
+      '--file',
+      file,
+      '--from',
+      daysAgo(40),
+    ]);
+    expect(JSON.parse(printed())).toEqual({ file, bytes: statSync(file).size });
+    expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>/i);
+    expect(await audited()).toContainEqual(
+      expect.objectContaining({ action: 'exported', customerId: anna, about: `report ${ACCOUNT}` }),
+    );
+  });
+
+  it('to a folder is refused before the bank is asked', async () => {
+    const file = join(folder, 'a-folder');
+    mkdirSync(file);
+    await expect(operator.run(['accounts', 'report', ACCOUNT, '--file', file])).rejects.toThrow(
+      new Psd2Error('usage', `${file} is a folder, but the document needs a file`, {
+        hint: 'Give the path of a file, or - for standard output.',
+      }),
+    );
+  });
+});
+
+it.each([['balance'], ['show'], ['transactions']])(
+  'psd2 accounts %s refuses a text that is no product id',
+  async (verb) => {
+    await expect(operator.run(['accounts', verb, '../1'])).rejects.toMatchObject({
+      code: 'invalid_product_id',
+    });
+  },
+);
+
+it('an account that the customer does not have has no statement', async () => {
+  await expect(
+    operator.run(['accounts', 'export', '0000000001', '--format', 'csv', '--file', join(folder, 'none')]),
+  ).rejects.toMatchObject({
+    code: 'usage',
+    message: 'The customer has no product 0000000001',
+    hint: `The customer has ${ACCOUNT} (${IBAN}), ${SAVINGS} (IT31P0999001600000010482638), ${CARD} (${IBAN}). See the products with:`,
+    next: [['accounts', 'list']],
+  });
+});

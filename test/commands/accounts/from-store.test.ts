@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { addDays, bankDay, type IsoDate, parseDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const operator = useOperatorHere();
+const temporary = temporaryFolder();
+const out = join(temporary, 'banking');
+const [ACCOUNT, SAVINGS, CARD] = ['0010482620', '0010482638', '0000093017'];
+const BALANCE = z.looseObject({ asOf: z.string() });
+
+let anna: string;
+let today: IsoDate;
+const daysAgo = (days: number) => addDays(today, -days);
+
+beforeAll(async () => {
+  anna = await operator.logIn('anna');
+  today = bankDay(operator.bank.clock.now());
+  await operator.run(['sync', '--out', out, '--since', daysAgo(80)]);
+});
+
+const NO_SYNC = new Psd2Error('usage', 'No sync has stored anything yet, or psd2 does not know its folder', {
+  hint: 'Name the folder of psd2 sync --out with --sync-folder <folder>, or run a sync first:',
+  next: [['sync', '--out', 'banking']],
+});
+const nothing = (what: string) =>
+  new Psd2Error('usage', `No sync has stored ${what}`, {
+    hint: 'Run a sync first, or leave out --from-store.',
+  });
+
+/** Exports an account as CSV. @returns the text of the file, and what psd2 said */
+async function exported(...words: string[]) {
+  const file = join(temporary, 'export.csv');
+  const { said } = await operator.run([
+    'accounts',
+    'export',
+    ACCOUNT,
+    '--format',
+    'csv',
+    '--file',
+    file,
+    ...words,
+  ]);
+  return { text: readFileSync(file, 'utf8'), said: said() };
+}
+
+describe('with --from-store', () => {
+  it('the balance is the one that the bank gave to the sync', async () => {
+    const { asOf: _, ...live } = await operator.json(BALANCE, ['accounts', 'balance', ACCOUNT]);
+    for (const where of [[], ['--sync-folder', out]]) {
+      const { asOf: __, ...stored } = await operator.json(BALANCE, [
+        ...['accounts', 'balance', ACCOUNT, '--from-store', ...where],
+      ]);
+      expect(stored).toEqual(live);
+    }
+  });
+
+  it('a statement has the same transactions, with the same ids, as one from the bank', async () => {
+    const range = ['--from', daysAgo(60), '--to', daysAgo(5)];
+    const live = await exported(...range);
+    const stored = await exported(...range, '--from-store');
+    expect(stored.text).toBe(live.text);
+    expect(stored.said).toBe(live.said);
+  });
+
+  it('a statement has only days that are stored, and a warning says which', async () => {
+    const warning = `The store has ${ACCOUNT} from ${daysAgo(80)} to ${today}. The last sync may not have seen the whole last day.`;
+    const warnings = async (...range: string[]) =>
+      (await exported('--from-store', ...range)).said
+        .split('\n')
+        .filter((line) => line.startsWith('The store'));
+    expect(await warnings()).toEqual([]);
+    expect(await warnings('--from', daysAgo(80), '--to', daysAgo(1))).toEqual([]);
+    expect(await warnings('--from', daysAgo(81), '--to', daysAgo(1))).toEqual([warning]);
+    expect(await warnings('--from', daysAgo(80), '--to', today)).toEqual([warning]);
+    const { said } = await exported('--from-store', '--from', daysAgo(100), '--to', addDays(today, 5));
+    expect(said).toMatch(new RegExp(` booked transactions from ${daysAgo(80)} to ${today}\n$`));
+  });
+
+  it('days that are not stored are refused', async () => {
+    const error = new Psd2Error('usage', `The store has ${ACCOUNT} from ${daysAgo(80)} to ${today} only`, {
+      hint: 'Choose days within this range, or leave out --from-store.',
+    });
+    await expect(exported('--from-store', '--to', daysAgo(81))).rejects.toThrow(error);
+    await expect(exported('--from-store', '--from', addDays(today, 1))).rejects.toThrow(error);
+  });
+
+  it('a report is one page, and is noted in the audit log', async () => {
+    const file = join(temporary, 'report.html');
+    await operator.run(['accounts', 'report', ACCOUNT, '--from-store', '--file', file]);
+    expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>/i);
+    expect(await operator.json(z.array(z.unknown()), ['audit'])).toContainEqual(
+      expect.objectContaining({ action: 'exported', customerId: anna, about: `report ${ACCOUNT}` }),
+    );
+  });
+
+  it('an account that the customer does not have is refused', async () => {
+    await expect(operator.run(['accounts', 'balance', '0000000001', '--from-store'])).rejects.toMatchObject({
+      code: 'usage',
+      message: 'The customer has no product 0000000001',
+    });
+  });
+
+  it('a customer whom no sync has read has nothing', async () => {
+    const how = { globals: { customer: '7777777' } };
+    for (const words of [
+      ['balance', ACCOUNT],
+      ['report', ACCOUNT, '--file', join(temporary, 'no.html')],
+    ])
+      await expect(operator.run(['accounts', ...words, '--from-store'], how)).rejects.toThrow(
+        nothing('the accounts of customer 7777777'),
+      );
+  });
+
+  it('a folder that does not exist is refused', async () => {
+    const missing = join(temporary, 'missing');
+    await expect(
+      operator.run(['accounts', 'balance', ACCOUNT, '--from-store', '--sync-folder', missing]),
+    ).rejects.toThrow(
+      new Psd2Error('usage', `--sync-folder names ${missing}, which does not exist`, {
+        hint: 'Give the folder of psd2 sync --out.',
+      }),
+    );
+  });
+
+  it.each([
+    [['--sync-folder', ''], 'The value of --sync-folder is empty'],
+    [['--from-store', '--sync-folder', ''], 'The value of --sync-folder is empty'],
+    [['--sync-folder', 'x'], '--sync-folder needs --from-store'],
+  ])('%j is wrong use', async (words, message) => {
+    await expect(operator.run(['accounts', 'balance', ACCOUNT, ...words])).rejects.toThrow(
+      new Psd2Error('usage', message),
+    );
+  });
+});
+
+describe('psd2 accounts export --all-customers', () => {
+  const ENTRY = z.strictObject({
+    ...{ customerId: z.string(), productId: z.nullable(z.string()), iban: z.nullable(z.string()) },
+    ...{ file: z.nullable(z.string()), rows: z.number(), days: z.number() },
+    gaps: z.array(z.strictObject({ from: z.string(), to: z.string() })),
+    ...{ sha256: z.nullable(z.string()), problem: z.nullable(z.string()) },
+  });
+  const MANIFEST = z.strictObject({
+    ...{ profile: z.literal('env'), month: z.string(), format: z.string(), createdAt: z.iso.datetime() },
+    accounts: z.array(ENTRY),
+  });
+  const command = (month: string, format: string, folder: string) => [
+    ...['accounts', 'export', '--all-customers', '--month', month, '--format', format, '--out', folder],
+  ];
+  const monthBefore = () => addDays(parseDate('--date', `${today.slice(0, 7)}-01`), -1).slice(0, 7);
+
+  async function exportMonth(month: string, format: string) {
+    const folder = join(temporary, `${month}-${format}`);
+    const failure = await operator
+      .run(command(month, format, folder))
+      .then(() => undefined)
+      .catch((error: unknown) => error);
+    const manifest = MANIFEST.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
+    return { folder, failure, manifest };
+  }
+
+  it.each([
+    ['csv', 'csv'],
+    ['ofx', 'ofx'],
+    ['camt053', 'xml'],
+  ])('as %s writes each account of a whole month, with what is in it', async (format, ending) => {
+    const month = monthBefore();
+    const { folder, failure, manifest } = await exportMonth(month, format);
+    expect(failure).toBeUndefined();
+    expect([manifest.month, manifest.format]).toEqual([month, format]);
+    expect(manifest.accounts.map(({ productId }) => productId).toSorted()).toEqual(
+      [CARD, ACCOUNT, SAVINGS].toSorted(),
+    );
+    for (const { customerId, productId, file, sha256, gaps, days, problem } of manifest.accounts) {
+      expect([customerId, file, gaps, problem]).toEqual([
+        ...[anna, join(anna, `${productId}-${month}.${ending}`), [], null],
+      ]);
+      expect(days).toBe(
+        new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).getUTCDate(),
+      );
+      const content = readFileSync(join(folder, file ?? ''));
+      expect(createHash('sha256').update(content).digest('hex')).toBe(sha256);
+    }
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(await operator.json(z.array(z.unknown()), ['audit'])).toContainEqual(
+      expect.objectContaining({ action: 'exported', customerId: anna, about: `${format} ${month}` }),
+    );
+  });
+
+  it('shows in a table what it wrote', async () => {
+    const month = monthBefore();
+    const words = command(month, 'csv', join(temporary, 'shown'));
+    const { printed, said } = await operator.run(words, { format: 'table' });
+    const rows = (await exportMonth(month, 'csv')).manifest.accounts.reduce(
+      (sum, each) => sum + each.rows,
+      0,
+    );
+    expect(printed()).toBe(
+      `Month\t${month}\nFormat\tcsv\nAccounts\t3\nFiles\t3\nRows\t${rows}\nWith gaps\t0\n`,
+    );
+    expect(said()).toBe('');
+  });
+
+  it('names the days that are missing, and then someone has to look', async () => {
+    const month = today.slice(0, 7);
+    const { folder, failure, manifest } = await exportMonth(month, 'csv');
+    expect(failure).toEqual(
+      new Psd2Error('needs_attention', `3 of 3 accounts are not complete for ${month}`, {
+        hint: `The manifest in ${folder} has the missing days. See what syncs could not read with:`,
+        next: [['sync', 'status', '--failed']],
+      }),
+    );
+    for (const { gaps, days } of manifest.accounts) {
+      expect(gaps.map(({ from }) => from)).toEqual([today]);
+      expect(days).toBe(Number(today.slice(8)) - 1);
+    }
+  });
+
+  it('has no file for a month before the stored days', async () => {
+    const month = daysAgo(150).slice(0, 7);
+    const { manifest, failure } = await exportMonth(month, 'camt053');
+    expect(failure).toMatchObject({ message: `3 of 3 accounts are not complete for ${month}` });
+    for (const { productId: _, iban: __, ...entry } of manifest.accounts)
+      expect(entry).toEqual({
+        ...{ customerId: anna, file: null, rows: 0, days: 0, sha256: null },
+        gaps: [{ from: `${month}-01`, to: expect.stringMatching(new RegExp(`^${month}-(28|29|30|31)$`)) }],
+        problem: 'no sync has stored a day of the month',
+      });
+  });
+
+  it('lists a customer whom no sync has read yet', async () => {
+    const bruno = await operator.logIn('bruno');
+    const month = monthBefore();
+    const { failure, manifest } = await exportMonth(month, 'ofx');
+    expect(failure).toMatchObject({ message: `1 of 4 accounts are not complete for ${month}` });
+    expect(manifest.accounts.filter(({ customerId }) => customerId === bruno)).toEqual([
+      {
+        ...{ customerId: bruno, productId: null, iban: null, file: null, rows: 0, days: 0, sha256: null },
+        gaps: [{ from: `${month}-01`, to: expect.stringContaining(month) }],
+        problem: 'no sync has stored any account of the customer',
+      },
+    ]);
+  });
+
+  it.each([
+    ['2026-13', '--month "2026-13" is not a month', { hint: 'For example 2026-10.' }],
+    ['2026-1', '--month "2026-1" is not a month', { hint: 'For example 2026-10.' }],
+    ['2026-10-01', '--month "2026-10-01" is not a month', { hint: 'For example 2026-10.' }],
+    ['x2026-10', '--month "x2026-10" is not a month', { hint: 'For example 2026-10.' }],
+    ['9999-01', 'The month 9999-01 has not begun yet', {}],
+  ])('the month %s is refused', async (month, message, advice) => {
+    await expect(operator.run(command(month, 'csv', join(temporary, 'refused')))).rejects.toThrow(
+      new Psd2Error('usage', message, advice),
+    );
+  });
+});
+
+it('without a sync there is nothing to read from, and psd2 says how to begin', async () => {
+  const { folder } = operator;
+  operator.folder = newConfigFolder(temporary);
+  try {
+    await operator.logIn('anna');
+    await expect(operator.run(['accounts', 'balance', ACCOUNT, '--from-store'])).rejects.toThrow(NO_SYNC);
+  } finally {
+    operator.folder = folder;
+  }
+});

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const temporary = temporaryFolder();
+const CATEGORIES = 'Use one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.';
+const PRODUCTS = { hint: 'Add --product <id> for each product, or --all-products.' };
+const OTHER_INTERFACE = { hint: 'It is for NextGenPSD2 banks.' };
+
+it.each<[string[], string, { hint: string }]>([
+  [
+    [],
+    'The category is missing',
+    { hint: 'Add --category with one of ACCOUNT_INFO, FUNDS_AVAILABILITY, PAYMENTS.' },
+  ],
+  [['--category', 'ACCOUNT_INFO'], 'The product is missing', PRODUCTS],
+  [
+    ['--category', 'PAYMENTS', '--product', '0012345678', '--all-products'],
+    '--product and --all-products cannot be used together',
+    PRODUCTS,
+  ],
+  [
+    ['--category', 'payments', '--all-products'],
+    'Unknown category "payments"',
+    { hint: `Did you mean PAYMENTS? ${CATEGORIES}` },
+  ],
+  [['--category', 'x', '--all-products'], 'Unknown category "x"', { hint: CATEGORIES }],
+  [['--account', 'DE89370400440532013000'], 'The interface of this bank has no --account', OTHER_INTERFACE],
+  [['--all-accounts'], 'The interface of this bank has no --all-accounts', OTHER_INTERFACE],
+  [['--list-only'], 'The interface of this bank has no --list-only', OTHER_INTERFACE],
+  [['--balances'], 'The interface of this bank has no --balances', OTHER_INTERFACE],
+  [['--transactions'], 'The interface of this bank has no --transactions', OTHER_INTERFACE],
+  [['--valid-until', '2027-01-01'], 'The interface of this bank has no --valid-until', OTHER_INTERFACE],
+  [['--frequency', '4'], 'The interface of this bank has no --frequency', OTHER_INTERFACE],
+  [['--once'], 'The interface of this bank has no --once', OTHER_INTERFACE],
+  [['--paste'], 'The interface of this bank has no --paste', OTHER_INTERFACE],
+  [['--psu-id', 'x'], 'The interface of this bank has no --psu-id', OTHER_INTERFACE],
+])('psd2 consent request with %j asks for nothing', async (words, message, advice) => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
+  await expect(runIn(context, 'consent', 'request', ...words)).rejects.toThrow(
+    new Psd2Error('usage', message, advice),
+  );
+});
+
+it('psd2 consent request asks for nothing with client credentials', async () => {
+  const globals = { grant: 'client_credentials' as const };
+  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z', { globals });
+  await expect(
+    runIn(context, 'consent', 'request', '--category', 'PAYMENTS', '--all-products'),
+  ).rejects.toMatchObject({
+    code: 'usage',
+    message: 'This needs the customer, so it needs the grant authorization_code',
+  });
+});
+
+it('psd2 consent resume --paste is wrong use at a bank that has no link', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
+  const { flows } = await context.store();
+  const begin = { transactionId: 't1', customerId: '1000001', categories: [] };
+  const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
+  await expect(runIn(context, 'consent', 'resume', flow, '--paste')).rejects.toThrow(
+    new Psd2Error('usage', 'The interface of this bank has no --paste', OTHER_INTERFACE),
+  );
+});
+
+it.each(['status', 'delete'])('psd2 consent %s is refused at a bank that has none', async (verb) => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
+  await expect(runIn(context, 'consent', verb, 'co-1')).rejects.toMatchObject({ code: 'usage' });
+});
