@@ -1,0 +1,91 @@
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+const OUT = ['--out', '/nowhere/banking'];
+
+const whole = (option: string, value: string, range: string) =>
+  new Psd2Error('usage', `${option} ${JSON.stringify(value)} is not a whole number ${range}`);
+
+it.each([
+  [
+    [],
+    new Psd2Error('usage', '--out is missing: psd2 needs a folder for the files', {
+      hint: 'Add --out <folder>. With a store in PostgreSQL it is optional.',
+      next: [['store', '--help']],
+    }),
+  ],
+  [['--out', ''], new Psd2Error('usage', '--out is empty')],
+  [[...OUT, '--metrics-file', ''], new Psd2Error('usage', '--metrics-file is empty')],
+  [[...OUT, '--metrics-host', ''], new Psd2Error('usage', '--metrics-host is empty')],
+  [[...OUT, '--metrics-host', '', '--metrics-port', '1'], new Psd2Error('usage', '--metrics-host is empty')],
+  [[...OUT, '--metrics-host', '::1'], new Psd2Error('usage', '--metrics-host needs --metrics-port')],
+  [[...OUT, '--metrics-port', '65536'], whole('--metrics-port', '65536', 'from 0 to 65535')],
+  [[...OUT, '--metrics-port', ''], whole('--metrics-port', '', 'from 0 to 65535')],
+  [[...OUT, '--concurrency', '0'], whole('--concurrency', '0', 'from 1 to 99')],
+  [[...OUT, '--concurrency', '100'], whole('--concurrency', '100', 'from 1 to 99')],
+  [[...OUT, '--cores', '0'], whole('--cores', '0', 'from 1 to 999')],
+  [[...OUT, '--cores', '1000'], whole('--cores', '1000', 'from 1 to 999')],
+  [[...OUT, '--unattended-reads', '0'], whole('--unattended-reads', '0', 'from 1 to 9999')],
+  [[...OUT, '--unattended-reads', '10000'], whole('--unattended-reads', '10000', 'from 1 to 9999')],
+  [[...OUT, '--since', '2026-11-22'], new Psd2Error('invalid_date', '--since 2026-11-22 is in the future')],
+])('psd2 sync %j syncs nothing', async (words, error) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  await expect(runIn(context, 'sync', ...words)).rejects.toThrow(error);
+});
+
+it('a round begins at most every week, and at an interval that is one', async () => {
+  for (const every of ['8d', '0s', '', '1x', '6']) {
+    const { context } = openCommand(newConfigFolder(temporary), NOW);
+    await expect(runIn(context, 'sync', ...OUT, '--every', every)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(`--every ${JSON.stringify(every)}`),
+    });
+  }
+});
+
+it.each([
+  [
+    'option',
+    new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
+      hint: 'Leave one of them out.',
+    }),
+  ],
+  // The customer of the environment is only a default.
+  ['environment', expect.objectContaining({ message: 'The profile "env" has no QWAC certificate' })],
+] as const)('--all-customers beside a customer of the %s', async (source, error) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW, { globals: { customer: '1000001' } });
+  const given = { ...context, sourceOf: () => source };
+  await expect(runIn(given, 'sync', ...OUT, '--all-customers')).rejects.toThrow(error);
+});
+
+it.each([
+  [
+    ['--since', '12h'],
+    new Psd2Error('usage', '--since needs --failed', {
+      next: [['sync', 'status', '--failed', '--since', '12h']],
+    }),
+  ],
+  [
+    [],
+    new Psd2Error('usage', 'No round over all customers has begun yet', {
+      next: [['sync', '--all-customers']],
+    }),
+  ],
+])('psd2 sync status %j has nothing to show', async (words, error) => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW);
+  await expect(runIn(context, 'sync', 'status', ...words)).rejects.toThrow(error);
+});
+
+it('psd2 sync status --failed says that nothing has failed, and since when', async () => {
+  const { context, printed, said } = openCommand(newConfigFolder(temporary), NOW, { format: 'table' });
+  await runIn(context, 'sync', 'status', '--failed');
+  await runIn(context, 'sync', 'status', '--failed', '--since', '12h');
+  expect(printed()).toBe('');
+  expect(said()).toBe(
+    'No sync has failed since 2026-10-22T12:00:00.000Z.\nNo sync has failed since 2026-11-21T00:00:00.000Z.\n',
+  );
+});
