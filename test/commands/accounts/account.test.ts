@@ -3,6 +3,7 @@ import type { Account } from '../../../src/bank/ports/bank.ts';
 import { findAccount, withinHistory } from '../../../src/commands/accounts/account.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { isAccountId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 
 const day = (text: string) => parseDate('--date', text);
 const named = (text: string) => (isAccountId(text) ? text : expect.unreachable(text));
@@ -25,29 +26,47 @@ describe('an account that the operator names', () => {
       expect(findAccount(accounts, named(text), 'ada')).toBe(accounts[1]);
   });
 
-  it('is refused if two have the IBAN, or none', () => {
-    const accounts = [account('a1', IBAN), account('a2', IBAN)];
-    expect(() => findAccount(accounts, named(IBAN), 'ada')).toThrow(
-      expect.objectContaining({ code: 'usage', message: expect.stringContaining('More than one account') }),
-    );
-    expect(() => findAccount(accounts, named('b'), 'ada')).toThrow(
-      expect.objectContaining({
-        code: 'usage',
-        hint: expect.stringContaining(`a1 (${IBAN}), a2 (${IBAN}).`),
+  const see = (hint: string) => ({ hint: `${hint}See the products with:`, next: [['accounts', 'list']] });
+  const consent = (iban: string, covered: string) =>
+    new Psd2Error('not_logged_in', `No consent of the customer ada covers the account ${iban}`, {
+      hint: `${covered}Ask the customer for one:`,
+      next: [['consent', 'request', '--customer', 'ada', '--account', IBAN]],
+    });
+
+  it('is refused if two have the IBAN, or none has the id', () => {
+    const accounts = [account('a1', IBAN), account('a2', IBAN), account(IBAN, null)];
+    const two = accounts.slice(0, 2);
+    expect(() => findAccount(two, named(IBAN), 'ada')).toThrow(
+      new Psd2Error('usage', `More than one account of the customer has the IBAN ${IBAN}`, {
+        ...see(`The customer has a1 (${IBAN}), a2 (${IBAN}). `),
       }),
     );
-    expect(() => findAccount([], named('b'), 'ada')).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => findAccount([...accounts.slice(1), account('c', null)], named('b'), 'ada')).toThrow(
+      new Psd2Error('usage', 'The customer has no product b', {
+        ...see(`The customer has a2 (${IBAN}), ${IBAN}, c. `),
+      }),
+    );
+    expect(() => findAccount([], named('b'), 'ada')).toThrow(
+      new Psd2Error('usage', 'The customer has no product b', see('')),
+    );
   });
 
   it('by an IBAN that the list lacks needs another consent: the customer may not have chosen it', () => {
-    expect(() => findAccount([account('a1', null)], named(IBAN), 'ada')).toThrow(
-      expect.objectContaining({
-        code: 'not_logged_in',
-        hint: 'It covers a1. Ask the customer for one:',
-        next: [['consent', 'request', '--customer', 'ada', '--account', IBAN]],
-      }),
+    const accounts = [account('a1', null), account('a2', 'FR1420041010050500013M02606')];
+    expect(() => findAccount(accounts, named(IBAN), 'ada')).toThrow(
+      consent(IBAN, 'It covers a1, a2 (FR1420041010050500013M02606). '),
     );
+    expect(() => findAccount([], named(IBAN.toLowerCase()), 'ada')).toThrow(consent(IBAN.toLowerCase(), ''));
   });
+
+  it.each(['x', 'DE8', 'DE8937040044', `${IBAN}0123456789012345`, `x ${IBAN}`, `${IBAN} x`])(
+    '%s has not the form of an IBAN',
+    (text) => {
+      const accounts = [account('a1', null)];
+      const given = expect.objectContaining({ code: 'usage' });
+      if (isAccountId(text)) expect(() => findAccount(accounts, text, 'ada')).toThrow(given);
+    },
+  );
 });
 
 describe('the history of a bank', () => {
@@ -63,36 +82,42 @@ describe('the history of a bank', () => {
       from: from === undefined ? undefined : day(from),
       to: to === undefined ? undefined : day(to),
     });
-    return { ...range, warnings: warnings.length };
+    return { ...range, warnings };
   };
 
   it('cuts what is further back, and says so', () => {
     expect(within('2026-08-22', undefined, { earliestDay })).toEqual({
       from: '2026-08-23',
       to: undefined,
-      warnings: 1,
+      warnings: ['The bank shows no transactions before 2026-08-23, so psd2 reads from that day on.'],
     });
     expect(within('2026-08-23', '2026-08-23', { earliestDay })).toEqual({
-      ...{ from: '2026-08-23', to: '2026-08-23', warnings: 0 },
+      ...{ from: '2026-08-23', to: '2026-08-23', warnings: [] },
     });
     expect(within(undefined, undefined, { earliestDay })).toEqual({
       from: undefined,
       to: undefined,
-      warnings: 0,
+      warnings: [],
     });
   });
 
   it('refuses a range that is before it', () => {
     expect(() => within('2026-01-01', '2026-08-22', { earliestDay })).toThrow(
-      expect.objectContaining({ code: 'invalid_date' }),
+      new Psd2Error('invalid_date', 'The bank shows no transactions before 2026-08-23', {
+        hint: 'Choose a --to that is not before 2026-08-23.',
+      }),
     );
+    expect(within('2026-01-01', '2026-08-23', { earliestDay })).toMatchObject({ from: '2026-08-23' });
+    expect(within(undefined, '2026-08-23', { earliestDay })).toEqual({
+      ...{ from: undefined, to: '2026-08-23', warnings: [] },
+    });
   });
 
   it('of a bank that names none is not cut', () => {
     expect(within('2020-01-01', '2020-01-02', {})).toEqual({
       from: '2020-01-01',
       to: '2020-01-02',
-      warnings: 0,
+      warnings: [],
     });
   });
 });

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
 import { fetchStatement } from '../../../src/commands/accounts/statement.ts';
+import { writeExport } from '../../../src/commands/accounts/write-export.ts';
+import { accountHistory } from '../../../src/domain/account-history.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { answeringBank } from '../../bank/answering-bank.ts';
+import { decimalOf } from '../../domain/bookings.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 
@@ -13,7 +17,7 @@ const day = (text: string) => parseDate('--date', text);
 
 /** A booked transaction, as the bank sends it. */
 const booked = (date: string, amount: string, currency = 'EUR') => ({
-  date,
+  ...{ index: 'A1', date },
   amountTransaction: { amount, currency },
   dateAccountingCurrency: `${date.replaceAll('-', '')}T00:00:00`,
 });
@@ -58,12 +62,36 @@ it('if the balance changes while psd2 reads a statement, it reads again, so that
   await expect(read(rows, ['5.00', '4.00', '3.00', '2.00'])).rejects.toMatchObject({ code: 'list_changed' });
 });
 
-it('psd2 adds no amounts of two currencies', async () => {
-  const rows = [booked('2026-11-20', '-1.00', 'USD')];
-  await expect(read(rows, ['9.00'])).rejects.toMatchObject({
-    code: 'bank_answer',
-    message: expect.stringContaining('is in USD, but the account is in EUR'),
-  });
+it.each([
+  ['is in USD, but the account is in EUR', { ...booked('2026-11-20', '-1.00', 'USD') }],
+  ['has the impossible date 0001-01-01', booked('0001-01-01', '-1.00')],
+])('psd2 makes no statement of a transaction that %s', async (what, row) => {
+  await expect(read([row], ['9.00'])).rejects.toThrow(
+    new Psd2Error('bank_answer', `The booked transaction A1 of ${PRODUCT} ${what}`, {
+      hint: 'See it with:',
+      next: [['accounts', 'transactions', PRODUCT]],
+    }),
+  );
+});
+
+it.each([
+  ['csv', '10.00', 'EUR', undefined],
+  ['csv', null, 'EUR', undefined],
+  ['csv', '10.00', 'X', undefined],
+  ['ofx', null, 'EUR', `There is no balance for ${PRODUCT}, but ofx needs one`],
+  ['camt053', null, 'EUR', `There is no balance for ${PRODUCT}, but camt053 needs one`],
+  ['ofx', '10.00', 'euro', 'ofx does not support the currency "euro"'],
+  ['camt053', '10.00', 'EURO', 'camt053 does not support the currency "EURO"'],
+  ['camt053', '10.00', 'eur', 'camt053 does not support the currency "eur"'],
+] as const)('as %s, with the balance %s in %s: %s', async (format, balance, currency, refusal) => {
+  const days = { from: day('2026-11-19'), to: day('2026-11-21') };
+  const history = accountHistory([], balance === null ? null : decimalOf(1000), days);
+  const statement = {
+    ...{ productId: PRODUCT, iban: null, currency, name: null, productCode: null, history, createdAt: NOW },
+  };
+  const written = writeExport(statement, format);
+  if (refusal === undefined) expect(await written).toMatch(/^id,/);
+  else await expect(written).rejects.toThrow(new Psd2Error('usage', refusal, { hint: 'Use --format csv.' }));
 });
 
 it('a statement ends today at the latest, and its balance at the end leaves out what was booked later', async () => {

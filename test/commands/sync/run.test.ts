@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { addDays, bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const operator = useOperatorHere();
+const temporary = temporaryFolder();
+const out = join(temporary, 'banking');
+const CUSTOMER = z.strictObject({
+  ...{ customerId: z.string(), status: z.string(), accounts: z.number(), newTransactions: z.number() },
+  ...{ pending: z.number(), skipped: z.array(z.string()), errors: z.array(z.unknown()) },
+});
+const REPORT = z.strictObject({
+  ...{
+    out: z.string(),
+    since: z.string(),
+    customers: z.array(CUSTOMER),
+    nextReadsAt: z.nullable(z.string()),
+  },
+  totals: z.strictObject({
+    ...{ customers: z.number(), synced: z.number(), accounts: z.number(), newTransactions: z.number() },
+    ...{ pending: z.number(), calls: z.number() },
+  }),
+});
+
+let anna: string;
+let today: IsoDate;
+beforeAll(async () => {
+  anna = await operator.logIn('anna');
+  today = bankDay(operator.bank.clock.now());
+});
+
+const sync = (...words: string[]) => operator.json(REPORT, ['sync', '--out', out, ...words]);
+
+describe('psd2 sync', () => {
+  it('brings what is new, and the next time nothing again', async () => {
+    const metrics = join(temporary, 'psd2.prom');
+    const first = await sync('--metrics-file', metrics);
+    const [customer] = first.customers;
+    expect(first).toEqual({
+      ...{ out, since: addDays(today, -89), nextReadsAt: null },
+      customers: [
+        {
+          ...{ customerId: anna, status: 'synced', accounts: 3, skipped: [], errors: [] },
+          ...{ newTransactions: first.totals.newTransactions, pending: first.totals.pending },
+        },
+      ],
+      totals: { ...first.totals, customers: 1, synced: 1, accounts: 3 },
+    });
+    expect(customer?.newTransactions).toBeGreaterThan(10);
+    expect(readdirSync(join(out, anna)).toSorted()).toContain('current.ndjson');
+    expect(readFileSync(metrics, 'utf8')).toMatch(
+      /^psd2_sync_customers_done_total\{.*status="synced".*\} 1$/m,
+    );
+    const second = await sync('--since', addDays(today, -30));
+    expect(second).toMatchObject({ since: addDays(today, -30), totals: { synced: 1, newTransactions: 0 } });
+  });
+
+  it('of all customers notes its progress, which psd2 sync status shows', async () => {
+    const bruno = await operator.logIn('bruno');
+    const { customers, totals } = await sync('--all-customers', '--concurrency', '1', '--cores', '1');
+    expect(customers.map(({ customerId, status }) => [customerId, status])).toEqual(
+      [anna, bruno].toSorted().map((customerId) => [customerId, 'synced']),
+    );
+    expect(totals).toMatchObject({ customers: 2, synced: 2 });
+    const status = await operator.json(z.looseObject({}), ['sync', 'status']);
+    expect(status).toMatchObject({
+      ...{ due: 0, atWork: 0, failures: [], needSca: [], callsPerSecond: null, customersPerSecond: null },
+      ...{ done: { synced: 2, partly: 0, waiting: 0, failed: 0 }, doneAt: null },
+    });
+    const table = (await operator.run(['sync', 'status'], { format: 'table' })).printed();
+    expect(table.split('\n').slice(2)).toEqual([
+      ...['Due\t0', 'At work\t0', 'Synced\t2', 'Synced in part\t0', 'Waiting for their next read\t0'],
+      ...[
+        'Failed\t0',
+        'Why\t',
+        "Needing the customer's SCA\t",
+        'Workers\t',
+        'Calls a second\t',
+        'Done at\t',
+        '',
+      ],
+    ]);
+    expect(table).toMatch(/^Begun\t\d{4}-\d\d-\d\dT.*\nEnded\t\d{4}-\d\d-\d\dT/);
+  });
+
+  it('skips what was read often enough today, and is an error if nothing is left', async () => {
+    const reads = new Psd2Error(
+      'reads_used_up',
+      "Nothing was read: today's reads without the customer are used up",
+      {
+        hint: 'Run the same psd2 sync again tomorrow. If the customer is present, add --psu-ip <address>.',
+      },
+    );
+    const how = { globals: { customer: anna } };
+    await expect(operator.run(['sync', '--out', out, '--unattended-reads', '1'], how)).rejects.toThrow(reads);
+    // With the customer, psd2 does not count.
+    const present = { globals: { customer: anna, psuIp: '192.0.2.1' } };
+    const words = ['sync', '--out', out, '--unattended-reads', '1'];
+    expect(await operator.json(REPORT, words, present)).toMatchObject({
+      totals: { synced: 1 },
+      nextReadsAt: null,
+    });
+  });
+});
+
+it.each([
+  [[], 'Nobody is logged in with the profile "env"'],
+  [['--all-customers'], 'Nobody is logged in with the profile env'],
+])('psd2 sync %j without a login is refused', async (words, message) => {
+  const { folder } = operator;
+  operator.folder = newConfigFolder(temporary);
+  try {
+    await expect(operator.run(['sync', '--out', join(temporary, 'none'), ...words])).rejects.toMatchObject({
+      code: 'not_logged_in',
+      message,
+      next: [['--profile', 'env', 'auth', 'login']],
+    });
+  } finally {
+    operator.folder = folder;
+  }
+});
