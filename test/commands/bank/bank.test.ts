@@ -1,0 +1,191 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { check } from '../../../src/commands/bank/check.ts';
+import { list } from '../../../src/commands/bank/list.ts';
+import { show } from '../../../src/commands/bank/show.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { type Failure, failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+
+/** Writes a bank file. @returns its path */
+function write(name: string, content: unknown): string {
+  const path = join(temporary, name);
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+/** Runs `psd2 bank …`. @returns what it printed, and how it failed */
+async function run(words: string[], how: Parameters<typeof openCommand>[2] = {}) {
+  const command = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', how);
+  const failure = await runIn(command.context, 'bank', ...words).then(
+    (): Failure | null => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  return { failure, printed: command.printed() };
+}
+
+const RIGHT = { interface: 'nextgenpsd2', extends: 'sparda', psu: { id: 'required' } };
+const refused = (path: string, problems: string) => ({
+  ...{ code: 'config', exitCode: 3, message: `The bank file ${path} has ${problems}` },
+  hint: 'docs/banks.md explains each field. See the form of a bank file:',
+  next: [['schema', 'bank']],
+});
+
+describe('psd2 bank check', () => {
+  const checked = z.looseObject({
+    values: z.nullable(z.looseObject({})),
+    defaults: z.array(z.string()),
+    problems: z.array(z.object({ path: z.string(), message: z.string() })),
+  });
+
+  it('of a file that is right has the values in force, and says which are defaults', async () => {
+    const { printed, failure } = await run(['check', write('right.json', RIGHT)]);
+    const data: unknown = JSON.parse(printed);
+    expect(check.prints?.shape().safeParse(data).error).toBeUndefined();
+    const { values, defaults, ...rest } = checked.parse(data);
+    expect(rest).toEqual({ ok: true, name: 'Sparda-Banken', interface: 'nextgenpsd2', problems: [] });
+    expect(values).toMatchObject({ psu: { id: 'required', ip: 'own' }, oauth: { mode: 'pre-step' } });
+    expect(defaults).toContain('psu.ip');
+    expect(defaults).not.toContain('psu.id');
+    expect(failure).toBeNull();
+  });
+
+  it('as a table each value stands with where it is from', async () => {
+    const { printed } = await run(['check', write('right.json', RIGHT)], { format: 'table' });
+    const rows = printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows).toContainEqual(['psu.id', 'required', 'file']);
+    expect(rows).toContainEqual(['psu.ip', 'own', 'default']);
+    expect(rows).toContainEqual(['oauth.mode', 'pre-step', 'file']);
+    // What is no text is as in the file.
+    expect(rows.some(([, value]) => value === 'true' || value === 'false')).toBe(true);
+    const { printed: drawn } = await run(['check', write('right.json', RIGHT)], {
+      ...{ format: 'table', columns: 200 },
+    });
+    expect(drawn.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['FIELD', 'VALUE', 'FROM']);
+  });
+
+  it.each([
+    ['1 problem', { ...RIGHT, signing: { when: 'sometimes' } }, ['signing.when']],
+    ['2 problems', { ...RIGHT, signing: { when: 'sometimes' }, psu: { id: 7 } }, ['psu.id', 'signing.when']],
+  ])('of a file with %s names each field, and fails', async (count, content, paths) => {
+    const path = write('wrong.json', content);
+    const { printed, failure } = await run(['check', path]);
+    const data: unknown = JSON.parse(printed);
+    expect(check.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(data).toMatchObject({ ok: false, values: null, defaults: [] });
+    const { problems } = checked.parse(data);
+    expect(problems.map((each) => each.path).sort()).toEqual(paths);
+    expect(failure).toEqual(refused(path, count));
+    const table = await run(['check', path], { format: 'table' });
+    expect(table.printed).toBe(problems.map((each) => `${each.path}\t${each.message}\n`).join(''));
+    const drawn = await run(['check', path], { format: 'table', columns: 200 });
+    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['FIELD', 'PROBLEM']);
+  });
+
+  it('--online does not ask the bank that a wrong file describes', async () => {
+    const path = write('wrong.json', { ...RIGHT, signing: { when: 'sometimes' } });
+    const { printed, failure } = await run(['check', '--online', path]);
+    const data: unknown = JSON.parse(printed);
+    expect(check.printsWith?.['--online']?.shape().safeParse(data).error).toBeUndefined();
+    expect(data).toMatchObject({ ok: false, checks: [], problems: [{ path: 'signing.when' }] });
+    expect(failure).toEqual(refused(path, '1 problem'));
+    const table = await run(['check', '--online', path], { format: 'table' });
+    expect(table.printed).toMatch(/^signing\.when\t/);
+    expect(table.failure).toEqual(failure);
+  });
+
+  it('--online says what it found at the bank, and fails as the first check does', async () => {
+    const path = write('online.json', { ...RIGHT, api: { baseUrl: 'https://127.0.0.1:1/psd2' } });
+    const { printed, failure } = await run(['check', '--online', path], {
+      env: { PSD2_BASE_URL: 'https://no-such-bank.invalid' },
+    });
+    const data: unknown = JSON.parse(printed);
+    expect(check.printsWith?.['--online']?.shape().safeParse(data).error).toBeUndefined();
+    const { checks } = z.looseObject({ checks: z.array(z.looseObject({ name: z.string() })) }).parse(data);
+    // The base URL of the file counts more than that of the profile.
+    expect(data).toMatchObject({ ok: false, problems: [], name: 'Sparda-Banken' });
+    expect(checks).toContainEqual({
+      name: 'DNS',
+      status: 'skip',
+      detail: '127.0.0.1 is an address',
+      fix: null,
+    });
+    expect(failure).toMatchObject({ exitCode: 3, message: expect.stringMatching(/checks failed: /) });
+    const table = await run(['check', '--online', path], { format: 'table' });
+    expect(table.printed).toContain('skip\tDNS\t127.0.0.1 is an address\t');
+  });
+
+  it('--online takes the base URL of the profile for a file without one', async () => {
+    const { printed } = await run(['check', '--online', write('no-url.json', RIGHT)], {
+      env: { PSD2_BASE_URL: 'https://127.0.0.2:1' },
+    });
+    expect(printed).toContain('127.0.0.2 is an address');
+  });
+});
+
+describe('psd2 bank show', () => {
+  it('prints a bank file that says the same, indented for a person', async () => {
+    const path = write('right.json', RIGHT);
+    const { printed } = await run(['show', path]);
+    const data: unknown = JSON.parse(printed);
+    expect(show.prints?.shape().safeParse(data).error).toBeUndefined();
+    expect(data).toMatchObject({ psu: { id: 'required' }, oauth: { mode: 'pre-step' } });
+    expect(data).not.toHaveProperty('extends');
+    const person = await run(['show', path], { format: 'table' });
+    expect(person.printed).toBe(`${JSON.stringify(data, null, 2)}\n`);
+  });
+
+  it('refuses a wrong file', async () => {
+    const { failure, printed } = await run(['show', write('wrong.json', { interface: 'other' })]);
+    expect([failure?.exitCode, printed]).toEqual([3, '']);
+  });
+});
+
+describe('psd2 bank list', () => {
+  const platforms = z.array(
+    z.object({
+      name: z.string(),
+      bank: z.nullable(z.string()),
+      source: z.nullable(z.string()),
+      verifiedOn: z.nullable(z.string()),
+      differs: z.array(z.string()),
+    }),
+  );
+
+  it('names each platform, whose it is, and in which fields it differs', async () => {
+    const { printed } = await run(['list']);
+    const data: unknown = JSON.parse(printed);
+    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+    const found = platforms.parse(data);
+    expect(found.find(({ name }) => name === 'standard')?.differs).toEqual([]);
+    const sparda = found.find(({ name }) => name === 'sparda');
+    expect(sparda?.bank).toBe('Sparda-Banken');
+    expect(sparda?.source).toMatch(/^https:/);
+    expect(sparda?.differs).toContain('oauth.mode');
+    for (const { differs } of found) {
+      expect(new Set(differs).size).toBe(differs.length);
+      for (const field of ['name', 'source', 'interface', 'verifiedOn']) expect(differs).not.toContain(field);
+    }
+  });
+
+  it('as a table each platform has a line, and at a terminal titles', async () => {
+    const { printed } = await run(['list'], { format: 'table' });
+    const sparda = printed.split('\n').find((line) => line.startsWith('sparda\t'));
+    expect(sparda?.split('\t')).toEqual([
+      'sparda',
+      expect.stringContaining(', '),
+      expect.stringMatching(/^https:/),
+    ]);
+    const drawn = await run(['list'], { format: 'table', columns: 300 });
+    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['NAME', 'DIFFERS IN', 'SOURCE']);
+    const narrow = await run(['list'], { format: 'table', columns: 40 });
+    expect(narrow.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['NAME', 'DIFFERS IN']);
+  });
+});

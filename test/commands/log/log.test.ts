@@ -1,0 +1,270 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { bundle } from '../../../src/commands/log/bundle.ts';
+import { list } from '../../../src/commands/log/list.ts';
+import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+const FIRST = '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44';
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+/** A call that nothing is special about, by default. */
+const call = (changes: Partial<LoggedCall> = {}): LoggedCall => ({
+  ...{ at: NOW, profile: 'env', host: 'bank.example:443', method: 'GET', path: '/private/x', status: 200 },
+  ...{ failure: null, milliseconds: 12, tppRequestId: 'r1', transactionId: FIRST, requestId: null },
+  ...{ apiTrackId: null, flow: null, ...changes },
+});
+
+/** Writes calls to the log, the oldest first. */
+function log(...calls: Partial<LoggedCall>[]): void {
+  const file = new CallLog(folder.log);
+  for (const each of calls) file.append(call(each));
+  file.close();
+}
+
+/** Runs `psd2 log …`. @returns what it printed and said */
+async function run(words: string[], how: Parameters<typeof openCommand>[2] = {}) {
+  const command = openCommand(folder, NOW, how);
+  await runIn(command.context, 'log', ...words);
+  return { printed: command.printed(), said: command.said() };
+}
+
+describe('psd2 log list', () => {
+  it('prints each call as it is stored, the newest first, without what only psd2 needs', async () => {
+    log(
+      { tppRequestId: 'r1' },
+      { tppRequestId: 'r2', begun: 'b', irrevocable: true, customer: 'ada', status: null },
+    );
+    const data: unknown = JSON.parse((await run(['list'])).printed);
+    expect(data).toEqual([call({ tppRequestId: 'r2', status: null }), call()]);
+    expect(list.prints?.shape().safeParse(data).error).toBeUndefined();
+  });
+
+  it('in a pipe each call is a line with all ids', async () => {
+    log({}, { status: null, failure: 'no answer', requestId: '123', apiTrackId: 'track', flow: 'tr-1' });
+    expect((await run(['list'], { format: 'table' })).printed.split('\n')).toEqual([
+      `${NOW}\tno answer\t12\tGET\t/private/x\ttr-1\t${FIRST}\tr1\t123\ttrack\tenv`,
+      `${NOW}\t200\t12\tGET\t/private/x\t\t${FIRST}\tr1\t\t\tenv`,
+      '',
+    ]);
+  });
+
+  it('at a terminal a call has the columns that have room, and the flow or the beginning of the transaction', async () => {
+    log({ flow: 'tr-1', status: null }, { path: '/api/private/customers/1048262/products/7/balance' });
+    const { printed } = await run(['list'], { format: 'table', columns: 160 });
+    const rows = printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim().split(/ {2,}/));
+    expect(rows).toEqual([
+      ['TIME', 'STATUS', 'MS', 'CALL', 'FLOW OR TRANSACTION'],
+      [expect.stringMatching(/:00:00$/), '200', '12', 'GET …/7/balance', FIRST.slice(0, 18)],
+      [expect.stringMatching(/:00:00$/), 'none', '12', 'GET …/x', 'tr-1'],
+    ]);
+    const narrow = await run(['list'], { format: 'table', columns: 60 });
+    expect(narrow.printed.split('\n')[0]?.trim().split(/ {2,}/)).not.toContain('MS');
+  });
+
+  it('with nothing to show says so', async () => {
+    expect(await run(['list'], { format: 'table' })).toEqual({
+      ...{ printed: '', said: 'No call in the log matches.\n' },
+    });
+    expect((await run(['list'])).printed).toBe('[]\n');
+  });
+
+  it('has at most a hundred calls without a filter, and all with one', async () => {
+    log(...Array.from({ length: 205 }, () => ({})));
+    const count = async (...words: string[]) =>
+      z.array(z.unknown()).parse(JSON.parse((await run(['list', ...words])).printed)).length;
+    expect(await count()).toBe(100);
+    expect(await count('--since', '1d')).toBe(205);
+    expect(await count('--limit', '150')).toBe(150);
+  });
+
+  it.each(['--transaction', '--request'])('refuses an empty %s', async (option) => {
+    expect(await failureOf(run(['list', option, '']))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: `The value of ${option} is empty` },
+    });
+  });
+
+  it.each(['0', '-1', '1.5', 'false', ''])('refuses --limit %j', async (limit) => {
+    expect(await failureOf(run(['list', `--limit=${limit}`]))).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: `--limit ${JSON.stringify(limit)} is not a whole number from 1`,
+    });
+  });
+
+  it.each(['2026-02-30', 'yesterday', '2w', ''])('refuses --since %j', async (since) => {
+    expect(await failureOf(run(['list', `--since=${since}`]))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: `--since ${JSON.stringify(since)} is not a time` },
+      hint: 'For example 2026-11-21, 2026-11-21T09:30:00Z, or how long ago: 2h, 30m, 1d.',
+    });
+  });
+
+  it('--follow cannot be one JSON document', async () => {
+    expect(await failureOf(run(['list', '--follow']))).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: '--follow has no end, so it cannot print one JSON document',
+      hint: 'With -o ndjson, each call is a line.',
+    });
+  });
+});
+
+describe('the timeline of a transaction', () => {
+  const timeline = (reference: string, how = {}) =>
+    run(['list', '--transaction', reference], { format: 'table', ...how });
+
+  it('begins with the oldest call, and an inquiry has no events', async () => {
+    log(
+      { at: '2026-11-21T12:00:01.000Z', tppRequestId: 'r1' },
+      { at: '2026-11-21T12:00:02.000Z', tppRequestId: 'r2', status: null, failure: 'lost', requestId: '9' },
+      { transactionId: 'other' },
+    );
+    expect((await timeline(FIRST)).printed.split('\n')).toEqual([
+      '2026-11-21T12:00:01.000Z\tGET /private/x\t200\t12\tr1\t\t',
+      '2026-11-21T12:00:02.000Z\tGET /private/x\tlost\t12\tr2\t9\t',
+      '',
+    ]);
+  });
+
+  it('has the events of a flow between its calls, an event before a call of the same time', async () => {
+    const { flows } = await openCommand(folder, NOW).context.store();
+    const order = transferOrder();
+    const flow = await flows.begin('transfer', { transactionId: FIRST, order }, async (open) => {
+      await open.record({ type: 'verify-sent', requestId: 'r1', digest: null });
+      return open.current.flow;
+    });
+    log(
+      { at: '2026-11-21T11:59:59.000Z', tppRequestId: 'r0', flow },
+      { flow, requestId: '9', apiTrackId: 'track', path: '/private/customers/1/products/2/verify' },
+    );
+    const lines = (await timeline(flow)).printed.split('\n').map((line) => line.split('\t').slice(0, 2));
+    expect(lines.map(([, what]) => what)).toEqual([
+      'GET /private/x',
+      expect.stringMatching(/^created/),
+      expect.stringMatching(/^verify-sent/),
+      'GET /private/customers/1/products/2/verify',
+      undefined,
+    ]);
+
+    const drawn = (await timeline(flow, { columns: 120 })).printed.split('\n');
+    expect(drawn.slice(0, 3)).toEqual([`Flow         ${flow}`, `Transaction  ${FIRST}`, '']);
+    const rest = drawn.slice(3).map((line) => line.replace(/^\d{4}-\S+ \S+/, 'T'));
+    expect(rest).toEqual([
+      'T    GET …/x → 200 in 12 ms',
+      `${' '.repeat(29)}request r0`,
+      expect.stringMatching(/^T {2}created/),
+      expect.stringMatching(/^T {2}verify-sent/),
+      'T    GET …/2/verify → 200 in 12 ms',
+      `${' '.repeat(29)}request r1`,
+      `${' '.repeat(29)}bank    9`,
+      `${' '.repeat(29)}track   track`,
+      '',
+    ]);
+  });
+
+  it('a flow without a call has its events alone', async () => {
+    const { flows } = await openCommand(folder, NOW).context.store();
+    const begin = { transactionId: FIRST, order: transferOrder() };
+    const flow = await flows.begin('transfer', begin, async ({ current }) => current.flow);
+    expect((await timeline(flow, { columns: 120 })).printed.split('\n').slice(0, 2)).toEqual([
+      `Flow         ${flow}`,
+      '',
+    ]);
+  });
+
+  it('refuses a beginning that several transactions have, and names the first five', async () => {
+    log(...['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((transactionId) => ({ transactionId })));
+    expect(await failureOf(timeline('a'))).toEqual({
+      ...{ code: 'flow_not_found', exitCode: 2, message: '"a" matches 6 transactions' },
+      hint: 'Give more characters: a6, a5, a4, a3, a2.',
+    });
+    expect((await timeline('a1')).printed).toContain('GET /private/x');
+  });
+
+  it('of a transaction that is not in the log is an error, and an empty list as JSON', async () => {
+    expect(await failureOf(timeline('none'))).toEqual({
+      ...{ code: 'flow_not_found', exitCode: 2, message: 'The log has no transaction "none"' },
+      ...{ hint: 'See the calls in the log with:', next: [['log']] },
+    });
+    expect((await run(['list', '--transaction', 'none'])).printed).toBe('[]\n');
+  });
+});
+
+describe('psd2 log bundle', () => {
+  const bundled = z.looseObject({
+    calls: z.array(z.looseObject({ path: z.string() })),
+    hosts: z.array(z.string()),
+  });
+
+  it('saves the calls, the oldest first, without what identifies a customer or the profile', async () => {
+    log(
+      { at: '2026-11-21T11:00:00.000Z', path: '/private/customers/1048262/products/0010482620/balance' },
+      { host: 'other:443', path: '/private/customers/1048262/x', customer: 'ada', failure: 'for 1048262' },
+      { host: 'other:443', profile: 'secret-profile' },
+    );
+    const file = join(temporary, 'for-the-bank.json');
+    const { printed, said } = await run(['bundle', '--file', file]);
+    const report: unknown = JSON.parse(printed);
+    expect(report).toEqual({ file, calls: 3, from: '2026-11-21T11:00:00.000Z', to: NOW });
+    expect(bundle.prints?.shape().safeParse(report).error).toBeUndefined();
+    const text = readFileSync(file, 'utf8');
+    for (const word of ['1048262', '0010482620', 'secret-profile', 'ada"']) expect(text).not.toContain(word);
+    const document = bundled.parse(JSON.parse(text));
+    expect(document).toMatchObject({
+      ...{ made: NOW, psd2: '0.0.0', node: process.versions.node, hosts: ['bank.example:443', 'other:443'] },
+      platform: `${process.platform} ${process.arch}`,
+      about: expect.stringMatching(/^Calls to the bank's PSD2 interface, oldest first.*Times are UTC\.$/),
+    });
+    expect(document.calls[0]).toEqual({
+      ...{ at: '2026-11-21T11:00:00.000Z', host: 'bank.example:443', method: 'GET', status: 200 },
+      ...{
+        path: '/private/customers/customer-1/products/product-1/balance',
+        failure: null,
+        milliseconds: 12,
+      },
+      ...{ tppRequestId: 'r1', transactionId: FIRST, requestId: null, apiTrackId: null, flow: null },
+    });
+    expect(document.calls[1]).toMatchObject({ failure: 'for customer-1' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(said.split('\n').slice(1)).toEqual([
+      `The file contains 3 calls to bank.example:443, other:443 from 2026-11-21T11:00:00.000Z to ${NOW}:`,
+      '  times, methods, paths, statuses, durations, the ids of requests, transactions, resources and flows,',
+      '  and the versions of psd2 and Node.js.',
+      expect.stringMatching(/^Replaced: .*1 customer.*\.$/),
+      'Left out: queries, headers, bodies, tokens, keys, certificates, the name of the profile.',
+      'Read it before you send it.',
+      '',
+    ]);
+  });
+
+  it('of one call says so, and as a table prints nothing', async () => {
+    log({});
+    const file = join(temporary, 'one.json');
+    const { printed, said } = await run(['bundle', '--file', file], { format: 'table' });
+    expect(printed).toBe('');
+    expect(said).toContain('The file contains 1 call to bank.example:443 from');
+  });
+
+  it('with no call that matches saves nothing', async () => {
+    log({});
+    const file = join(temporary, 'none.json');
+    expect(await failureOf(run(['bundle', '--failed', '--file', file]))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: 'No call in the log matches, so psd2 saved no file' },
+      ...{ hint: 'See the calls in the log with:', next: [['log']] },
+    });
+    expect(() => statSync(file)).toThrow('ENOENT');
+  });
+});
