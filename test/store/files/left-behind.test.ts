@@ -292,6 +292,8 @@ describe('the history of a flow', () => {
 describe('the place of the records', () => {
   it('the place of the records is known after the first record', async () => {
     expect(await flowsOf().recordedIn()).toBeUndefined();
+    await flowsOf().exclusively(async () => {});
+    expect(await flowsOf().recordedIn()).toBeUndefined();
     await killed();
     expect(await flowsOf().recordedIn()).toBe(folder.flows('p'));
   });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isOpen, isUntouched, type Progress } from '../../../domain/flow-states.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -179,7 +178,8 @@ export class FileFlows implements Flows {
   }
 
   async recordedIn(): Promise<string | undefined> {
-    return existsSync(this.#folder) ? this.#folder : undefined;
+    const isThere = Object.values(KINDS).some((kind) => this.#flows.newestFirst(kind).length > 0);
+    return isThere ? this.#folder : undefined;
   }
 
   /** Works on a flow, one process at a time. @throws Psd2Error `config` if another process works on it */
