@@ -173,7 +173,9 @@ async function askFor({ terminal }: Context, key: TextSetting): Promise<string> 
   const { kind, prompt, option, label, variable } = SETTINGS[key];
   const isSecret = kind === 'secret';
   if (terminal.canAsk && prompt !== undefined)
-    return isSecret ? requireSecret(await terminal.askSecret(prompt), 'the prompt') : terminal.ask(prompt);
+    return isSecret
+      ? requireSecret((await terminal.askSecret(prompt)).trim(), 'the prompt')
+      : terminal.ask(prompt);
   const missing = isSecret ? `The ${label}` : `--${option}`;
   const ways = optionsFor(key).map(({ flags }) => flags);
   throw new Psd2Error('usage', `${missing} is missing, and psd2 cannot ask for it`, {
