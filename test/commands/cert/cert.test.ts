@@ -1,0 +1,365 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import * as z from 'zod';
+import { check } from '../../../src/commands/cert/check.ts';
+import { generate } from '../../../src/commands/cert/generate.ts';
+import { inspect } from '../../../src/commands/cert/inspect.ts';
+import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsent } from '../access.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The certificates are valid by then. */
+const START = new Date(Date.now() + 60_000);
+const inDays = (days: number) => new Date(START.getTime() + days * DAY_MS).toISOString();
+const own = (name: string) => join(temporary, name);
+
+let files: Registration;
+/** When the certificates of the profile end. */
+let ends: Date;
+beforeAll(async () => {
+  files = await loadOrCreateRegistration(inject('registration'));
+  const [qwac] = await inspected([files.qwacCertFile]);
+  ends = new Date(qwac?.notAfter ?? '');
+});
+
+/** The time at which the certificates have some days left, and a second. */
+const beforeEnd = (days: number) => new Date(ends.getTime() - days * DAY_MS - 1000).toISOString();
+
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+const profile = () => ({
+  ...{ PSD2_QWAC_CERT: files.qwacCertFile, PSD2_QWAC_KEY: files.qwacKeyFile },
+  ...{ PSD2_QSEAL_CERT: files.qsealCertFile, PSD2_QSEAL_KEY: files.qsealKeyFile },
+});
+const open = ({ env, ...how }: How = {}, now = START.toISOString(), folder = newConfigFolder(temporary)) =>
+  openCommand(folder, now, { ...how, env: { ...profile(), ...env } });
+
+/** Runs `psd2 cert …`. */
+async function run(words: string[], how?: How, now?: string) {
+  const command = open(how, now);
+  const failure = await runIn(command.context, 'cert', ...words).then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  return { failure, printed: command.printed(), said: command.said() };
+}
+
+const certificates = z.array(
+  z.looseObject({ subject: z.string(), notAfter: z.string(), keyMatches: z.nullable(z.boolean()) }),
+);
+const inspected = async (words: string[], how?: How) => {
+  const { printed } = await run(['inspect', ...words], how);
+  const data: unknown = JSON.parse(printed);
+  expect(inspect.prints?.shape().safeParse(data).error).toBeUndefined();
+  return certificates.parse(data);
+};
+const checked = z.object({
+  ok: z.boolean(),
+  checks: z.array(
+    z.looseObject({
+      ...{ name: z.string(), status: z.string(), detail: z.string(), fix: z.nullable(z.string()) },
+      daysLeft: z.int(),
+    }),
+  ),
+});
+
+describe('psd2 cert inspect', () => {
+  it('has the certificates of the profile, each with what it says', async () => {
+    const [qwac, qseal, ...more] = await inspected([]);
+    expect(more).toEqual([]);
+    const issued = {
+      ...{ issuer: expect.stringContaining('CN='), serialNumber: expect.stringMatching(/^[0-9a-f]+$/i) },
+      ...{ notBefore: expect.stringMatching(/Z$/), notAfter: ends.toISOString() },
+      ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/i), roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'] },
+      organizationIdentifier: expect.stringMatching(/^PSD/),
+      ...{ ncaName: expect.any(String), ncaId: expect.any(String), keyMatches: true },
+    };
+    expect(qwac).toEqual({ ...issued, subject: expect.any(String), qcType: 'web' });
+    expect(qseal).toEqual({ ...issued, subject: expect.any(String), qcType: 'eseal' });
+  });
+
+  it('a person reads one value a line', async () => {
+    const { printed } = await run(['inspect', files.qwacCertFile], { format: 'table' });
+    const rows = printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows.map(([title]) => title)).toEqual([
+      ...['Subject', 'Issuer', 'Serial number', 'Valid from', 'Valid until', 'SHA-256'],
+      ...['Organization', 'QcType', 'Roles', 'Authority', 'Key'],
+    ]);
+    expect(rows.slice(7)).toEqual([
+      ['QcType', 'web (QWAC)'],
+      ['Roles', 'PSP_AI PSP_PI PSP_IC'],
+      ['Authority', expect.stringMatching(/ \(.+\)$/)],
+      ['Key', 'matches'],
+    ]);
+    const drawn = await run(['inspect'], { format: 'table', columns: 100 });
+    expect(drawn.printed.split('\n\n')).toHaveLength(2);
+  });
+
+  it.each([
+    ['that of the profile', [], true, 'matches'],
+    ['the right one', ['--key', 'right'], true, 'matches'],
+    ['another one', ['--key', 'wrong'], false, 'does not match'],
+  ])('with %s as its key: %j is %j', async (_, words, keyMatches, said) => {
+    const key = { right: files.qwacKeyFile, wrong: files.qsealKeyFile };
+    const given = words.map((word) => (word === 'right' || word === 'wrong' ? key[word] : word));
+    expect(await inspected([files.qwacCertFile, ...given])).toMatchObject([{ keyMatches }]);
+    const { printed } = await run(['inspect', files.qwacCertFile, ...given], { format: 'table' });
+    expect(printed.trimEnd().split('\n').at(-1)).toBe(`Key\t${said}`);
+  });
+
+  it('of a certificate whose key nobody has, psd2 does not know whether it matches', async () => {
+    const none = { env: { PSD2_QWAC_CERT: undefined, PSD2_QWAC_KEY: undefined, PSD2_QSEAL_CERT: undefined } };
+    expect(await inspected([files.nextQsealCertFile], none)).toMatchObject([{ keyMatches: null }]);
+    const { printed } = await run(['inspect', files.nextQsealCertFile], { ...none, format: 'table' });
+    expect(printed).toContain('Key\tnot known');
+    // Both keys of the profile are others.
+    expect(await inspected([files.nextQsealCertFile])).toMatchObject([{ keyMatches: false }]);
+  });
+
+  it('an authority beside the certificate is expected to have no key here, unless one is named', async () => {
+    expect(await inspected([files.caFile])).toMatchObject([
+      { keyMatches: null, qcType: null, ncaName: null, organizationIdentifier: null, roles: [] },
+    ]);
+    expect(await inspected([files.caFile, '--key', files.qwacKeyFile])).toMatchObject([
+      { keyMatches: false },
+    ]);
+    const { printed } = await run(['inspect', files.caFile], { format: 'table' });
+    expect(printed).not.toMatch(/^Authority\t.+$/m);
+  });
+
+  it('without a certificate in the profile is an error', async () => {
+    const env = { PSD2_QWAC_CERT: undefined, PSD2_QSEAL_CERT: undefined };
+    expect((await run(['inspect'], { env })).failure).toMatchObject({ exitCode: 3 });
+    expect((await run(['inspect', own('none.pem')])).failure).toMatchObject({
+      code: 'certificate',
+      exitCode: 3,
+    });
+  });
+});
+
+describe('psd2 cert check', () => {
+  const examine = async (words: string[], how?: How, now?: string) => {
+    const { failure, printed } = await run(['check', ...words], how, now);
+    const data: unknown = JSON.parse(printed);
+    expect(check.prints?.shape().safeParse(data).error).toBeUndefined();
+    return { failure, ...checked.parse(data) };
+  };
+
+  it('the certificates of the profile are good', async () => {
+    const env = { PSD2_CA: files.caFile, PSD2_BANK_SIGNING_CERT: files.bankSigningCertFile };
+    const { ok, checks, failure } = await examine([], { env });
+    expect([ok, failure]).toEqual([true, null]);
+    expect(checks.map(({ name, status, fix }) => [name, status, fix])).toEqual([
+      ['QWAC', 'ok', null],
+      ['QSealC', 'ok', null],
+      ['CA', 'ok', null],
+      ['bank signing certificate', 'ok', null],
+    ]);
+    const days = Math.floor((ends.getTime() - START.getTime()) / DAY_MS);
+    const until = `valid until ${ends.toISOString().slice(0, 10)}, ${days} days left`;
+    expect(checks[0]?.detail.split('; ').slice(0, 4)).toEqual([
+      ...[until, 'the key matches', 'it is a QWAC', 'roles PSP_AI PSP_PI PSP_IC'],
+    ]);
+    expect(checks[1]?.detail).toContain('; it is a QSealC; ');
+    expect(checks[2]?.detail).toBe(until);
+  });
+
+  it.each<[number, string, string]>([
+    [0, 'ok', 'days left'],
+    [19, 'ok', 'days left'],
+    [20, 'ok', '20 days left'],
+    [21, 'fail', '20 days left'],
+  ])('with --days %i, a certificate with 20 days left is %s', async (days, status, detail) => {
+    const { checks } = await examine([files.qwacCertFile, '--days', String(days)], undefined, beforeEnd(20));
+    expect(checks).toMatchObject([{ status, detail: expect.stringContaining(detail) }]);
+  });
+
+  it('those that ended fail, also with a key that does not match, and the advice is that of the first', async () => {
+    const env = { PSD2_QSEAL_KEY: files.qwacKeyFile };
+    const { ok, checks, failure } = await examine([], { env }, beforeEnd(-1));
+    expect(ok).toBe(false);
+    const hint = 'Register a new certificate at the bank and store it in the profile.';
+    expect(checks.map(({ name, status, fix }) => [name, status, fix])).toEqual([
+      ['QWAC', 'fail', hint],
+      ['QSealC', 'fail', hint],
+    ]);
+    const expired = `expired on ${ends.toISOString().slice(0, 10)}; the key`;
+    expect(checks[0]?.detail.startsWith(`${expired} matches; `)).toBe(true);
+    expect(checks[1]?.detail.startsWith(`${expired} does not match the certificate; `)).toBe(true);
+    expect(checks[0]?.daysLeft).toBe(-1);
+    expect(failure).toEqual({
+      ...{ code: 'certificate', exitCode: 3, hint },
+      message: '2 of 2 certificates need attention: QWAC, QSealC',
+    });
+  });
+
+  it('one with another key fails beside one that is good', async () => {
+    const { checks, failure } = await examine([], { env: { PSD2_QSEAL_KEY: files.qwacKeyFile } });
+    expect(checks.map(({ status }) => status)).toEqual(['ok', 'fail']);
+    expect(failure).toEqual({
+      ...{ code: 'certificate', exitCode: 3, message: '1 of 2 certificates needs attention: QSealC' },
+      hint: 'Use the key that the certificate was requested with.',
+    });
+  });
+
+  it('one that is not valid yet fails, and is one certificate', async () => {
+    const { checks, failure } = await examine([files.qwacCertFile], undefined, '2019-01-01T00:00:00.000Z');
+    expect(checks[0]).toMatchObject({ status: 'fail', fix: "Check this computer's clock." });
+    expect(checks[0]?.detail).toMatch(/^valid only from 20\d\d-/);
+    expect(failure).toMatchObject({
+      code: 'certificate',
+      message: `1 of 1 certificates needs attention: ${checks[0]?.name}`,
+    });
+  });
+
+  it('a QSealC in the place of the QWAC fails', async () => {
+    const env = { PSD2_QWAC_CERT: files.qsealCertFile, PSD2_QWAC_KEY: files.qsealKeyFile };
+    const { checks } = await examine([], { env });
+    expect(checks[0]).toMatchObject({
+      ...{ name: 'QWAC', status: 'fail', fix: 'Use each certificate for its own setting.' },
+      detail: expect.stringContaining('it is a QSealC, not a QWAC'),
+    });
+  });
+
+  it('one that ends before a consent that depends on it is a warning, and no failure', async () => {
+    const folder = newConfigFolder(temporary);
+    const now = beforeEnd(20);
+    const { context } = open({}, now, folder);
+    await storeConsent(context, '1000001', [{ name: 'ACCOUNT_INFO', products: [] }]);
+    const command = open({}, now, folder);
+    await runIn(command.context, 'cert', 'check', '--days', '5');
+    const { ok, checks } = checked.parse(JSON.parse(command.printed()));
+    expect(ok).toBe(true);
+    const until = new Date(Date.parse(now) + 180 * DAY_MS).toISOString().slice(0, 10);
+    expect(checks[0]).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining(
+        `20 days left; ends before a consent that depends on it (customer 1000001, until ${until})`,
+      ),
+      fix: expect.stringContaining('psd2 profile set'),
+    });
+  });
+
+  it.each(['', '-1', '10000', '1.5', 'many'])('refuses --days %j', async (days) => {
+    const { failure, printed } = await run(['check', `--days=${days}`]);
+    expect(printed).toBe('');
+    expect(failure).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: `--days ${JSON.stringify(days)} is not a whole number from 0 to 9999`,
+    });
+  });
+
+  it('a file with several certificates has a check for each, by its name', async () => {
+    const both = own('both.pem');
+    writeFileSync(both, readFileSync(files.nextQsealCertFile, 'utf8') + readFileSync(files.caFile, 'utf8'));
+    const { checks, failure } = await examine([both]);
+    expect(checks.map(({ status }) => status)).toEqual(['fail', 'ok']);
+    expect(failure?.message).toBe(`1 of 2 certificates needs attention: ${checks[0]?.name}`);
+    expect(checks[0]?.name).not.toMatch(/CN=/);
+  });
+});
+
+describe('psd2 cert generate', () => {
+  const out = (name: string) => own(`out-${name}`);
+
+  it('writes five files for their owner alone, which the profile can use', async () => {
+    const folder = out('all');
+    const { printed, said } = await run(['generate', '--out', folder]);
+    const data: unknown = JSON.parse(printed);
+    expect(generate.prints?.shape().safeParse(data).error).toBeUndefined();
+    const written = {
+      ...{ ca: join(folder, 'ca.pem'), qwacCertificate: join(folder, 'qwac.pem') },
+      ...{ qwacKey: join(folder, 'qwac-key.pem'), qsealCertificate: join(folder, 'qseal.pem') },
+      qsealKey: join(folder, 'qseal-key.pem'),
+    };
+    expect(data).toEqual({
+      ...{ organizationIdentifier: 'PSDIT-BI-00000', roles: ['PSP_AI', 'PSP_PI', 'PSP_IC'] },
+      ...{ notAfter: inDays(90), files: written },
+    });
+    expect(said).toBe('These certificates are for tests. No bank accepts them in production.\n');
+    for (const file of Object.values(written)) expect(statSync(file).mode & 0o777).toBe(0o600);
+    const [qwac] = await inspected([written.qwacCertificate, '--key', written.qwacKey]);
+    expect(qwac).toMatchObject({
+      ...{ keyMatches: true, qcType: 'web', ncaName: 'TEST authority IT-BI', ncaId: 'IT-BI' },
+      subject: expect.stringContaining('Test TPP TEST'),
+    });
+    const [qseal] = await inspected([written.qsealCertificate, '--key', written.qsealKey]);
+    expect(qseal).toMatchObject({ keyMatches: true, qcType: 'eseal' });
+
+    const again = await run(['generate', '--out', folder]);
+    expect(again.failure).toEqual({
+      ...{ code: 'usage', exitCode: 2, hint: 'Choose another folder with --out.' },
+      message: `${written.ca} already exists, and psd2 does not overwrite it`,
+    });
+  });
+
+  it('takes the words of the operator, each role once', async () => {
+    const folder = out('words');
+    const words = ['--roles', ' aisp,PSP_AI ,pisp', '--days', '1', '--name', "D'Arcy & Co.-1"];
+    const { printed } = await run(
+      ['generate', '--out', folder, ...words, '--organization-identifier', 'PSDDE-BAFIN-123456'],
+      { format: 'table' },
+    );
+    expect(
+      printed
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t')),
+    ).toEqual([
+      ['Organization', 'PSDDE-BAFIN-123456'],
+      ['Roles', 'PSP_AI PSP_PI'],
+      ['Valid until', inDays(1)],
+      ['Authority', join(folder, 'ca.pem')],
+      ['QWAC', join(folder, 'qwac.pem')],
+      ['QWAC key', join(folder, 'qwac-key.pem')],
+      ['QSealC', join(folder, 'qseal.pem')],
+      ['QSealC key', join(folder, 'qseal-key.pem')],
+    ]);
+  });
+
+  it.each([
+    [['--roles', ''], 'Unknown role ""'],
+    [['--roles', 'AISP,boss'], 'Unknown role "boss"'],
+    [['--days', '0'], '--days "0" is not a whole number from 1 to 3650'],
+    [['--days', '3651'], '--days "3651" is not a whole number from 1 to 3650'],
+    [['--name', ''], '--name "" is not a name of 1 to 30 letters, digits and spaces'],
+    [['--name', ' a'], '--name " a" is not a name of 1 to 30 letters, digits and spaces'],
+    [
+      ['--name', 'a'.repeat(31)],
+      `--name "${'a'.repeat(31)}" is not a name of 1 to 30 letters, digits and spaces`,
+    ],
+    [
+      ['--organization-identifier', 'IT-BI-1'],
+      '--organization-identifier "IT-BI-1" is not of the form PSD<country>-<authority>-<number>',
+    ],
+    [
+      ['--organization-identifier', 'xPSDIT-BI-1'],
+      '--organization-identifier "xPSDIT-BI-1" is not of the form PSD<country>-<authority>-<number>',
+    ],
+    [
+      ['--organization-identifier', 'PSDIT-BI-'],
+      '--organization-identifier "PSDIT-BI-" is not of the form PSD<country>-<authority>-<number>',
+    ],
+  ])('%j writes nothing', async (words, message) => {
+    const folder = out('none');
+    const { failure } = await run(['generate', '--out', folder, ...words]);
+    expect(failure).toMatchObject({ code: 'usage', exitCode: 2, message });
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('a folder that cannot be made is an error', async () => {
+    const file = own('a-file');
+    writeFileSync(file, '');
+    expect((await run(['generate', '--out', join(file, 'x')])).failure).toEqual({
+      ...{ code: 'config', exitCode: 3, hint: 'Check the folder and the free space.' },
+      message: `psd2 cannot write the certificates to ${join(file, 'x')}`,
+    });
+  });
+});
