@@ -1,14 +1,133 @@
-import { expect, it } from 'vitest';
-import { authLogin } from '../../../src/commands/auth/login.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { login } from '../../../src/commands/auth/login.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
-import { openCommand } from '../command.ts';
+import { storeLogin } from '../access.ts';
+import { failureOf } from '../failure.ts';
+import { bankWhere } from '../named-bank.ts';
+import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
+const operator = useOperatorHere();
+const ANNA = '1048262';
+const APPLICATION = ['auth', 'login', '--client-credentials'];
+
+beforeEach(() => {
+  operator.folder = newConfigFolder(temporary);
+});
+
+const audit = async () =>
+  z
+    .array(
+      z.object({ action: z.string(), customerId: z.nullable(z.string()), about: z.nullable(z.string()) }),
+    )
+    .parse(JSON.parse((await operator.run(['audit'])).printed()))
+    .map(({ action, customerId, about }) => [action, customerId, about]);
 
 it('without a terminal psd2 auth login --paste ends before it sends anything', async () => {
-  const { context } = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z');
-  await expect(authLogin(context, { clientCredentials: false, paste: true })).rejects.toMatchObject({
-    code: 'usage',
+  expect(await failureOf(operator.run(['auth', 'login', '--paste']))).toEqual({
+    ...{ code: 'usage', exitCode: 2 },
     message: '--paste asks for an address, and there is no terminal to ask at',
+    hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+  });
+});
+
+it('a customer who logs in is stored, is the one of later commands, and is in the audit log', async () => {
+  const { printed } = await operator.runApproved(['auth', 'login'], 'anna');
+  const data: unknown = JSON.parse(printed());
+  expect(login.prints?.shape().safeParse(data).error).toBeUndefined();
+  const { tokens } = await operator.open().context.store();
+  const kept = await tokens.login(ANNA);
+  expect(data).toEqual({
+    ...{ profile: 'env', grantType: 'authorization_code', customerId: ANNA, scope: kept?.scope },
+    accessTokenExpiresAt: kept?.accessTokenExpiresAt,
+    refreshTokenExpiresAt: kept?.refreshTokenExpiresAt,
+  });
+  expect(await tokens.last()).toBe(ANNA);
+  expect(await audit()).toEqual([['logged-in', ANNA, 'authorization_code']]);
+});
+
+describe('the application', () => {
+  it('logs in without a customer, and acts for the one who logged in last', async () => {
+    const { printed } = await operator.run(APPLICATION);
+    expect(JSON.parse(printed())).toMatchObject({
+      ...{ grantType: 'client_credentials', customerId: null, callsToday: 0 },
+    });
+    await storeLogin(operator.open().context, ANNA);
+    const again = await operator.run(APPLICATION);
+    expect(JSON.parse(again.printed())).toMatchObject({ grantType: 'client_credentials', customerId: ANNA });
+    expect(await audit()).toEqual([
+      ['logged-in', null, 'client_credentials'],
+      ['logged-in', null, 'client_credentials'],
+    ]);
+  });
+
+  it('a person reads what is stored, the calls of the day, and what comes next', async () => {
+    const how = { format: 'table', columns: 100 } as const;
+    const { printed, said } = await operator.run(APPLICATION, { ...how, env: { PSD2_CC_DAILY_LIMIT: '50' } });
+    const lines = printed()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(lines).toContainEqual(['Profile', 'env']);
+    expect(lines).toContainEqual(['Grant', 'client_credentials']);
+    expect(lines).toContainEqual(['Calls today', '0 of 50']);
+    expect(said()).toBe('Next:\n  psd2 accounts list --grant client_credentials\n');
+  });
+});
+
+it.each([
+  ['--psu-id', 'ada'],
+  ['--psu-id-type', 'card'],
+  ['--psu-corporate-id', 'firm'],
+])('at a bank whose customers have ids %s is refused', async (option, value) => {
+  expect(await failureOf(operator.run(['auth', 'login', option, value]))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: `The interface of this bank has no ${option}` },
+    hint: 'It is for NextGenPSD2 banks.',
+  });
+});
+
+describe('at a bank without logins', () => {
+  const named = { find: bankWhere({ customers: 'named by the operator', logsIn: 'nobody' }) };
+  const ada = { ...named, globals: { customer: 'ada' } };
+
+  it('psd2 notes the customer, and asks for the consent next', async () => {
+    const { printed, said } = await operator.run(['auth', 'login'], {
+      ...{ ...ada, format: 'table', columns: 100 },
+    });
+    expect(printed()).toMatch(/^Customer +ada$/m);
+    expect(said().split('\n')).toEqual([
+      'This bank has no login: the customer authenticates when they consent. psd2 has noted the customer ada.',
+      ...['Next:', '  psd2 consent request', '  psd2 accounts list', ''],
+    ]);
+    const { tokens, customers } = await operator.open().context.store();
+    expect([await tokens.last(), await customers.list()]).toEqual(['ada', ['ada']]);
+    const json = await operator.run(['auth', 'login'], ada);
+    expect(JSON.parse(json.printed())).toEqual({
+      ...{ profile: 'env', grantType: 'authorization_code', customerId: 'ada', scope: null },
+      ...{ accessTokenExpiresAt: null, refreshTokenExpiresAt: null, consent: null },
+    });
+    expect(json.said()).not.toContain('Next:');
+  });
+
+  it('keeps who the customer is, and a second login changes only what it says', async () => {
+    await operator.run(['auth', 'login', '--psu-id', 'ada-1', '--psu-id-type', 'card'], ada);
+    await operator.run(['auth', 'login', '--psu-corporate-id', 'firm'], ada);
+    const { customers } = await operator.open().context.store();
+    expect((await customers.read('ada'))?.psu).toEqual({
+      ...{ id: 'ada-1', idType: 'card', corporateId: 'firm', corporateIdType: null },
+    });
+  });
+
+  it.each([
+    ['--psu-id', ''],
+    ['--psu-id-type', ' card'],
+    ['--psu-corporate-id', 'é'],
+    ['--psu-id', 'a'.repeat(101)],
+  ])('%s %j cannot go into a header', async (option, value) => {
+    expect(await failureOf(operator.run(['auth', 'login', option, value], ada))).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: `${option} has characters that a header cannot carry, or too many`,
+      hint: 'Use 1 to 100 visible characters of ASCII.',
+    });
   });
 });

@@ -1,16 +1,19 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { item } from '../../../src/commands/status/item.ts';
 import { status } from '../../../src/commands/status/status.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent, storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const MARCH = '2026-03-01T00:00:00.000Z';
@@ -252,4 +255,80 @@ it('psd2 status says that nobody can use the profile because all that it has bel
   const { context: again, said: saidAgain } = at('https://new.bank.example');
   await runIn(again, 'status');
   expect(saidAgain()).toBe('');
+});
+
+describe('as a person reads it', () => {
+  const how = { format: 'table' } as const;
+
+  it('the profile stands above, and nothing needs a person', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context, printed } = openCommand(folder, MARCH, how);
+    await runIn(context, 'status');
+    expect(printed().split('\n')).toEqual([
+      ...['Profile\tenv', 'Environment\t', 'Interface\tcb', `Store\t${folder.root}`],
+      ...['Customers\t0', 'Attention\tnothing', ''],
+    ]);
+  });
+
+  it('of more than thirty things the first thirty stand there', async () => {
+    const folder = newConfigFolder(temporary);
+    const { context: before } = openCommand(folder, MARCH);
+    for (let index = 0; index < 32; index++)
+      await storeLogin(before, `${1000001 + index}`, { refreshTokenExpiresAt: MAY });
+    const { context, printed } = openCommand(folder, OCTOBER, how);
+    expect(await failureOf(runIn(context, 'status'))).toEqual({
+      ...{ code: 'needs_attention', exitCode: 12, message: '32 things need a person' },
+    });
+    const lines = printed().trimEnd().split('\n').slice(5);
+    expect(lines).toHaveLength(31);
+    expect(lines.at(-1)).toBe('Attention\tand 2 more: psd2 status --json has all');
+  });
+
+  it('a payment stands with its amount, a batch without a customer, and a certificate with its end', async () => {
+    const folder = newConfigFolder(temporary);
+    const files = await loadOrCreateRegistration(inject('registration'));
+    const { context: before } = openCommand(folder, MARCH);
+    const { flows } = await before.store();
+    const order = transferOrder({ customerId: '1000001', amount: parsePaymentAmount('12.50'), name: 'Ada' });
+    const flow = await flows.begin('transfer', { transactionId: 't', order }, async (open) => {
+      await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
+      return open.current.flow;
+    });
+    const end = new Date(new X509Certificate(readFileSync(files.qwacCertFile)).validTo);
+    const now = new Date(end.getTime() - 24 * 60 * 60 * 1000).toISOString();
+    const { context, printed } = openCommand(folder, now, {
+      ...{ ...how, columns: 200, env: { PSD2_QWAC_CERT: files.qwacCertFile } },
+    });
+    expect((await failureOf(runIn(context, 'status'))).message).toBe('2 things need a person');
+    const lines = printed().trimEnd().split('\n').slice(4);
+    expect(lines.map((line) => line.replace(/^(Attention)? +/, ''))).toEqual([
+      `transfer ${flow} created since ${MARCH}, 12.50 EUR to Ada, customer 1000001: psd2 transfer resume ${flow}`,
+      `certificate QWAC ends at ${end.toISOString()}, the certificate QWAC: psd2 cert check '<new certificate>'`,
+    ]);
+  });
+});
+
+it('a call that the bank does not allow needs the doctor, a refused renewal a new login', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  const { tokens, notes } = await before.store();
+  for (const customer of ['1000002', '1000001']) {
+    await storeLogin(before, customer);
+    await notes.callRefused(customer, { at: MAY, message: 'No consent' });
+  }
+  const login = await tokens.login('1000002');
+  if (login) await notes.refreshRefused('1000002', login, { at: MAY, message: 'Revoked' });
+  // The application's own refusal is nobody's, and one without a login is over.
+  await notes.callRefused(null, { at: MAY, message: 'No' });
+  await notes.callRefused('1000003', { at: MAY, message: 'No' });
+  const { context, printed } = openCommand(folder, OCTOBER);
+  await failureOf(runIn(context, 'status'));
+  const refused = (id: string, message: string, ...next: string[]) => ({
+    ...{ kind: 'login', id, state: 'refused', since: MAY, customerId: id, amount: null, currency: null },
+    ...{ message, next: ['psd2', '--customer', id, ...next] },
+  });
+  expect(JSON.parse(printed()).attention).toEqual([
+    refused('1000001', 'No consent', 'doctor'),
+    refused('1000002', 'Revoked', 'auth', 'login'),
+  ]);
 });

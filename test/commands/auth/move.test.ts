@@ -1,0 +1,134 @@
+import { beforeEach, expect, it } from 'vitest';
+import * as z from 'zod';
+import { move } from '../../../src/commands/auth/move.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-03-01T00:00:00.000Z';
+const [OLD, NEW, THIRD] = ['https://old.example/', 'https://new.example/', 'https://third.example/'];
+const YES = { globals: { yes: true } } as const;
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+const at = (baseUrl: string, how: How = {}) =>
+  openCommand(folder, NOW, { ...how, env: { PSD2_BASE_URL: baseUrl, ...how.env } });
+
+/** Runs `psd2 auth move` with a profile at the new base URL. */
+async function run(words: string[], how?: How) {
+  const command = at(NEW, how);
+  await runIn(command.context, 'auth', 'move', ...words);
+  return { printed: command.printed(), said: command.said() };
+}
+
+/** Stores logins, and customers with a record, at a base URL. */
+async function store(baseUrl: string, logins: number, records = 0): Promise<void> {
+  const { context } = at(baseUrl);
+  for (let index = 0; index < logins; index++) await storeLogin(context, `${1000001 + index}`);
+  const { customers } = await context.store();
+  for (let index = 0; index < records; index++) await customers.change(`ada${index}`, (before) => before);
+}
+const loginsAt = async (baseUrl: string) => {
+  const { tokens } = await at(baseUrl).context.store();
+  return (await tokens.logins()).length;
+};
+
+it('takes logins and records along after a yes, and writes that to the audit log', async () => {
+  await store(OLD, 2, 1);
+  const { printed, said } = await run(['--from', 'https://OLD.example'], YES);
+  const data: unknown = JSON.parse(printed);
+  expect(data).toEqual({ profile: 'env', from: OLD, to: NEW, logins: 2, customers: 1 });
+  expect(move.prints?.shape().safeParse(data).success).toBe(true);
+  expect(said).toBe('');
+  expect(await loginsAt(NEW)).toBe(2);
+  const { context, printed: audited } = at(NEW);
+  await runIn(context, 'audit');
+  const entry = z.array(z.object({ action: z.string(), about: z.string() }));
+  expect(entry.parse(JSON.parse(audited()))).toEqual([
+    { action: 'profile-changed', about: 'logins moved to the base URL' },
+  ]);
+});
+
+it('the second move has nothing to move, and asks nobody', async () => {
+  await store(OLD, 1);
+  await run(['--from', OLD], YES);
+  const { printed } = await run(['--from', OLD]);
+  expect(JSON.parse(printed)).toMatchObject({ logins: 0, customers: 0 });
+});
+
+it.each([
+  [1, 0, '1 login'],
+  [2, 0, '2 logins'],
+  [0, 1, 'the consents of 1 customer'],
+  [0, 2, 'the consents of 2 customers'],
+  [1, 2, '1 login and the consents of 2 customers'],
+])('a person reads of %i logins and %i records: %s', async (logins, records, what) => {
+  await store(OLD, logins, records);
+  const questions: string[] = [];
+  const answer = (yes: boolean) => ({
+    confirm: async (text: string) => {
+      questions.push(text);
+      return yes;
+    },
+  });
+  const words = ['--from', OLD];
+  expect(await failureOf(run(words, { operator: answer(false) }))).toEqual({
+    ...{ code: 'cancelled', exitCode: 2, message: 'Nothing was moved' },
+  });
+  expect(await failureOf(run(words))).toEqual({
+    ...{ code: 'confirmation_needed', exitCode: 2 },
+    message: `psd2 would move ${what} of the profile env from ${OLD} to ${NEW}, and there is no terminal to ask at`,
+    hint: 'Make sure that both addresses belong to the same bank, then add --yes.',
+  });
+  const { said, printed } = await run(words, { operator: answer(true), format: 'table' });
+  expect([printed, said]).toEqual(['', `Moved ${what} of the profile env to ${NEW}.\n`]);
+  const question = `Move ${what} of the profile env from ${OLD} to ${NEW}? psd2 will send the tokens to the new address`;
+  expect(questions).toEqual([question, question]);
+});
+
+it('without --from the base URLs that have something are named', async () => {
+  expect(await failureOf(run([]))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: '--from is missing' },
+    hint: `All logins and consents of the profile belong to its base URL ${NEW}.`,
+  });
+  await store(OLD, 1, 1);
+  await store(THIRD, 1);
+  expect(await failureOf(run([]))).toMatchObject({
+    hint: expect.stringMatching(
+      /^The profile has logins or consents at: https:\/\/(old|third)\.example\/(, https:\/\/(old|third)\.example\/)?\.$/,
+    ),
+  });
+});
+
+it('the base URL that the profile has now is no old one', async () => {
+  await store(OLD, 1);
+  expect(await failureOf(run(['--from', 'https://new.example']))).toEqual({
+    ...{ code: 'usage', exitCode: 2 },
+    message: `--from is the base URL that the profile has now: ${NEW}`,
+    hint: `The profile has logins or consents at: ${OLD}.`,
+  });
+});
+
+it('a base URL without data is refused if another one has some', async () => {
+  await store(OLD, 1);
+  expect(await failureOf(run(['--from', THIRD], YES))).toEqual({
+    ...{ code: 'usage', exitCode: 2 },
+    message: `The profile has no login and no consent at ${THIRD}`,
+    hint: `The profile has logins or consents at: ${OLD}.`,
+  });
+  expect(await loginsAt(OLD)).toBe(1);
+});
+
+it.each(['', 'old.example', 'http://old.example'])('--from %j is no base URL', async (from) => {
+  await store(OLD, 1);
+  const failure = await failureOf(run(['--from', from], YES));
+  expect(failure).toMatchObject({ code: 'usage', exitCode: 2 });
+  expect(failure.message).toMatch(/^--from is wrong\. ./);
+});

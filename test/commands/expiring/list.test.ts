@@ -1,0 +1,281 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { allEndings } from '../../../src/commands/expiring/endings.ts';
+import { expiring } from '../../../src/commands/expiring/expiring.ts';
+import { warnOfEndings } from '../../../src/commands/expiring/warn.ts';
+import { bankDay } from '../../../src/domain/calendar.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsent, storeLogin } from '../access.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-03-01T00:00:00.000Z';
+const inDays = (days: number) => new Date(Date.parse(NOW) + days * 24 * 60 * 60 * 1000).toISOString();
+const ACCOUNT = parseProductId('0000012345');
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+
+/** Runs `psd2 expiring`. @returns what it printed and said, and how it failed */
+async function run(words: string[] = [], how?: How) {
+  const command = openCommand(folder, NOW, how);
+  const failure = await runIn(command.context, 'expiring', ...words).then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  return { failure, printed: command.printed(), said: command.said() };
+}
+const logIn = (customer: string, days: number) =>
+  storeLogin(openCommand(folder, NOW).context, customer, { refreshTokenExpiresAt: inDays(days) });
+
+describe('what ends soon', () => {
+  it('a login and a consent stand with the commands that renew them, and the first is the advice', async () => {
+    await logIn('1000001', 13);
+    const before = openCommand(folder, inDays(-175)).context;
+    await storeConsent(before, '1000001', [{ name: 'ACCOUNT_INFO', products: [ACCOUNT] }]);
+    const { printed, failure } = await run();
+    const data: unknown = JSON.parse(printed);
+    expect(expiring.prints?.shape().safeParse(data).error).toBeUndefined();
+    const renew = ['psd2', '--customer', '1000001'];
+    const consent = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--product', ACCOUNT];
+    expect(data).toEqual([
+      {
+        ...{ kind: 'consent', name: 'ACCOUNT_INFO', customerId: '1000001', endsAt: inDays(5) },
+        next: [...renew, ...consent],
+      },
+      {
+        ...{ kind: 'login', name: 'refresh token', customerId: '1000001', endsAt: inDays(13) },
+        next: [...renew, 'auth', 'login'],
+      },
+    ]);
+    expect(failure).toEqual({
+      ...{ code: 'ends_soon', exitCode: 12, hint: 'Renew the first one with:' },
+      message: '2 of 2 certificates, logins and consents end within 14 days',
+      next: [['--customer', '1000001', ...consent]],
+    });
+  });
+
+  it('the commands name a stored profile, and the certificates of one are edited', async () => {
+    const files = await loadOrCreateRegistration(inject('registration'));
+    const { context } = openCommand(folder, NOW);
+    await context.profiles.write('bank', {
+      ...{ baseUrl: 'https://psd2.bank.example', qwacCertificate: { path: files.qwacCertFile } },
+      ...{ qsealCertificate: { path: files.qsealCertFile }, ca: { path: files.caFile } },
+    });
+    const bank = () => openCommand(folder, NOW, { globals: { profile: 'bank' } }).context;
+    await storeLogin(bank(), '1000001', { refreshTokenExpiresAt: inDays(1) });
+    const edit = ['psd2', 'profile', 'edit', 'bank'];
+    expect((await allEndings(bank())).map(({ kind, name, next }) => [kind, name, next])).toEqual([
+      ['certificate', 'QWAC', edit],
+      ['certificate', 'QSealC', edit],
+      ['certificate', 'CA', edit],
+      ['login', 'refresh token', ['psd2', '--profile', 'bank', '--customer', '1000001', 'auth', 'login']],
+    ]);
+    const env = { PSD2_QWAC_CERT: files.qwacCertFile };
+    const [qwac] = await allEndings(openCommand(folder, NOW, { env }).context);
+    expect(qwac?.next).toEqual(['psd2', 'cert', 'check', '<new certificate>']);
+  });
+
+  it('a person reads one line for each, at a narrow terminal without the customer', async () => {
+    await logIn('1000001', 13);
+    const { printed } = await run([], { format: 'table' });
+    expect(printed).toBe(
+      `${inDays(13)}\tlogin\trefresh token\t1000001\tpsd2 --customer 1000001 auth login\n`,
+    );
+    const titles = async (columns: number) =>
+      (await run([], { format: 'table', columns })).printed.split('\n')[0]?.trim().split(/ {2,}/);
+    expect(await titles(120)).toEqual(['ENDS', 'KIND', 'NAME', 'CUSTOMER', 'RENEW WITH']);
+    expect(await titles(70)).toEqual(['ENDS', 'KIND', 'NAME', 'RENEW WITH']);
+  });
+
+  it.each([
+    ['0d', '0 days'],
+    ['1d', '1 day'],
+    ['2', '2 days'],
+  ])('within %s nothing ends, and that is no error', async (within, span) => {
+    await logIn('1000001', 13);
+    expect(await run(['--within', within], { format: 'table' })).toEqual({
+      ...{ failure: null, printed: '', said: `Nothing ends within ${span}.\n` },
+    });
+  });
+
+  it('what ends in this very moment does not end within no time', async () => {
+    await logIn('1000001', 0);
+    expect((await run(['--within', '0'])).failure).toBeNull();
+    await logIn('1000002', -1);
+    expect((await run(['--within', '0'])).failure?.message).toBe(
+      '1 of 2 certificates, logins and consents end within 0 days',
+    );
+  });
+
+  it('a wrong --within says how to write it', async () => {
+    expect((await run(['--within', 'soon'])).failure).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: '--within "soon" is not a number of days' },
+      hint: 'For example --within 14d, or --within 14.',
+    });
+  });
+
+  it('logins at another base URL are left out with a warning, if there is none here', async () => {
+    const old = { env: { PSD2_BASE_URL: 'https://old.bank.example' } };
+    await storeLogin(openCommand(folder, NOW, old).context, '1000001');
+    const elsewhere =
+      '1 login of this profile belongs to https://old.bank.example/. psd2 expiring leaves them out.\n';
+    expect(await run()).toEqual({ failure: null, printed: '[]\n', said: elsewhere });
+    await logIn('1000002', 20);
+    expect((await run()).said).toBe('');
+  });
+});
+
+describe('the consents of customers whom the operator names', () => {
+  const ids = ['a-1', 'a-2'];
+  it.each([
+    [
+      'accounts',
+      { type: 'dedicated', accounts: ids, balances: ids, transactions: ids },
+      ['--account', 'a-1', '--account', 'a-2'],
+    ],
+    [
+      'balances',
+      { type: 'dedicated', accounts: ['a-1'], balances: ['a-1'], transactions: [] },
+      ['--account', 'a-1', '--balances'],
+    ],
+    [
+      'transactions',
+      { type: 'dedicated', accounts: ['a-1'], balances: [], transactions: ['a-1'] },
+      ['--account', 'a-1', '--transactions'],
+    ],
+    [
+      'nothing but the accounts',
+      { type: 'dedicated', accounts: ['a-1'], balances: [], transactions: [] },
+      ['--account', 'a-1'],
+    ],
+    ['all accounts', { type: 'all-accounts' }, ['--all-accounts']],
+    ['the list', { type: 'list-only' }, ['--list-only']],
+    ['what the bank offers', { type: 'bank-offered', balances: true, transactions: true }, []],
+  ] as const)('one for %s is asked for again in the same way', async (_, given, options) => {
+    const { context } = openCommand(folder, NOW);
+    const { flows, customers } = await context.store();
+    const access =
+      given.type === 'dedicated'
+        ? {
+            type: given.type,
+            accounts: [...given.accounts],
+            balances: [...given.balances],
+            transactions: [...given.transactions],
+          }
+        : given;
+    const begin = { transactionId: 't', customerId: 'ada', categories: [], terms: { access } };
+    const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
+    const kept = { accounts: null, reads: [], frequencyPerDay: 4, grantedAt: NOW } as const;
+    const validUntil = bankDay(new Date(inDays(5)));
+    await customers.change('ada', (before) => ({
+      ...before,
+      consents: [
+        { ...kept, flow, consentId: 'c1', recurring: true, validUntil },
+        { ...kept, flow: 'co-once', consentId: 'c2', recurring: false, validUntil },
+        { ...kept, flow: 'co-ever', consentId: 'c3', recurring: true, validUntil: null },
+      ],
+    }));
+    expect(await allEndings(context)).toEqual([
+      {
+        ...{ kind: 'consent', name: 'ACCOUNT_INFO', customerId: 'ada' },
+        endsAt: expect.stringMatching(/^2026-03-0[67]/),
+        next: ['psd2', '--customer', 'ada', 'consent', 'request', ...options],
+      },
+    ]);
+  });
+});
+
+describe("the operator's own command", () => {
+  /** A command that keeps what it gets, one line each time. */
+  const keeper = () => {
+    const file = join(temporary, `got-${Math.random()}`);
+    writeFileSync(file, '');
+    const lines = (): unknown[] =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    return { env: { PATH: process.env.PATH, PSD2_NOTIFY: `tee -a ${file}` }, lines };
+  };
+
+  it('gets each end once, and again if it changes', async () => {
+    const { env, lines } = keeper();
+    await logIn('1000001', 13);
+    await run([], { env });
+    await run([], { env });
+    const end = (customerId: string, days: number) => ({
+      ...{ profile: 'env', kind: 'login', name: 'refresh token', customerId, endsAt: inDays(days) },
+      next: ['psd2', '--customer', customerId, 'auth', 'login'],
+    });
+    expect(lines()).toEqual([end('1000001', 13)]);
+    await logIn('1000001', 12);
+    await logIn('1000002', 11);
+    await run([], { env });
+    expect(lines()).toEqual([end('1000001', 13), end('1000002', 11), end('1000001', 12)]);
+  });
+
+  it('that fails is a warning, and gets the end the next time', async () => {
+    await logIn('1000001', 13);
+    const { said, failure } = await run([], { env: { PATH: process.env.PATH, PSD2_NOTIFY: 'false' } });
+    expect(said).toBe('The notify command "false" ended with the exit code 1. Check PSD2_NOTIFY.\n');
+    expect(failure?.code).toBe('ends_soon');
+    const { env, lines } = keeper();
+    await run([], { env });
+    expect(lines()).toHaveLength(1);
+  });
+});
+
+describe('the warning beside another command', () => {
+  const warned = async (customers: readonly string[] | 'many', how?: How) => {
+    const { context, said } = openCommand(folder, NOW, how);
+    await warnOfEndings(context, customers);
+    return said();
+  };
+
+  it('names what ends soon of the customers of the command', async () => {
+    await logIn('1000001', 13);
+    await logIn('1000002', 12);
+    expect(await warned(['1000001'])).toBe(
+      `Expiring soon: the login of customer 1000001 ends at ${inDays(13)}. See: psd2 expiring\n`,
+    );
+    expect(await warned(['1000003'])).toBe('');
+  });
+
+  it.each([
+    ['many customers', 'many' as const, ''],
+    ['a hundred and one customers', Array.from({ length: 101 }, () => '1000001'), ''],
+    ['a hundred customers', Array.from({ length: 100 }, () => '1000001'), 'Expiring soon: the login'],
+  ])('for %s, psd2 looks at as much as that allows', async (_, customers, said) => {
+    await logIn('1000001', 13);
+    const found = await warned(customers);
+    expect(said === '' ? found : found.slice(0, said.length)).toBe(said);
+  });
+
+  it('names certificates and consents by what they are', async () => {
+    const files = await loadOrCreateRegistration(inject('registration'));
+    await logIn('1000001', 100);
+    await storeConsent(openCommand(folder, inDays(-175)).context, '1000001', [
+      { name: 'ACCOUNT_INFO', products: [ACCOUNT] },
+    ]);
+    expect(await warned(['1000001'])).toContain('the consent ACCOUNT_INFO of customer 1000001 ends at');
+    const late = openCommand(folder, '2099-01-01T00:00:00.000Z', {
+      env: { PSD2_QWAC_CERT: files.qwacCertFile },
+    });
+    await warnOfEndings(late.context, 'many');
+    expect(late.said()).toMatch(/^Expiring soon: the QWAC certificate has ended at /);
+  });
+
+  it('is silent if something cannot be read', async () => {
+    expect(await warned('many', { env: { PSD2_QWAC_CERT: join(temporary, 'none.pem') } })).toBe('');
+  });
+});
