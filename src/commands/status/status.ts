@@ -92,8 +92,7 @@ async function warnOfElsewhere(context: Context): Promise<void> {
 
 /** On a terminal the items stand below each other. In a pipe each has a line of its own, so that `grep` and mail can use it. */
 function attentionColumns(lines: readonly string[], onTerminal: boolean): Column<Status>[] {
-  const values = onTerminal ? [lines.join('\n')] : lines;
-  return values.map((value) => ({ title: 'Attention', value: () => value }));
+  return lines.map((line, at) => ({ title: onTerminal && at > 0 ? '' : 'Attention', value: () => line }));
 }
 
 /** At least one line. */

@@ -301,7 +301,7 @@ describe('as a person reads it', () => {
     });
     expect((await failureOf(runIn(context, 'status'))).message).toBe('2 things need a person');
     const lines = printed().trimEnd().split('\n').slice(4);
-    expect(lines.map((line) => line.replace(/^(Attention)? +/, ''))).toEqual([
+    expect(lines.map((line) => line.slice('Environment  '.length))).toEqual([
       `transfer ${flow} created since ${MARCH}, 12.50 EUR to Ada, customer 1000001: psd2 transfer resume ${flow}`,
       `certificate QWAC ends at ${end.toISOString()}, the certificate QWAC: psd2 cert check '<new certificate>'`,
     ]);
