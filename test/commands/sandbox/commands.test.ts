@@ -1,0 +1,299 @@
+import { cp } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import * as z from 'zod';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/server/server.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const folder = newConfigFolder(temporary);
+const NOW = '2026-11-25T10:00:00.000Z';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  await cp(inject('registration'), folder.sandbox, { recursive: true });
+  sandbox = await startSandbox({ folder: folder.sandbox, port: 0 });
+});
+afterAll(() => sandbox.close());
+
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+
+/** Runs `psd2 sandbox …` beside the sandbox. @returns what it printed and said */
+async function run(words: string[], how?: How, where = folder) {
+  const command = openCommand(where, NOW, how);
+  await runIn(command.context, 'sandbox', ...words);
+  const printed = command.printed();
+  const data: unknown = /^[[{]/.test(printed) ? JSON.parse(printed) : null;
+  return { printed, data, said: command.said() };
+}
+const table = (...words: string[]) => run(words, { format: 'table' });
+const rows = (printed: string) =>
+  printed
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t'));
+
+const NOT_RUNNING = {
+  ...{ code: 'sandbox', message: 'The sandbox is not running', hint: 'Start it with:' },
+  next: [['sandbox', 'start', '--detach']],
+};
+
+it.each([
+  ['status'],
+  ['clock'],
+  ['env'],
+  ['fault list'],
+  ['fault add delay=5'],
+  ['fault clear'],
+  ['customer add dora'],
+  ['customer reset anna'],
+  ['customer revoke-consent anna'],
+])('sandbox %s needs a sandbox that runs', async (words) => {
+  const failure = await failureOf(run(words.split(' '), {}, newConfigFolder(temporary)));
+  expect(failure).toMatchObject(NOT_RUNNING);
+});
+
+it.each([
+  ['stop', { stopped: false }],
+  ['reset', { reset: false }],
+])('sandbox %s without one that runs is no error', async (verb, data) => {
+  const nowhere = newConfigFolder(temporary);
+  expect((await run([verb], {}, nowhere)).data).toEqual(data);
+  const { printed, said } = await run([verb], { format: 'table' }, nowhere);
+  expect([printed, said]).toEqual(['', 'The sandbox is not running.\n']);
+});
+
+describe('status and time', () => {
+  const addresses = () => ({
+    ...{ baseUrl: sandbox.baseUrl, customerSiteUrl: sandbox.customerSiteUrl },
+    ...{ consoleUrl: `${sandbox.customerSiteUrl}/console`, pid: process.pid, profile: 'sandbox' },
+  });
+
+  it('the status has the addresses and the time of the bank', async () => {
+    const { data } = await run(['status']);
+    expect(data).toEqual({ ...addresses(), time: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(rows((await table('status')).printed)).toEqual([
+      ['Interface', sandbox.baseUrl],
+      ['Customer site', sandbox.customerSiteUrl],
+      ['Console', `${sandbox.customerSiteUrl}/console`],
+      ['Process', String(process.pid)],
+      ['Profile', 'sandbox'],
+      ["Bank's time", expect.stringMatching(/^\d{4}-.*Z$/)],
+    ]);
+  });
+
+  it('the time moves forward by steps or to a time, and a reset takes it back', async () => {
+    const ahead = z.object({ time: z.string(), aheadSeconds: z.int() });
+    const clock = async (...words: string[]) => ahead.parse((await run(['clock', ...words])).data);
+    expect((await clock()).aheadSeconds).toBe(0);
+    expect((await table('clock')).printed).toMatch(/^Bank's time\t.*\nAhead\tnot\n$/);
+    expect((await clock('+90d')).aheadSeconds).toBe(90 * 86_400);
+    expect((await clock('+3661s')).aheadSeconds).toBe(90 * 86_400 + 3661);
+    // Of the units the two largest are enough.
+    expect((await table('clock')).printed).toContain('Ahead\t90 d 1 h\n');
+    const later = '2031-01-01T10:00:00+01:00';
+    expect((await clock(later)).time.slice(0, 16)).toBe('2031-01-01T09:00');
+    const { data, said } = await run(['reset']);
+    expect([data, said]).toEqual([{ reset: true }, '']);
+    expect((await clock()).aheadSeconds).toBe(0);
+    await run(['clock', '+90s']);
+    expect((await table('clock')).printed).toContain('Ahead\t1 min 30 s\n');
+    expect((await table('reset')).said).toBe(
+      [
+        `The sandbox at ${sandbox.baseUrl} is reset to its start.`,
+        'The stored logins have ended. Log in again: psd2 --profile sandbox auth login',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  const help =
+    'Write how far to move it, at most +3650d: +90d, +12h, +30m, +10s. Or a time with its zone: 2027-12-24T09:00:00+01:00.';
+  it.each<[string, object]>([
+    ['+0d', { message: '"+0d" is not a time of the bank', hint: help }],
+    ['+3651d', { message: '"+3651d" is not a time of the bank', hint: help }],
+    ['+1w', { message: '"+1w" is not a time of the bank', hint: help }],
+    ['5d', { message: '"5d" is not a time of the bank', hint: help }],
+    ['2027-12-24T09:00:00', { message: '"2027-12-24T09:00:00" is not a time of the bank', hint: help }],
+    [
+      '-5d',
+      {
+        message: "The bank's time only moves forward",
+        hint: 'A reset takes the bank back to its start, and its time to the real one:',
+        next: [['sandbox', 'reset']],
+      },
+    ],
+    ['-5x', { message: "Unknown option '-5x'", hint: 'Add --help to see how the command is used.' }],
+  ])('%s is no time', async (time, failure) => {
+    expect(await failureOf(run(['clock', time]))).toEqual({ code: 'usage', exitCode: 2, ...failure });
+  });
+
+  it('ten years are the most', async () => {
+    expect((await run(['clock', '+3650d'])).data).toMatchObject({ aheadSeconds: 3650 * 86_400 });
+    await run(['reset']);
+  });
+});
+
+describe('faults', () => {
+  beforeEach(() => run(['fault', 'clear']));
+
+  it('a fault has its conditions, and the list what it has done', async () => {
+    const words = ['fault', 'add', 'status=503', '--on', 'execute', '--times', '2', '--after', '1'];
+    const { data, said } = await run([...words, '--probability', '0.25', '--seed', 'x', '--for', '2h']);
+    const known = {
+      ...{ fault: 'status=503', on: 'execute', customer: null, until: expect.stringMatching(/^\d{4}-/) },
+      ...{ times: 2, after: 1, probability: 0.25, seed: 'x', seen: 0, fired: 0, id: expect.any(Number) },
+    };
+    expect(data).toEqual(known);
+    expect(said).toBe('Calls succeed again after: psd2 sandbox fault clear\n');
+    expect((await run(['fault', 'list'])).data).toEqual([known]);
+    const [row = []] = rows((await table('fault', 'list')).printed);
+    expect(row.slice(1)).toEqual([
+      ...['status=503', 'execute', 'everyone'],
+      expect.stringMatching(/^after 1, 0\.25 of them \(seed x\), 2 times, until \d{4}-.*$/),
+      ...['0', '0'],
+    ]);
+    const drawn = await run(['fault', 'list'], { format: 'table', columns: 200 });
+    expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual([
+      ...['Id', 'Fault', 'On', 'Customer', 'When', 'Calls', 'Applied'],
+    ]);
+  });
+
+  it('a fault without conditions is for every call and everyone, one with --customer for one', async () => {
+    await run(['fault', 'add', 'delay=5']);
+    const bruno = { globals: { customer: 'bruno' } };
+    // The variable says for whom psd2 acts.
+    await run(['fault', 'add', 'delay=6'], bruno);
+    await run(['fault', 'add', 'delay=7', '--customer', 'bruno'], bruno);
+    expect(rows((await table('fault', 'list')).printed).map((row) => row.slice(1, 5))).toEqual([
+      ['delay=5', 'every call', 'everyone', 'always'],
+      ['delay=6', 'every call', 'everyone', 'always'],
+      ['delay=7', 'every call', 'bruno', 'always'],
+    ]);
+  });
+
+  it('one is cleared by its id, the second time it is not there, and all without an id', async () => {
+    await run(['fault', 'add', 'delay=5']);
+    await run(['fault', 'add', 'delay=6']);
+    const faults = z.array(z.looseObject({ id: z.int() })).parse((await run(['fault', 'list'])).data);
+    const id = String(faults[0]?.id);
+    expect((await run(['fault', 'clear', id])).data).toEqual({ cleared: 1 });
+    expect(await failureOf(run(['fault', 'clear', id]))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: `There is no fault ${id}`, hint: 'See the faults with:' },
+      next: [['sandbox', 'fault', 'list']],
+    });
+    expect((await table('fault', 'clear')).said).toBe('Faults cleared: 1.\n');
+    expect((await run(['fault', 'clear'])).data).toEqual({ cleared: 0 });
+    expect((await table('fault', 'list')).said).toBe('There are no faults.\n');
+  });
+
+  it.each([
+    [['nonsense'], /nonsense/],
+    [['delay=5', '--on', 'nothing'], /nothing/],
+    [['delay=5', '--seed', 'x'], /^--seed needs --probability$/],
+    [['delay=5', '--times', '0'], /^--times "0" is not a whole number from 1$/],
+    [['delay=5', '--after', '-1'], /^--after "-1" is not a whole number from 0$/],
+    [['delay=5', '--probability', '0'], /^--probability "0" is not a decimal above 0 and at most 1$/],
+    [['delay=5', '--probability', '1.1'], /^--probability "1.1" is not a decimal above 0 and at most 1$/],
+    [['delay=5', '--probability', ''], /^--probability "" is not a decimal above 0 and at most 1$/],
+    [['delay=5', '--for', '366d'], /^--for "366d"/],
+    [['delay=5', '--for', 'long'], /^--for "long"/],
+  ])('%j adds nothing', async (words, message) => {
+    expect(await failureOf(run(['fault', 'add', ...words]))).toMatchObject({
+      ...{ code: 'usage', exitCode: 2, message: expect.stringMatching(message) },
+    });
+    expect((await run(['fault', 'list'])).data).toEqual([]);
+  });
+
+  it.each(['0', 'all', ''])('fault clear %j names no fault', async (id) => {
+    expect(await failureOf(run(['fault', 'clear', id]))).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: `The id ${JSON.stringify(id)} is not a whole number from 1`,
+    });
+  });
+});
+
+describe('customers', () => {
+  const dora = {
+    ...{ user: 'dora', password: expect.any(String), customerId: expect.stringMatching(/^\d+$/) },
+    ...{ name: expect.any(String), accounts: [expect.any(String)] },
+  };
+
+  it('one is added once, and reset by the user or the id', async () => {
+    const { data } = await run(['customer', 'add', 'dora']);
+    expect(data).toEqual(dora);
+    expect((await failureOf(run(['customer', 'add', 'dora']))).code).toBe('sandbox');
+    const { customerId } = z.looseObject({ customerId: z.string() }).parse(data);
+    for (const name of ['dora', customerId])
+      expect((await run(['customer', 'reset', name])).data).toEqual(data);
+    expect(rows((await table('customer', 'reset', 'dora')).printed).map(([title]) => title)).toEqual([
+      ...['User', 'Password', 'Customer', 'Name', 'Accounts'],
+    ]);
+    expect((await failureOf(run(['customer', 'reset', 'nobody']))).code).toBe('sandbox');
+  });
+
+  it('a customer without a consent has none to withdraw', async () => {
+    expect((await run(['customer', 'revoke-consent', 'anna'])).data).toEqual({ revoked: 0 });
+    expect((await table('customer', 'revoke-consent', 'anna')).said).toBe('Consents revoked: 0.\n');
+  });
+});
+
+describe('psd2 sandbox env', () => {
+  const registered = () => sandbox.registration;
+
+  it('has the variables of a profile for the first door, and as lines for a shell', async () => {
+    const { authorizationCode, clientCredentials } = registered().applications;
+    const { data } = await run(['env']);
+    expect(data).toEqual({
+      ...{ PSD2_BASE_URL: sandbox.baseUrl, PSD2_ENVIRONMENT: 'sandbox' },
+      ...{ PSD2_CLIENT_ID: authorizationCode.clientId, PSD2_CLIENT_SECRET: authorizationCode.clientSecret },
+      PSD2_APP_NAME: authorizationCode.applicationName,
+      PSD2_CC_CLIENT_ID: clientCredentials.clientId,
+      PSD2_CC_CLIENT_SECRET: clientCredentials.clientSecret,
+      PSD2_CC_APP_NAME: clientCredentials.applicationName,
+      ...{ PSD2_QWAC_CERT: registered().qwacCertFile, PSD2_QWAC_KEY: registered().qwacKeyFile },
+      ...{ PSD2_QSEAL_CERT: registered().qsealCertFile, PSD2_QSEAL_KEY: registered().qsealKeyFile },
+      ...{ PSD2_CA: registered().caFile, PSD2_BANK_SIGNING_CERT: registered().bankSigningCertFile },
+    });
+    const lines = (await table('env')).printed.split('\n');
+    expect(lines).toContain(`export PSD2_BASE_URL=${sandbox.baseUrl}`);
+    expect(lines.filter((line) => line !== '' && !/^export PSD2_[A-Z_]+=./.test(line))).toEqual([]);
+  });
+
+  it('has those of the second door', async () => {
+    const { data } = await run(['env', '--interface', 'nextgenpsd2']);
+    expect(data).toMatchObject({
+      PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`,
+      PSD2_BANK: expect.any(String),
+    });
+    expect(data).not.toHaveProperty('PSD2_CLIENT_ID');
+    expect(data).not.toHaveProperty('PSD2_BANK_SIGNING_CERT');
+  });
+});
+
+describe('psd2 sandbox start', () => {
+  it('refuses a second one beside one that runs', async () => {
+    expect(await failureOf(run(['start', '--detach']))).toMatchObject({
+      ...{ code: 'sandbox', message: `The sandbox is already running at ${sandbox.baseUrl}` },
+      ...{ hint: 'Use that one, or stop it with:', next: [['sandbox', 'stop']] },
+    });
+  });
+
+  it.each<[string[], string]>([
+    [['--port', '65536'], '--port "65536" is not a port from 0 to 65535'],
+    [['--port', ''], '--port "" is not a port from 0 to 65535'],
+    [['--port', '6000'], '--port 6000 is a port that browsers and fetch refuse to open'],
+    [['--roles', 'AISP,boss'], 'Unknown role "boss"'],
+    [['--roles', ''], 'Unknown role ""'],
+    [['--token-ttl', '0'], '--token-ttl "0" is not a whole number from 1'],
+    [['--rate-limit', '0'], '--rate-limit "0" is not a whole number from 1'],
+    [['--daily-limit', 'many'], '--daily-limit "many" is not a whole number from 1'],
+    [['--customers', '1000000'], '--customers "1000000" is not a whole number from 1 to 999999'],
+    [['--transactions', '0'], '--transactions "0" is not a whole number from 1 to 10000000'],
+    [['--page-size', '10001'], '--page-size "10001" is not a whole number from 1 to 10000'],
+    [['--variation', 'odd'], 'Unknown variation "odd"'],
+  ])('%j starts nothing', async (words, message) => {
+    expect(await failureOf(run(['start', ...words]))).toMatchObject({ code: 'usage', exitCode: 2, message });
+  });
+});
