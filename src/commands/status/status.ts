@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { notifyOfUnknown } from '../flow/notify-unknown.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
-import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { linesAs, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { itemsOf } from './attention.ts';
 import { type Item, item } from './item.ts';
 
@@ -68,7 +68,7 @@ async function showStatus(context: Context): Promise<void> {
     { title: 'Interface', value: (each) => each.interface },
     { title: 'Store', value: () => store.place.replace(/^in /, '') },
     { title: 'Customers', value: ({ customers: count }) => String(count) },
-    ...attentionColumns(writeItems(attention, terminal.writeTime), context.stdoutIsTerminal),
+    ...linesAs('Attention', writeItems(attention, terminal.writeTime), context.stdoutIsTerminal),
   ];
   output.record(found, columns, shape);
   if (attention.length === 0) return;
@@ -88,11 +88,6 @@ async function warnOfElsewhere(context: Context): Promise<void> {
   const elsewhere = await describeElsewhere(store);
   if (elsewhere === undefined) return;
   context.terminal.warn(`${elsewhere}. If the same bank has a new address, psd2 auth move takes them along.`);
-}
-
-/** On a terminal the items stand below each other. In a pipe each has a line of its own, so that `grep` and mail can use it. */
-function attentionColumns(lines: readonly string[], onTerminal: boolean): Column<Status>[] {
-  return lines.map((line, at) => ({ title: onTerminal && at > 0 ? '' : 'Attention', value: () => line }));
 }
 
 /** At least one line. */

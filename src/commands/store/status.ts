@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { StoreStatus } from '../../store/ports/store.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { linesAs, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 
 /** What the store contains, and which workers use it. */
 const storeStatus = () =>
@@ -58,6 +58,7 @@ export const status = bareVerb(
 );
 
 async function showStatus(context: Context): Promise<void> {
+  const { stdoutIsTerminal } = context;
   const store = await context.wholeStore();
   const found = { ...(await store.status()), source: store.source };
   context.output.record(
@@ -68,12 +69,8 @@ async function showStatus(context: Context): Promise<void> {
       { title: 'Set by', value: ({ source }) => SOURCES[source] },
       { title: 'Schema', value: ({ schema }) => schema && writeSchema(schema) },
       { title: 'Size', value: ({ bytes }) => writeBytes(bytes) },
-      { title: 'Profiles', value: ({ profiles }) => profiles.map(writeProfile).join('\n') },
-      {
-        title: 'At work',
-        value: ({ claims }) =>
-          claims.map(({ kind, name, worker }) => `${kind} ${name}: ${worker}`).join('\n'),
-      },
+      ...linesAs('Profiles', found.profiles.map(writeProfile), stdoutIsTerminal),
+      ...linesAs('At work', found.claims.map(writeClaim), stdoutIsTerminal),
     ],
     storeStatus,
   );
@@ -96,6 +93,10 @@ function writeProfile({ profile, customers, flows, batches }: StoreStatus['profi
   const known = `${profile}: ${customers} ${customers === 1 ? 'customer' : 'customers'}`;
   const stored = batches === 0 ? [] : [`${batches} ${batches === 1 ? 'batch' : 'batches'}`];
   return [known, ...counts, ...stored].join(', ');
+}
+
+function writeClaim({ kind, name, worker }: StoreStatus['claims'][number]): string {
+  return `${kind} ${name}: ${worker}`;
 }
 
 function writeBytes(bytes: number): string {

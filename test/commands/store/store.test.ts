@@ -7,6 +7,7 @@ import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-03-01T10:00:00.000Z';
@@ -158,5 +159,108 @@ describe('psd2 store status', () => {
     const { data, error } = await run(['status'], {}, storeFolder(path, new AbortController().signal));
     expect([error, data.profiles]).toEqual([null, []]);
     mkdirSync(path, { recursive: true });
+  });
+
+  it('a person reads each profile on a line of its own, at a terminal and in a pipe', async () => {
+    await storeTransfer(folder, 'one');
+    await storeTransfer(folder, 'two');
+    await storeLogin(openCommand(folder, NOW).context, '1000001');
+    const { context } = openCommand(folder, NOW);
+    await context.profiles.write('bank', { baseUrl: 'https://bank.example/' });
+    const bank = openCommand(folder, NOW, { globals: { profile: 'bank' } }).context;
+    for (const customer of ['1000001', '1000002']) await storeLogin(bank, customer);
+    const piped = openCommand(folder, NOW, { format: 'table' });
+    await runIn(piped.context, 'store', 'status');
+    const size = expect.stringMatching(/^[\d.]+ kB$/);
+    expect(
+      piped
+        .printed()
+        .split('\n')
+        .map((line) => line.split('\t')),
+    ).toEqual([
+      ['Store', 'files'],
+      ['Place', folder.root],
+      ['Set by', 'default'],
+      ['Schema', ''],
+      ['Size', size],
+      ['Profiles', 'bank: 2 customers'],
+      ['Profiles', 'env: 1 customer, 2 transfer created'],
+      ['At work', ''],
+      [''],
+    ]);
+    const drawn = openCommand(folder, NOW, { format: 'table', columns: 100 });
+    await runIn(drawn.context, 'store', 'status');
+    expect(drawn.printed().trimEnd().split('\n').slice(-2)).toEqual([
+      'Profiles  bank: 2 customers',
+      '          env: 1 customer, 2 transfer created',
+    ]);
+  });
+});
+
+describe('psd2 store rekey as a person reads it', () => {
+  const OLD = { PSD2_CONFIG_PASSPHRASE: 'old' };
+  const protect = async () => {
+    const { context } = openCommand(folder, NOW, { env: OLD });
+    await storeLogin(context, '1000001');
+    await runIn(openCommand(folder, NOW, { env: OLD }).context, 'profile', 'protect', 'env', '--passphrase');
+  };
+  const rekey = async (words: string[], how: Parameters<typeof openCommand>[2]) => {
+    const command = openCommand(folder, NOW, how);
+    await runIn(command.context, 'store', 'rekey', ...words);
+    return { printed: command.printed(), said: command.said() };
+  };
+  const asking = (...answers: string[]) => {
+    const questions: string[] = [];
+    const askSecret = async (question: string) => {
+      questions.push(question);
+      return answers.shift() ?? '';
+    };
+    return { questions, how: { env: OLD, format: 'table', operator: { askSecret } } as const };
+  };
+
+  it('--keep-old lets both open the keys, and the next one only the new', async () => {
+    await protect();
+    const { questions, how } = asking('new', 'new', 'new', 'new');
+    expect(await rekey(['--keep-old'], how)).toEqual({
+      printed: '',
+      said: 'Both passphrases open env. Give all workers the new one, then run this again without --keep-old.\n',
+    });
+    expect((await rekey([], how)).said).toBe('Only the new passphrase opens env.\n');
+    expect(questions).toEqual([
+      ...['New passphrase', 'Repeat the new passphrase', 'New passphrase', 'Repeat the new passphrase'],
+    ]);
+  });
+
+  it('prints where the new passphrase works', async () => {
+    await protect();
+    const env = { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: 'new' };
+    const { printed } = await rekey([], { env });
+    expect(JSON.parse(printed)).toEqual({ place: folder.root, profiles: ['env'], oldWorks: false });
+  });
+
+  it.each([
+    [['one', 'two'], 'The two passphrases are different'],
+    [[''], 'The passphrase is empty'],
+  ])('%j is no new passphrase', async (answers, message) => {
+    await protect();
+    expect(await failureOf(rekey([], asking(...answers).how))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message, hint: 'Nothing was changed.' },
+    });
+  });
+
+  it('without a terminal and a new passphrase says how to give it', async () => {
+    expect(await failureOf(rekey([], { env: OLD }))).toEqual({
+      ...{ code: 'usage', exitCode: 2 },
+      message: 'The new passphrase is missing, and there is no terminal to ask for it',
+      hint: 'Nothing was changed. Set PSD2_NEW_CONFIG_PASSPHRASE for this command.',
+    });
+  });
+
+  it('with nothing to protect leads to the protection of the profile', async () => {
+    expect(await failureOf(rekey([], asking('new', 'new').how))).toEqual({
+      ...{ code: 'config', exitCode: 3, message: 'No passphrase protects anything here' },
+      hint: 'Nothing was changed. To protect a profile with a passphrase:',
+      next: [['profile', 'protect', 'env', '--passphrase']],
+    });
   });
 });
