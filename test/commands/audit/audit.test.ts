@@ -5,6 +5,7 @@ import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const MARCH = '2026-03-01T00:00:00.000Z';
@@ -128,5 +129,52 @@ describe('psd2 audit', () => {
   ])('refuses %j as an operator', async (operator, message) => {
     const { context } = openCommand(folder, MAY, { env: { PSD2_OPERATOR: operator } });
     await expect(context.store()).rejects.toMatchObject({ code: 'usage', message });
+  });
+
+  it('a person reads one line for each, and at a terminal titles', async () => {
+    const how = { format: 'table', env: { PSD2_OPERATOR: 'ada' } } as const;
+    const piped = openCommand(folder, MAY, how);
+    await runIn(piped.context, 'audit');
+    const rows = piped.printed().trimEnd().split('\n');
+    expect(rows).toHaveLength(3);
+    expect(rows[0]?.split('\t')).toEqual(expect.arrayContaining([MARCH, 'logged-in', 'ada', '1000001']));
+    const drawn = openCommand(folder, MAY, { ...how, columns: 250 });
+    await runIn(drawn.context, 'audit');
+    const [titles = ''] = drawn.printed().split('\n');
+    expect(titles).toMatch(/^TIME /);
+    const none = openCommand(folder, MAY, how);
+    await runIn(none.context, 'audit', '--flow', 'none');
+    expect([none.printed(), none.said()]).toEqual(['', 'No line of the audit log matches.\n']);
+  });
+
+  it('--verify tells a person how many lines are whole, and an empty log is one', async () => {
+    const verify = async (where: StoreFolder) => {
+      const command = openCommand(where, MAY, { format: 'table' });
+      await runIn(command.context, 'audit', '--verify');
+      return [command.said(), command.printed()];
+    };
+    expect(await verify(folder)).toEqual([
+      'No line of 3 was removed or changed. SHA-256 of the last one:\n',
+      expect.stringMatching(/^\t[0-9a-f]{64}\n$/),
+    ]);
+    expect(await verify(newConfigFolder(temporary))).toEqual(['The audit log is empty.\n', '\t\n']);
+  });
+
+  it('each wrong use says what to do, and a changed line what it means', async () => {
+    const failure = (...words: string[]) => failureOf(runIn(open().context, 'audit', ...words));
+    for (const words of [
+      ['--since', '1d'],
+      ['--flow', 'x'],
+    ])
+      expect(await failure('--verify', ...words)).toEqual({
+        ...{ code: 'usage', exitCode: 2, message: '--verify always checks all lines' },
+        hint: 'Leave out --since and --flow.',
+      });
+    writeFileSync(path(), `{}\n${readFileSync(path(), 'utf8')}`);
+    expect(await failure()).toEqual({
+      ...{ code: 'audit_changed', exitCode: 3 },
+      message: 'The audit log is not as psd2 wrote it: line 1 was changed',
+      hint: 'Find out who could write to the store, and compare the log with a backup. psd2 keeps appending to it.',
+    });
   });
 });

@@ -123,6 +123,7 @@ describe('what is not over', () => {
 
   it.each<[string, Reached, Parameters<typeof storeTransfer>[3]]>([
     ['settled', 'settled', {}],
+    ['cancelled', 'cancelled', {}],
     ['not instant, and executed', 'executed', { instant: false }],
     ['for later, and executed', 'executed', { futureDated: true }],
   ])('a transfer that is %s does not', async (_, reached, changes) => {
@@ -345,6 +346,46 @@ describe('what is forgotten', () => {
     const forgotten = await operator.json(proof, [...words, '--no-revoke'], { ...YES, env });
     expect(forgotten.atBank.tokens).toEqual([]);
     expect(forgotten.removed).toContainEqual({ name: 'tokens', count: 1 });
+  });
+
+  it('what an interrupted run has left is found by the pseudonym, and keeps it', async () => {
+    const { context } = operator.open();
+    const flow = await storeTransfer(context, ANNA, 'settled');
+    const { personal } = await context.store();
+    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
+    const account = await personal.pseudonymOf(ANNA, ACCOUNT);
+    await personal.rewriteFlow(flow, (event) =>
+      JSON.parse(JSON.stringify(event).replaceAll(ANNA, pseudonym).replaceAll(ACCOUNT, account)),
+    );
+    const document = await operator.json(z.looseObject({ accounts: z.array(z.string()) }), [
+      ...['customer', 'export', ANNA],
+    ]);
+    expect(document.accounts).toEqual([ACCOUNT]);
+    const found = await forgetAnna();
+    expect(found).toMatchObject({ pseudonym, pseudonymised: { flows: [flow] } });
+    const { flows } = await operator.open().context.store();
+    expect((await flows.find('transfer', flow)).order).toMatchObject({
+      customerId: pseudonym,
+      from: account,
+    });
+  });
+
+  it('a line of a batch that a payment of the customer has paid is theirs, whatever the account', async () => {
+    const { context } = operator.open();
+    const other = '0000099999';
+    const [mine, theirs] = [
+      await storeTransfer(context, ANNA, 'settled', { reference: '1' }),
+      await storeTransfer(context, BRUNO, 'settled', { reference: '2' }),
+    ];
+    const batch = await addBatch(
+      operator,
+      `name,iban,amount,from\nAda,${PAYEE},1,${other}\nBob,${PAYEE},2,${ACCOUNT}\n`,
+    );
+    const { batches } = await context.store();
+    await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow: mine }));
+    await batches.change(batch, () => ({ type: 'line-begun', line: 2, flow: theirs }));
+    expect((await forgetAnna()).pseudonymised).toMatchObject({ flows: [mine], batches: [batch] });
+    expect(await linesOf(batch)).toMatchObject([{ from: other }, { from: ACCOUNT, name: 'Bob' }]);
   });
 
   it('a customer with a consent alone has its journal under a pseudonym', async () => {

@@ -10,7 +10,7 @@ import type { OperatorHere } from '../operator.ts';
 const SENT = { requestId: 'q', digest: null };
 
 /** How far a stored transfer has come. */
-export type Reached = 'created' | 'executed' | 'settled' | 'failed' | 'unknown';
+export type Reached = 'created' | 'cancelled' | 'executed' | 'settled' | 'failed' | 'unknown';
 
 /** Stores a transfer of a customer. @returns its local id */
 export async function storeTransfer(
@@ -23,7 +23,8 @@ export async function storeTransfer(
   const order = transferOrder({ customerId, ...changes });
   return flows.begin('transfer', { transactionId: context.world.newId(), order }, async (open) => {
     const { flow } = open.current;
-    if (reached === 'created') return flow;
+    if (reached === 'cancelled') await open.record({ type: 'cancelled' });
+    if (reached === 'created' || reached === 'cancelled') return flow;
     await open.record({ type: 'verify-sent', ...SENT });
     await open.record({ ...VERIFIED, resourceId: flow });
     await open.record({ type: 'accepted' });
