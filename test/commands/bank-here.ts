@@ -91,10 +91,11 @@ export class BankHere {
 
   constructor(options: Options = {}) {
     this.#options = options;
-    const { lacks = [], bulk } = options;
+    const { lacks = [], bulk, hasBaskets = false } = options;
+    const lacksAny = [...lacks, ...(hasBaskets ? [] : ['signing baskets'])];
     this.interface = {
       name: 'here',
-      has: new Set(ALL.filter((each) => !lacks.includes(each))),
+      has: new Set(ALL.filter((each) => !lacksAny.includes(each))),
       ...(bulk && { bulk: { ...bulk, takes: ({ instant }) => !instant } }),
       probes: 'authorize',
       customers: 'named by the bank',
