@@ -1,0 +1,703 @@
+import { describe, expect, it } from 'vitest';
+import type { BankCall } from '../../../../src/bank/call/call.ts';
+import { accountsOf } from '../../../../src/bank/interfaces/nextgenpsd2/accounts.ts';
+import { nextOfPage } from '../../../../src/bank/interfaces/nextgenpsd2/wire/accounts.ts';
+import type { Transaction, TransactionPage, TransactionQuery } from '../../../../src/bank/ports/bank.ts';
+import type { ConsentSource, Read } from '../../../../src/bank/ports/call.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { parseDate } from '../../../../src/domain/calendar.ts';
+import { TRANSACTION_ID } from './client.ts';
+import { failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID } from './scripted.ts';
+
+// Each reading: what psd2 asks the bank, and what it makes of the answers, without a connection.
+
+type Settings = NonNullable<BankFile['accounts']>;
+const IBAN = 'DE89370400440532013000';
+const ID = 'a1';
+const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
+const date = (day: string) => parseDate('--from', day);
+
+interface Consent {
+  cards?: 'none';
+  reads?: ('accounts' | 'balances' | 'transactions')[];
+}
+
+function opened(answers: Scripted[], accounts: Settings = {}, consent: Consent | null = {}) {
+  const asked: Read[] = [];
+  const listed: unknown[] = [];
+  const consents: ConsentSource = {
+    async for(what) {
+      asked.push(what);
+      return { consentId: 'c1', reads: ['accounts', 'balances', 'transactions'], ...consent };
+    },
+    listed: async (...what) => void listed.push(what),
+  };
+  const script = scriptedCalls(answers, { accounts }, consent === null ? undefined : consents);
+  return { ...script, accounts: accountsOf(script.calls), asked, listed };
+}
+
+/** A reading as psd2 sends it. */
+const reading = (path: string, reads: Read): BankCall => ({
+  ...{ method: 'GET', path, facts: { reads, needsConsent: true, login: false } },
+  ...{ transactionId: TRANSACTION_ID, headers: { 'consent-id': 'c1' } },
+});
+const LIST = reading('/v1/accounts', 'list');
+const CARDS = reading('/v1/card-accounts', 'list');
+const refused = (code: string, status: number) =>
+  said({ tppMessages: [{ category: 'ERROR', code, text: 'No' }] }, status);
+
+describe('what the bank file says of readings', () => {
+  it.each<[Settings, object]>([
+    [{}, {}],
+    [{ bookingStatuses: ['booked'] }, { lacksPending: true }],
+    [{ bookingStatuses: ['booked', 'both'] }, {}],
+    [{ delta: 'entryReferenceFrom' }, { readsOn: true }],
+  ])('%j', (settings, expected) => {
+    const { lacksPending, readsOn, identifiesRows, isId } = opened([], settings).accounts;
+    expect({ lacksPending, readsOn, identifiesRows }).toEqual({ identifiesRows: true, ...expected });
+    expect([isId?.('a1'), isId?.('a b')]).toEqual([true, false]);
+  });
+
+  it('the first day is as far back as the history of the bank', () => {
+    expect(opened([], { historyDays: 30 }).accounts.earliestDay?.()).toBe('2026-10-22');
+  });
+
+  it('there are no documents, and no data of the customer', async () => {
+    const { accounts } = opened([]);
+    const target = { customerId: 'shop', productId: ID };
+    const document = { ...target, from: undefined, to: undefined, transactionId: TRANSACTION_ID };
+    expect(await failureOf((async () => accounts.document(document, 'pdf'))())).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no documents of accounts",
+    });
+    expect(
+      await failureOf(accounts.details({ what: 'customer', customerId: 'shop' }, TRANSACTION_ID)),
+    ).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no data of the customer",
+    });
+  });
+
+  it('nothing is read without a consent', async () => {
+    expect(await failureOf(opened([], {}, null).accounts.list('shop', TRANSACTION_ID))).toEqual({
+      code: 'not_logged_in',
+      message: 'Readings need the consent of a customer',
+      next: [['consent', 'request']],
+    });
+  });
+});
+
+describe('the list of accounts', () => {
+  const account = (id: string, more: object = {}) => ({
+    ...{ accountId: id, productId: id, iban: null, currency: '', name: null, productCode: null },
+    ...{ productDescription: null, ...more },
+  });
+
+  it.each<[string, object, object]>([
+    ['its id', { resourceId: 'r1', iban: IBAN, bban: '0815' }, account('r1', { iban: IBAN })],
+    ['its IBAN', { iban: IBAN, bban: '0815' }, account(IBAN, { iban: IBAN })],
+    ['its BBAN', { bban: '0815', maskedPan: '5254**41' }, account('0815', { name: '5254**41' })],
+    [
+      'the number of its card',
+      { maskedPan: '5254**41', msisdn: '39' },
+      account('5254**41', { name: '5254**41' }),
+    ],
+    ['its phone', { msisdn: '39' }, account('39')],
+    [
+      'all',
+      {
+        resourceId: 'r1',
+        currency: 'EUR',
+        name: 'Main',
+        displayName: 'Mine',
+        product: 'Giro',
+        cashAccountType: 'CACC',
+      },
+      account('r1', { currency: 'EUR', name: 'Mine', productCode: 'CACC', productDescription: 'Giro' }),
+    ],
+    ['a name', { resourceId: 'r1', name: 'Main', maskedPan: 'x*' }, account('r1', { name: 'Main' })],
+    ['many currencies', { resourceId: 'r1', currency: 'XXX' }, account('r1')],
+  ])('an account with %s', async (_, wire, expected) => {
+    const { accounts, sent, asked, listed } = opened([said({ accounts: [wire] })], {}, { cards: 'none' });
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([expected]);
+    expect(sent).toEqual([LIST]);
+    expect(asked).toEqual(['list', 'list']);
+    expect(listed).toEqual([['c1', [expected]]]);
+  });
+
+  it('an account that nothing names is none', async () => {
+    const { accounts } = opened([said({ accounts: [{ name: 'Main' }] })]);
+    expect(await failureOf(accounts.list('shop', TRANSACTION_ID))).toEqual({
+      code: 'bank_answer',
+      message:
+        "The bank's answer to GET /v1/accounts has no usable accounts.0: expected an account with an id",
+      ...{ httpStatus: 200, ...IDS },
+    });
+  });
+
+  it('has cards, and each only once', async () => {
+    const cardAccounts = [{ resourceId: 'r1' }, { resourceId: 'k1' }];
+    const script = opened([said({ accounts: [{ resourceId: 'r1' }] }), said({ cardAccounts })]);
+    expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1'), account('k1')]);
+    expect(script.sent).toEqual([LIST, CARDS]);
+    expect([...script.calls.cards]).toEqual(['r1', 'k1']);
+  });
+
+  it.each([
+    ...[{ status: 403 }, { status: 404 }, { status: 405 }, { status: 501 }],
+    ...[refused('CONSENT_INVALID', 401), refused('SERVICE_INVALID', 400)],
+  ])('has no cards if the bank says %j', async (answer) => {
+    const { accounts } = opened([said({ accounts: [{ resourceId: 'r1' }] }), answer]);
+    expect(await accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1')]);
+  });
+
+  it.each([{ status: 400 }, { status: 503 }, refused('CONSENT_EXPIRED', 401)])(
+    'is not whole if the bank says %j of the cards',
+    async (answer) => {
+      const { accounts } = opened([said({ accounts: [] }), answer]);
+      expect(await failureOf(accounts.list('shop', TRANSACTION_ID))).toMatchObject({
+        httpStatus: answer.status,
+      });
+    },
+  );
+});
+
+describe('the balance of an account', () => {
+  const money = (amount: string, currency = 'EUR') => ({ amount, currency });
+  const of = (balanceType: string, amount: string, more: object = {}) => ({
+    ...{ balanceType, balanceAmount: money(amount), ...more },
+  });
+  const NONE = { accountAvailability: null, accountAvailableCredit: null };
+  const typed = (type: string, amount: string, more: object = {}) => ({
+    ...{ type, amount, currency: 'EUR', date: null, at: null, ...more },
+  });
+  const SETTINGS: Settings = {
+    balances: { booked: ['closingBooked', 'expected'], available: ['interimAvailable'] },
+  };
+
+  it.each<[string, object[], object | undefined, object]>([
+    [
+      'the first type that the bank has',
+      [of('expected', '1'), of('closingBooked', '2'), of('interimAvailable', '3')],
+      undefined,
+      {
+        ...{ accountBalance: money('2'), availableBalance: money('3'), asOf: null },
+        balances: [typed('expected', '1'), typed('closingBooked', '2'), typed('interimAvailable', '3')],
+      },
+    ],
+    [
+      'the second type, if the first is missing',
+      [of('expected', '1'), of('other', '2')],
+      undefined,
+      {
+        ...{ accountBalance: money('1'), availableBalance: null, asOf: null },
+        balances: [typed('expected', '1'), typed('other', '2')],
+      },
+    ],
+    [
+      'the currency of the account',
+      [of('closingBooked', '1'), of('closingBooked', '2', { balanceAmount: money('2', 'USD') })],
+      { currency: 'USD' },
+      {
+        ...{ accountBalance: money('2', 'USD'), availableBalance: null, asOf: null },
+        balances: [typed('closingBooked', '1'), typed('closingBooked', '2', { currency: 'USD' })],
+      },
+    ],
+    [
+      'another currency, if there is none in that of the account',
+      [of('closingBooked', '1')],
+      { currency: 'USD' },
+      {
+        accountBalance: money('1'),
+        availableBalance: null,
+        asOf: null,
+        balances: [typed('closingBooked', '1')],
+      },
+    ],
+    [
+      'the time of the balance',
+      [of('closingBooked', '1', { lastChangeDateTime: '2026-11-20T10:00:00Z', referenceDate: '2026-11-19' })],
+      undefined,
+      {
+        ...{ accountBalance: money('1'), availableBalance: null, asOf: '2026-11-20T10:00:00Z' },
+        balances: [typed('closingBooked', '1', { at: '2026-11-20T10:00:00Z', date: '2026-11-19' })],
+      },
+    ],
+    [
+      'the day of what is available',
+      [of('interimAvailable', '1', { referenceDate: '2026-11-19', lastChangeDateTime: 'yesterday' })],
+      undefined,
+      {
+        ...{ accountBalance: null, availableBalance: money('1'), asOf: '2026-11-19' },
+        balances: [typed('interimAvailable', '1', { date: '2026-11-19' })],
+      },
+    ],
+    [
+      'a balance without a type, and an odd day',
+      [{ balanceAmount: money('1'), referenceDate: 'today' }],
+      undefined,
+      { accountBalance: null, availableBalance: null, asOf: null, balances: [typed('', '1')] },
+    ],
+  ])('%s', async (_, balances, account, expected) => {
+    const { accounts, sent, asked } = opened([said({ balances, ...(account && { account }) })], SETTINGS);
+    expect(await accounts.balance('shop', ID, TRANSACTION_ID)).toEqual({
+      ...{ accountId: 'a1', productId: 'a1', ...NONE, ...expected },
+    });
+    expect(sent).toEqual([reading('/v1/accounts/a1/balances', { account: 'a1', of: 'balances' })]);
+    expect(asked).toEqual([{ account: 'a1', of: 'balances' }]);
+  });
+
+  it.each([{ status: 404 }, refused('RESOURCE_UNKNOWN', 403)])(
+    'may be that of a card, at its own path: %j',
+    async (unknown) => {
+      const balances = said({ balances: [of('closingBooked', '1')] });
+      const { accounts, sent } = opened([unknown, balances, balances]);
+      for (let times = 0; times < 2; times += 1)
+        expect(await accounts.balance('shop', ID, TRANSACTION_ID)).toMatchObject({
+          accountBalance: money('1'),
+        });
+      expect(sent.map(({ path }) => path)).toEqual([
+        ...['/v1/accounts/a1/balances', '/v1/card-accounts/a1/balances', '/v1/card-accounts/a1/balances'],
+      ]);
+    },
+  );
+
+  it('that is neither has the error of the account', async () => {
+    const { accounts, calls } = opened([refused('RESOURCE_UNKNOWN', 404), { status: 503 }]);
+    expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({
+      bankCode: 'RESOURCE_UNKNOWN',
+    });
+    expect(calls.cards.size).toBe(0);
+  });
+
+  it('is not looked for among the cards after another failure', async () => {
+    const { accounts, sent } = opened([{ status: 403 }]);
+    expect(await failureOf(accounts.balance('shop', ID, TRANSACTION_ID))).toMatchObject({
+      code: 'forbidden',
+    });
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('the details of an account', () => {
+  const PRODUCT = { what: 'product', customerId: 'shop', productId: ID } as const;
+  it.each<[Settings, Consent, string]>([
+    [{ withBalance: true }, {}, '/v1/accounts/a1?withBalance=true'],
+    [{ withBalance: false }, {}, '/v1/accounts/a1'],
+    [{ withBalance: true }, { reads: ['accounts'] }, '/v1/accounts/a1'],
+  ])('with %j and %j', async (settings, consent, path) => {
+    const { accounts, sent } = opened(
+      [said({ account: { resourceId: 'a1', own: { x: 1 } } })],
+      settings,
+      consent,
+    );
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({ resourceId: 'a1', own: { x: 1 } });
+    expect(sent).toEqual([reading(path, { account: 'a1' })]);
+  });
+
+  it('of a card are at its own path, without its balance', async () => {
+    const { accounts, sent } = opened([{ status: 404 }, said({ cardAccount: { resourceId: 'a1' } })], {
+      withBalance: true,
+    });
+    expect(await accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({ resourceId: 'a1' });
+    expect(sent[1]).toEqual(reading('/v1/card-accounts/a1', { account: 'a1' }));
+  });
+
+  it('that the bank gives in another form are shown without it', async () => {
+    expect(await opened([said({ other: 1 })]).accounts.details(PRODUCT, TRANSACTION_ID)).toEqual({});
+  });
+
+  it('of all accounts are the list as the bank has it', async () => {
+    const { accounts, sent } = opened([said({ accounts: [{ resourceId: 'a1' }] })]);
+    const all = { what: 'products', customerId: 'shop' } as const;
+    expect(await accounts.details(all, TRANSACTION_ID)).toMatchObject({ accounts: [{ resourceId: 'a1' }] });
+    expect(sent).toEqual([LIST]);
+  });
+});
+
+const QUERY: TransactionQuery = {
+  ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined, status: undefined },
+  transactionId: TRANSACTION_ID,
+};
+const AT = '/v1/accounts/a1/transactions';
+const row = (id: string, more: object = {}) => ({
+  ...{ transactionId: id, transactionAmount: { amount: '-1.00', currency: 'EUR' }, ...more },
+});
+const page = (booked: object[] | undefined, more: object = {}, headers: Record<string, string> = {}) =>
+  said({ transactions: { ...(booked && { booked }), ...more } }, 200, headers);
+const next = (href: string) => ({ _links: { next: { href } } });
+
+async function pagesOf(script: ReturnType<typeof opened>, query: Partial<TransactionQuery> = {}) {
+  const pages: TransactionPage[] = [];
+  for await (const each of script.accounts.pages({ ...QUERY, ...query })) pages.push(each);
+  return pages;
+}
+const read = (answers: Scripted[], settings: Settings = {}, query: Partial<TransactionQuery> = {}) =>
+  pagesOf(opened(answers, settings), query);
+const idsOf = (pages: TransactionPage[]) =>
+  pages.map(({ booked, pending }) =>
+    [...(booked?.rows ?? []), ...(pending?.rows ?? [])].map(({ transactionId }) => transactionId).join(),
+  );
+
+describe('the transactions of an account', () => {
+  const asked = async (settings: Settings, query: Partial<TransactionQuery>) => {
+    const script = opened([page([]), page([])], settings);
+    await pagesOf(script, query);
+    return script.sent.map(({ path }) => path.replace(`${AT}?`, ''));
+  };
+  const SINCE = 'dateFrom=2026-08-23';
+  it.each<[Settings, Partial<TransactionQuery>, string[]]>([
+    [{}, {}, [`bookingStatus=both&${SINCE}`]],
+    [{}, { status: 'booked' }, [`bookingStatus=booked&${SINCE}`]],
+    [
+      {},
+      { from: date('2026-11-01'), to: date('2026-11-02') },
+      ['bookingStatus=both&dateFrom=2026-11-01&dateTo=2026-11-02'],
+    ],
+    [{}, { from: date('2026-08-23') }, [`bookingStatus=both&${SINCE}`]],
+    [{}, { from: date('2026-08-22') }, [`bookingStatus=both&${SINCE}`]],
+    [{}, { to: date('2026-08-23') }, [`bookingStatus=both&${SINCE}&dateTo=2026-08-23`]],
+    [{}, { to: date('2026-08-22') }, []],
+    [
+      { bookingStatuses: ['booked', 'pending'] },
+      {},
+      [`bookingStatus=booked&${SINCE}`, `bookingStatus=pending&${SINCE}`],
+    ],
+    [{ bookingStatuses: ['pending'] }, {}, [`bookingStatus=pending&${SINCE}`]],
+    [{ bookingStatuses: ['both'] }, { status: 'pending' }, [`bookingStatus=both&${SINCE}`]],
+    [{ bookingStatuses: ['booked'] }, { status: 'pending' }, []],
+    [{}, { after: 'e1' }, [`bookingStatus=both&${SINCE}`]],
+    [{ delta: 'entryReferenceFrom' }, { after: 'e 1' }, ['bookingStatus=both&entryReferenceFrom=e+1']],
+    [
+      { delta: 'entryReferenceFrom', bookingStatuses: ['booked', 'pending'] },
+      { after: 'e1' },
+      ['bookingStatus=booked&entryReferenceFrom=e1', `bookingStatus=pending&${SINCE}`],
+    ],
+    [{ paging: 'page-index' }, {}, [`bookingStatus=both&${SINCE}&pageIndex=0&itemsPerPage=100`]],
+  ])('are asked for: %j %j', async (settings, query, paths) => {
+    expect(await asked(settings, query)).toEqual(paths);
+  });
+
+  it('are one reading, with the consent for transactions', async () => {
+    const script = opened([page([row('t1')], next('?page=2')), page([row('t2')])]);
+    expect(idsOf(await pagesOf(script))).toEqual(['t1', 't2']);
+    const reads = { account: 'a1', of: 'transactions' } as const;
+    expect(script.sent).toEqual([
+      reading(`${AT}?bookingStatus=both&${SINCE}`, reads),
+      reading(`${AT}?page=2`, reads),
+    ]);
+    expect(script.asked).toEqual([reads]);
+  });
+
+  it.each<[Partial<TransactionQuery>, object]>([
+    [
+      {},
+      {
+        booked: { rows: [], total: null, hasMore: false },
+        pending: { rows: [], total: null, hasMore: false },
+      },
+    ],
+    [{ status: 'booked' }, { booked: { rows: [], total: null, hasMore: false } }],
+  ])('before the history of the bank are none: %j', async (query, expected) => {
+    expect(await read([], {}, { to: date('2020-01-01'), ...query })).toEqual([expected]);
+  });
+
+  it('are numbered through both lists and all pages', async () => {
+    const pages = await read([
+      page([row('b1'), row('b2')], { pending: [row('p1')], ...next('?page=2') }),
+      page(undefined, { pending: [row('p2')] }),
+    ]);
+    const numbered = (rows: readonly Transaction[] = []) =>
+      rows.map(({ transactionId, index, status }) => [transactionId, index, status]);
+    expect(pages.map(({ booked, pending }) => [numbered(booked?.rows), numbered(pending?.rows)])).toEqual([
+      [
+        [
+          ['b1', '1', 'booked'],
+          ['b2', '2', 'booked'],
+        ],
+        [['p1', '3', 'pending']],
+      ],
+      [[], [['p2', '4', 'pending']]],
+    ]);
+    expect(pages.map(({ booked }) => booked?.hasMore)).toEqual([true, false]);
+  });
+
+  it.each<[string, object, string, object]>([
+    ['has none', {}, "The bank's answer to the transactions of a1 has none", {}],
+    ['has no list', { transactions: {} }, "The bank's answer to the transactions of a1 has none", {}],
+    [
+      'is a download',
+      { _links: { download: '/v1/d' } },
+      'The bank gives the transactions of a1 only as a document to download',
+      { hint: 'Narrow the range with --from and --to.' },
+    ],
+    [
+      'has a download in it',
+      { transactions: { _links: { download: { href: '/v1/d' } } } },
+      'The bank gives the transactions of a1 only as a document to download',
+      { hint: 'Narrow the range with --from and --to.' },
+    ],
+  ])('are unknown if the answer %s', async (_, answer, message, more) => {
+    expect(await failureOf(read([said(answer)]))).toEqual({
+      ...{ code: 'bank_answer', message, transactionId: TRANSACTION_ID, ...more },
+    });
+  });
+
+  it('may be pending ones alone, and none of them', async () => {
+    expect(await read([said({ transactions: {} })], {}, { status: 'pending' })).toEqual([
+      { pending: { rows: [], total: null, hasMore: false } },
+    ]);
+  });
+
+  it('of a card are in its own list, at its own path', async () => {
+    const script = opened([
+      { status: 404 },
+      said({ cardTransactions: { booked: [row('k1', { transactionId: null, cardTransactionId: 'k1' })] } }),
+    ]);
+    expect(idsOf(await pagesOf(script))).toEqual(['k1']);
+    expect(script.sent[1]?.path).toBe(`/v1/card-accounts/a1/transactions?bookingStatus=both&${SINCE}`);
+  });
+});
+
+describe('a row of transactions', () => {
+  const ROW = {
+    ...{ index: '1', status: 'booked', bookingDate: null, valueDate: null, amount: '-1.00', currency: 'EUR' },
+    ...{ description: '', details: '', code: null, transferReference: null, feeCharge: null },
+    ...{ transactionId: 't1', entryReference: null, endToEndId: null, counterpartyName: null },
+    ...{ counterpartyIban: null, remittance: null, bankTransactionCode: null },
+  };
+  const received = { transactionAmount: { amount: '1.00', currency: 'EUR' } };
+  const both = { creditorName: 'Shop', debtorName: 'Me' };
+  const named = (counterpartyName: string) => ({ counterpartyName, description: counterpartyName });
+  const remitted = (remittance: string) => ({ remittance, description: remittance });
+
+  it.each<[string, object, object]>([
+    ['nothing', {}, {}],
+    [
+      'days',
+      { bookingDate: '2026-11-01', valueDate: '2026-11-02' },
+      { bookingDate: '2026-11-01', valueDate: '2026-11-02' },
+    ],
+    ['the day of a card', { transactionDate: '2026-11-03' }, { valueDate: '2026-11-03' }],
+    ['both days', { valueDate: '2026-11-02', transactionDate: '2026-11-03' }, { valueDate: '2026-11-02' }],
+    ['an odd day of a card', { transactionDate: 20261103 }, {}],
+    ['what was paid', both, named('Shop')],
+    ['what was received', { ...both, ...received }, { ...named('Me'), amount: '1.00' }],
+    ['one side alone', { debtorName: 'Me' }, named('Me')],
+    ['an IBAN alone', { creditorAccount: { iban: IBAN }, debtorName: 'Me' }, { counterpartyIban: IBAN }],
+    ['an account without an IBAN', { creditorAccount: { bban: '1' }, debtorName: 'Me' }, named('Me')],
+    ['an account that is a text', { creditorAccount: IBAN }, {}],
+    [
+      'a name and a text',
+      { creditorName: 'Shop', remittanceInformationUnstructured: 'Rent' },
+      { ...named('Shop'), details: 'Rent', remittance: 'Rent' },
+    ],
+    ['a text alone', { remittanceInformationUnstructured: 'Rent' }, remitted('Rent')],
+    [
+      'a text like the name',
+      { creditorName: 'Shop', remittanceInformationUnstructured: 'Shop' },
+      { ...named('Shop'), remittance: 'Shop' },
+    ],
+    ['further information', { additionalInformation: 'Fee' }, { description: 'Fee' }],
+    [
+      'further information and a text',
+      { additionalInformation: 'Fee', remittanceInformationUnstructured: 'Rent' },
+      { description: 'Fee', details: 'Rent', remittance: 'Rent' },
+    ],
+    [
+      'lines',
+      { remittanceInformationUnstructuredArray: ['One', ' ', 2, null, { reference: 'R' }, {}] },
+      remitted('One 2 R'),
+    ],
+    ['a reference', { remittanceInformationStructured: { reference: 'RF18' } }, remitted('RF18')],
+    [
+      'references',
+      { remittanceInformationStructuredArray: [{ reference: 'A' }, { reference: 'B' }] },
+      remitted('A B'),
+    ],
+    ['details of a card', { transactionDetails: 'Bar' }, remitted('Bar')],
+    [
+      'the first of all texts',
+      {
+        transactionDetails: 'E',
+        remittanceInformationStructured: 'C',
+        remittanceInformationUnstructuredArray: ['B'],
+      },
+      remitted('B'),
+    ],
+    [
+      'empty lines',
+      { remittanceInformationUnstructuredArray: ['', ' '], transactionDetails: 'E' },
+      remitted('E'),
+    ],
+    [
+      'a hundred lines',
+      { remittanceInformationUnstructuredArray: Array.from({ length: 101 }, () => 'x') },
+      remitted(Array.from({ length: 100 }, () => 'x').join(' ')),
+    ],
+    ['an end-to-end id', { endToEndId: 'INV-7' }, { endToEndId: 'INV-7', transferReference: 'INV-7' }],
+    ['no end-to-end id', { endToEndId: 'NOTPROVIDED' }, { endToEndId: 'NOTPROVIDED' }],
+    [
+      'codes',
+      { bankTransactionCode: 'PMNT', proprietaryBankTransactionCode: 'OWN' },
+      { code: 'OWN', bankTransactionCode: 'PMNT' },
+    ],
+    [
+      'the code of the standard',
+      { bankTransactionCode: 'PMNT' },
+      { code: 'PMNT', bankTransactionCode: 'PMNT' },
+    ],
+    ['an entry', { entryReference: 'e1' }, { entryReference: 'e1' }],
+    ['both ids', { cardTransactionId: 'k1' }, {}],
+  ])('with %s', async (_, more, expected) => {
+    const [first] = await read([page([row('t1', more)])]);
+    expect(first?.booked?.rows).toEqual([{ ...ROW, ...expected }]);
+  });
+});
+
+describe('the pages of transactions', () => {
+  const stuck = {
+    code: 'bank_answer',
+    message: "The bank's transaction pages of a1 do not advance",
+    hint: 'Narrow the range with --from and --to.',
+    transactionId: TRANSACTION_ID,
+  };
+  const NUMBERED: Settings = { paging: 'page-index' };
+  const COUNTED: Settings = { paging: { totalPagesHeader: 'X-Total-Pages', pageParameter: 'page' } };
+  const counted = (pages: string, ...rows: string[]) =>
+    page(
+      rows.map((id) => row(id)),
+      {},
+      { 'x-total-pages': pages },
+    );
+
+  it.each<[string, Settings, Scripted[], string[]]>([
+    [
+      'by link, to the last',
+      {},
+      [page([row('1')], next('?p=2')), page([row('2')], next('?p=3')), page([row('3')])],
+      ['1', '2', '3'],
+    ],
+    [
+      'by a link outside the list',
+      {},
+      [said({ transactions: { booked: [row('1')] }, ...next('?p=2') }), page([row('2')])],
+      ['1', '2'],
+    ],
+    [
+      'by number, to a shorter one',
+      NUMBERED,
+      [page([row('1'), row('2')]), page([row('3'), row('4')]), page([row('5')])],
+      ['1,2', '3,4', '5'],
+    ],
+    ['by number, to an empty one', NUMBERED, [page([row('1')]), page([])], ['1', '']],
+    ['by number, of which the first is empty', NUMBERED, [page([])], ['']],
+    [
+      'by link, at a bank that numbers them',
+      NUMBERED,
+      [page([row('1')], next('?p=2')), page([row('2')])],
+      ['1', '2'],
+    ],
+    ['by a count', COUNTED, [counted('2', '1'), counted(' 2 ', '2')], ['1', '2']],
+    ['by a count of one', COUNTED, [counted('1', '1')], ['1']],
+    ['by a count of none', COUNTED, [counted('0')], ['']],
+    ['without a count, if there are no rows', COUNTED, [page([])], ['']],
+    [
+      'one of which comes again',
+      {},
+      [page([row('1')], next('?p=2')), page([row('1')], next('?p=3')), page([row('2')])],
+      ['1', '1', '2'],
+    ],
+  ])('%s', async (_, settings, answers, ids) => {
+    const script = opened(answers, settings);
+    expect(idsOf(await pagesOf(script))).toEqual(ids);
+    expect(script.sent).toHaveLength(answers.length);
+  });
+
+  it('by number have the number in the query', async () => {
+    const script = opened([page([row('1')]), page([row('2')]), page([])], NUMBERED);
+    await pagesOf(script);
+    const asked = `${AT}?bookingStatus=both&dateFrom=2026-08-23`;
+    expect(script.sent.map(({ path }) => path)).toEqual(
+      [0, 1, 2].map((index) => `${asked}&pageIndex=${index}&itemsPerPage=100`),
+    );
+    const other = opened([counted('3', '1'), counted('3', '2'), counted('3', '3')], COUNTED);
+    await pagesOf(other);
+    expect(other.sent.map(({ path }) => path)).toEqual([asked, `${asked}&page=2`, `${asked}&page=3`]);
+  });
+
+  it.each<[string, Settings, Scripted[]]>([
+    ['lead back to the first', {}, [page([row('1')], next(`${AT}?bookingStatus=both&dateFrom=2026-08-23`))]],
+    ['lead back to one before', {}, [page([row('1')], next('?p=2')), page([row('2')], next('?p=2'))]],
+    ['repeat', {}, [1, 2, 3, 4].map((at) => page([row('1')], next(`?p=${at}`)))],
+    ['are the same, whatever the count', COUNTED, [counted('2', '1'), counted('2', '1')]],
+    ['are empty without end', {}, Array.from({ length: 101 }, (__, at) => page([], next(`?p=${at}`)))],
+  ])('that %s do not advance', async (_, settings, answers) => {
+    const script = opened(answers, settings);
+    expect(await failureOf(pagesOf(script))).toEqual(stuck);
+    expect(script.sent).toHaveLength(answers.length);
+  });
+
+  it('of which a hundred are empty go on', async () => {
+    const empty = Array.from({ length: 100 }, (_, at) => page([], next(`?p=${at}`)));
+    expect(await read([...empty, page([row('1')])])).toHaveLength(101);
+  });
+
+  it.each<[string, Scripted, string]>([
+    ['missing', page([row('1')]), 'has no header X-Total-Pages'],
+    ['not a number', counted('two', '1'), 'has a header X-Total-Pages that is not a number'],
+    ['too large', counted('1234567', '1'), 'has a header X-Total-Pages that is not a number'],
+    ['negative', counted('-1'), 'has a header X-Total-Pages that is not a number'],
+  ])('cannot be counted if the count is %s', async (_, answer, what) => {
+    expect(await failureOf(read([answer], COUNTED))).toEqual({
+      code: 'bank_answer',
+      message: `The bank's answer to the transactions of a1 ${what}`,
+      hint: 'accounts.paging of the bank file says that this header counts the pages.',
+      transactionId: TRANSACTION_ID,
+    });
+  });
+
+  it.each([
+    ['x-total-pages', '2'],
+    ['total-pages', '2'],
+    ['totalpages', '2'],
+  ])('are more than the bank links to if its header %s says %s', async (header, count) => {
+    expect(await failureOf(read([page([row('1')], {}, { [header]: count })]))).toEqual({
+      code: 'bank_answer',
+      message: 'The bank has more pages of transactions of a1 than it links to',
+      hint: `Its header ${header} counts them: set accounts.paging in the bank file.`,
+      transactionId: TRANSACTION_ID,
+    });
+  });
+
+  it.each([
+    ['x-total-pages', '1'],
+    ['x-total-pages', 'many'],
+    ['my-x-total-pages', '2'],
+    ['total-pages-of-all', '2'],
+  ])('are all of them if its header %s says %s', async (header, count) => {
+    expect(await read([page([row('1')], {}, { [header]: count })])).toHaveLength(1);
+  });
+
+  it('on another host are not read', async () => {
+    expect(await failureOf(read([page([row('1')], next('https://evil.example/x'))]))).toEqual({
+      code: 'bank_answer',
+      message: "The bank's link next leads to another host: evil.example",
+      hint: 'psd2 sends tokens and consents only to the host of the base URL.',
+      transactionId: TRANSACTION_ID,
+    });
+  });
+
+  it.each<[unknown, string | null]>([
+    [{ transactions: next('/a'), cardTransactions: next('/b'), ...next('/c') }, '/a'],
+    [{ cardTransactions: next('/b'), ...next('/c') }, '/b'],
+    [{ transactions: {}, _links: { next: '/c' } }, '/c'],
+    [{ transactions: 'none', ...next('/c') }, '/c'],
+    [{ _links: { next: { href: 7 } } }, null],
+    [{ _links: 'none' }, null],
+    [{}, null],
+    ['none', null],
+  ])('of any list are found: %j', (json, href) => {
+    expect(nextOfPage(json)).toBe(href);
+  });
+});

@@ -1,0 +1,438 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bulkOf, bulkTermsOf } from '../../../../src/bank/interfaces/nextgenpsd2/bulk.ts';
+import { initiationOf } from '../../../../src/bank/interfaces/nextgenpsd2/initiation.ts';
+import { assertAllOrdered, assertOrdered } from '../../../../src/bank/interfaces/nextgenpsd2/ordered.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { parseDate } from '../../../../src/domain/calendar.ts';
+import type { Initiation } from '../../../../src/domain/operation.ts';
+import { parsePaymentAmount } from '../../../../src/domain/order/payment-amount.ts';
+import { parseSepaText } from '../../../../src/domain/order/sepa-text.ts';
+import type { TransferOrder } from '../../../../src/domain/transfer.ts';
+import { withOpenssl } from '../../../certificates/openssl.ts';
+import { transferOrder } from '../../../domain/orders.ts';
+import { TRANSACTION_ID } from './client.ts';
+import { described, errorOf, failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+
+// The bytes of a bulk payment, and what psd2 makes of stored bytes that somebody has changed.
+
+type Payments = NonNullable<BankFile['payments']>;
+const BACK = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' };
+const NEW_ID = '01234567-89ab-4cde-8f01-23456789abcd';
+const ID = '0123456789ab4cde8f0123456789abcd';
+const IBAN = 'DE02100100109307118603';
+const PAYEE = 'IT60X0542811101000000123456';
+const SCT = ['sepa-credit-transfers'];
+const JSON_BULK: Payments = { products: { 'bulk-payments': SCT } };
+const LATER = { executionDate: parseDate('--date', '2026-11-25'), futureDated: true };
+const OTHER_THAN_ORDERED = {
+  code: 'config',
+  message: 'The stored payment is not the one that was ordered',
+  hint: 'Somebody may have changed the store. psd2 has sent nothing. Restore the store from a backup.',
+};
+
+const order = (reference: string | null, amount: string, more: Partial<TransferOrder> = {}) =>
+  transferOrder({
+    ...{ instant: false, type: null, reference, amount: parsePaymentAmount(amount) },
+    ...{ fromIban: IBAN, description: '', ...more },
+  });
+
+/** A certificate of an organisation. */
+const certificateOf = (subject: string) =>
+  withOpenssl((openssl) => {
+    const key = openssl.write('given.key', readFileSync('test/vectors/cavage-test-key.pem', 'utf8'));
+    openssl.run('req', '-x509', '-utf8', '-key', key, '-subj', subject, '-out', 'q.pem');
+    return new X509Certificate(readFileSync(`${openssl.folder}/q.pem`));
+  });
+const qwacCertificate = certificateOf('/C=IT/O=  Caffè & Söhne (Torino)  /CN=x');
+
+function bulkAt(payments: Payments, answers: Scripted[] = [], qwac = qwacCertificate) {
+  const script = scriptedCalls(answers, { payments });
+  const { settings } = script.calls;
+  const identity = {
+    ...settings,
+    applicationName: '',
+    signer: settings.identity.signer,
+    tppCertificate: 'none' as const,
+  };
+  const calls = {
+    ...script.calls,
+    settings: { ...settings, identity: { ...identity, signingCertificate: qwac, qwacCertificate: qwac } },
+  };
+  const bulk = bulkOf(calls, script.oauth);
+  if (!bulk) throw new TypeError('The bank has no bulk payments');
+  return { ...script, bulk };
+}
+
+const entry = (id: string, amount: string) => ({
+  endToEndIdentification: id,
+  instructedAmount: { currency: 'EUR', amount },
+  creditorAccount: { iban: PAYEE },
+  creditorName: 'Mario Rossi',
+});
+
+describe('what a bank takes as bulk payments', () => {
+  const PAIN = 'pain.001-sepa-credit-transfers';
+  const xml = (products: string[], more = {}): Payments => ({
+    bulk: { format: 'pain.001.001.03', ...more },
+    products: { 'bulk-payments': products },
+  });
+  it.each<[string, Payments, object | null]>([
+    ['nothing', {}, null],
+    ['products in JSON', JSON_BULK, { maxEntries: null, instant: false, plain: true }],
+    [
+      'at most so many',
+      { ...JSON_BULK, bulk: { maxEntries: 7 } },
+      { maxEntries: 7, instant: false, plain: true },
+    ],
+    [
+      'instant ones',
+      { products: { 'bulk-payments': ['instant-sct'] } },
+      { maxEntries: null, instant: true, plain: false },
+    ],
+    [
+      'both',
+      { products: { 'bulk-payments': ['INST-sct', ...SCT] } },
+      { maxEntries: null, instant: true, plain: true },
+    ],
+    ['products in XML, where the bank file says JSON', { products: { 'bulk-payments': [PAIN] } }, null],
+    ['products in XML', xml([PAIN]), { maxEntries: null, instant: false, plain: true }],
+    [
+      'products in XML of both kinds',
+      xml([PAIN, 'sct-inst']),
+      { maxEntries: null, instant: false, plain: true },
+    ],
+    ['names of its own for XML', xml(['own', 'own-inst']), { maxEntries: null, instant: true, plain: true }],
+    ['no products, in XML', xml([]), null],
+    ['no end-to-end id, in JSON', { ...JSON_BULK, allowed: ['creditorAddress'] }, null],
+    [
+      'no end-to-end id, in XML',
+      { ...xml([PAIN]), allowed: ['creditorAddress'] },
+      { maxEntries: null, instant: false, plain: true },
+    ],
+  ])('%s', (_, payments, expected) => {
+    const terms = bulkTermsOf(described({ payments }));
+    expect(
+      terms && {
+        maxEntries: terms.maxEntries,
+        instant: terms.takes({ instant: true }),
+        plain: terms.takes({ instant: false }),
+      },
+    ).toEqual(expected);
+  });
+});
+
+describe('the body in JSON', () => {
+  const made = async (payments: Payments, ...orders: TransferOrder[]) =>
+    bulkAt({ ...JSON_BULK, ...payments }).bulk.initiation(orders, BACK, () => NEW_ID);
+
+  it('has the account once, and each transfer', async () => {
+    expect(await made({}, order('INV-1', '1.10'), order('INV-2', '2.20', { description: 'Two' }))).toEqual({
+      ...{ service: 'bulk-payments', product: 'sepa-credit-transfers', endToEndId: ID },
+      body: JSON.stringify({
+        debtorAccount: { iban: IBAN },
+        payments: [
+          entry('INV-1', '1.10'),
+          { ...entry('INV-2', '2.20'), remittanceInformationUnstructured: 'Two' },
+        ],
+      }),
+      ...{ returnAddress: BACK.address, returnState: 's1', repeatMinutes: null, needsLink: true },
+      executesWithoutSca: 'possible',
+    });
+  });
+
+  it('has a later day once', async () => {
+    const { body } = await made(
+      { futureDays: 30 },
+      order('INV-1', '1.10', LATER),
+      order('INV-2', '2.20', LATER),
+    );
+    expect(body).toBe(
+      JSON.stringify({
+        debtorAccount: { iban: IBAN },
+        requestedExecutionDate: '2026-11-25',
+        payments: [entry('INV-1', '1.10'), entry('INV-2', '2.20')],
+      }),
+    );
+  });
+
+  it('has what the bank demands where it belongs', async () => {
+    const required = [
+      'requestedExecutionDate',
+      'debtorAccount.currency',
+      'chargeBearer',
+      'creditorAccount.currency',
+    ];
+    const { body } = await made({ required }, order('INV-1', '1.10'));
+    expect(body).toBe(
+      JSON.stringify({
+        debtorAccount: { iban: IBAN, currency: 'EUR' },
+        requestedExecutionDate: '2026-11-21',
+        payments: [
+          {
+            ...entry('INV-1', '1.10'),
+            creditorAccount: { iban: PAYEE, currency: 'EUR' },
+            chargeBearer: 'SLEV',
+          },
+        ],
+      }),
+    );
+  });
+
+  it('is refused if one of its transfers is', async () => {
+    const urgent = made({}, order('INV-1', '1.10'), order('INV-2', '2.20', { urgent: true }));
+    expect(await failureOf(urgent)).toEqual({
+      code: 'usage',
+      message: "This bank's interface has no urgent execution",
+    });
+    expect(await failureOf(made({}, order('INV-1', '1.10', { instant: true })))).toEqual({
+      code: 'usage',
+      message: 'The bank file has no instant product in payments.products.bulk-payments',
+      hint: 'It has: sepa-credit-transfers. Choose one with --type.',
+    });
+  });
+
+  it('needs a transfer, and a reference of each', async () => {
+    await expect(made({})).rejects.toThrow(new TypeError('A bulk payment has at least one transfer'));
+    await expect(made({}, order(null, '1.10'))).rejects.toThrow(
+      new TypeError('A transfer of a bulk payment has a reference'),
+    );
+  });
+});
+
+describe('the body in XML', () => {
+  const XML: Payments = {
+    bulk: { format: 'pain.001.001.09' },
+    products: { 'bulk-payments': ['pain.001-sct'] },
+  };
+  const made = async (orders: TransferOrder[], payments = XML, qwac = qwacCertificate) =>
+    bulkAt(payments, [], qwac).bulk.initiation(orders, BACK, () => NEW_ID);
+  const text = (value: string) => parseSepaText('--payee-town', value, 70);
+  const town = { town: text('Berlin'), country: 'DE' };
+
+  it('has all that was ordered', async () => {
+    const full = { street: text('Ring'), building: text('7'), postcode: text('10115'), ...town };
+    const orders = [
+      order('INV-1', '1.10', { description: 'One', payeeAddress: full }),
+      order('INV-2', '2.20', { payeeAddress: town }),
+    ];
+    const agent =
+      '<DbtrAgt><FinInstnId><Othr><Id>NOTPROVIDED</Id></Othr></FinInstnId></DbtrAgt><ChrgBr>SLEV</ChrgBr>';
+    const account = `<CdtrAcct><Id><IBAN>${PAYEE}</IBAN></Id></CdtrAcct>`;
+    expect((await made(orders)).body).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09">
+<CstmrCdtTrfInitn>
+<GrpHdr><MsgId>${ID}</MsgId><CreDtTm>2026-11-21T12:00:00.000Z</CreDtTm><NbOfTxs>2</NbOfTxs><CtrlSum>3.30</CtrlSum><InitgPty><Nm>Caff    S hne (Torino)</Nm></InitgPty></GrpHdr>
+<PmtInf>
+<PmtInfId>${ID}</PmtInfId><PmtMtd>TRF</PmtMtd><NbOfTxs>2</NbOfTxs><CtrlSum>3.30</CtrlSum>
+<PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf>
+<ReqdExctnDt><Dt>2026-11-21</Dt></ReqdExctnDt>
+<Dbtr><Nm>NOTPROVIDED</Nm></Dbtr><DbtrAcct><Id><IBAN>${IBAN}</IBAN></Id></DbtrAcct>
+${agent}
+<CdtTrfTxInf>
+<PmtId><EndToEndId>INV-1</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">1.10</InstdAmt></Amt>
+<Cdtr><Nm>Mario Rossi</Nm><PstlAdr><StrtNm>Ring</StrtNm><BldgNb>7</BldgNb><PstCd>10115</PstCd><TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr></Cdtr>${account}
+<RmtInf><Ustrd>One</Ustrd></RmtInf></CdtTrfTxInf>
+<CdtTrfTxInf>
+<PmtId><EndToEndId>INV-2</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">2.20</InstdAmt></Amt>
+<Cdtr><Nm>Mario Rossi</Nm><PstlAdr><TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr></Cdtr>${account}
+</CdtTrfTxInf>
+</PmtInf>
+</CstmrCdtTrfInitn>
+</Document>
+`);
+  });
+
+  it.each([
+    ['/C=IT/CN=O=Other', 'TPP'],
+    ['/C=IT/O=ÄÖÜ/CN=x', 'TPP'],
+    [`/C=IT/O=${'x'.repeat(64)}/CN=x`, 'x'.repeat(64)],
+  ])('%s initiates it as %s', async (subject, initiator) => {
+    const { body } = await made([order('INV-1', '1.10')], XML, certificateOf(subject));
+    expect(/<InitgPty><Nm>(.*)<\/Nm>/.exec(body)?.[1]).toBe(initiator);
+  });
+
+  it('needs the IBAN of the account, and a reference of each transfer', async () => {
+    const unknown = transferOrder({ instant: false, type: null, reference: 'INV-1' });
+    expect(await failureOf(made([unknown]))).toEqual({
+      code: 'usage',
+      message: 'The account 0000012345 has no IBAN, so psd2 cannot debit it',
+    });
+    await expect(made([order(null, '1.10')])).rejects.toThrow(
+      new TypeError('A transfer of a bulk payment has a reference'),
+    );
+  });
+});
+
+describe('what the bank says of each transfer', () => {
+  const stored = (body: string): Initiation => ({
+    ...{ service: 'bulk-payments', product: 'sct', endToEndId: ID, body, returnAddress: BACK.address },
+    ...{ returnState: 's1', repeatMinutes: null, needsLink: true, executesWithoutSca: 'possible' },
+  });
+  const FACTS = { reads: null, needsConsent: false, login: false };
+  const report = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>INV-1</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`;
+  const PAID = [['INV-1', { transactionStatus: 'ACSC', means: 'paid' }]];
+
+  it.each<[string, Scripted, unknown[]]>([
+    [
+      'those with an id and a status',
+      said({
+        payments: [
+          { endToEndIdentification: 'INV-1', transactionStatus: 'ACSC' },
+          { transactionStatus: 'ACSC' },
+          { endToEndIdentification: 'INV-2' },
+        ],
+      }),
+      PAID,
+    ],
+    ['none', said({}), []],
+    ['none that psd2 can read', said({ payments: 'all' }), []],
+  ])('in JSON: %s', async (_, answer, entries) => {
+    const { bulk, sent } = bulkAt(JSON_BULK, [answer]);
+    expect([...(await bulk.entries(stored('{}'), 'b1', TRANSACTION_ID))]).toEqual(entries);
+    expect(sent).toEqual([
+      {
+        ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1', facts: FACTS },
+        ...{ transactionId: TRANSACTION_ID, decides: true },
+      },
+    ]);
+  });
+
+  it.each<[string, Scripted, unknown[]]>([
+    ['those in the report', { body: report }, PAID],
+    ['none in a report that is refused', { body: report, status: 404 }, []],
+    ['none without a report', said({}), []],
+  ])('in XML: %s', async (_, answer, entries) => {
+    const { bulk, sent, notices } = bulkAt(JSON_BULK, [answer]);
+    expect([...(await bulk.entries(stored('<Document/>'), 'b1', TRANSACTION_ID))]).toEqual(entries);
+    expect(sent).toEqual([
+      {
+        ...{ method: 'GET', path: '/v1/bulk-payments/sct/b1/status', facts: FACTS, decides: true },
+        ...{ transactionId: TRANSACTION_ID, headers: { accept: 'application/xml' } },
+      },
+    ]);
+    expect(notices).toEqual([]);
+  });
+});
+
+describe('a stored payment', () => {
+  const PLAIN = order('INV-7', '12.50', { description: 'Rent' });
+  const TEXTLESS = order('INV-7', '12.50');
+  const STANDING = order('INV-7', '12.50', {
+    ...LATER,
+    standing: { frequency: 'Monthly', end: parseDate('--end', '2027-12-01'), day: 3 },
+  });
+  const stored = (made: TransferOrder, payments: Payments = {}) => {
+    const products = { 'periodic-payments': SCT };
+    const { calls } = scriptedCalls([], { payments: { futureDays: 30, products, ...payments } });
+    return initiationOf(calls, made, BACK, () => NEW_ID);
+  };
+  const changed = (initiation: Initiation, more: object): Initiation => ({
+    ...initiation,
+    body: JSON.stringify({ ...JSON.parse(initiation.body), ...more }),
+  });
+
+  it.each<[string, TransferOrder, Payments, object]>([
+    ['is what was ordered', PLAIN, {}, {}],
+    ['has the day that the bank demands', PLAIN, { required: ['requestedExecutionDate'] }, {}],
+    ['has the text that the bank demands', TEXTLESS, { required: ['remittanceInformationUnstructured'] }, {}],
+    ['has a later day', order('INV-7', '12.50', LATER), {}, {}],
+    ['repeats', STANDING, {}, {}],
+    ['has another end-to-end id, which pays nobody else', PLAIN, {}, { endToEndIdentification: 'INV-8' }],
+  ])('%s', (_, made, payments, more) => {
+    expect(() => assertOrdered(made, changed(stored(made, payments), more))).not.toThrow();
+  });
+
+  it.each<[string, TransferOrder, object]>([
+    ['another text', PLAIN, { remittanceInformationUnstructured: 'Gift' }],
+    ['no text', PLAIN, { remittanceInformationUnstructured: undefined }],
+    ['another day', PLAIN, { requestedExecutionDate: '2026-11-22' }],
+    ['another later day', order('INV-7', '12.50', LATER), { requestedExecutionDate: '2026-11-26' }],
+    ['no later day', order('INV-7', '12.50', LATER), { requestedExecutionDate: undefined }],
+    ['another first day', STANDING, { startDate: '2026-11-26' }],
+    ['another last day', STANDING, { endDate: '2028-12-01' }],
+    ['no last day', STANDING, { endDate: undefined }],
+    ['another frequency', STANDING, { frequency: 'Daily' }],
+    ['another day of the month', STANDING, { dayOfExecution: '4' }],
+    ['a repetition', PLAIN, { frequency: 'Daily', startDate: '2026-11-21' }],
+    ['an amount that is a number', PLAIN, { instructedAmount: { currency: 'EUR', amount: 12.5 } }],
+    ['no payee', PLAIN, { creditorAccount: undefined }],
+  ])('with %s is refused', (_, made, more) => {
+    expect(errorOf(() => assertOrdered(made, changed(stored(made), more)))).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it.each<[string, Partial<Initiation>]>([
+    ['no JSON', { body: 'not JSON' }],
+    ['JSON that psd2 has not written', { body: ` ${stored(PLAIN).body}` }],
+    ['a service of standing orders', { service: 'periodic-payments' }],
+    ['a service of bulk payments', { service: 'bulk-payments' }],
+  ])('with %s is refused', (_, more) => {
+    expect(errorOf(() => assertOrdered(PLAIN, { ...stored(PLAIN), ...more }))).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it('of a standing order in the service of payments is refused', () => {
+    const other = { ...stored(STANDING), service: 'payments' } as const;
+    expect(errorOf(() => assertOrdered(STANDING, other))).toEqual(OTHER_THAN_ORDERED);
+  });
+});
+
+describe('a stored bulk payment', () => {
+  const LATE = [order('INV-1', '1.10', LATER), order('INV-2', '2.20', LATER)];
+  const refuse = (orders: TransferOrder[], initiation: Initiation) =>
+    assertAllOrdered(orders, initiation, () => Promise.reject(new TypeError('It is in JSON')));
+
+  it('of a later day has that day', async () => {
+    const initiation = await bulkAt({ ...JSON_BULK, futureDays: 30 }).bulk.initiation(
+      LATE,
+      BACK,
+      () => NEW_ID,
+    );
+    expect(await refuse(LATE, initiation)).toBeUndefined();
+    const { requestedExecutionDate, ...others } = JSON.parse(initiation.body);
+    for (const body of [
+      others,
+      { ...others, requestedExecutionDate: '2026-11-26' },
+      [],
+      'none',
+      { ...others, payments: {} },
+    ])
+      expect(await failureOf(refuse(LATE, { ...initiation, body: JSON.stringify(body) }))).toEqual(
+        OTHER_THAN_ORDERED,
+      );
+    expect(requestedExecutionDate).toBe('2026-11-25');
+    const one = JSON.stringify({ ...JSON.parse(initiation.body), payments: [] });
+    expect(await failureOf(refuse(LATE, { ...initiation, body: one }))).toEqual(OTHER_THAN_ORDERED);
+    expect(await failureOf(refuse(LATE, { ...initiation, service: 'payments' }))).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it('of a day that the bank demands has that day', async () => {
+    const today = [order('INV-1', '1.10')];
+    const demanded = { ...JSON_BULK, required: ['requestedExecutionDate'] };
+    const initiation = await bulkAt(demanded).bulk.initiation(today, BACK, () => NEW_ID);
+    expect(await refuse(today, initiation)).toBeUndefined();
+    const body = initiation.body.replace('2026-11-21', '2026-11-22');
+    expect(await failureOf(refuse(today, { ...initiation, body }))).toEqual(OTHER_THAN_ORDERED);
+  });
+
+  it.each(['<InitgPty><Nm>Somebody & else</Nm></InitgPty>', '<InitgPty><Nm></Nm></InitgPty>'])(
+    'in XML may have been made by another application: %s',
+    async (party) => {
+      const xml: Payments = {
+        bulk: { format: 'pain.001.001.03' },
+        products: { 'bulk-payments': ['pain.001-sct'] },
+      };
+      const { bulk } = bulkAt(xml);
+      const orders = [order('INV-1', '1.10')];
+      const initiation = await bulk.initiation(orders, BACK, () => NEW_ID);
+      const body = initiation.body.replace(/<InitgPty>.*<\/InitgPty>/, party);
+      expect(await bulk.refuseOther(orders, { ...initiation, body })).toBeUndefined();
+      const none = initiation.body
+        .replace(/<InitgPty>.*<\/InitgPty>/, '')
+        .replace(/<CreDtTm>.*<\/CreDtTm>/, '');
+      expect(
+        await failureOf(Promise.resolve(bulk.refuseOther(orders, { ...initiation, body: none }))),
+      ).toEqual(OTHER_THAN_ORDERED);
+    },
+  );
+});
