@@ -8,6 +8,7 @@ import {
   consentEnd,
   nextConsentStep,
 } from '../../src/domain/consent.ts';
+import { CONSENT_CATEGORIES } from '../../src/domain/consent-category.ts';
 import { consentCategories } from './orders.ts';
 
 const intent = { requestId: 'request-1', digest: null };
@@ -289,4 +290,8 @@ describe('the 180 days of a consent', () => {
   it('an unconfirmed consent has no end date', () => {
     expect(consentEnd(applyConsentEvent(undefined, created, at), new Date(at))).toBeNull();
   });
+});
+
+it('a customer can consent to three categories', () => {
+  expect(CONSENT_CATEGORIES).toEqual(['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']);
 });

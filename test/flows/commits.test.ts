@@ -6,7 +6,6 @@ import { isOpen, isPlainlyFailed, needsAttention } from '../../src/domain/flow-s
 import type { TransferOrder } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type OperationPorts, runOperation } from '../../src/flows/operation.ts';
-import { decidesOutcome } from '../../src/flows/outcome.ts';
 import { operationStatus, refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -198,26 +197,4 @@ describe('a transfer that the customer commits', () => {
     await expect(transfer.run()).rejects.toThrow();
     expect(isOpen(await transfer.stored())).toBe(false);
   });
-});
-
-it.each([
-  ['AUTHORIZED', 'authorizing', 'by the customer', false],
-  ['EXPIRED', 'authorizing', 'by the customer', true],
-  ['EXPIRED', 'authorizing', 'on execute', false],
-  ['EXPIRED', 'authorized', 'by the customer', false],
-  ['EXPIRED', 'unknown', 'by the customer', false],
-  ['NOT_AUTHORIZED', 'unknown', 'by the customer', true],
-  ['NOT_AUTHORIZED', 'unknown', 'on execute', true],
-] as const)(
-  "the bank's %s decides the open outcome of a transfer that is %s and commits %s: %s",
-  (status, state, commits, decides) => {
-    const found = { type: 'authorization', status, bankStatus: status } as const;
-    expect(decidesOutcome(found, { commits, state })).toBe(decides);
-  },
-);
-
-it('executed and failed decide every outcome', () => {
-  const flow = { commits: 'by the customer', state: 'unknown' } as const;
-  expect(decidesOutcome({ type: 'executed', cro: null }, flow)).toBe(true);
-  expect(decidesOutcome({ type: 'settlement', status: 'KO', description: null }, flow)).toBe(true);
 });

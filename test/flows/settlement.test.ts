@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { pollSettlement } from '../../src/flows/outcome.ts';
 import { refusal } from '../bank/answers.ts';
 import { useClients } from '../bank/client.ts';
 import { useRecordedBank } from '../bank/recorded-bank.ts';
@@ -123,18 +122,6 @@ describe('an instant transfer that is resumed later', () => {
     script.executionStatus(executionStatus('OK'));
     expect(await run()).toMatchObject({ state: 'settled' });
     expect(asked).toEqual([100_000]);
-  });
-
-  it('psd2 asks once if time passes while it decides when to ask', async () => {
-    let time = 0;
-    const now = () => {
-      time += 1;
-      return new Date(time);
-    };
-    const world = { now, sleep: async () => {} };
-    const answer = { executionStatus: 'OK', executionStatusDescription: 'In time', status: 'OK' } as const;
-    const settlement = await pollSettlement(world, async () => answer, -100_000);
-    expect(settlement).toEqual({ status: 'OK', description: 'In time', said: 'OK' });
   });
 
   it.each([4500, 5000])(

@@ -93,8 +93,8 @@ export function readDebited(
   text: string | null,
   readAccountId: LineRules['readAccountId'],
 ): Pick<Debit, 'from' | 'fromIban'> {
-  const compact = text?.replaceAll(' ', '').toUpperCase() ?? '';
   if (text === null) return { from: null, fromIban: null };
+  const compact = text.replaceAll(' ', '').toUpperCase();
   if (isIban(compact)) return { from: null, fromIban: compact };
   try {
     return { from: readAccountId(text), fromIban: null };

@@ -29,7 +29,7 @@ export function parseSepaText(called: string, text: string, maximum: number): st
 
 /** A character for a message: in quotes, or as its code point if nobody could see it there. */
 export function nameOfCharacter(character: string): string {
-  const isSeen = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character) || character <= '\u007f';
+  const isSeen = /[\p{L}\p{N}\p{P}\p{S}]/u.test(character) || character < '\u007f';
   if (isSeen) return JSON.stringify(character);
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

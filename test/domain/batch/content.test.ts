@@ -48,6 +48,24 @@ describe('the content of a batch', () => {
     expect(new Set([hashOf(batchLine()), ...hashes]).size).toBe(CHANGES.length + 1);
   });
 
+  test('has another hash if any part of the payee’s address is another', () => {
+    const address = {
+      ...{ country: 'IT', townName: 'Roma', postCode: '00100', streetName: 'Via A', buildingNumber: '1' },
+      lines: ['Scala B'],
+    };
+    const changes = [
+      ...[{}, { country: 'SM' }, { townName: 'Milano' }, { postCode: '20100' }, { streetName: 'Via B' }],
+      ...[
+        { buildingNumber: '2' },
+        { lines: [] },
+        { lines: ['Scala C'] },
+        { lines: ['Scala B', 'Interno 3'] },
+      ],
+    ];
+    const hashes = changes.map((change) => hashOf(batchLine({ address: { ...address, ...change } })));
+    expect(new Set(hashes).size).toBe(changes.length);
+  });
+
   test('has the same hash wherever a line is in the file, and whatever the file calls it', () => {
     const ids = { paymentInformationId: 'P1', instructionId: 'I1', endToEndId: 'NOTPROVIDED' };
     expect(hashOf(batchLine({ line: 4, place: 'line 9', ids }))).toBe(hashOf(batchLine()));

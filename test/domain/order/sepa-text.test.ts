@@ -133,5 +133,8 @@ it('a message gives a character that nobody can see as its code point', () => {
   expect(() => parseDescription('a\u00a0b')).toThrow('the character U+00A0 at position 2');
   expect(() => parseDescription('\u200bab')).toThrow('the character U+200B at position 1');
   expect(() => parseDescription('caf\u00e9')).toThrow('the character "\u00e9" at position 4');
+  expect(() => parseDescription('a\u007f')).toThrow('the character U+007F at position 2');
+  expect(() => parseDescription('a\n')).toThrow('the character "\\n" at position 2');
+  expect(() => parseDescription('a~')).toThrow('the character "~" at position 2');
   expect(() => parseSepaIban('DE89\u00a0370400440532013000')).toThrow('the character U+00A0');
 });

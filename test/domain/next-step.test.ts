@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { asksForOutcome, isOutcomeOpen, nextOperationStep } from '../../src/domain/next-step.ts';
+import {
+  applyOperationEvent,
+  type GenericOrder,
+  OPERATION_STATES,
+  type Operation,
+} from '../../src/domain/operation.ts';
+import { transferOrder, VERIFIED } from './orders.ts';
+
+// What comes next, in every state.
+
+const AT = '2026-11-24T10:00:00Z';
+const { customerId, from } = transferOrder();
+const order: GenericOrder = { customerId, from, operation: 'standingOrder', data: '{}' };
+const CREATED = applyOperationEvent<GenericOrder>(
+  'operation',
+  undefined,
+  { type: 'created', flow: 'op-1', transactionId: 't1', order },
+  AT,
+);
+const { type: _, ...verification } = VERIFIED;
+const money = { amount: transferOrder().amount, currency: 'EUR' };
+const initiation: Operation<GenericOrder>['initiation'] = {
+  ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'E', body: '{}' },
+  ...{ returnAddress: 'http://127.0.0.1/', returnState: 's', repeatMinutes: null, needsLink: true },
+  executesWithoutSca: 'never',
+};
+type Changes = Partial<Operation<GenericOrder>>;
+const PSD2S: Changes = { verification };
+const CUSTOMERS: Changes = { verification, commits: 'by the customer', initiation };
+
+describe('at a bank that has execute', () => {
+  it.each([
+    ['created', 'verify', 'verify'],
+    ['verified', 'accept', 'accept'],
+    ['authorizing', 'await-authorization', 'await-authorization'],
+    ['authorized', 'execute', 'execute'],
+    ['executing', 'ask-outcome', 'ask-outcome'],
+    ['executed', 'done', 'await-settlement'],
+    ['settled', 'done', 'done'],
+    ['failed', 'done', 'done'],
+    ['rejected', 'done', 'done'],
+    ['expired', 'done', 'done'],
+    ['cancelled', 'done', 'done'],
+    ['unknown', 'ask-outcome', 'ask-outcome'],
+  ] as const)('after %s comes %s, and %s if it settles', (state, step, settling) => {
+    const operation = { ...CREATED, ...PSD2S, state };
+    expect([nextOperationStep(operation, false), nextOperationStep(operation, true)]).toEqual([
+      step,
+      settling,
+    ]);
+  });
+});
+
+it.each<[string, Changes, string]>([
+  ['the operator has not confirmed it', { state: 'created' }, 'accept'],
+  ['the operator has confirmed it', { state: 'created', accepted: true }, 'verify'],
+  ['it may have run', { state: 'created', mayRun: true }, 'ask-outcome'],
+  ['it may have run, and is confirmed', { state: 'created', mayRun: true, accepted: true }, 'ask-outcome'],
+  ['the bank has it', { state: 'verified', accepted: true }, 'authorize'],
+  ['the bank has it, and it is not confirmed', { state: 'verified' }, 'accept'],
+  [
+    'the bank takes fees',
+    { state: 'verified', accepted: true, verification: { ...verification, commissions: money } },
+    'accept-fees',
+  ],
+  [
+    'the bank takes fees, and the operator takes them',
+    {
+      ...{ state: 'verified', accepted: true, feesAccepted: true },
+      verification: { ...verification, commissions: money },
+    },
+    'authorize',
+  ],
+  ['the customer has authorised it', { state: 'authorized', accepted: true }, 'ask-outcome'],
+])('at a bank where the customer commits, if %s', (_what, changes, step) => {
+  expect(nextOperationStep({ ...CREATED, ...CUSTOMERS, ...changes }, false)).toBe(step);
+});
+
+it('fees that the operator has seen with the order need no second confirmation', () => {
+  const verified: Changes = { state: 'verified', verification: { ...verification, commissions: money } };
+  expect(nextOperationStep({ ...CREATED, ...verified }, false)).toBe('accept');
+  expect(nextOperationStep({ ...CREATED, ...verified, accepted: true }, false)).toBe('authorize');
+});
+
+it('without the answer of the bank the operator is asked first', () => {
+  expect(nextOperationStep({ ...CREATED, state: 'verified' }, false)).toBe('accept');
+  const accepted = {
+    ...CREATED,
+    ...CUSTOMERS,
+    state: 'verified',
+    accepted: true,
+    verification: null,
+  } as const;
+  expect(nextOperationStep(accepted, false)).toBe('authorize');
+});
+
+describe('the outcome', () => {
+  const open = (changes: Changes, settles = false) => {
+    const operation = { ...CREATED, ...PSD2S, ...changes };
+    return [asksForOutcome(operation, settles), isOutcomeOpen(operation, settles)];
+  };
+
+  it.each(OPERATION_STATES.map((state) => [state]))(
+    'of one that is %s and refused alone is asked for',
+    (state) => {
+      expect(open({ state, refusalAlone: true })).toEqual([true, true]);
+    },
+  );
+
+  it.each<[string, Changes, boolean, boolean[]]>([
+    ['is verified', { state: 'verified' }, true, [false, false]],
+    ['is verified and may run', { state: 'verified', mayRun: true }, true, [false, true]],
+    ['has failed, although it might have run', { state: 'failed', mayRun: true }, false, [false, false]],
+    ['is executed', { state: 'executed' }, false, [false, false]],
+    ['is executed and settles', { state: 'executed' }, true, [true, true]],
+    ['is executing', { state: 'executing' }, false, [true, true]],
+  ])('of one that %s: %o', (_what, changes, settles, expected) => {
+    expect(open(changes, settles)).toEqual(expected);
+  });
+});

@@ -1,0 +1,521 @@
+import { describe, expect, it } from 'vitest';
+import type { ExecutionStatus } from '../../src/bank/ports/payment-calls.ts';
+import type { StepEvent } from '../../src/domain/operation.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import {
+  askDecision,
+  askIfSettled,
+  askOutcome,
+  askSettlement,
+  askSettlementOnce,
+  decidesOutcome,
+  endOfOperation,
+  isUnrecorded,
+  outcomeUnknown,
+  pollSettlement,
+  recordFound,
+  recordOutcome,
+  refusedAlone,
+} from '../../src/flows/outcome.ts';
+import { errorOf, fakeWorld } from './doubles.ts';
+import {
+  AT_THE_BANK,
+  createdForExecute,
+  createdTransfer,
+  paymentStatus,
+  runInMemory,
+  scaThatSays,
+  transferInMemory,
+} from './transfers-in-memory.ts';
+
+// What became of a payment: the questions to the bank, what the journal keeps, and what the operator is told.
+
+const AUTHORIZED: TransferEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
+const EXECUTED: StepEvent = { type: 'executed', cro: null };
+const UNANSWERED: StepEvent = { type: 'execute-unanswered' };
+const REFUSED: StepEvent = { type: 'execute-refused', description: 'No' };
+const SENT: TransferEvent = { type: 'execute-sent', requestId: 'q1', digest: null };
+/** `execute` was sent. */
+const EXECUTING = [createdForExecute(), AT_THE_BANK, { type: 'accepted' } as const, AUTHORIZED, SENT];
+/** The customer has the link. */
+const WITH_THE_CUSTOMER = [createdTransfer(), AT_THE_BANK, { type: 'sca-started' } as const];
+
+const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
+const failing = new Psd2Error('bank_failing', 'The bank is away');
+const status = (
+  word: ExecutionStatus['status'],
+  executionStatusDescription: string | null = null,
+  executionStatus: string = word,
+): ExecutionStatus => ({ status: word, executionStatus, executionStatusDescription });
+
+const FIND_OUT = {
+  hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+  next: [
+    ['transfer', 'resume', 'tr-1'],
+    ['transfer', 'resolve', 'tr-1', '--executed'],
+    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+  ],
+  flow: 'tr-1',
+  transactionId: 't1',
+};
+
+describe('the settlement of an instant transfer', () => {
+  interface Polling {
+    answers?: (ExecutionStatus | Error)[];
+    /** How long after `execute` psd2 begins to ask. */
+    late?: number;
+    /** How long each answer takes; less than nothing if the clock is set back. */
+    slow?: (poll: number) => number;
+    ask?: typeof pollSettlement;
+  }
+  async function polled({ answers = [], late = 0, slow = () => 0, ask = pollSettlement }: Polling = {}) {
+    const world = fakeWorld();
+    const executeEnded = world.now().getTime() - late;
+    const asked: number[] = [];
+    const settlement = await ask(
+      world,
+      async () => {
+        asked.push(world.elapsed());
+        world.pass(slow(asked.length));
+        const answer = answers.shift() ?? status('PENDING');
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      executeEnded,
+    );
+    return { asked, settlement, sleeps: world.sleeps };
+  }
+  const PENDING = { status: 'PENDING', description: null, said: 'PENDING' };
+
+  it('psd2 asks five times within 15 s, and keeps the last words', async () => {
+    const answers = [status('PENDING', 'Early', 'WAITING'), ...Array(3).fill(status('PENDING'))];
+    const last = status('PENDING', 'Working on it', 'WORKING');
+    expect(await polled({ answers: [...answers, last] })).toEqual({
+      asked: [1_000, 4_500, 8_000, 11_500, 15_000],
+      settlement: { status: 'PENDING', description: 'Working on it', said: 'WORKING' },
+      sleeps: [1_000, 3_500, 3_500, 3_500, 3_500],
+    });
+  });
+
+  it.each(['OK', 'KO'] as const)('psd2 asks no more once it is %s', async (word) => {
+    const answers = [status('PENDING', 'Early'), status(word, 'At last', 'THEIRS')];
+    const { asked, settlement } = await polled({ answers });
+    expect(asked).toEqual([1_000, 4_500]);
+    expect(settlement).toEqual({ status: word, description: 'At last', said: 'THEIRS' });
+  });
+
+  it.each([
+    [999, [1, 3_501, 7_001, 10_501, 14_001]],
+    [1_000, [3_500, 7_000, 10_500, 14_000]],
+    [14_999, [1]],
+    // The time is over: once, at once.
+    [15_000, [0]],
+    [100_000, [0]],
+    // The clock was set back since.
+    [-50_000, [1_000, 4_500, 8_000, 11_500, 15_000]],
+  ])('resumed %i ms after execute, psd2 asks after %j ms', async (late, expected) => {
+    const { asked, settlement } = await polled({ late });
+    expect(asked).toEqual(expected);
+    expect(settlement).toEqual(PENDING);
+  });
+
+  it.each<[string, (poll: number) => number, number[]]>([
+    ['takes until the next', () => 3_500, [1_000, 4_500, 8_000, 11_500, 15_000]],
+    ['takes longer than the next ones', (poll) => (poll === 1 ? 7_500 : 0), [1_000, 11_500, 15_000]],
+    ['takes too long', () => 20_000, [1_000]],
+  ])('an answer that %s: psd2 catches up on none', async (_what, slow, expected) => {
+    expect((await polled({ slow })).asked).toEqual(expected);
+  });
+
+  it('the clock is set back while psd2 waits: no pause gets longer than from the beginning', async () => {
+    const { sleeps } = await polled({ slow: (poll) => (poll === 1 ? -3_600_000 : 0) });
+    expect(sleeps).toEqual([1_000, 4_500, 8_000, 11_500, 15_000]);
+  });
+
+  it.each([
+    [0, [1_000]],
+    [500, [500]],
+    [1_000, [0]],
+    [5_000, [0]],
+  ])('asked once, %i ms after execute: after %j ms', async (late, expected) => {
+    const { asked, settlement } = await polled({ late, ask: askSettlementOnce });
+    expect(asked).toEqual(expected);
+    expect(settlement).toEqual(PENDING);
+  });
+
+  it('psd2 asks once if time passes while it decides when to ask', async () => {
+    let time = 0;
+    const now = () => {
+      time += 1;
+      return new Date(time);
+    };
+    const world = { now, sleep: async () => {} };
+    const answer = { executionStatus: 'OK', executionStatusDescription: 'In time', status: 'OK' } as const;
+    const settlement = await pollSettlement(world, async () => answer, -100_000);
+    expect(settlement).toEqual({ status: 'OK', description: 'In time', said: 'OK' });
+  });
+
+  it('an error ends it', async () => {
+    await expect(polled({ answers: [status('PENDING'), failing] })).rejects.toBe(failing);
+  });
+
+  describe('in the run of a transfer', () => {
+    function settling(answers: (ExecutionStatus | Error)[], created = createdForExecute()) {
+      const transfer = transferInMemory(created, AT_THE_BANK);
+      const asked: string[] = [];
+      const { ports, calls } = runInMemory(transfer, {
+        sca: scaThatSays(failing),
+        calls: {
+          async executionStatus(resourceId) {
+            asked.push(resourceId);
+            const answer = answers[Math.min(asked.length, answers.length) - 1];
+            if (answer === undefined || answer instanceof Error) throw answer;
+            return answer;
+          },
+        },
+      });
+      const { current } = transfer.open;
+      const ended = ports.world.now().getTime();
+      return {
+        asked,
+        askIfSettled: (polls: 'once' | 'to the end') => askIfSettled(ports, calls, current, ended, polls),
+        askOutcome: () => askOutcome(ports, calls, current, ended),
+        askSettlement: () => askSettlement(ports, calls, current, ended),
+        without: () => {
+          const { executionStatus: _, ...others } = calls;
+          const lacking = { ...others, executionStatus: null };
+          return {
+            askIfSettled: () => askIfSettled(ports, lacking, current, ended, 'once'),
+            askSettlement: () => askSettlement(ports, lacking, current, ended),
+          };
+        },
+      };
+    }
+    const settlement = (word: 'OK' | 'KO', description: string | null) => [
+      EXECUTED,
+      { type: 'settlement', status: word, description },
+    ];
+
+    it.each(['once', 'to the end'] as const)('asked %s: what is settled was executed', async (polls) => {
+      const { asked, askIfSettled: ask } = settling([status('KO', 'Account closed')]);
+      expect(await ask(polls)).toEqual(settlement('KO', 'Account closed'));
+      expect(asked).toEqual(['p1']);
+    });
+
+    it.each([
+      ['once', 1],
+      ['to the end', 5],
+    ] as const)('asked %s, a pending one may never have begun', async (polls, times) => {
+      const { asked, askIfSettled: ask } = settling([status('PENDING')]);
+      expect(await ask(polls)).toBeNull();
+      expect(asked).toHaveLength(times);
+    });
+
+    it('has the bank’s own word if the customer commits', async () => {
+      const { askIfSettled: ask } = settling([status('OK', null, 'ACSC')], createdTransfer());
+      expect(await ask('once')).toEqual([
+        EXECUTED,
+        {
+          ...{ type: 'settlement', status: 'OK', description: null },
+          bank: { transactionStatus: 'ACSC', scaStatus: null },
+        },
+      ]);
+    });
+
+    it('is not known after an error, unless it is Ctrl-C', async () => {
+      expect(await settling([failing]).askIfSettled('once')).toBeNull();
+      await expect(settling([interrupted]).askIfSettled('once')).rejects.toBe(interrupted);
+      await expect(settling([interrupted]).askOutcome()).rejects.toBe(interrupted);
+    });
+
+    it('is the outcome, before any other status', async () => {
+      expect(await settling([status('OK')]).askOutcome()).toEqual(settlement('OK', null));
+      expect(await settling([status('PENDING')]).askOutcome()).toBeNull();
+    });
+
+    it('is asked to the end after execute', async () => {
+      const { asked, askSettlement: ask } = settling([status('PENDING')]);
+      expect(await ask()).toEqual(PENDING);
+      expect(asked).toHaveLength(5);
+    });
+
+    it('cannot be read: it is executed, and nobody knows more', async () => {
+      const error = new Psd2Error('bank_refused', 'No', { httpStatus: 412, requestId: '7' });
+      const end = settling([error]).askSettlement();
+      expect(await errorOf(end)).toEqual({
+        code: 'outcome_unknown',
+        message: 'The instant transfer is executed, but psd2 could not get its status: No',
+        ...FIND_OUT,
+      });
+      await expect(end).rejects.toMatchObject({ httpStatus: 412, requestId: '7', cause: error });
+      await expect(settling([interrupted]).askSettlement()).rejects.toBe(interrupted);
+    });
+
+    it('does not exist', async () => {
+      const { askIfSettled: ask, askSettlement: await_ } = settling([]).without();
+      expect(await ask()).toBeNull();
+      await expect(await_()).rejects.toThrow(new TypeError('The bank has no execution status for tr-1'));
+    });
+  });
+});
+
+describe('the bank’s status', () => {
+  const OPEN = paymentStatus('RCVD');
+  const ACSC = paymentStatus('ACSC', 'executed');
+  const executed = { ...EXECUTED, bank: { transactionStatus: 'ACSC', scaStatus: null } };
+  function asking(says: Parameters<typeof scaThatSays>[0], events: TransferEvent[] = WITH_THE_CUSTOMER) {
+    const sca = scaThatSays(says);
+    const transfer = transferInMemory(...events);
+    const { ports, calls } = runInMemory(transfer, { sca });
+    const { current } = transfer.open;
+    return {
+      asked: sca.asked,
+      decision: () => askDecision(ports, current),
+      outcome: () => askOutcome(ports, { ...calls, executionStatus: null }, current, 0, 'once'),
+    };
+  }
+
+  it('is the decision, and the outcome', async () => {
+    const { asked, decision, outcome } = asking(ACSC);
+    expect(await decision()).toEqual(executed);
+    expect(await outcome()).toEqual([executed]);
+    expect(asked).toEqual([
+      ['p1', 't1', undefined],
+      ['p1', 't1', true],
+    ]);
+  });
+
+  it.each([OPEN, failing])('decides nothing: %o', async (says) => {
+    const { decision, outcome } = asking(says);
+    expect([await decision(), await outcome()]).toEqual([null, null]);
+  });
+
+  it('that the customer has authorised it is a decision, and no outcome', async () => {
+    const authorization = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' } as const;
+    const { decision, outcome } = asking(paymentStatus('AUTHORIZED', null, { authorization }), EXECUTING);
+    expect(await decision()).toEqual(authorization);
+    expect(await outcome()).toBeNull();
+  });
+
+  it('Ctrl-C ends the question', async () => {
+    const { decision, outcome } = asking(interrupted);
+    await expect(decision()).rejects.toBe(interrupted);
+    await expect(outcome()).rejects.toBe(interrupted);
+  });
+});
+
+describe('an outcome', () => {
+  it('is written down', async () => {
+    const { open, recorded } = transferInMemory(...EXECUTING);
+    await recordOutcome(open, EXECUTED);
+    expect(recorded).toEqual([EXECUTED]);
+  });
+
+  it.each([
+    ['psd2 has sent execute', EXECUTING, UNANSWERED],
+    ['psd2 has sent the payment', WITH_THE_CUSTOMER, UNANSWERED],
+    ['The bank has executed it', EXECUTING, EXECUTED],
+  ])('cannot be written down: "%s", and nobody knows', async (said, events, outcome) => {
+    const { open, beforeRecord } = transferInMemory(...events);
+    beforeRecord(() => {
+      throw new Psd2Error('config', 'The disk is full');
+    });
+    const end = recordOutcome(open, outcome);
+    expect(await errorOf(end)).toEqual({
+      code: 'outcome_unknown',
+      message: `${said}, but the journal could not be written: The disk is full`,
+      ...FIND_OUT,
+    });
+    expect(isUnrecorded(await end.catch((error: unknown) => error))).toBe(true);
+  });
+
+  const resolved = (outcome: 'executed' | 'not-executed') =>
+    ({ type: 'resolved', outcome, by: 'ada', note: null }) as const;
+  it.each<[string, TransferEvent, StepEvent, boolean]>([
+    ['waits for it', { type: 'sca-returned' }, EXECUTED, true],
+    ['waits for it', { type: 'sca-returned' }, UNANSWERED, true],
+    ['does not know it', UNANSWERED, EXECUTED, true],
+    ['does not know it', UNANSWERED, REFUSED, true],
+    ['does not know it', UNANSWERED, UNANSWERED, false],
+    ['knows it', EXECUTED, EXECUTED, false],
+    ['knows it', EXECUTED, REFUSED, false],
+    ['was told the contrary by a person', resolved('not-executed'), EXECUTED, true],
+    ['was told by a person', resolved('not-executed'), REFUSED, false],
+    ['was told by a person', resolved('executed'), EXECUTED, false],
+  ])('of a flow that another psd2 continues, which %s: %o, %o', async (_what, theirs, ours, isRecorded) => {
+    const { open, recorded, overtake } = transferInMemory(...EXECUTING);
+    overtake(theirs);
+    await recordOutcome(open, ours);
+    expect(recorded).toEqual(isRecorded ? [ours] : []);
+  });
+
+  it('of a flow that others continue again and again', async () => {
+    const { open, recorded, overtake, beforeRecord } = transferInMemory(...EXECUTING);
+    let times = 0;
+    beforeRecord(() => {
+      times += 1;
+      if (times < 3) overtake({ type: 'sca-returned' });
+    });
+    await recordOutcome(open, EXECUTED);
+    expect([recorded, times]).toEqual([[EXECUTED], 3]);
+  });
+
+  it('that execute was turned away is not for another psd2: that one asks the bank', async () => {
+    const { open, recorded, overtake } = transferInMemory(...EXECUTING);
+    overtake({ type: 'sca-returned' });
+    await expect(recordOutcome(open, { type: 'execute-turned-away' })).rejects.toMatchObject({
+      code: 'overtaken',
+    });
+    expect(recorded).toEqual([]);
+  });
+
+  it('that the bank said is written down, all of it', async () => {
+    const { open, recorded } = transferInMemory(...EXECUTING);
+    const settlement: StepEvent = { type: 'settlement', status: 'OK', description: null };
+    expect(await recordFound(open, EXECUTED, settlement)).toBe(true);
+    expect(recorded).toEqual([EXECUTED, settlement]);
+  });
+
+  it('that the bank said is left to another psd2, which has gone on', async () => {
+    const { open, recorded, overtake } = transferInMemory(...EXECUTING);
+    overtake(UNANSWERED);
+    expect(await recordFound(open, EXECUTED)).toBe(false);
+    expect([recorded, open.current.state]).toEqual([[], 'unknown']);
+  });
+
+  it('that the bank said cannot be written down', async () => {
+    const { open, beforeRecord } = transferInMemory(...EXECUTING);
+    const full = new Psd2Error('config', 'The disk is full');
+    beforeRecord(() => {
+      throw full;
+    });
+    await expect(recordFound(open, EXECUTED)).rejects.toBe(full);
+  });
+
+  it.each([failing, Object.assign(new Error('A bug'), { code: 'outcome_unknown' })])(
+    'is not what could not be written down, after the error %s',
+    (error) => {
+      expect(isUnrecorded(error)).toBe(false);
+    },
+  );
+});
+
+describe('the operator is told', () => {
+  const { current } = transferInMemory(...EXECUTING).open;
+  const toldBy = (error: Psd2Error) => errorOf(Promise.reject(error));
+
+  it('that nobody knows, with what the support of the bank asks for', async () => {
+    const ids = { httpStatus: 500, bankCode: 'E1', requestId: '7', tppRequestId: 'q7' };
+    const cause = new Psd2Error('bank_failing', 'Away', { ...ids, hint: 'Wait.', refusal: 'other' });
+    const error = outcomeUnknown(current, 'It is not known', cause);
+    expect(await toldBy(error)).toEqual({
+      ...{ code: 'outcome_unknown', message: 'It is not known: Away', ...FIND_OUT },
+    });
+    expect(error.context).toStrictEqual({ ...ids, ...FIND_OUT, cause });
+  });
+
+  it.each([
+    ['an error without ids', new Psd2Error('bank_unreachable', 'No answer'), 'It is not known: No answer'],
+    ['a bug', new TypeError('A bug'), 'It is not known: A bug'],
+    ['nothing', undefined, 'It is not known'],
+  ])('that nobody knows, because of %s', async (_what, cause, message) => {
+    const error = outcomeUnknown(current, 'It is not known', cause);
+    expect(error.message).toBe(message);
+    expect(error.context).toStrictEqual({ ...FIND_OUT, cause });
+  });
+
+  it('that a refusal alone decides nothing', async () => {
+    const error = new Psd2Error('bank_refused', 'No', { hint: 'Ask the bank.', httpStatus: 400 });
+    expect(await toldBy(refusedAlone(current, error))).toEqual({
+      ...{ code: 'bank_refused', message: 'No' },
+      ...FIND_OUT,
+      hint: "A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+    });
+  });
+
+  const over = { hint: 'No money moved. You can make a new one.', next: undefined, flow: undefined };
+  const resolved = (note: string | null): TransferEvent => ({
+    ...{ type: 'resolved', outcome: 'not-executed', by: 'ada@pisp-1', note },
+  });
+  const decided = (word: 'NOT_AUTHORIZED' | 'EXPIRED'): TransferEvent => ({
+    ...{ type: 'authorization', status: word, bankStatus: word },
+  });
+  it.each<[TransferEvent[], string, string]>([
+    [
+      [resolved(null)],
+      'payment_failed',
+      'The transfer tr-1 has ended: ada@pisp-1 said that it was not executed',
+    ],
+    [
+      [{ type: 'settlement', status: 'KO', description: 'No funds' }, resolved('Case 1')],
+      'payment_failed',
+      'The transfer tr-1 has ended: ada@pisp-1 said that it was not executed: Case 1',
+    ],
+    [[{ type: 'settlement', status: 'KO', description: null }], 'payment_failed', 'The payment failed'],
+    [
+      [{ type: 'settlement', status: 'KO', description: 'No funds' }],
+      'payment_failed',
+      'The payment failed: No funds',
+    ],
+    [[{ type: 'verify-refused' }], 'bank_refused', 'The bank refused the transfer tr-1'],
+    [
+      [{ type: 'verify-refused', description: 'Wrong IBAN' }],
+      'bank_refused',
+      'The bank refused the transfer tr-1: Wrong IBAN',
+    ],
+    [[decided('NOT_AUTHORIZED')], 'not_authorised', 'The customer did not authorise the transfer'],
+    [[decided('EXPIRED')], 'authorisation_expired', 'The customer did not authorise the transfer in time'],
+    [[{ type: 'cancelled' }], 'cancelled', 'The transfer was cancelled before it was executed'],
+  ])('how it has ended: %j', async (events, code, message) => {
+    const { open } = transferInMemory(...EXECUTING, ...events);
+    const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
+    expect(await errorOf(end)).toEqual({ code, message, ...over, transactionId: 't1' });
+  });
+
+  it('that it was cancelled before anybody was asked', async () => {
+    const { open } = transferInMemory(createdForExecute(), AT_THE_BANK, { type: 'cancelled' });
+    expect(() => endOfOperation(open.current, 'transfer')).toThrow(
+      'The transfer was cancelled before the customer was asked',
+    );
+  });
+
+  it.each<[TransferEvent[], string]>([
+    [[REFUSED], 'The bank refused the transfer tr-1: No'],
+    [[REFUSED, decided('EXPIRED')], 'The customer did not authorise the transfer in time'],
+  ])('that it has ended with nothing but a refusal: %j', async (events, message) => {
+    const { open } = transferInMemory(...EXECUTING, ...events);
+    const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
+    expect(await errorOf(end)).toMatchObject({
+      ...{ message, next: FIND_OUT.next, flow: 'tr-1', transactionId: 't1' },
+      hint: expect.stringContaining('the reference stays taken'),
+    });
+  });
+
+  it('nothing, if it is executed', () => {
+    const { open } = transferInMemory(...EXECUTING, EXECUTED);
+    expect(endOfOperation(open.current, 'transfer')).toBe(open.current);
+  });
+});
+
+it.each([
+  ['AUTHORIZED', 'authorizing', 'by the customer', false],
+  ['EXPIRED', 'authorizing', 'by the customer', true],
+  ['EXPIRED', 'authorizing', 'on execute', false],
+  ['EXPIRED', 'authorized', 'by the customer', false],
+  ['EXPIRED', 'unknown', 'by the customer', false],
+  ['NOT_AUTHORIZED', 'unknown', 'by the customer', true],
+  ['NOT_AUTHORIZED', 'unknown', 'on execute', true],
+] as const)(
+  "the bank's %s decides the open outcome of a transfer that is %s and commits %s: %s",
+  (status, state, commits, decides) => {
+    const found = { type: 'authorization', status, bankStatus: status } as const;
+    expect(decidesOutcome(found, { commits, state })).toBe(decides);
+  },
+);
+
+it('executed and failed decide every outcome', () => {
+  const flow = { commits: 'by the customer', state: 'unknown' } as const;
+  expect(decidesOutcome({ type: 'executed', cro: null }, flow)).toBe(true);
+  expect(decidesOutcome({ type: 'settlement', status: 'KO', description: null }, flow)).toBe(true);
+});

@@ -1,0 +1,402 @@
+import { describe, expect, it } from 'vitest';
+import type { ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
+import type { StepEvent } from '../../src/domain/operation.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { lookAt, needsLoginAgain, statusOf, whatHappened } from '../../src/flows/resource-status.ts';
+import { errorOf } from './doubles.ts';
+import {
+  AT_THE_BANK,
+  createdForExecute,
+  createdTransfer,
+  paymentStatus,
+  scaThatSays,
+  transferInMemory,
+} from './transfers-in-memory.ts';
+
+// What the bank's status says of a payment. A bank may have checked a payment before the customer has authorised it, with the
+// same word as afterwards.
+
+const PAGE = 'https://customers.bank.example/sca';
+const REDIRECT: ScaLinks = { approach: 'redirect', redirect: PAGE };
+const LOGIN: ScaLinks = { approach: 'redirect', oauth: 'https://oauth.bank.example' };
+const WITH_STATUS: ScaLinks = { ...REDIRECT, status: '/a1' };
+
+const passed = (word: string) =>
+  ({ authorization: { type: 'authorization', status: 'AUTHORIZED', bankStatus: word } }) as const;
+const OPEN = paymentStatus('RCVD', null, { awaitsSca: true });
+const CHECKED = paymentStatus('ACTC', null, passed('ACTC'));
+const ORDERED = paymentStatus('ACTC', 'ordered', passed('ACTC'));
+const OTHER_WORD = paymentStatus('ACFC', null, passed('ACFC'));
+const EXECUTED = paymentStatus('ACTC', 'executed', passed('ACTC'));
+
+const RETURNED: TransferEvent = { type: 'sca-returned' };
+const AUTHORIZED: TransferEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' };
+const IN_BASKET: TransferEvent = { type: 'bulk-joined', bulk: 'op-1' };
+const AGAIN: TransferEvent = { type: 'approach-sent', requestId: 'q1', digest: null };
+
+const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
+const failing = new Psd2Error('bank_failing', 'The bank is away');
+const refused = new Psd2Error('bank_refused', 'There is no such call', { refusal: 'other' });
+const unreadable = new Psd2Error('bank_answer', 'No JSON');
+
+/** The bank has said ACTC of it, and the customer has the link. */
+function withTheCustomer(links: ScaLinks | null, ...more: TransferEvent[]) {
+  const verified = {
+    ...{ ...AT_THE_BANK, bank: { transactionStatus: 'ACTC', scaStatus: null } },
+    ...(links && { links }),
+  };
+  return transferInMemory(createdTransfer(), verified, { type: 'sca-started' }, ...more).open.current;
+}
+
+const found = (
+  status: 'PENDING' | 'AUTHORIZED' | 'NOT_AUTHORIZED',
+  word: string,
+  scaStatus: string | null = null,
+): StepEvent => ({
+  ...{ type: 'authorization', status, bankStatus: word },
+  bank: { transactionStatus: word, scaStatus },
+});
+const executed = (scaStatus: string | null = null, word = 'ACTC'): StepEvent => ({
+  ...{ type: 'executed', cro: null },
+  bank: { transactionStatus: word, scaStatus },
+});
+
+/** What psd2 asks, and the answer. */
+async function look(
+  operation: ReturnType<typeof withTheCustomer>,
+  status: ResourceStatus | Error,
+  more: Partial<Sca> = {},
+  inBasket?: boolean,
+) {
+  const sca = { ...scaThatSays(status), ...more };
+  return lookAt({ bank: { sca } }, operation, undefined, inBasket);
+}
+
+describe('the bank does not say how far the authorisation is', () => {
+  it.each<[string, ScaLinks | null, TransferEvent[]]>([
+    ['a link', REDIRECT, []],
+    ['a login', LOGIN, []],
+    ['a link that begins one', { approach: null, start: '/start' }, []],
+    ['the bank’s app', { approach: 'decoupled' }, []],
+    ['what the bank tells them', { approach: null, message: 'Open the app' }, []],
+  ])('and the customer has %s: the same word is no news', async (_what, links, events) => {
+    const operation = withTheCustomer(links, ...events);
+    for (const status of [CHECKED, ORDERED])
+      expect(await look(operation, status)).toEqual({
+        found: found('PENDING', 'ACTC'),
+        awaitsCustomer: true,
+      });
+  });
+
+  it.each<[string, ScaLinks | null, TransferEvent[]]>([
+    ['has nothing to do', { ...REDIRECT, isDone: true }, []],
+    ['has no way to do it', { approach: null }, []],
+    ['has no way to do it by a browser', { approach: 'redirect' }, []],
+    ['has no links', null, []],
+    ['has come back from the login', LOGIN, [RETURNED]],
+    ['has authorised it', REDIRECT, [AUTHORIZED]],
+  ])('and the customer %s: the same word counts', async (_what, links, events) => {
+    const operation = withTheCustomer(links, ...events);
+    expect(await look(operation, CHECKED)).toEqual({
+      found: found('AUTHORIZED', 'ACTC'),
+      awaitsCustomer: false,
+    });
+    expect((await look(operation, ORDERED)).found).toEqual(executed());
+  });
+
+  it('and the customer has come back: the same word is no news, but only the bank is missing', async () => {
+    const operation = withTheCustomer(REDIRECT, RETURNED);
+    expect(await look(operation, CHECKED)).toEqual({
+      found: found('PENDING', 'ACTC'),
+      awaitsCustomer: false,
+    });
+  });
+
+  it.each([
+    ['another word', OTHER_WORD, found('AUTHORIZED', 'ACFC'), false],
+    ['that it is executed', EXECUTED, executed(), false],
+    ['that it waits', OPEN, found('PENDING', 'RCVD'), true],
+    ['that it is open', paymentStatus('ACTC'), found('PENDING', 'ACTC'), false],
+    [
+      'that it has failed',
+      paymentStatus('ACTC', 'failed', passed('ACTC')),
+      {
+        type: 'settlement',
+        status: 'KO',
+        description: null,
+        bank: { transactionStatus: 'ACTC', scaStatus: null },
+      },
+      false,
+    ],
+    [
+      'that it is cancelled',
+      paymentStatus('CANC', 'cancelled'),
+      { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } },
+      false,
+    ],
+  ] as const)('and it says %s: that counts', async (_what, status, event, awaitsCustomer) => {
+    expect(await look(withTheCustomer(REDIRECT), status)).toEqual({ found: event, awaitsCustomer });
+  });
+
+  describe('of a payment in a signing basket', () => {
+    it('the same word is no news, and its own links do not matter', async () => {
+      for (const links of [null, REDIRECT, LOGIN])
+        expect(await look(withTheCustomer(links, RETURNED, IN_BASKET), CHECKED)).toEqual({
+          found: found('PENDING', 'ACTC'),
+          awaitsCustomer: false,
+        });
+    });
+
+    it('that they have authorised: the same word counts', async () => {
+      const operation = withTheCustomer(REDIRECT, IN_BASKET);
+      expect(await look(operation, CHECKED, {}, true)).toEqual({
+        ...{ found: found('AUTHORIZED', 'ACTC'), awaitsCustomer: false },
+      });
+    });
+
+    it('which has no authorisation of its own: it is not asked for', async () => {
+      const progressWithoutLink = () => Promise.reject(new TypeError('asked'));
+      const operation = withTheCustomer(REDIRECT, IN_BASKET);
+      expect((await look(operation, CHECKED, { progressWithoutLink })).found).toEqual(
+        found('PENDING', 'ACTC'),
+      );
+    });
+  });
+});
+
+describe('the bank says how far the authorisation is', () => {
+  const at = (means: ScaProgress['means']): Pick<Sca, 'progress'> => ({
+    progress: async () => ({ scaStatus: `is ${means}`, means, message: null }),
+  });
+
+  it.each<[ScaProgress['means'], ResourceStatus, StepEvent, boolean]>([
+    ['going on', CHECKED, found('PENDING', 'ACTC', 'is going on'), true],
+    ['going on', ORDERED, found('PENDING', 'ACTC', 'is going on'), true],
+    ['needs code', OTHER_WORD, found('PENDING', 'ACFC', 'is needs code'), true],
+    ['going on', OPEN, found('PENDING', 'RCVD', 'is going on'), true],
+    ['going on', EXECUTED, executed('is going on'), true],
+    ['done', CHECKED, found('AUTHORIZED', 'ACTC', 'is done'), false],
+    ['done', ORDERED, executed('is done'), false],
+    ['done', OPEN, found('PENDING', 'RCVD', 'is done'), false],
+    ['failed', CHECKED, found('PENDING', 'ACTC', 'is failed'), true],
+    ['failed', paymentStatus('RCVD'), found('PENDING', 'RCVD', 'is failed'), true],
+    ['failed', EXECUTED, executed('is failed'), true],
+  ])('%s, and its status is %o', async (means, status, event, awaitsCustomer) => {
+    expect(await look(withTheCustomer(WITH_STATUS), status, at(means))).toEqual({
+      ...{ found: event, awaitsCustomer },
+    });
+  });
+
+  const declined = found('NOT_AUTHORIZED', 'RCVD', 'is failed');
+  const open = found('PENDING', 'RCVD', 'is failed');
+  it.each<[string, Partial<Sca>, TransferEvent[], StepEvent]>([
+    ['and there is no other', { count: async () => 1 }, [], declined],
+    ['and the bank counts none', { count: async () => 0 }, [], declined],
+    ['and there is another', { count: async () => 2 }, [], open],
+    ['and the bank has no such count', {}, [], declined],
+    ['and the bank refuses to count', { count: () => Promise.reject(refused) }, [], declined],
+    ['and the bank fails to count', { count: () => Promise.reject(failing) }, [], open],
+    ['and psd2 has begun another', { count: async () => 1 }, [AGAIN], open],
+    ['of a payment in a basket', { count: async () => 1 }, [IN_BASKET], open],
+  ])('it has failed, %s', async (_what, sca, events, event) => {
+    const operation = withTheCustomer(WITH_STATUS, ...events);
+    expect((await look(operation, OPEN, { ...at('failed'), ...sca })).found).toEqual(event);
+  });
+
+  it('it has failed, and the number of the others is asked for the same payment', async () => {
+    const asked: string[][] = [];
+    const count = async (...of: string[]) => {
+      asked.push(of);
+      return 1;
+    };
+    await look(withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count });
+    expect(asked).toEqual([['p1', 't1']]);
+    const ends = () => Promise.reject(interrupted);
+    const interruptedLook = look(withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count: ends });
+    await expect(interruptedLook).rejects.toBe(interrupted);
+  });
+
+  it('it is asked with the links of the payment', async () => {
+    const asked: unknown[] = [];
+    const progress = async (...of: unknown[]) => {
+      asked.push(of);
+      return null;
+    };
+    await look(withTheCustomer(WITH_STATUS), OPEN, { progress });
+    await look(withTheCustomer(null), OPEN, { progress });
+    expect(asked).toEqual([[WITH_STATUS, 't1']]);
+  });
+
+  it('it refuses to: its status counts alone', async () => {
+    const progress = () => Promise.reject(refused);
+    expect((await look(withTheCustomer(WITH_STATUS), OTHER_WORD, { progress })).found).toEqual(
+      found('AUTHORIZED', 'ACFC'),
+    );
+  });
+
+  describe('it fails to', () => {
+    const progress = () => Promise.reject(failing);
+
+    it.each([
+      [EXECUTED, executed()],
+      [
+        paymentStatus('CANC', 'cancelled'),
+        { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } },
+      ],
+    ])('but says what became of the payment: %o', async (status, event) => {
+      expect(await look(withTheCustomer(WITH_STATUS), status, { progress })).toEqual({
+        ...{ found: event, awaitsCustomer: false },
+      });
+    });
+
+    it.each([OPEN, CHECKED, OTHER_WORD, ORDERED])(
+      'and its status decides nothing alone: %o',
+      async (status) => {
+        await expect(look(withTheCustomer(WITH_STATUS), status, { progress })).rejects.toBe(failing);
+      },
+    );
+
+    it.each([interrupted, new TypeError('A bug')])('because of what is no failure: %s', async (error) => {
+      const ends = () => Promise.reject(error);
+      await expect(look(withTheCustomer(WITH_STATUS), EXECUTED, { progress: ends })).rejects.toBe(error);
+    });
+  });
+});
+
+describe('no link says how far the authorisation is, but the bank lists them', () => {
+  const asked: string[][] = [];
+  const lists = (answer: ScaProgress['means'] | Error | null): Partial<Sca> => ({
+    async progressWithoutLink(...of) {
+      asked.push(of);
+      if (answer instanceof Error) throw answer;
+      return answer && { scaStatus: `is ${answer}`, means: answer, message: null };
+    },
+  });
+
+  it.each<[ScaProgress['means'] | Error | null, StepEvent, boolean]>([
+    ['done', found('AUTHORIZED', 'ACTC', 'is done'), false],
+    ['going on', found('PENDING', 'ACTC', 'is going on'), true],
+    [null, found('PENDING', 'ACTC'), true],
+    [refused, found('PENDING', 'ACTC'), true],
+    [unreadable, found('PENDING', 'ACTC'), true],
+  ])('as %o', async (answer, event, awaitsCustomer) => {
+    asked.length = 0;
+    expect(await look(withTheCustomer(REDIRECT), CHECKED, lists(answer))).toEqual({
+      ...{ found: event, awaitsCustomer },
+    });
+    expect(asked).toEqual([['p1', 't1']]);
+  });
+
+  it.each([failing, interrupted])('or fails to: %s', async (error) => {
+    await expect(look(withTheCustomer(REDIRECT), CHECKED, lists(error))).rejects.toBe(error);
+  });
+
+  it.each<[string, ScaLinks | null, ResourceStatus]>([
+    ['a link says it', WITH_STATUS, CHECKED],
+    ['the customer has nothing to do', { ...REDIRECT, isDone: true }, CHECKED],
+    ['the payment is open', REDIRECT, OPEN],
+    ['the payment is executed', REDIRECT, EXECUTED],
+  ])('they are not asked for if %s', async (_what, links, status) => {
+    asked.length = 0;
+    await look(withTheCustomer(links), status, lists('done'));
+    expect(asked).toEqual([]);
+  });
+
+  it('they are asked for if the bank gave no links, and of one that is ordered', async () => {
+    asked.length = 0;
+    await look(withTheCustomer(null), CHECKED, lists('done'));
+    await look(withTheCustomer(REDIRECT), ORDERED, lists('done'));
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe('at a bank that has execute', () => {
+  const { current } = transferInMemory(createdForExecute(), AT_THE_BANK).open;
+  it('the status alone counts', async () => {
+    const ask = () => Promise.reject(new TypeError('asked'));
+    expect(await look(current, CHECKED, { progress: ask, progressWithoutLink: ask })).toEqual({
+      ...{ found: CHECKED.authorization, awaitsCustomer: false },
+    });
+  });
+
+  it('psd2 says whether the status decides', async () => {
+    const sca = scaThatSays(CHECKED);
+    for (const decides of [true, false])
+      expect(await statusOf({ bank: { sca } }, current, decides)).toEqual(CHECKED.authorization);
+    expect(sca.asked).toEqual([
+      ['p1', 't1', true],
+      ['p1', 't1', false],
+    ]);
+  });
+});
+
+it.each([
+  ['executed', { type: 'executed', cro: null }],
+  ['ordered', { type: 'executed', cro: null }],
+  ['cancelled', { type: 'cancelled' }],
+  ['failed', { type: 'settlement', status: 'KO', description: null }],
+  [null, CHECKED.authorization],
+] as const)('of what became %s it says %o', (became, event) => {
+  expect(whatHappened({ ...CHECKED, became })).toEqual(event);
+});
+
+it('without a resource the journal is damaged, and nothing is asked', async () => {
+  const { current } = transferInMemory(createdTransfer()).open;
+  const sca = scaThatSays(OPEN);
+  const end = Promise.resolve().then(() => statusOf({ bank: { sca } }, current));
+  expect(await errorOf(end)).toEqual({
+    code: 'config',
+    message: 'The journal of tr-1 does not have the line with its resource at the bank',
+    hint: 'The journal is the record of a flow. Restore it from a backup.',
+    ...{ next: undefined, flow: undefined, transactionId: undefined },
+  });
+  expect(sca.asked).toEqual([]);
+});
+
+describe('the bank wants the token of the login with the payment', () => {
+  const noToken = new Psd2Error('not_logged_in', 'The token has ended', { refusal: 'unread', isBanks: true });
+  const advised = {
+    ...{ code: 'not_logged_in', message: 'The token has ended' },
+    hint: 'The customer logs in for it again with:',
+    next: [['transfer', 'resume', 'tr-1']],
+    ...{ flow: undefined, transactionId: undefined },
+  };
+  const progress = () => Promise.reject(noToken);
+
+  it('and refuses the one that psd2 has: the customer logs in again', async () => {
+    const operation = withTheCustomer({ ...LOGIN, status: '/a1' });
+    expect(await errorOf(look(operation, noToken))).toEqual(advised);
+    expect(await errorOf(look(operation, EXECUTED, { progress }))).toEqual(advised);
+    const list = { progressWithoutLink: progress };
+    expect(await errorOf(look(withTheCustomer(LOGIN), CHECKED, list))).toEqual(advised);
+  });
+
+  it('and refuses it where no login would help', async () => {
+    const operation = withTheCustomer(WITH_STATUS);
+    await expect(look(operation, noToken)).rejects.toBe(noToken);
+    expect((await look(operation, EXECUTED, { progress })).found).toEqual(executed());
+  });
+
+  it.each<[string, Error, Partial<ReturnType<typeof withTheCustomer>>, boolean]>([
+    ['while the customer authorises it', noToken, { state: 'authorizing', links: LOGIN }, true],
+    ['after that', noToken, { state: 'authorized', links: LOGIN }, false],
+    ['without links', noToken, { state: 'authorizing', links: null }, false],
+    ['with another link', noToken, { state: 'authorizing', links: REDIRECT }, false],
+    [
+      'or a gateway does',
+      new Psd2Error('not_logged_in', 'x', { refusal: 'unread' }),
+      { state: 'authorizing', links: LOGIN },
+      false,
+    ],
+    [
+      'or has too many calls',
+      new Psd2Error('too_many_calls', 'x', { refusal: 'unread', isBanks: true }),
+      { state: 'authorizing', links: LOGIN },
+      false,
+    ],
+    ['or fails', failing, { state: 'authorizing', links: LOGIN }, false],
+  ])('%s: another login helps', (_what, error, changes, expected) => {
+    expect(needsLoginAgain(error, { ...withTheCustomer(LOGIN), ...changes })).toBe(expected);
+  });
+});

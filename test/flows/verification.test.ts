@@ -1,0 +1,544 @@
+import { describe, expect, it } from 'vitest';
+import type { Announced } from '../../src/bank/ports/call.ts';
+import type { PaymentCalls, Verified } from '../../src/bank/ports/payment-calls.ts';
+import type { TransferEvent } from '../../src/domain/transfer.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { NeverLeft } from '../../src/flows/announce.ts';
+import type { FlowPorts, KnownInitiation } from '../../src/flows/ports.ts';
+import { recordsLogged, repeatInitiation, verify, verifyFurther } from '../../src/flows/verification.ts';
+import { errorOf, fakeWorld } from './doubles.ts';
+import {
+  AT_THE_BANK,
+  createdForExecute,
+  createdTransfer,
+  INITIATION,
+  paymentStatus,
+  runInMemory,
+  scaThatSays,
+  type TransferInMemory,
+  transferInMemory,
+} from './transfers-in-memory.ts';
+
+// The first request about a payment. If the customer commits, it is the one that must not be sent twice.
+
+const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
+const SENT: TransferEvent = { type: 'verify-sent', ...INTENT };
+const UNANSWERED: TransferEvent = { type: 'execute-unanswered' };
+const OLDER: TransferEvent = {
+  ...UNANSWERED,
+  description: 'The journal is older than what the bank or the log of calls knows',
+};
+const NOT_BEGUN: TransferEvent = { type: 'verify-not-begun' };
+const { type: _type, ...VERIFIED } = AT_THE_BANK;
+const ANSWER: Verified = VERIFIED;
+const POSSIBLE = createdTransfer({ initiation: { ...INITIATION, executesWithoutSca: 'possible' } });
+
+const FIND_OUT = {
+  hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+  next: [
+    ['transfer', 'resume', 'tr-1'],
+    ['transfer', 'resolve', 'tr-1', '--executed'],
+    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+  ],
+  flow: 'tr-1',
+  transactionId: 't1',
+};
+const unknown = (message: string) => ({ code: 'outcome_unknown', message, ...FIND_OUT });
+
+const unread = (more: Psd2Error['context'] = {}) =>
+  new Psd2Error('not_logged_in', 'No token', { refusal: 'unread', isBanks: true, ...more });
+const banks = (refusal: 'content' | 'other') =>
+  new Psd2Error('bank_refused', 'Wrong IBAN', { refusal, isBanks: true, transactionId: 't1' });
+const lost = new Psd2Error('bank_unreachable', 'No answer');
+const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
+
+interface Scene {
+  created?: TransferEvent;
+  events?: TransferEvent[];
+  /** The answers of the bank, one for each request; the last one stays. */
+  answers?: (Verified | Error)[];
+  known?: KnownInitiation;
+  ports?: Partial<FlowPorts>;
+  says?: Parameters<typeof scaThatSays>;
+}
+
+function scene({ created = createdTransfer(), events = [], answers = [ANSWER], known, ...more }: Scene = {}) {
+  const transfer = transferInMemory(created, ...events);
+  const requests: (string | undefined)[] = [];
+  const announced: (Announced | undefined)[] = [];
+  const asked: string[] = [];
+  const answer = () => {
+    const next = answers[Math.min(requests.length, answers.length) - 1];
+    if (next === undefined || next instanceof Error) throw next;
+    return next;
+  };
+  const steps: unknown[] = [];
+  const calls: Partial<PaymentCalls> = {
+    async verify(beforeSend, requestId) {
+      const now = await beforeSend(INTENT);
+      await now?.beforeFirstByte?.();
+      requests.push(requestId);
+      announced.push(now);
+      return answer();
+    },
+    async verifyFurther(resourceId, step, data, beforeSend) {
+      await beforeSend(INTENT);
+      steps.push([resourceId, step, data]);
+      requests.push(undefined);
+      return answer();
+    },
+  };
+  const initiated = async (transactionId: string) => {
+    asked.push(transactionId);
+    return known ?? { answer: 'no' as const };
+  };
+  const sca = scaThatSays(...(more.says ?? []));
+  const run = runInMemory(transfer, {
+    ...{ calls, sca },
+    ports: { ...(known && { initiated }), ...more.ports },
+  });
+  const { current } = transfer.open;
+  return {
+    ...{ ...transfer, requests, announced, asked, steps, sca },
+    verify: () => verify(run, current),
+    repeat: () => repeatInitiation(run, current, 'q1'),
+    recordsLogged: () => recordsLogged(run, current),
+    verifyFurther: () => verifyFurther(run, current),
+  };
+}
+
+describe('a verification', () => {
+  it.each([createdForExecute(), createdTransfer()])(
+    'is announced, sent and recorded: %#',
+    async (created) => {
+      const { verify: send, recorded, requests, assertions } = scene({ created });
+      await send();
+      expect(recorded).toEqual([SENT, AT_THE_BANK]);
+      expect([requests, assertions()]).toEqual([[undefined], 1]);
+    },
+  );
+
+  it.each([
+    [
+      'No funds. Limit reached.',
+      ['No funds.', 'Limit reached.'],
+      { transactionStatus: 'RJCT', scaStatus: null },
+    ],
+    [null, [], undefined],
+    [null, undefined, undefined],
+  ])('is rejected in its answer: %s', async (description, messages, bank) => {
+    const said = { ...(messages && { messages }), ...(bank && { bank }) };
+    const { verify: send, recorded, open } = scene({ answers: [{ ...ANSWER, ...said, isRejected: true }] });
+    await send();
+    expect(recorded).toEqual([
+      SENT,
+      { ...AT_THE_BANK, ...said },
+      { type: 'settlement', status: 'KO', description, ...(bank && { bank }) },
+    ]);
+    expect(open.current.state).toBe('failed');
+  });
+
+  it.each([
+    ['may run without the customer', POSSIBLE, ['beforeFirstByte', 'notBegun']],
+    ['cannot', createdTransfer(), ['beforeFirstByte', 'notBegun', 'turnedAway']],
+    ['needs execute', createdForExecute(), ['beforeFirstByte', 'notBegun', 'turnedAway']],
+  ])('of a payment that %s: what may be sent again', async (_what, created, callbacks) => {
+    const { verify: send, announced, recorded } = scene({ created });
+    await send();
+    const [now] = announced;
+    expect(Object.keys(now ?? {})).toEqual(callbacks);
+    recorded.length = 0;
+    await now?.notBegun?.();
+    await now?.turnedAway?.();
+    expect(recorded).toEqual(callbacks.slice(1).map(() => NOT_BEGUN));
+  });
+});
+
+describe('a store that was restored has lost that it was sent', () => {
+  const again: TransferEvent[] = [SENT, { type: 'initiate-again' }];
+  it.each<[string, Scene, boolean]>([
+    ['the log of calls has the answer', { known: { answer: 'answered', resourceId: 'p1' } }, true],
+    ['its answer was lost', { known: { answer: 'lost' } }, true],
+    ['its answer was lost, and psd2 began again', { known: { answer: 'lost' }, events: again }, false],
+    [
+      'psd2 began again, and that has an answer',
+      { known: { answer: 'answered', resourceId: null }, events: again },
+      true,
+    ],
+    ['the log of calls has none', { known: { answer: 'no' } }, false],
+    ['there is no log of calls', {}, false],
+  ])('%s', async (_what, given, wasSent) => {
+    const { verify: send, recorded, requests, asked } = scene(given);
+    await send();
+    expect(recorded).toEqual(wasSent ? [OLDER] : [SENT, AT_THE_BANK]);
+    expect(requests).toHaveLength(wasSent ? 0 : 1);
+    expect(asked).toEqual(given.known ? ['t1'] : []);
+  });
+
+  it.each<[string, TransferEvent[], boolean | undefined, boolean]>([
+    ['execute was sent', [SENT], true, true],
+    ['execute was not sent', [SENT], false, false],
+    ['nobody knows', [SENT], undefined, false],
+    ['nothing has reached the bank', [], true, false],
+  ])('at a bank that has execute: %s', async (_what, events, hasSent, wasSent) => {
+    const asked: string[] = [];
+    const port = async (transactionId: string) => {
+      asked.push(transactionId);
+      return hasSent === true;
+    };
+    const ports = hasSent === undefined ? {} : { hasSent: port };
+    const { verify: send, recorded } = scene({ created: createdForExecute(), events, ports });
+    await send();
+    expect(recorded).toEqual(wasSent ? [OLDER] : [SENT, AT_THE_BANK]);
+    expect(asked).toEqual(hasSent === undefined || events.length === 0 ? [] : ['t1']);
+  });
+});
+
+describe('the bank does not read it, because of the token', () => {
+  it('and nothing can have moved: psd2 sends it once more', async () => {
+    const { verify: send, recorded, requests } = scene({ answers: [unread({ hadToken: true }), ANSWER] });
+    await send();
+    expect(recorded).toEqual([SENT, SENT, AT_THE_BANK]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each<[string, Scene]>([
+    ['twice', { answers: [unread({ hadToken: true })] }],
+    ['and psd2 had none', { answers: [unread()] }],
+    ['of a payment that may run', { created: POSSIBLE, answers: [unread({ hadToken: true })] }],
+    ['at a bank that has execute', { created: createdForExecute(), answers: [unread({ hadToken: true })] }],
+    [
+      'or so a gateway says',
+      { answers: [new Psd2Error('not_logged_in', 'x', { refusal: 'unread', hadToken: true })] },
+    ],
+  ])('%s: it is not sent again', async (what, given) => {
+    const { verify: send, requests } = scene(given);
+    await expect(send()).rejects.toBeInstanceOf(Psd2Error);
+    expect(requests).toHaveLength(what === 'twice' ? 2 : 1);
+  });
+});
+
+describe('an initiation without a usable answer', () => {
+  it('may have been taken: nobody knows', async () => {
+    const { verify: send, recorded, open } = scene({ answers: [lost] });
+    expect(await errorOf(send())).toEqual(
+      unknown('The bank may have the transfer, but gave no usable answer to it: No answer'),
+    );
+    expect(recorded).toEqual([SENT, UNANSWERED]);
+    expect(open.current.state).toBe('unknown');
+  });
+
+  it('was turned away: another delivery of it may have been taken', async () => {
+    const { verify: send, recorded } = scene({ created: POSSIBLE, answers: [unread()] });
+    expect(await errorOf(send())).toEqual(
+      unknown(
+        'The bank turned the initiation away, but this does not show whether it had taken the transfer before: No token',
+      ),
+    );
+    expect(recorded).toEqual([SENT, { ...UNANSWERED, description: 'No token' }]);
+  });
+
+  it.each([
+    interrupted,
+    new Psd2Error('overtaken', 'Another psd2 has continued tr-1'),
+    new NeverLeft('config', 'Nothing was sent'),
+    new TypeError('A bug'),
+  ])('because of what says nothing of the bank: %s', async (error) => {
+    const { verify: send, recorded } = scene({ answers: [error] });
+    await expect(send()).rejects.toBe(error);
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('moves nothing at a bank that has execute', async () => {
+    const { verify: send, recorded } = scene({ created: createdForExecute(), answers: [lost] });
+    await expect(send()).rejects.toBe(lost);
+    expect(recorded).toEqual([SENT]);
+  });
+});
+
+describe('the bank refuses it', () => {
+  it.each([createdTransfer(), createdForExecute()])(
+    'and it cannot have run: it has ended %#',
+    async (created) => {
+      for (const refusal of ['content', 'other'] as const) {
+        const error = banks(refusal);
+        const { verify: send, recorded, open } = scene({ created, answers: [error] });
+        await expect(send()).rejects.toBe(error);
+        expect(recorded).toEqual([SENT, { type: 'verify-refused', description: 'Wrong IBAN' }]);
+        expect(open.current.state).toBe('failed');
+      }
+    },
+  );
+
+  it('for what it contains, but another delivery may have run: its reference stays taken', async () => {
+    const { verify: send, recorded } = scene({ created: POSSIBLE, answers: [banks('content')] });
+    expect(await errorOf(send())).toMatchObject({
+      ...{ code: 'bank_refused', message: 'Wrong IBAN', next: FIND_OUT.next, flow: 'tr-1' },
+      hint: expect.stringContaining('A refusal is about one delivery of the request only'),
+    });
+    expect(recorded).toEqual([SENT, { type: 'execute-refused', description: 'Wrong IBAN' }]);
+  });
+
+  it('for another reason, which may mean that it has it already: nobody knows', async () => {
+    const { verify: send, recorded } = scene({ created: POSSIBLE, answers: [banks('other')] });
+    expect(await errorOf(send())).toEqual(
+      unknown(
+        'The bank refused the initiation, but this does not show whether it had taken the transfer before: Wrong IBAN',
+      ),
+    );
+    expect(recorded).toEqual([SENT, { ...UNANSWERED, description: 'Wrong IBAN' }]);
+  });
+});
+
+describe('the answer to an initiation cannot be written down', () => {
+  /** What happens when the answer is to be recorded, time after time. */
+  function failing(...times: ((transfer: TransferInMemory) => void)[]) {
+    const given = scene();
+    given.beforeRecord(({ type }) => {
+      if (type === 'verified') times.shift()?.(given);
+    });
+    return given;
+  }
+  const throws = (error: Error) => () => {
+    throw error;
+  };
+  const overtaken = { code: 'overtaken', message: 'Another psd2 has continued tr-1' };
+
+  it('because the disk is full: the bank has it, and nobody knows more', async () => {
+    const { verify: send, recorded } = failing(throws(new Psd2Error('config', 'The disk is full')));
+    expect(await errorOf(send())).toEqual(
+      unknown('The bank has the payment, but the journal could not be written: The disk is full'),
+    );
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('because the bank gave it the id of another payment: it has no id', async () => {
+    const { verify: send, recorded } = failing(throws(new Psd2Error('bank_answer', 'p1 is that of tr-9')));
+    expect(await errorOf(send())).toEqual(unknown('p1 is that of tr-9'));
+    expect(recorded).toEqual([SENT, UNANSWERED]);
+  });
+
+  it.each<[string, TransferEvent[]]>([
+    ['waits for it', [{ type: 'accepted' }]],
+    ['has given up on it', [UNANSWERED]],
+  ])(
+    'because another psd2, which %s: that one gets the answer, and this one stops',
+    async (_what, theirs) => {
+      const { verify: send, recorded } = failing(({ overtake }) => overtake(...theirs));
+      expect(await errorOf(send())).toMatchObject(overtaken);
+      expect(recorded).toEqual([SENT, AT_THE_BANK]);
+    },
+  );
+
+  it.each<[string, TransferEvent[]]>([
+    ['has sent another one', [{ type: 'verify-sent', requestId: 'q2', digest: null }]],
+    ['has an answer', [{ ...AT_THE_BANK, resourceId: 'p2' }, UNANSWERED]],
+    ['has begun again', [{ type: 'initiate-again' }]],
+    ['was told by a person', [{ type: 'resolved', outcome: 'executed', by: 'ada', note: null }]],
+    [
+      'was told that it was not executed',
+      [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }],
+    ],
+    ['has ended it', [{ type: 'cancelled' }]],
+    ['has an answer, and repeats it', [{ ...AT_THE_BANK, resourceId: 'p2' }, SENT]],
+    [
+      'was told by a person before it gave up',
+      [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }, UNANSWERED],
+    ],
+  ])('because another psd2 %s: the answer is not about that', async (_what, theirs) => {
+    const { verify: send, recorded } = failing(({ overtake }) => overtake(...theirs));
+    expect(await errorOf(send())).toMatchObject(overtaken);
+    expect(recorded).toEqual([SENT]);
+  });
+
+  it('because others go on with it, again and again', async () => {
+    const goesOn = ({ overtake }: TransferInMemory) => overtake({ type: 'accepted' });
+    const { verify: send, recorded } = failing(goesOn, goesOn);
+    expect(await errorOf(send())).toMatchObject(overtaken);
+    expect(recorded).toEqual([SENT, AT_THE_BANK]);
+  });
+
+  it('at a bank that has execute: nothing has moved', async () => {
+    const full = new Psd2Error('config', 'The disk is full');
+    const given = scene({ created: createdForExecute() });
+    given.beforeRecord(({ type }) => {
+      if (type === 'verified') throw full;
+    });
+    await expect(given.verify()).rejects.toBe(full);
+  });
+});
+
+describe('a repetition', () => {
+  const repeats = createdTransfer({ initiation: { ...INITIATION, repeatMinutes: 2 } });
+  const SENT_AT = Date.parse('2026-11-24T10:00:00Z');
+  const repeated = (given: Scene = {}, after = 0) =>
+    scene({
+      ...{ created: repeats, events: [SENT] },
+      ports: { world: { ...fakeWorld(), now: () => new Date(SENT_AT + after) } },
+      ...given,
+    });
+
+  it('has the id of the first attempt, and gets the answer to it', async () => {
+    const { repeat, recorded, requests, assertions } = repeated();
+    await repeat();
+    expect(recorded).toEqual([SENT, AT_THE_BANK]);
+    expect([requests, assertions()]).toEqual([['q1'], 1]);
+  });
+
+  it('that is rejected says nothing: the bank’s status does', async () => {
+    const { repeat, recorded } = repeated({ answers: [{ ...ANSWER, isRejected: true }] });
+    await repeat();
+    expect(recorded).toEqual([SENT, AT_THE_BANK]);
+  });
+
+  it('does not leave when the time for it is over', async () => {
+    const { repeat, recorded, requests } = repeated({}, 120_000);
+    expect(await errorOf(repeat())).toEqual(
+      unknown(
+        'psd2 has repeated the initiation, but the bank gave no usable answer to it: The time in which the bank gives the same answer again is over, so psd2 has not repeated the initiation',
+      ),
+    );
+    expect(requests).toEqual([]);
+    expect(recorded).toEqual([SENT, UNANSWERED]);
+  });
+
+  it('does not leave when another psd2 goes on', async () => {
+    const { repeat, requests, overtake, beforeRecord } = repeated();
+    beforeRecord(() => queueMicrotask(() => overtake({ type: 'accepted' })));
+    await expect(repeat()).rejects.toMatchObject({ code: 'overtaken' });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([lost, banks('content'), unread()])('without a usable answer: nobody knows (%s)', async (error) => {
+    const { repeat, recorded } = repeated({ answers: [error] });
+    expect(await errorOf(repeat())).toEqual(
+      unknown(`psd2 has repeated the initiation, but the bank gave no usable answer to it: ${error.message}`),
+    );
+    expect(recorded).toEqual([SENT, UNANSWERED]);
+  });
+
+  it('ends with Ctrl-C', async () => {
+    const { repeat, recorded } = repeated({ answers: [interrupted] });
+    await expect(repeat()).rejects.toBe(interrupted);
+    expect(recorded).toEqual([SENT]);
+  });
+});
+
+describe('the log of calls', () => {
+  it('has what the bank called the payment: the journal gets that', async () => {
+    const {
+      recordsLogged: records,
+      recorded,
+      asked,
+    } = scene({
+      ...{ events: [SENT], known: { answer: 'answered', resourceId: 'p1' } },
+    });
+    expect(await records()).toBe(true);
+    expect(recorded).toEqual([AT_THE_BANK, { type: 'sca-started' }]);
+    expect(asked).toEqual(['t1']);
+  });
+
+  it.each<KnownInitiation | undefined>([
+    { answer: 'answered', resourceId: null },
+    { answer: 'lost' },
+    { answer: 'no' },
+    undefined,
+  ])('does not have it: %j', async (known) => {
+    const { recordsLogged: records, recorded } = scene({ events: [SENT], ...(known && { known }) });
+    expect(await records()).toBe(false);
+    expect(recorded).toEqual([]);
+  });
+});
+
+describe('a further step', () => {
+  const STEP: TransferEvent = { type: 'further-verify-sent', ...INTENT };
+  const needing = { ...AT_THE_BANK, nextStep: 'verify2' };
+  const given = createdForExecute();
+  const withData = { ...given, furtherData: ['{"otp":1}'] };
+  const authorization = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' } as const;
+  const AUTHORIZED = paymentStatus('AUTHORIZED', null, { authorization });
+  const EXECUTED = paymentStatus('AUTHORIZED', 'executed');
+  const OPEN = paymentStatus('STARTED');
+  const declined = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NO' } as const;
+  const DECLINED = paymentStatus('NO', null, { authorization: declined });
+  const noStatus = new Psd2Error('bank_refused', 'Not yet', { refusal: 'other' });
+
+  it('takes the data of the operator to the bank', async () => {
+    const { verifyFurther: send, recorded, steps } = scene({ created: withData, events: [needing] });
+    await send();
+    expect(steps).toEqual([['p1', 'verify2', '{"otp":1}']]);
+    expect(recorded).toEqual([STEP, { ...AT_THE_BANK, type: 'further-verified' }]);
+  });
+
+  it('needs data that the operator has not given', async () => {
+    const { verifyFurther: send, recorded, steps } = scene({ created: given, events: [needing] });
+    expect(await errorOf(send())).toEqual({
+      code: 'further_data_needed',
+      message: 'The bank requires further data before SCA, in the step verify2',
+      hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
+      next: [['transfer', 'resume', 'tr-1', '--verify-data', '-']],
+      flow: 'tr-1',
+      transactionId: 't1',
+    });
+    expect([recorded, steps]).toEqual([[], []]);
+  });
+
+  it('is refused by the bank: that ends it', async () => {
+    for (const says of [OPEN, noStatus]) {
+      const error = banks('content');
+      const { verifyFurther: send, recorded } = scene({
+        ...{ created: withData, events: [needing], answers: [error], says: [says] },
+      });
+      await expect(send()).rejects.toBe(error);
+      expect(recorded).toEqual([STEP, { type: 'verify-refused', description: 'Wrong IBAN' }]);
+    }
+  });
+
+  it.each<[string, Error]>([
+    ['has no answer', lost],
+    ['is refused by a gateway', new Psd2Error('bank_refused', 'No', { refusal: 'content' })],
+  ])('%s: it stays open, and the bank is not asked', async (_what, error) => {
+    const {
+      verifyFurther: send,
+      recorded,
+      sca,
+    } = scene({ created: withData, events: [needing], answers: [error] });
+    await expect(send()).rejects.toBe(error);
+    expect(recorded).toEqual([STEP]);
+    expect(sca.asked).toEqual([]);
+  });
+
+  it.each<[string, typeof OPEN, TransferEvent]>([
+    ['the customer has authorised it', AUTHORIZED, OLDER],
+    ['it is executed', EXECUTED, { type: 'executed', cro: null }],
+  ])('is refused, and %s: the journal is older than that', async (_what, says, event) => {
+    const { verifyFurther: send, recorded } = scene({
+      ...{ created: withData, events: [needing], answers: [banks('other')], says: [says] },
+    });
+    await send();
+    expect(recorded).toEqual([STEP, event]);
+  });
+
+  describe('was not answered', () => {
+    const open = [needing, STEP];
+    it.each<[string, Scene, TransferEvent]>([
+      ['a new resource has no steps yet', { says: [OPEN] }, { type: 'verify-again' }],
+      ['and has no status', { says: [noStatus] }, { type: 'verify-again' }],
+      ['and the customer commits: nobody knows', { created: createdTransfer(), says: [OPEN] }, UNANSWERED],
+      ['and the customer has authorised it', { says: [AUTHORIZED] }, OLDER],
+      ['and it is executed', { says: [EXECUTED] }, { type: 'executed', cro: null }],
+      ['and the customer did not authorise it', { says: [DECLINED] }, declined],
+    ])('%s', async (_what, more, event) => {
+      const { verifyFurther: send, recorded, steps } = scene({ created: withData, events: open, ...more });
+      await send();
+      expect([recorded, steps]).toEqual([[event], []]);
+    });
+
+    it('and the bank is away: nothing is decided', async () => {
+      const away = new Psd2Error('bank_failing', 'The bank is away');
+      const { verifyFurther: send, recorded } = scene({ created: withData, events: open, says: [away] });
+      await expect(send()).rejects.toBe(away);
+      expect(recorded).toEqual([]);
+    });
+  });
+});
