@@ -10,7 +10,7 @@ import type { Flows } from '../store/ports/flows.ts';
  * @param by the person whose command it is
  */
 export async function endSettledJoints(
-  { batches, flows }: { batches: Batches; flows: Flows },
+  { batches, flows }: { batches: Pick<Batches, 'find'>; flows: Pick<Flows, 'find' | 'resume'> },
   batch: string,
   by: string,
 ): Promise<void> {

@@ -86,7 +86,8 @@ describe.each(ALL)('a flow in the state %s', (state) => {
     expect(standingOf(running)).toBe(standing === 'open' ? 'sent' : standing);
     expect(isOpen(running)).toBe(false);
     expect(isPlainlyFailed(running)).toBe(standing === 'refused');
-    if (standing === 'open') expect(needsAttention({ ...running, reached: true }, false)).toBe(true);
+    for (const reached of [true, false])
+      if (standing === 'open') expect(needsAttention({ ...running, reached }, false)).toBe(true);
   });
 
   it('frees its reference only if it certainly had no effect', () => {

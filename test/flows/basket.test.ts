@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { applyOperationEvent } from '../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
-import { followBasket, type PaymentSaid } from '../../src/flows/basket.ts';
+import {
+  type BasketMeans,
+  followBasket,
+  isOpenIn,
+  meaningOf,
+  type PaymentSaid,
+  SIGNING_BASKET,
+} from '../../src/flows/basket.ts';
 import { lookAt } from '../../src/flows/resource-status.ts';
 import type { GenericOperation } from '../../src/store/ports/flows.ts';
 import { transferOrder } from '../domain/orders.ts';
@@ -28,10 +35,10 @@ function basket(state: Partial<GenericOperation>): GenericOperation {
   return { ...begun, reached: true, ...state };
 }
 
-function inBasket(): Transfer {
+function inBasket(instant = false): Transfer {
   const created: TransferEvent = {
     ...({ type: 'created', flow: 'tr-1', transactionId: 'x', commits: 'by the customer' } as const),
-    order: transferOrder({ instant: false, reference: 'INV-1' }),
+    order: transferOrder({ instant, reference: 'INV-1' }),
     initiation: {
       ...({
         service: 'payments',
@@ -130,4 +137,75 @@ describe('a bank has checked a payment for a later day before the customer autho
     const after = fold(transfer, followBasket(transfer, basket({ state, mayRun: true }), found));
     expect(after.state).toBe(expected);
   });
+});
+
+it.each<[Partial<GenericOperation>, BasketMeans]>([
+  [{ state: 'created' }, 'not sent'],
+  [{ state: 'verified' }, 'not sent'],
+  [{ state: 'created', mayRun: true }, 'unknown'],
+  [{ state: 'verified', mayRun: true }, 'unknown'],
+  [{ state: 'authorizing' }, 'with the customer'],
+  [{ state: 'executed' }, 'authorised'],
+  [{ state: 'settled' }, 'authorised'],
+  [{ state: 'cancelled' }, 'none'],
+  [{ state: 'failed' }, 'none'],
+  [{ state: 'failed', executionStatus: 'KO' }, 'not authorised'],
+  [
+    { state: 'failed', resolution: { outcome: 'not-executed', by: 'ada', note: null, at: AT } },
+    'not authorised',
+  ],
+  [{ state: 'failed', refusalAlone: true }, 'unknown'],
+  [{ state: 'failed', refusalAlone: true, executionStatus: 'KO' }, 'unknown'],
+  [{ state: 'rejected' }, 'not authorised'],
+  [{ state: 'expired' }, 'not authorised'],
+  [{ state: 'authorized' }, 'unknown'],
+  [{ state: 'executing' }, 'unknown'],
+  [{ state: 'unknown' }, 'unknown'],
+])('a basket with %o means: %s', (state, means) => {
+  expect(meaningOf(basket(state))).toBe(means);
+});
+
+const DECLINED: TransferEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RCVD' };
+const SETTLED: PaymentSaid = {
+  found: { type: 'settlement', status: 'KO', description: 'No funds' },
+  awaitsCustomer: false,
+};
+it.each<[string, Partial<GenericOperation>, PaymentSaid | null, TransferEvent[]]>([
+  ['rejected, and the bank waits for the customer', { state: 'rejected' }, OPEN, [DECLINED]],
+  ['rejected, and the bank does not wait', { state: 'rejected' }, CHECKED, [{ type: 'execute-unanswered' }]],
+  ['rejected, and the bank says nothing', { state: 'rejected' }, null, [{ type: 'execute-unanswered' }]],
+  ['away', { state: 'cancelled' }, null, [{ type: 'bulk-left' }]],
+  ['with the customer', { state: 'authorizing' }, null, [{ type: 'sca-started' }]],
+  ['unknown', { state: 'unknown' }, OPEN, [{ type: 'execute-unanswered' }]],
+  ['authorised', { state: 'executed' }, OPEN, []],
+  ['not sent', { state: 'created' }, PAID, []],
+])('exactly this is recorded of a transfer whose basket is %s', (_what, state, said, events) => {
+  expect(followBasket(inBasket(), basket(state), said)).toEqual(events);
+});
+
+it.each<[PaymentSaid | null, TransferEvent[]]>([
+  [SETTLED, [SETTLED.found]],
+  [PAID, []],
+  [OPEN, []],
+  [null, []],
+])('an instant transfer of a basket that is executed can still fail: %o', (said, events) => {
+  const transfer = fold(inBasket(true), [{ type: 'executed', cro: null }]);
+  for (const state of ['executed', 'unknown', 'cancelled'] as const)
+    expect(followBasket(transfer, basket({ state }), said)).toEqual(events);
+});
+
+it.each<[string, Transfer, boolean]>([
+  ['is with the customer', inBasket(), true],
+  ['has failed', fold(inBasket(), [{ type: 'settlement', status: 'KO', description: null }]), false],
+  ['was only refused', fold(inBasket(), [{ type: 'execute-refused', description: 'No' }]), true],
+  ['is executed', fold(inBasket(), [{ type: 'executed', cro: null }]), false],
+  ['is executed and settles', fold(inBasket(true), [{ type: 'executed', cro: null }]), true],
+  ['has left it', fold(inBasket(), [{ type: 'bulk-left' }]), false],
+])('a transfer of a basket that %s is open in it: %#', (_what, transfer, expected) => {
+  expect(isOpenIn(transfer, { flow: BASKET })).toBe(expected);
+  expect(isOpenIn(transfer, { flow: 'op-2' })).toBe(false);
+});
+
+it('the operation of a basket has the name of the service', () => {
+  expect(SIGNING_BASKET).toBe('signing-baskets');
 });

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { standingOf } from '../../src/domain/flow-states.ts';
 import { applyOperationEvent } from '../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../src/domain/transfer.ts';
-import { followBulk } from '../../src/flows/bulk.ts';
+import { BULK_PAYMENT, followBulk, isPartial } from '../../src/flows/bulk.ts';
 import type { GenericOperation } from '../../src/store/ports/flows.ts';
 import { transferOrder } from '../domain/orders.ts';
 
@@ -25,9 +25,13 @@ function bulk(state: Partial<GenericOperation>): GenericOperation {
 }
 
 function joined(...events: TransferEvent[]): Transfer {
+  return joinedAs({ instant: false }, ...events);
+}
+
+function joinedAs({ instant }: { instant: boolean }, ...events: TransferEvent[]): Transfer {
   const created: TransferEvent = {
     ...({ type: 'created', flow: 'tr-1', transactionId: 'x', commits: 'by the customer' } as const),
-    order: transferOrder({ instant: false, reference: 'INV-1' }),
+    order: transferOrder({ instant, reference: 'INV-1' }),
   };
   const all: TransferEvent[] = [created, { type: 'bulk-joined', bulk: BULK }, ...events];
   return fold(undefined, all);
@@ -104,4 +108,118 @@ it('only a bulk payment that never reached the bank frees its transfers for anot
 
 it('what became of another bulk payment says nothing', () => {
   expect(followBulk(joined(), { ...bulk({ state: 'executed' }), flow: 'op-2' }, undefined)).toEqual([]);
+});
+
+describe('exactly this is recorded of a transfer', () => {
+  const bank = { transactionStatus: 'ACSC', scaStatus: 'finalised' };
+  const executed = { type: 'executed', cro: null, bank } as const;
+  const settled = { type: 'settlement', status: 'OK', description: null, bank } as const;
+  const unanswered = { type: 'execute-unanswered' } as const;
+  const ko = (description: string) => ({ ...settled, status: 'KO', description }) as const;
+  const partly = { ...bank, transactionStatus: 'PART' };
+  const paidEntry = { means: 'paid', transactionStatus: 'ACSC' } as const;
+  const started: TransferEvent = { type: 'sca-started' };
+
+  it.each<[Partial<GenericOperation>, TransferEvent[], TransferEvent[]]>([
+    [{ state: 'executed' }, [executed], [executed]],
+    [{ state: 'settled' }, [executed], [executed, settled]],
+    [{ state: 'cancelled' }, ...both({ type: 'cancelled', bank })],
+    [{ state: 'cancelled', reached: false }, ...both({ type: 'bulk-left' }, { type: 'cancelled' })],
+    [
+      { state: 'rejected', authorizationStatus: 'NO' },
+      ...both({ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NO', bank }),
+    ],
+    [
+      { state: 'rejected' },
+      ...both({ type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'NOT_AUTHORIZED', bank }),
+    ],
+    [
+      { state: 'expired', authorizationStatus: 'LATE' },
+      ...both({ type: 'authorization', status: 'EXPIRED', bankStatus: 'LATE', bank }),
+    ],
+    [
+      { state: 'expired' },
+      ...both({ type: 'authorization', status: 'EXPIRED', bankStatus: 'EXPIRED', bank }),
+    ],
+    [
+      { state: 'failed', executionStatus: 'KO', executionStatusDescription: 'No funds' },
+      ...both(ko('No funds')),
+    ],
+    [{ state: 'failed', executionStatus: 'KO' }, ...both(ko('ACSC'))],
+    [
+      { state: 'failed', refusalAlone: true, executionStatusDescription: 'Wrong' },
+      ...both({ type: 'execute-refused', description: 'Wrong' }),
+    ],
+    [
+      { state: 'failed', refusalAlone: true },
+      ...both({ type: 'execute-refused', description: 'The bank refused it' }),
+    ],
+    [
+      { state: 'failed', executionStatusDescription: 'Wrong' },
+      ...both({ type: 'verify-refused', description: 'Wrong' }),
+    ],
+    [{ state: 'failed' }, ...both({ type: 'verify-refused' })],
+    [{ state: 'authorizing' }, ...both(started)],
+    [{ state: 'authorized' }, ...both(unanswered)],
+    [{ state: 'executing' }, ...both(unanswered)],
+    [{ state: 'unknown' }, ...both(unanswered)],
+    [{ state: 'created', mayRun: true }, ...both(unanswered)],
+    [{ state: 'verified', mayRun: true }, ...both(unanswered)],
+    [{ state: 'created' }, ...both()],
+    [{ state: 'verified' }, ...both()],
+  ])('whose bulk payment has %o; if it is instant, %o', (state, normal, instant) => {
+    const now = bulk({ ...bank, ...state });
+    expect(followBulk(joined(), now, undefined)).toStrictEqual(normal);
+    expect(followBulk(joinedAs({ instant: true }), now, undefined)).toStrictEqual(instant);
+  });
+  function both(...events: TransferEvent[]): [TransferEvent[], TransferEvent[]] {
+    return [events, events];
+  }
+
+  it.each(['executed', 'settled'] as const)('whose bulk payment is %s in part', (state) => {
+    const now = bulk({ ...partly, state });
+    const transfer = joinedAs({ instant: true });
+    expect(followBulk(joined(), now, paidEntry)).toStrictEqual([executed]);
+    expect(followBulk(transfer, now, paidEntry)).toStrictEqual([executed, settled]);
+    const words = { transactionStatus: 'RJCT', scaStatus: 'finalised' };
+    expect(followBulk(transfer, now, REJECTED)).toStrictEqual([{ ...ko('RJCT'), bank: words }]);
+    expect(followBulk(transfer, now, undefined)).toStrictEqual([unanswered]);
+  });
+
+  it.each<[string, boolean, Partial<GenericOperation>, TransferEvent[]]>([
+    ['instant, and the bulk payment has not settled', true, { state: 'executed' }, []],
+    ['instant, and the bulk payment has settled', true, { state: 'settled' }, [executed, settled]],
+    [
+      'instant, and the bulk payment has failed',
+      true,
+      { state: 'failed', executionStatus: 'KO' },
+      [ko('ACSC')],
+    ],
+    ['not instant, whatever becomes of the bulk payment', false, { state: 'settled' }, []],
+    ['not instant, and the bulk payment has failed', false, { state: 'failed', executionStatus: 'KO' }, []],
+  ])('that is executed and %s', (_what, instant, state, events) => {
+    const transfer = joinedAs({ instant }, { type: 'executed', cro: null });
+    expect(followBulk(transfer, bulk({ ...bank, ...state }), undefined)).toStrictEqual(events);
+  });
+
+  it('that has ended: nothing', () => {
+    const ended = joined({ type: 'settlement', status: 'KO', description: null });
+    for (const state of ['executed', 'cancelled', 'unknown'] as const)
+      expect(followBulk(ended, bulk({ state }), undefined)).toEqual([]);
+  });
+});
+
+it.each([
+  ['executed', 'PART', true],
+  ['settled', 'PART', true],
+  ['executed', 'ACSC', false],
+  ['settled', null, false],
+  ['failed', 'PART', false],
+  ['unknown', 'PART', false],
+] as const)('a bulk payment that is %s and %s is partial: %s', (state, transactionStatus, expected) => {
+  expect(isPartial(bulk({ state, transactionStatus }))).toBe(expected);
+});
+
+it('the operation of a bulk payment has the name of the service', () => {
+  expect(BULK_PAYMENT).toBe('bulk-payments');
 });

@@ -30,6 +30,10 @@ const ORDERED = paymentStatus('ACTC', 'ordered', passed('ACTC'));
 const OTHER_WORD = paymentStatus('ACFC', null, passed('ACFC'));
 const EXECUTED = paymentStatus('ACTC', 'executed', passed('ACTC'));
 
+const DECLINED = paymentStatus('RJCT', null, {
+  authorization: { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RJCT' },
+});
+
 const RETURNED: TransferEvent = { type: 'sca-returned' };
 const AUTHORIZED: TransferEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' };
 const IN_BASKET: TransferEvent = { type: 'bulk-joined', bulk: 'op-1' };
@@ -176,6 +180,7 @@ describe('the bank says how far the authorisation is', () => {
     ['needs code', OTHER_WORD, found('PENDING', 'ACFC', 'is needs code'), true],
     ['going on', OPEN, found('PENDING', 'RCVD', 'is going on'), true],
     ['going on', EXECUTED, executed('is going on'), true],
+    ['going on', DECLINED, found('NOT_AUTHORIZED', 'RJCT', 'is going on'), true],
     ['done', CHECKED, found('AUTHORIZED', 'ACTC', 'is done'), false],
     ['done', ORDERED, executed('is done'), false],
     ['done', OPEN, found('PENDING', 'RCVD', 'is done'), false],

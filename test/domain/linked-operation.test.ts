@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import {
+  applyOperationEvent,
+  type GenericOrder,
+  type Operation,
+  type OperationEvent,
+  type StepEvent,
+} from '../../src/domain/operation.ts';
+import { transferOrder, VERIFIED } from './orders.ts';
+
+// The states of a payment at a bank where the customer commits: exactly what each event changes.
+
+const CREATED_AT = '2026-11-24T10:00:00Z';
+const AT = '2026-11-24T11:00:00Z';
+const LATER = '2026-11-24T12:00:00Z';
+
+type Initiation = NonNullable<Operation<GenericOrder>['initiation']>;
+const INITIATION: Initiation = {
+  ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'E', body: '{}' },
+  ...{ returnAddress: 'http://127.0.0.1/', returnState: 's', repeatMinutes: null, needsLink: true },
+  executesWithoutSca: 'never',
+};
+const { customerId, from } = transferOrder();
+const order: GenericOrder = { customerId, from, operation: 'bulk-payments', data: '{}' };
+const created = (changes: Partial<Initiation> = {}): OperationEvent<GenericOrder> => ({
+  ...{ type: 'created', flow: 'op-1', transactionId: 't1', commits: 'by the customer', order },
+  initiation: { ...INITIATION, ...changes },
+});
+const sent = (requestId: string): StepEvent => ({ type: 'verify-sent', requestId, digest: null });
+const approach: StepEvent = { type: 'approach-sent', requestId: 'a1', digest: null };
+const REDIRECT = { approach: 'redirect', redirect: 'https://bank.example/sca' } as const;
+const LOGIN = { approach: 'redirect', oauth: 'https://oauth.bank.example' } as const;
+const joined: StepEvent = { type: 'bulk-joined', bulk: 'op-9' };
+
+const apply = (now: Operation<GenericOrder> | undefined, event: OperationEvent<GenericOrder>, at = AT) =>
+  applyOperationEvent('operation', now, event, at);
+const after = (first: OperationEvent<GenericOrder>, ...events: StepEvent[]) =>
+  events.reduce<Operation<GenericOrder>>(
+    (now, event) => apply(now, event),
+    apply(undefined, first, CREATED_AT),
+  );
+const having = (...events: StepEvent[]) => after(created(), ...events);
+
+const { type: _, ...verification } = VERIFIED;
+const NOTHING_SENT = { mayRun: false, executeRequestId: null, initiatedAt: null } as const;
+const POSSIBLE = created({ executesWithoutSca: 'possible' });
+
+it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOrder>>]>([
+  [
+    'the initiation is announced',
+    having(),
+    sent('q1'),
+    {
+      ...{ state: 'executing', reached: true, mayRun: true, executeRequestId: 'q1' },
+      ...{ initiatedAt: LATER, isRepeated: false },
+    },
+  ],
+  ['it is announced again: its time goes on', having(sent('q1')), sent('q1'), { isRepeated: true }],
+  [
+    'another one is announced: its time begins',
+    having(sent('q1')),
+    sent('q2'),
+    { executeRequestId: 'q2', initiatedAt: LATER },
+  ],
+  [
+    'it never left',
+    having(sent('q1')),
+    { type: 'verify-not-begun' },
+    { ...NOTHING_SENT, state: 'created', reached: false },
+  ],
+  [
+    'its repetition never left: the first attempt may have',
+    having(sent('q1'), sent('q1')),
+    { type: 'verify-not-begun' },
+    {},
+  ],
+  [
+    'psd2 begins again',
+    having(sent('q1'), sent('q1')),
+    { type: 'initiate-again' },
+    { ...NOTHING_SENT, state: 'created', isRepeated: false, isBegunAgain: true },
+  ],
+  [
+    'the bank has it, and nobody has the link',
+    having(sent('q1'), sent('q1')),
+    {
+      ...VERIFIED,
+      links: REDIRECT,
+      messages: ['Fees'],
+      bank: { transactionStatus: 'RCVD', scaStatus: null },
+    },
+    {
+      ...{ ...NOTHING_SENT, state: 'verified', isRepeated: false, links: REDIRECT, authorisations: 1 },
+      ...{ verification: { ...verification, messages: ['Fees'] }, transactionStatus: 'RCVD' },
+    },
+  ],
+  [
+    'the bank has it, and the customer logs in',
+    having(sent('q1')),
+    { ...VERIFIED, links: LOGIN },
+    { ...NOTHING_SENT, state: 'verified', links: LOGIN, authorisations: 1, verification },
+  ],
+  [
+    'the bank has it, with both',
+    having(sent('q1')),
+    { ...VERIFIED, links: { ...LOGIN, ...REDIRECT } },
+    { ...NOTHING_SENT, state: 'verified', links: { ...LOGIN, ...REDIRECT }, authorisations: 1, verification },
+  ],
+  [
+    'the bank has it, and has begun no authorisation',
+    having(sent('q1')),
+    { ...VERIFIED, links: { approach: null, start: '/start' } },
+    { ...NOTHING_SENT, state: 'verified', links: { approach: null, start: '/start' }, verification },
+  ],
+  [
+    'the bank has it, without links',
+    having(sent('q1')),
+    VERIFIED,
+    { ...NOTHING_SENT, state: 'verified', verification },
+  ],
+  [
+    'the bank has it, and may run it without SCA',
+    after(POSSIBLE, sent('q1')),
+    VERIFIED,
+    { ...NOTHING_SENT, mayRun: true, state: 'verified', verification },
+  ],
+  [
+    'the operator takes the fees',
+    having(sent('q1'), VERIFIED),
+    { type: 'fees-accepted' },
+    { feesAccepted: true },
+  ],
+  [
+    'an authorisation is begun',
+    having(sent('q1'), { ...VERIFIED, links: REDIRECT }),
+    approach,
+    { mayRun: true, authorisations: 2 },
+  ],
+  [
+    'the customer gets the link',
+    having(sent('q1'), VERIFIED),
+    { type: 'sca-started', links: REDIRECT },
+    { state: 'authorizing', mayRun: true, links: REDIRECT },
+  ],
+  [
+    'the customer gets another link',
+    having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
+    { type: 'sca-started', links: LOGIN },
+    { state: 'authorizing', mayRun: true, returned: false, links: LOGIN },
+  ],
+  [
+    'the customer gets the same link',
+    having(sent('q1'), { ...VERIFIED, links: REDIRECT }, { type: 'sca-returned' }),
+    { type: 'sca-started' },
+    { state: 'authorizing', mayRun: true, returned: false },
+  ],
+  ['the browser comes back', having(sent('q1'), VERIFIED), { type: 'sca-returned' }, { returned: true }],
+  [
+    'the code is announced',
+    having(sent('q1'), VERIFIED),
+    { type: 'code-sent', requestId: 'c', digest: null },
+    {},
+  ],
+  [
+    'its cancellation is announced: it may still run',
+    having(sent('q1'), VERIFIED, { type: 'sca-started' }),
+    { type: 'cancel-sent', requestId: 'c', digest: null },
+    {},
+  ],
+  ['it joins a bulk payment', having(), joined, { reached: true, mayRun: true, bulk: 'op-9' }],
+  [
+    'it leaves the bulk payment',
+    having(joined),
+    { type: 'bulk-left' },
+    { reached: false, mayRun: false, bulk: null },
+  ],
+  [
+    'it leaves the basket',
+    having(sent('q1'), VERIFIED, joined, { type: 'sca-started' }),
+    { type: 'bulk-left' },
+    { state: 'verified', mayRun: false, bulk: null },
+  ],
+  [
+    'it leaves the basket, and may run without SCA',
+    after(POSSIBLE, sent('q1'), VERIFIED, joined),
+    { type: 'bulk-left' },
+    { bulk: null },
+  ],
+])('%s: exactly this changes', (_what, before, event, changes) => {
+  expect(apply(before, event, LATER)).toEqual({ ...before, ...changes, updatedAt: LATER });
+});
+
+describe('the bank’s own words', () => {
+  const said = { transactionStatus: 'RCVD', scaStatus: 'received' };
+  const before = having(sent('q1'), { ...VERIFIED, bank: said });
+  it.each([
+    [
+      { transactionStatus: 'ACTC', scaStatus: 'finalised' },
+      { transactionStatus: 'ACTC', scaStatus: 'finalised' },
+    ],
+    [
+      { transactionStatus: 'ACTC', scaStatus: null },
+      { ...said, transactionStatus: 'ACTC' },
+    ],
+    [
+      { transactionStatus: null, scaStatus: 'failed' },
+      { ...said, scaStatus: 'failed' },
+    ],
+    [undefined, said],
+  ])('%o are kept beside those of before', (bank, expected) => {
+    const { transactionStatus, scaStatus } = apply(before, {
+      ...{ type: 'authorization', status: 'PENDING', bankStatus: 'x' },
+      ...(bank && { bank }),
+    });
+    expect({ transactionStatus, scaStatus }).toEqual(expected);
+  });
+});
+
+it('at a bank that has execute, none of this makes it run', () => {
+  const first = { ...created(), commits: 'on execute' } as const;
+  const events: StepEvent[] = [
+    sent('q1'),
+    { ...VERIFIED, links: REDIRECT },
+    approach,
+    { type: 'sca-started' },
+  ];
+  const { mayRun, executeRequestId, initiatedAt, authorisations } = after(first, ...events);
+  expect({ mayRun, executeRequestId, initiatedAt, authorisations }).toEqual({
+    ...NOTHING_SENT,
+    authorisations: 1,
+  });
+});
+
+it('an initiation that the journal did not keep lets nothing run without SCA', () => {
+  const { initiation: _initiation, ...without } = { initiation: null, ...created() };
+  expect(after(without, sent('q1'), VERIFIED).mayRun).toBe(false);
+});
