@@ -1,13 +1,5 @@
 import type * as z from 'zod/mini';
-import {
-  $ZodDefault,
-  $ZodNullable,
-  $ZodObject,
-  $ZodOptional,
-  $ZodPrefault,
-  $ZodRecord,
-  $ZodUnion,
-} from 'zod/v4/core';
+import { $ZodDefault, $ZodNullable, $ZodObject, $ZodOptional, $ZodPrefault, $ZodUnion } from 'zod/v4/core';
 import { bankFile } from './schema.ts';
 
 type Field = z.core.$ZodType;
@@ -47,9 +39,7 @@ export function alternativesAt(path: Path): Field[] {
 }
 
 function memberOf(field: Field, name: PropertyKey): Field | undefined {
-  const inner = unwrap(field);
-  if (inner instanceof $ZodRecord) return inner._zod.def.valueType;
-  const shape = objectOf(inner)?._zod.def.shape;
+  const shape = objectOf(field)?._zod.def.shape;
   return shape && typeof name === 'string' && Object.hasOwn(shape, name) ? shape[name] : undefined;
 }
 

@@ -1,0 +1,273 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkBankFile, describeBank, readBankFile } from '../../src/bank-file/bank-file.ts';
+import { layersOf, looksLikePlatform } from '../../src/bank-file/layers.ts';
+import { parseJson, readText } from '../../src/bank-file/read-json.ts';
+import { valuesIn } from '../../src/bank-file/values.ts';
+import { Psd2Error } from '../../src/errors.ts';
+import { bankFolder, LEAST } from './folder.ts';
+
+const { folder, write } = bankFolder();
+
+/** Returns what psd2 says of something that it refuses. */
+async function refusalOf(work: Promise<unknown>) {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Psd2Error)) throw new TypeError(`The work ended with ${error}`);
+  const { code, message, hint } = error;
+  return { code, message, hint };
+}
+
+/** Reads all layers of a bank file. */
+async function allLayers(nameOrPath: string) {
+  const layers = [];
+  for await (const layer of layersOf(nameOrPath)) layers.push(layer);
+  return layers;
+}
+
+describe('what psd2 says about a bank file', () => {
+  it.each([
+    ['right, with a name', { ...LEAST, name: 'A bank' }, { name: 'A bank', interface: 'nextgenpsd2' }, 0],
+    ['right, without a name', LEAST, { name: null, interface: 'nextgenpsd2' }, 0],
+    ['wrong, with a name', { ...LEAST, name: 'A', a: 1 }, { name: 'A', interface: 'nextgenpsd2' }, 1],
+    ['without an interface', { name: 'A bank' }, { name: 'A bank', interface: null }, 1],
+    ['of another interface', { interface: 'cb', name: 'A' }, { name: 'A', interface: null }, 1],
+    ['with a name that is no text', { ...LEAST, name: 7 }, { name: null, interface: 'nextgenpsd2' }, 1],
+    ['that is a list', [LEAST], { name: null, interface: null }, 1],
+    ['that is no JSON', 'hello', { name: null, interface: null }, 1],
+    [
+      'with fields that do not fit together',
+      { ...LEAST, name: 'A', payments: { repeatMinutes: 1 } },
+      { name: 'A', interface: 'nextgenpsd2' },
+      1,
+    ],
+  ])('names the bank of a file %s', async (_what, content, about, wrong) => {
+    const { problems, bank, ...said } = await checkBankFile(write('bank.json', content));
+    expect(said).toEqual(about);
+    expect(problems).toHaveLength(wrong);
+    expect(bank === undefined).toBe(wrong > 0);
+  });
+
+  it('names the bank that a file inherits its name from', async () => {
+    write('named.json', { ...LEAST, name: 'Far' });
+    const { name, problems } = await checkBankFile(write('a.json', { ...LEAST, extends: 'named.json' }));
+    expect({ name, problems }).toEqual({ name: 'Far', problems: [] });
+  });
+
+  it('has the text of a file alone only if no other file has a say', async () => {
+    const alone = write('alone.json', { ...LEAST, name: 'alone' });
+    const text = JSON.stringify({ ...LEAST, name: 'alone' });
+    expect((await readBankFile(alone)).aloneText).toBe(text);
+    const ofPlatform = { ...LEAST, extends: 'wso2' };
+    expect((await readBankFile(write('a.json', ofPlatform))).aloneText).toBe(JSON.stringify(ofPlatform));
+    expect((await readBankFile('wso2')).aloneText).toBeUndefined();
+    expect(
+      (await readBankFile(write('b.json', { ...LEAST, extends: 'alone.json' }))).aloneText,
+    ).toBeUndefined();
+    // A file between this one and the platform has a say too.
+    const chain = write('c.json', { ...LEAST, extends: 'a.json' });
+    expect((await readBankFile(chain)).aloneText).toBeUndefined();
+  });
+
+  it('keeps what it inherits of a repeated payment, unless the file takes it back', async () => {
+    const inherited = (await readBankFile('wso2')).file.payments;
+    expect(inherited).toMatchObject({ repeat: 'same-answer', repeatMinutes: expect.any(Number) });
+    const kept = await readBankFile(
+      write('a.json', { ...LEAST, extends: 'wso2', payments: { cancel: 'none' } }),
+    );
+    expect(kept.file.payments).toEqual({ ...inherited, cancel: 'none' });
+    const { repeatMinutes: _gone, ...rest } = inherited ?? {};
+    const back = await readBankFile(
+      write('a.json', { ...LEAST, extends: 'wso2', payments: { repeat: 'unknown' } }),
+    );
+    expect(back.file.payments).toEqual({ ...rest, repeat: 'unknown' });
+    expect(back.file.signing).toEqual((await readBankFile('wso2')).file.signing);
+  });
+
+  it('says of a stored bank the first problem, and how many more there are', async () => {
+    expect(await refusalOf(describeBank({ ...LEAST, a: 1, b: 2, c: 3 }))).toEqual({
+      code: 'config',
+      message: 'The stored bank is not right: a is not a field of a bank file (and 2 more)',
+      hint: undefined,
+    });
+    expect(await refusalOf(describeBank({ ...LEAST, payments: { repeatMinutes: 1 } }))).toEqual({
+      code: 'config',
+      message:
+        'The stored bank is not right: payments.repeatMinutes is only possible with payments.repeat "same-answer"',
+      hint: undefined,
+    });
+    expect(await refusalOf(describeBank({ ...LEAST, extends: 'wso2' }))).toEqual({
+      code: 'config',
+      message: 'The stored bank must not extend another one',
+      hint: undefined,
+    });
+  });
+});
+
+describe('what a bank file extends', () => {
+  it.each([
+    ['sparda', true],
+    ['cbi-globe', true],
+    ['9', true],
+    ['sparda.json', false],
+    ['./sparda', false],
+    ['Sparda', false],
+    ['sparda ', false],
+    ['', false],
+  ])('%j can be a platform: %j', (name, can) => {
+    expect(looksLikePlatform(name)).toBe(can);
+  });
+
+  it.each([
+    [
+      { extends: 'none.json' },
+      'extends names neither a platform that comes with psd2 nor a file beside this one: none.json',
+    ],
+    [
+      { extends: 'comdirekt' },
+      'extends names neither a platform that comes with psd2 nor a file beside this one: comdirekt. Did you mean comdirect?',
+    ],
+    [
+      { extends: '../a.json' },
+      'extends must name a platform that comes with psd2, or a file in the same folder',
+    ],
+    [{ extends: 'a.json' }, `The chain of extends is a circle: it comes back to ${join(folder, 'a.json')}`],
+  ])('is refused if it is not there: %j', async (content, message) => {
+    const path = write('a.json', { ...LEAST, ...content });
+    expect(await refusalOf(allLayers(path))).toEqual({ code: 'config', message, hint: undefined });
+  });
+
+  it('is refused if there is no first file, with the nearest platform', async () => {
+    const none = join(folder, 'none.json');
+    expect(await refusalOf(allLayers(none))).toEqual({
+      code: 'config',
+      message: `There is no bank file ${none}, and no platform of this name comes with psd2`,
+      hint: undefined,
+    });
+    expect((await refusalOf(allLayers('sparkasen'))).message).toBe(
+      'There is no bank file sparkasen, and no platform of this name comes with psd2. Did you mean sparkassen?',
+    );
+  });
+
+  it('is checked once, also if a link leads back to the file', async () => {
+    const path = write('twice.json', { ...LEAST, extends: 'link-to-twice.json', wrong: 1 });
+    const link = join(folder, 'link-to-twice.json');
+    symlinkSync(path, link);
+    expect((await checkBankFile(path)).problems).toEqual([
+      { path: 'extends', message: `The chain of extends is a circle: it comes back to ${link}` },
+      { path: 'wrong', message: 'wrong is not a field of a bank file' },
+    ]);
+  });
+});
+
+describe('the text of a bank file', () => {
+  it('is not there if a folder on the way to it is a file', async () => {
+    expect(await readText(join(write('a.json', LEAST), 'b.json'))).toBeUndefined();
+    expect(await readText(join(folder, 'none', 'b.json'))).toBeUndefined();
+  });
+
+  it.each([
+    ['a folder', () => folder, 'is a folder, not a bank file'],
+    [
+      'too large',
+      () => write('large.json', 'x'.repeat(262_145)),
+      'has more than 262144 bytes, too many for a bank file',
+    ],
+    ['without an end', () => '/dev/zero', 'has more than 262144 bytes, too many for a bank file'],
+    [
+      'not UTF-8',
+      () => {
+        const path = join(folder, 'latin.json');
+        writeFileSync(path, Buffer.from([0x22, 0xf6, 0x22]));
+        return path;
+      },
+      'is not a text in UTF-8',
+    ],
+    [
+      'a link to itself',
+      () => {
+        const path = join(folder, 'loop.json');
+        symlinkSync(path, path);
+        return path;
+      },
+      'cannot be read (ELOOP)',
+    ],
+  ])('is refused if it is %s', async (_what, make, why) => {
+    const path = make();
+    expect(await refusalOf(readText(path))).toEqual({
+      code: 'config',
+      message: `${path} ${why}`,
+      hint: undefined,
+    });
+  });
+
+  it('may come from a pipe, in pieces, with as many bytes as a file may have', async () => {
+    const path = join(folder, 'pipe');
+    execFileSync('mkfifo', [path]);
+    const text = JSON.stringify(LEAST).padEnd(262_144);
+    const [read] = await Promise.all([readText(path), writeFile(path, text)]);
+    expect(read).toBe(text);
+    expect(await readText('/dev/null')).toBe('');
+  });
+
+  it('leaves no file open', async () => {
+    const path = write('a.json', LEAST);
+    const large = write('large.json', 'x'.repeat(262_145));
+    const before = readdirSync('/dev/fd').length;
+    for (const each of [path, path, '/dev/null', '/dev/null']) await readText(each);
+    for (const each of [large, folder, '/dev/zero']) await refusalOf(readText(each));
+    expect(readdirSync('/dev/fd')).toHaveLength(before);
+  });
+});
+
+describe('the JSON of a bank file', () => {
+  it.each([
+    ['{"interface": "b",\n  "name": }', "line 2, column 11: Object value expected after ':'"],
+    ['{"a": 1', "line 1, column 8: Quoted object key or end of object '}' expected but reached end of input"],
+    ['', 'line 1, column 1: JSON value expected but reached end of input'],
+    ['hello', "line 1, column 1: JSON value expected but got 'h'"],
+    ['{"a": 1}\n {}', "line 2, column 2: Expected end of input but got '{'"],
+    ['{"a": 1,\n\n"b": {"id": 1, "id": 2}}', "line 3, column 17: Duplicate key 'id'"],
+    ['{"a": "b": 1}', "line 1, column 10: Comma ',' expected after value but got ':'"],
+    ['['.repeat(100_000), 'it is nested too deep'],
+  ])('that is wrong is refused with its place: %#', async (text, why) => {
+    expect(await refusalOf(parseJson(text, 'a.json'))).toEqual({
+      code: 'config',
+      message: `a.json is not valid JSON: ${why}`,
+      hint: undefined,
+    });
+  });
+
+  it.each([
+    '{"a": "b: \\"c\\": 1", "d" : {"e":[{"f": ":"}, null, {}]}}',
+    '{"a\\\\": 1, "b\\"": [], "": {"": 2}}',
+    '{"a": 1, "a": 1}',
+    '[]',
+    'null',
+    '"a: 1"',
+  ])('is what the text says: %s', async (text) => {
+    expect(await parseJson(text, 'a.json')).toEqual(JSON.parse(text));
+  });
+});
+
+it.each([
+  [{}, []],
+  [{ a: {} }, [['a', {}]]],
+  [
+    { a: { b: [], c: { d: null } }, e: 1 },
+    [
+      ['a.b', []],
+      ['a.c.d', null],
+      ['e', 1],
+    ],
+  ],
+  [7, [['', 7]]],
+  [[{}], [['', [{}]]]],
+])('the values in %j have the paths of their fields', (value, values) => {
+  expect([...valuesIn(value)]).toEqual(values);
+});
