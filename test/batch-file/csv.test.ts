@@ -107,6 +107,7 @@ Ada,${IBAN},1,,no,
     ['a column twice', 'name,iban,amount,Name\n', 'The heading has the column name twice', ''],
     ['a missing column', 'name;iban\n', 'The heading lacks the column amount', ''],
     ['missing columns', 'reference;iban\n', 'The heading lacks the columns name, amount', ''],
+    ['a missing column in a line without end', 'name,iban', 'The heading lacks the column amount', ''],
     ['no heading', '', 'The file has no heading', ''],
     ['nothing but empty cells', ' , ,\n\n,,\n', 'The file has no heading', ''],
     [
@@ -142,6 +143,7 @@ Ada,${IBAN},1,,no,
     for (const pieces of [
       ['\n\r\n  name;iban;amount\n', `Ada;${IBAN};1\n`],
       ['\n', ' \nname;', `iban;amount\nAda;${IBAN};1`],
+      ['\n name', `;iban;amount\nAda;${IBAN};1`],
     ]) {
       const { lines, said } = await readFile(pieces.map((piece) => Buffer.from(piece)));
       expect(said).toEqual([]);

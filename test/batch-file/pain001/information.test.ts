@@ -165,6 +165,7 @@ describe('the PmtInf of a pain.001', () => {
     ['with a zone without minutes', '2026-12-01T10:00:00+01'],
     ['with a point and nothing after it', '2026-12-01T10:00:00.'],
     ['with something before it', 'on 2026-12-01T10:00:00'],
+    ['with a year of six digits', '+002026-12-01T10:00:00Z'],
     ['with something after it', '2026-12-01T10:00:00 (noon)'],
     ['that is empty', ''],
   ])('is wrong with a time %s', async (_what, time) => {

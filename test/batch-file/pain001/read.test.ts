@@ -150,10 +150,11 @@ describe('a pain.001', () => {
 
   test('names what is missing, each at its place', async () => {
     const empty = `<CdtTrfTxInf><PmtId/><Amt><InstdAmt>1</InstdAmt></Amt></CdtTrfTxInf>`;
-    const { said, lines } = await readFile(
+    const { said, lines, source } = await readFile(
       document([`<PmtInf>${empty}</PmtInf>`], '<CreDtTm>2026-11-20T10:00:00</CreDtTm>'),
     );
     expect(lines).toEqual([]);
+    expect(source).toEqual({ format: 'pain.001.001.09', messageId: '', count: null, sum: null });
     expect(said).toMatchInlineSnapshot(`
       [
         "error /Document/CstmrCdtTrfInitn/GrpHdr/MsgId: The element is missing",

@@ -34,6 +34,11 @@ describe('a pain.001', () => {
       'The XML is not well-formed: unclosed tag: Document, at line 4 of the file',
     ],
     [
+      'does not end inside',
+      `${PLAIN.split('<GrpHdr>')[0]}<Grp.Hdr>`,
+      'The XML is not well-formed: unclosed tag: Grp.Hdr, at line 3 of the file',
+    ],
+    [
       'has a DOCTYPE',
       PLAIN.replace('<Document', '<!DOCTYPE Document>\n<Document'),
       'The XML has a DOCTYPE, at line 2 of the file',

@@ -63,11 +63,13 @@ describe('a pain.002', () => {
     ['without an id', '<TxInfAndSts><TxSts>ACSC</TxSts></TxInfAndSts>'],
     ['without a status', '<TxInfAndSts><OrgnlEndToEndId>E-9</OrgnlEndToEndId></TxInfAndSts>'],
     ['with nothing', '<TxInfAndSts/>'],
+    ['in another one', '<TxInfAndSts><TxInfAndSts/></TxInfAndSts>'],
     ['outside of a payment', '<OrgnlEndToEndId>E-9</OrgnlEndToEndId><TxSts>ACSC</TxSts>'],
   ])('says nothing of a payment %s, and takes nothing of it for the next one', (_what, content) => {
-    expect(read(report(group(content, entry('E-1', 'RJCT'), content)))?.entries).toEqual({ 'E-1': 'RJCT' });
+    const found = read(report(group(content, entry('E-1', 'RJCT'), content)))?.entries;
+    expect(found).toStrictEqual({ 'E-1': 'RJCT' });
     const half = '<TxInfAndSts><OrgnlEndToEndId>E-2</OrgnlEndToEndId></TxInfAndSts>';
-    expect(read(report(group(content, half)))?.entries).toEqual({});
+    expect(read(report(group(content, half)))?.entries).toStrictEqual({});
   });
 
   test.each([
