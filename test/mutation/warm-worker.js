@@ -29,6 +29,8 @@ const TICK = 20;
 export default class Driver extends TestRunner {
   #tests = new Map();
   #reachedAtLoading = new Map();
+  /** The test file that is measured. */
+  #measuring;
   /** The mutant that was on when its source was loaded. */
   #loadedWith;
   /** The ids of tests that noticed mutants, the latest first. */
@@ -37,6 +39,7 @@ export default class Driver extends TestRunner {
   async onBeforeCollect() {
     // The same inputs each time, so whether a test notices a mutant does not depend on luck.
     fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 20261122 });
+    this.#watchLoading();
     if (existsSync(process.env.MUTATION_MEASURED)) this.#recall();
     const channel = new BroadcastChannel(process.env.MUTATION_CHANNEL);
     await new Promise((resolve) => {
@@ -53,12 +56,28 @@ export default class Driver extends TestRunner {
     channel.close();
   }
 
+  /** A test may load a source while it runs. What runs then runs at loading, and not in the test. */
+  #watchLoading() {
+    const { evaluator } = this.moduleRunner;
+    const evaluate = evaluator.runInlinedModule.bind(evaluator);
+    evaluator.runInlinedModule = async (...module) => {
+      const test = state.currentTestId;
+      if (test !== undefined) state.currentTestId = this.#measuring;
+      try {
+        return await evaluate(...module);
+      } finally {
+        state.currentTestId = test;
+      }
+    };
+  }
+
   /** Runs every test once without a mutant, to learn which tests exist, how long they take, and which mutants they reach. */
   async #measure() {
     const failed = [];
     const coverage = {};
     for (const path of process.env.MUTATION_TESTS.split(',')) {
       this.#loadAnew(() => true);
+      this.#measuring = path;
       state.mutantCoverage = { static: {}, perTest: {} };
       const run = await this.#run(path, { onTest: (test) => (state.currentTestId = test?.id ?? path) }, path);
       const { [path]: atLoading = {}, ...perTest } = state.mutantCoverage.perTest;
