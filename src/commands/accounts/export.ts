@@ -86,7 +86,8 @@ async function exportEach(
       .filter((name) => options[name] !== undefined)
       .map((name) => `--${name}`)[0];
   if (ofOne) throw new Psd2Error('usage', `--all-customers and ${ofOne} cannot be used together`);
-  if (context.globals.customer !== undefined)
+  // PSD2_CUSTOMER is only a default, and --all-customers counts more.
+  if (context.globals.customer !== undefined && context.sourceOf('customer') === 'option')
     throw new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
       hint: 'Leave one of them out.',
     });

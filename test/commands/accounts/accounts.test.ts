@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { addDays, bankDay, type IsoDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { runIn } from '../command.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const operator = useOperatorHere();
@@ -298,23 +299,21 @@ describe('psd2 accounts export', () => {
     expect(existsSync('x')).toBe(false);
   });
 
-  it('--customer and --all-customers are wrong use', async () => {
-    const words = [
-      'accounts',
-      'export',
-      '--all-customers',
-      '--month',
-      '2026-10',
-      '--out',
-      'y',
-      '--format',
-      'csv',
-    ];
-    await expect(operator.run(words, { globals: { customer: anna } })).rejects.toThrow(
+  it.each([
+    [
+      'option',
       new Psd2Error('usage', '--customer and --all-customers cannot be used together', {
         hint: 'Leave one of them out.',
       }),
-    );
+    ],
+    // The customer of the environment is only a default.
+    ['environment', expect.objectContaining({ message: '--all-customers needs --month' })],
+  ] as const)('--all-customers beside a customer of the %s', async (source, error) => {
+    const { context } = operator.open({ globals: { customer: anna } });
+    const given = { ...context, sourceOf: () => source };
+    await expect(
+      runIn(given, 'accounts', 'export', '--all-customers', '--out', 'y', '--format', 'csv'),
+    ).rejects.toThrow(error);
   });
 
   it.each([
