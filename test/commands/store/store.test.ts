@@ -66,6 +66,50 @@ describe('psd2 store copy', () => {
     await storeTransfer(folder, 'three');
   });
 
+  it('a person reads what was copied, and which store to use', async () => {
+    await storeTransfer(folder, 'one');
+    await storeLogin(openCommand(folder, NOW).context, '1000001');
+    const command = openCommand(folder, NOW, { format: 'table' });
+    await runIn(command.context, 'store', 'copy', '--from', 'files', '--to', other.root);
+    const rows = command
+      .printed()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(rows.slice(2)).toEqual([
+      ['Profiles', '1'],
+      ['Logins', '1'],
+      ['Flows', '1, with 1 events'],
+      ['Counts and notes', expect.stringMatching(/^\d+$/)],
+      ['Written now', expect.stringMatching(/^[1-9]\d*$/)],
+      ['Compared', 'the same on both sides'],
+    ]);
+    const [[, from] = [], [, to] = []] = rows;
+    expect([from, to]).toEqual([expect.stringContaining(folder.root), expect.stringContaining(other.root)]);
+    expect(command.said()).toContain(`Use ${to} from now on. ${from} is unchanged, and refuses workers.\n`);
+  });
+
+  it('a store that is none is refused with what names one', async () => {
+    await storeTransfer(folder, 'one');
+    const copy = (from: string, to: string) =>
+      failureOf(runIn(openCommand(folder, NOW).context, 'store', 'copy', '--from', from, '--to', to));
+    const usage = (message: string) => ({ code: 'usage', exitCode: 2, message });
+    const NAMES =
+      'files, a folder, postgres (the database of PSD2_STORE), or postgres://user@host:5432/database';
+    expect(await copy('nowhere', other.root)).toEqual(usage(`--from does not name a store. Use ${NAMES}`));
+    expect(await copy('files', 'secret')).toEqual(usage(`--to does not name a store. Use ${NAMES}`));
+    expect(await copy('postgres', other.root)).toEqual({
+      ...usage(
+        '--from postgres means the database of PSD2_STORE, but PSD2_STORE is not set, nor is the store of the profile',
+      ),
+      hint: 'Set it, or give postgres://user@host:5432/database.',
+    });
+    const missing = join(temporary, 'missing');
+    expect(await copy(missing, other.root)).toEqual({
+      ...{ code: 'config', exitCode: 3, message: `There is no folder ${missing}`, hint: 'Check --from.' },
+    });
+  });
+
   it.each([
     ['', 'does not name a store'],
     [' ', 'does not name a store'],
@@ -262,5 +306,20 @@ describe('psd2 store rekey as a person reads it', () => {
       hint: 'Nothing was changed. To protect a profile with a passphrase:',
       next: [['profile', 'protect', 'env', '--passphrase']],
     });
+  });
+});
+
+it('psd2 store init of a store in files has nothing to do, and says how to use a database', async () => {
+  expect(await failureOf(runIn(openCommand(folder, NOW).context, 'store', 'init'))).toEqual({
+    ...{ code: 'config', exitCode: 3 },
+    message: 'The store is the configuration folder, which needs no preparation',
+    hint: 'To use a database, set PSD2_STORE=postgres://user@host:5432/database, or the store of the profile:',
+    next: [['profile', 'set', 'env', '--store', 'postgres://user@host:5432/database']],
+  });
+  const env = { PSD2_STORE: 'postgres://127.0.0.1:1/none' };
+  const { context } = openCommand(folder, NOW, { env });
+  expect(await failureOf(runIn(context, 'store', 'init', '--keyring', '--plain-tokens'))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: '--keyring and --plain-tokens cannot be used together' },
+    hint: 'Tokens in clear text need no passphrase. Leave one of them out.',
   });
 });
