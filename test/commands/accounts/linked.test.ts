@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readAccount } from '../../../src/commands/accounts/account.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import type { KeptConsent, KeptCustomer } from '../../../src/store/ports/customers.ts';
+import { LEAST } from '../../bank-file/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+const [ONE, OTHER] = ['DE89370400440532013000', 'FR1420041010050500013M02606'];
+
+const consent = (more: Partial<KeptConsent> = {}): KeptConsent => ({
+  ...{ flow: 'co-1', consentId: 'c1', accounts: [ONE], reads: ['accounts', 'balances'], validUntil: null },
+  ...{ recurring: true, frequencyPerDay: 4, grantedAt: '2026-11-20T12:00:00.000Z', ...more },
+});
+
+/** A command for the customer `ada` of a bank where a consent names IBANs. @param kept what psd2 knows of the customer */
+async function atBank(kept: Partial<KeptCustomer> = {}) {
+  const file = join(temporary, 'bank.json');
+  writeFileSync(file, JSON.stringify(LEAST));
+  const command = openCommand(newConfigFolder(temporary), NOW, {
+    env: { PSD2_BANK: file },
+    globals: { customer: 'ada' },
+  });
+  const { customers } = await command.context.store();
+  await customers.change('ada', (before) => ({ ...before, ...kept }));
+  return command;
+}
+
+describe('at a bank whose consents name accounts, an account', () => {
+  it.each<[string, Partial<KeptCustomer>, string]>([
+    ['without any consent is left to the call', {}, ONE],
+    ['that a consent names is read', { consents: [consent()] }, ONE],
+    [
+      'that a consent names is read, however it is written',
+      { consents: [consent()] },
+      'DE89 3704 0044 0532 0130 00',
+    ],
+    [
+      'that another consent names is read',
+      { consents: [consent(), consent({ consentId: 'c2', accounts: [OTHER] })] },
+      OTHER,
+    ],
+    ['is read with a consent for all of them', { consents: [consent({ accounts: null })] }, OTHER],
+    ['that psd2 does not know is left to the bank', { consents: [consent()] }, 'a-1'],
+    [
+      'is left to the call if the only consent is over',
+      { consents: [consent({ validUntil: parseDate('--date', '2026-11-20') })] },
+      OTHER,
+    ],
+  ])('%s', async (_, kept, account) => {
+    const { context } = await atBank(kept);
+    expect((await readAccount(context, account)).replaceAll(' ', '')).toBe(account.replaceAll(' ', ''));
+  });
+
+  it('that no consent names needs another one', async () => {
+    const accounts = [{ accountId: 'a-2', iban: OTHER }];
+    const { context } = await atBank({
+      consents: [consent(), consent({ consentId: 'c2', accounts: [ONE, 'card'] })],
+      accounts,
+    });
+    for (const named of [OTHER, 'a-2'])
+      await expect(readAccount(context, named)).rejects.toThrow(
+        new Psd2Error('not_logged_in', `No consent of the customer ada covers the account ${named}`, {
+          hint: `It covers ${ONE}, card. Ask the customer for one:`,
+          next: [['consent', 'request', '--customer', 'ada', '--account', OTHER]],
+        }),
+      );
+    // What is stored needs no consent.
+    expect(await readAccount(context, OTHER, { fromStore: true })).toBe(OTHER);
+  });
+});
+
+describe('at such a bank, psd2 consent request', () => {
+  const CHOOSE = {
+    hint: 'Choose with --account <iban>, --all-accounts or --list-only, or let the customer choose at the bank.',
+  };
+  it.each([
+    [['--category', 'PAYMENTS'], 'category PAYMENTS'],
+    [['--category', 'ACCOUNT_INFO', '--category', 'FUNDS_AVAILABILITY'], 'category FUNDS_AVAILABILITY'],
+    [['--product', 'x'], 'products in a consent'],
+    [['--all-products'], 'products in a consent'],
+  ])('%j asks for nothing', async (words, what) => {
+    const { context } = await atBank();
+    await expect(runIn(context, 'consent', 'request', ...words)).rejects.toThrow(
+      new Psd2Error('usage', `The interface of this bank has no ${what}`, CHOOSE),
+    );
+  });
+
+  it('asks before a new consent ends the present one, unless that is over or for one reading', async () => {
+    const asked = new Psd2Error(
+      'confirmation_needed',
+      'A new consent ends the present one of customer ada (co-1), and there is no terminal to ask at',
+      { hint: 'Add --yes to replace it.' },
+    );
+    const answer = async (kept: KeptConsent[], ...words: string[]) => {
+      const { context } = await atBank({ consents: kept });
+      return runIn(context, 'consent', 'request', ...words).catch((error: unknown) => error);
+    };
+    expect(await answer([consent()])).toEqual(asked);
+    expect(await answer([consent({ validUntil: parseDate('--date', '2026-11-21') })])).toEqual(asked);
+    const over = consent({ validUntil: parseDate('--date', '2026-11-20') });
+    for (const [kept, ...words] of [
+      [[over]],
+      [[consent({ recurring: false })]],
+      [[]],
+      [[consent()], '--once'],
+    ] as const)
+      expect(await answer([...kept], ...words)).toMatchObject({ code: 'config' });
+  });
+});
