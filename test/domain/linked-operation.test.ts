@@ -187,7 +187,7 @@ it.each<[string, Operation<GenericOrder>, StepEvent, Partial<Operation<GenericOr
     { bulk: null },
   ],
 ])('%s: exactly this changes', (_what, before, event, changes) => {
-  expect(apply(before, event, LATER)).toEqual({ ...before, ...changes, updatedAt: LATER });
+  expect(apply(before, event, LATER)).toStrictEqual({ ...before, ...changes, updatedAt: LATER });
 });
 
 describe('the bank’s own words', () => {
