@@ -2,17 +2,14 @@ import { createHash, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { answerCheck } from '../../../../src/bank/interfaces/cb/interface.ts';
 import type { WireRequest } from '../../../../src/bank/transport/line.ts';
-import { RSA, withOpenssl } from '../../../certificates/openssl.ts';
+import { registeredPairs } from '../../../sandbox/registered-pairs.ts';
 import { FACTS, useClients } from '../../client.ts';
 import { useRecordedBank } from '../../recorded-bank.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);
 
-const made = withOpenssl((openssl) => {
-  const authority = openssl.authority('Bank');
-  return { bank: openssl.issued(authority, 'bank', RSA), other: openssl.issued(authority, 'other', RSA) };
-});
+const made = await registeredPairs();
 
 const request: WireRequest = {
   method: 'PUT',

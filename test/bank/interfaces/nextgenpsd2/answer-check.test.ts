@@ -1,14 +1,12 @@
 import { createHash, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { answerCheck } from '../../../../src/bank/interfaces/nextgenpsd2/answer-check.ts';
-import { EC, type PemPair, RSA, withOpenssl } from '../../../certificates/openssl.ts';
+import type { PemPair } from '../../../certificates/openssl.ts';
+import { registeredPairs } from '../../../sandbox/registered-pairs.ts';
 
 // Signatures of answers, made here without psd2's own code.
 
-const { bank, other } = withOpenssl((openssl) => {
-  const ca = openssl.authority('CA');
-  return { bank: openssl.issued(ca, 'bank', RSA), other: openssl.issued(ca, 'other', EC) };
-});
+const { bank, other } = await registeredPairs();
 
 const request = {
   method: 'GET',
