@@ -245,7 +245,10 @@ describe('the path of a file', () => {
     const { terminal, type, shown } = sitDown();
     const asked = terminal.askPath('Which file?', how);
     await type(...steps);
-    return { answer: await asked, shown: shown() };
+    const answer = await asked;
+    // At the end there is the answer alone, without a suggestion and without names to choose from.
+    expect(shown().endsWith(`✔ ${['Which file?', answer].filter(Boolean).join(' ')}\n`)).toBe(true);
+    return { answer, shown: shown() };
   }
 
   it('is what was typed', async () => {
@@ -255,8 +258,9 @@ describe('the path of a file', () => {
   });
 
   it('is the suggested one after Enter, and Tab makes it a text to change', async () => {
-    const { answer } = await answerTo({ initial: '/etc/qwac.pem' }, ['Which file? (/etc/qwac.pem)', ENTER]);
-    expect(answer).toBe('/etc/qwac.pem');
+    const suggested = await answerTo({ initial: '/etc/qwac.pem' }, ['Which file? (/etc/qwac.pem)', ENTER]);
+    expect(suggested.answer).toBe('/etc/qwac.pem');
+    expect(suggested.shown.trimEnd()).not.toContain('\n');
     const changed = await answerTo(
       { initial: '/etc/qwac.pem' },
       ['Which file? (/etc/qwac.pem)', TAB],
