@@ -70,6 +70,18 @@ describe('a call that is announced', () => {
     expect(journal.steps).toEqual(['not begun']);
   });
 
+  it.each([
+    [undefined, false],
+    ['bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', true],
+  ])('with the id of an earlier attempt (%j) it may have left before: %s', async (requestId, mayHaveLeft) => {
+    const { exchange, observations } = openClient({ baseUrl: `https://127.0.0.1:${await freePort()}` });
+    await expect(
+      exchange({ ...put, once: true, ...(requestId !== undefined && { requestId }) }),
+    ).rejects.toMatchObject({ code: 'bank_unreachable' });
+    expect(observations).toMatchObject([{ mayHaveLeft }]);
+    expect(observations[0]).not.toHaveProperty('begun');
+  });
+
   it('a journal that wants to know nothing more is asked for nothing', async () => {
     recorded.expect('PUT', '/x', refusal(401));
     const { exchange } = openClient();
@@ -92,6 +104,11 @@ describe('a call that is announced', () => {
 
   it.each<[string, Error, string[]]>([
     ['if the journal cannot be written, it learns that nothing left', new RangeError('full'), ['not begun']],
+    [
+      'if psd2 refuses to send it, the journal learns that nothing left',
+      new Psd2Error('config', 'The stored payment is another one'),
+      ['not begun'],
+    ],
     [
       'if another psd2 has taken over the flow, its journal is left alone',
       new Psd2Error('overtaken', 'Another one works on it'),
