@@ -42,6 +42,7 @@ type CallName =
   | 'settlement'
   | 'entries'
   | 'bookings'
+  | 'funds'
   | 'cancel';
 
 /** What happens to a call: it has no effect and this error, or an effect and no answer. */
@@ -80,6 +81,8 @@ export class BankHere {
   accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
   balances: Partial<Balance> = {};
   terms: Partial<TransferTerms> = {};
+  /** What the accounts have, in euros. */
+  funds = 100;
   /** Whether customers authorise as soon as they have a link. */
   customersAgree = true;
   /** The state of each transfer of a bulk payment, by its reference. */
@@ -175,6 +178,8 @@ export class BankHere {
             calls: ({ initiation }) => this.#calls('signing basket', initiation.body, false),
           },
         }),
+        funds: ({ account, amount, currency }) =>
+          this.#attempt('funds', `${account} ${amount} ${currency}`, () => Number(amount) <= this.funds),
         transfer: ({ order, initiation }) =>
           this.#calls('transfer', initiation?.body ?? order, order.instant && !order.futureDated),
         operation: ({ order }) => this.#calls(order.operation, order, false),

@@ -408,6 +408,21 @@ describe('cancel', () => {
     `);
   });
 
+  it('what is ordered for a later day can be cancelled at the bank, and its refusal changes nothing', async () => {
+    const bank = new BankHere({ commits: 'by the customer' });
+    bank.next = { becomes: 'ordered' };
+    const payer = await payerAt(bank, temporary);
+    expect((await payer.run(CREATE)).data.state).toBe('executed');
+    bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
+    const no = await payer.run(['transfer', 'cancel', 'tr-1']);
+    expect([no.data.state, no.failure?.code, no.failure?.next]).toEqual([
+      ...['executed', 'bank_refused', [['transfer', 'status', 'tr-1']]],
+    ]);
+    const { data, said, failure } = await payer.run(['transfer', 'cancel', 'tr-1']);
+    expect([failure, data.state]).toEqual([null, 'cancelled']);
+    expect(said).not.toContain('again');
+  });
+
   it('an interrupted cancellation may have been carried out, and the bank knows', async () => {
     const { payer, bank } = await withOpen('by the customer');
     bank.meets('cancel', new Psd2Error('interrupted', 'Interrupted'));

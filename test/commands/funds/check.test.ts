@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { ANNA, endOf, payerAt } from '../payer-here.ts';
+
+const temporary = temporaryFolder();
+const check = (of: string, amount: string) => ['funds', 'check', '--account', of, '--amount', amount];
+
+/** A bank whose accounts are called by their IBANs too. */
+function bankWithFunds(): BankHere {
+  const bank = new BankHere({ commits: 'by the customer' });
+  Object.assign(bank.interface, { readAccountId: (text: string) => text });
+  return bank;
+}
+
+it('an account has an amount or not, and the exit code says which', async () => {
+  const bank = bankWithFunds();
+  const payer = await payerAt(bank, temporary);
+  const yes = await payer.run(check(OWN_IBAN, '100'));
+  expect([yes.data, endOf(yes)]).toEqual([
+    { account: OWN_IBAN, amount: '100.00', currency: 'EUR', fundsAvailable: true },
+    ['done'],
+  ]);
+  const no = await payer.run(check(OWN_IBAN, '100.01'), { format: 'table' });
+  expect(no.printed).toBe(`Account\t${OWN_IBAN}\nAmount\t100.01 EUR\nAvailable\tno\n`);
+  expect(endOf(no)).toEqual([
+    'exit 7, bank_refused: The account does not have 100.01 EUR',
+    'transactionId: "an-id"',
+  ]);
+  expect((await payer.run(check(OWN_IBAN, '1'), { format: 'table' })).printed).toContain('Available\tyes\n');
+  // An IBAN needs no reading of the accounts.
+  expect(bank.calls).toEqual(['100.00', '100.01', '1.00'].map((amount) => `funds ${OWN_IBAN} ${amount} EUR`));
+});
+
+it('an account may be named by its id, which psd2 looks up', async () => {
+  const bank = bankWithFunds();
+  bank.accounts = [account(OWN_ACCOUNT, OWN_IBAN), account('00000CARD1', null)];
+  const payer = await payerAt(bank, temporary);
+  expect((await payer.run(check(OWN_ACCOUNT, '1'))).data).toMatchObject({ account: OWN_IBAN });
+  expect(bank.calls).toEqual([`accounts ${ANNA}`, `funds ${OWN_IBAN} 1.00 EUR`]);
+  bank.meets('accounts', new Psd2Error('forbidden', 'No consent'));
+  expect([
+    endOf(await payer.run(check(OWN_ACCOUNT, '1'))),
+    endOf(await payer.run(check('00000CARD1', '1'))),
+    endOf(await payer.run(check('0000099999', '1'))),
+  ]).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 5, forbidden: No consent",
+        "--account also takes the IBAN of the account, and then psd2 reads no accounts.",
+      ],
+      [
+        "exit 2, usage: The account 00000CARD1 has no IBAN",
+        "--account also takes the IBAN of the account, and then psd2 reads no accounts.",
+      ],
+      [
+        "exit 2, usage: The account 0000099999 is not among the accounts of the customer",
+        "--account also takes the IBAN of the account, and then psd2 reads no accounts. See the accounts with:",
+        "$ accounts list --customer 1048262",
+      ],
+    ]
+  `);
+});
+
+it('what is wrong is refused before the bank is asked', async () => {
+  const bank = bankWithFunds();
+  const payer = await payerAt(bank, temporary);
+  const codes = [];
+  for (const words of [check('DE02100100109307118604', '1'), check(OWN_IBAN, '0'), check(OWN_IBAN, 'x')])
+    codes.push((await payer.run(words)).failure?.code);
+  expect(codes).toEqual(['invalid_iban', 'invalid_amount', 'invalid_amount']);
+  const lacking = new BankHere({ lacks: ['confirmation of funds'] });
+  const ran = await (await payerAt(lacking, temporary)).run(check(OWN_IBAN, '1'));
+  expect(endOf(ran)).toEqual([
+    'exit 2, usage: The interface of this bank (here) has no confirmation of funds',
+  ]);
+  expect([...bank.calls, ...lacking.calls]).toEqual([]);
+});
