@@ -208,8 +208,8 @@ async function mutants(sources, tests) {
       plugins: [fileURLToPath(new URL('./warm-runner.js', import.meta.url))],
       coverageAnalysis: 'perTest',
       concurrency: Number(values.concurrency),
-      // warm-worker.js sets a limit for each test. This limit stops an endless loop.
-      timeoutMS: 20_000,
+      // warm-worker.js sets a limit for each test. This limit stops an endless loop, and must not stop tests on a busy machine.
+      timeoutMS: 120_000,
       dryRunTimeoutMinutes: 30,
       tempDirName: join(folder, 'copy'),
       ignorePatterns: ['/dist', '/bench', '/man'],

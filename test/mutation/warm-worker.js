@@ -16,8 +16,8 @@ const MEMORY = 8;
 
 /** A test has timed out after this many times its normal duration, but not before `least` milliseconds. */
 const PATIENCE = { least: 1_000, times: 5 };
-/** While a test runs, this thread ticks at this interval, in milliseconds, to find out if the machine starved it. */
-const TICK = 20;
+/** A machine may be this many times slower than when the tests were measured. */
+const BUSY = 20;
 
 /**
  * The thread of warm-runner.js. It does not run test files on its own, but the tests it is told to, again and again.
@@ -116,18 +116,19 @@ export default class Driver extends TestRunner {
     let nrOfTests = 0;
     for (const wanted of groups) {
       const [{ path }] = wanted;
-      const with_ = () => this.#runWith(path, wanted, mutant, hitLimit);
+      const with_ = (patience = 1) => this.#runWith(path, wanted, mutant, hitLimit, patience);
       const first = await with_();
       nrOfTests += first.tests.length;
       const killer = first.tests.find(({ failure }) => failure !== undefined);
       if (killer === undefined && first.failure === undefined) continue;
       const again = killer === undefined ? wanted : [this.#tests.get(killer.id)];
-      const without = await this.#runWith(path, again, undefined, undefined);
+      const without = await this.#runWith(path, again, undefined, undefined, BUSY);
       if (without.failure !== undefined || without.tests.some(({ failure }) => failure !== undefined))
         return { spoiled: true, nrOfTests };
       if (first.timedOut || first.hitLimitReached) {
-        // If the machine starved this thread, one timeout proves nothing.
-        const second = first.timedOut && first.wasStarved ? await with_() : first;
+        // On a busy machine one timeout proves nothing. So the test may take as much longer as it now does without the mutant.
+        const slowness = slownessOf(again, without);
+        const second = first.timedOut && slowness > 2 ? await with_(slowness) : first;
         if (!second.timedOut && !second.hitLimitReached && second.failure === undefined) {
           if (second.tests.every(({ failure }) => failure === undefined)) continue;
         }
@@ -162,7 +163,7 @@ export default class Driver extends TestRunner {
     ];
   }
 
-  async #runWith(path, wanted, mutant, hitLimit) {
+  async #runWith(path, wanted, mutant, hitLimit, patience) {
     const anew =
       mutant !== undefined && (this.#reachedAtLoading.get(path)?.has(mutant.id) || keepsState(mutant.file));
     if (this.#loadedWith !== undefined && this.#loadedWith.id !== mutant?.id) {
@@ -178,7 +179,7 @@ export default class Driver extends TestRunner {
     state.hitLimit = hitLimit;
     try {
       const ids = new Set(wanted.map(({ id }) => id));
-      const run = await this.#run(path, { ids, onTest: () => {} });
+      const run = await this.#run(path, { ids, patience, onTest: () => {} });
       return { ...run, hitLimitReached: hitLimit !== undefined && state.hitCount > hitLimit };
     } finally {
       state.activeMutant = undefined;
@@ -191,7 +192,7 @@ export default class Driver extends TestRunner {
    *
    * @returns the result of each test that ran, and an error from outside of the tests
    */
-  async #run(path, { ids, onTest }) {
+  async #run(path, { ids, patience, onTest }) {
     this.#loadAnew((id) => id.includes('/test/'));
     // What a test file mocks is mocked for that file alone.
     this.workerState.filepath = `${this.config.root}/${path}`;
@@ -202,17 +203,15 @@ export default class Driver extends TestRunner {
     process.on('uncaughtException', note);
     process.on('unhandledRejection', note);
     let timedOut = false;
-    let wasStarved = false;
     const runner = new Bare(this.config, {
       onTest,
       bail: ids !== undefined,
       limitOf: (id) => {
         const known = ids && this.#tests.get(id);
-        return known && Math.max(PATIENCE.least, PATIENCE.times * known.duration);
+        return known && patience * Math.max(PATIENCE.least, PATIENCE.times * known.duration);
       },
-      onTimeout: (starved) => {
+      onTimeout: () => {
         timedOut = true;
-        wasStarved = starved;
       },
     });
     Object.defineProperty(runner, 'moduleRunner', { value: this.moduleRunner });
@@ -240,7 +239,6 @@ export default class Driver extends TestRunner {
         ),
         failure: outside ?? messageOf(file),
         timedOut,
-        wasStarved,
       };
     } finally {
       vi.resetConfig();
@@ -302,13 +300,9 @@ class Bare extends TestRunner {
 
   async #within(limit, run) {
     let timer;
-    let ticks = 0;
-    const ticking = setInterval(() => {
-      ticks += 1;
-    }, TICK);
     const late = new Promise((_, reject) => {
       timer = setTimeout(() => {
-        this.#options.onTimeout(ticks < limit / TICK / 2);
+        this.#options.onTimeout();
         reject(new Error(`not ended after ${limit} ms`));
       }, limit);
     });
@@ -316,13 +310,18 @@ class Bare extends TestRunner {
       return await Promise.race([run(), late]);
     } finally {
       clearTimeout(timer);
-      clearInterval(ticking);
     }
   }
 }
 
 // Keep the real ones: a test may replace them with its own clock.
-const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+const { setTimeout, clearTimeout } = globalThis;
+
+/** How many times longer tests took just now, without a mutant, than when they were measured. */
+function slownessOf(tests, { tests: now }) {
+  const sum = (some) => some.reduce((total, { duration }) => total + duration, 0);
+  return sum(now) / Math.max(1, sum(tests));
+}
 
 function groupsOf(tests, keyOf) {
   const groups = new Map();
