@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkBankFile, describeBank, readBankFile } from '../../src/bank-file/bank-file.ts';
+import { variableOf } from '../../src/bank-file/kinds.ts';
 import { layersOf, looksLikePlatform } from '../../src/bank-file/layers.ts';
 import { parseJson, readText } from '../../src/bank-file/read-json.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
@@ -270,4 +271,14 @@ it.each([
   [[{}], [['', [{}]]]],
 ])('the values in %j have the paths of their fields', (value, values) => {
   expect([...valuesIn(value)]).toEqual(values);
+});
+
+it.each([
+  ['env:BANK_KEY', 'BANK_KEY'],
+  ['environment', undefined],
+  ['ENV:BANK_KEY', undefined],
+  [' env:BANK_KEY', undefined],
+  ['env:', undefined],
+])('the header value %j names the variable %j', (value, variable) => {
+  expect(variableOf(value)).toBe(variable);
 });
