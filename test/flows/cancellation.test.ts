@@ -452,10 +452,15 @@ describe('with SCA', () => {
       const { run, waits } = scene({
         ...{ request: thatEnds(LINKS), customer: fakeCustomer({}, null), sca: { ...turn(), ...sca } },
       });
-      const end = run().catch((error: unknown) => error);
+      let hasEnded = false;
+      const end = run()
+        .catch((error: unknown) => error)
+        .finally(() => {
+          hasEnded = true;
+        });
       await vi.advanceTimersByTimeAsync(9_000);
       const [, second] = waits;
-      return { isWaiting: second === undefined, end };
+      return { isWaiting: second === undefined && !hasEnded, end };
     }
 
     it.each<[string, Partial<Sca>, boolean]>([
