@@ -224,6 +224,31 @@ describe("the operator's own command", () => {
     expect(lines()).toEqual([end('1000001', 13), end('1000002', 11), end('1000001', 12)]);
   });
 
+  it('gets each consent of a customer, and forgets what is over', async () => {
+    const { env, lines } = keeper();
+    const other = parseProductId('0000067890');
+    await logIn('1000001', 100);
+    const consent = (products: (typeof ACCOUNT)[], days: number) =>
+      storeConsent(openCommand(folder, inDays(days)).context, '1000001', [
+        { name: 'ACCOUNT_INFO', products },
+      ]);
+    await consent([ACCOUNT], -175);
+    await consent([other], -174);
+    await run([], { env });
+    await run([], { env });
+    expect(lines()).toHaveLength(2);
+    const kept = () =>
+      Object.keys(JSON.parse(readFileSync(join(folder.root, 'notified', 'env.json'), 'utf8')));
+    expect(kept().toSorted()).toEqual([
+      `consent ACCOUNT_INFO 1000001 ${ACCOUNT}`,
+      `consent ACCOUNT_INFO 1000001 ${other}`,
+    ]);
+    const { tokens } = await openCommand(folder, NOW).context.store();
+    await tokens.forget('1000001');
+    await run([], { env });
+    expect(kept()).toEqual([]);
+  });
+
   it('that fails is a warning, and gets the end the next time', async () => {
     await logIn('1000001', 13);
     const { said, failure } = await run([], { env: { PATH: process.env.PATH, PSD2_NOTIFY: 'false' } });

@@ -332,3 +332,91 @@ it('a call that the bank does not allow needs the doctor, a refused renewal a ne
     refused('1000002', 'Revoked', 'auth', 'login'),
   ]);
 });
+
+it('consents and operations stand with what they are about, the oldest of a kind first', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  const later = openCommand(folder, MAY).context;
+  const { flows } = await before.store();
+  const products = [parseProductId('0000012345')];
+  const both = [
+    { name: 'ACCOUNT_INFO' as const, products },
+    { name: 'PAYMENTS' as const, products },
+  ];
+  const flowsOfConsents: string[] = [];
+  for (const [context, categories] of [
+    [before, both],
+    [later, []],
+  ] as const) {
+    const { flows: own } = await context.store();
+    const begin = { transactionId: 't', customerId: '1000001', categories: [...categories] };
+    await own.begin('consent', begin, async (open) => {
+      await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
+      flowsOfConsents.push(open.current.flow);
+    });
+  }
+  const order = {
+    customerId: '1000002',
+    from: parseProductId('0000012345'),
+    operation: 'standingOrder',
+    data: '{}',
+  };
+  const operation = await flows.begin('operation', { transactionId: 't', order }, async (open) => {
+    await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
+    return open.current.flow;
+  });
+  const { context, printed } = openCommand(folder, OCTOBER);
+  context.repeated.profile = 'bank';
+  await failureOf(runIn(context, 'status'));
+  const none = { amount: null, currency: null };
+  const next = (kind: string, flow = '') => ['psd2', '--profile', 'bank', kind, 'resume', flow];
+  const [first, second] = flowsOfConsents;
+  expect(JSON.parse(printed()).attention).toEqual([
+    {
+      ...{ kind: 'operation', id: operation, state: 'created', since: MARCH, customerId: '1000002', ...none },
+      ...{ message: 'standingOrder', next: next('operation', operation) },
+    },
+    {
+      ...{ kind: 'consent', id: first, state: 'requested', since: MARCH, customerId: '1000001', ...none },
+      ...{ message: 'ACCOUNT_INFO, PAYMENTS', next: next('consent', first) },
+    },
+    {
+      ...{ kind: 'consent', id: second, state: 'requested', since: MAY, customerId: '1000001', ...none },
+      ...{ message: 'consent', next: next('consent', second) },
+    },
+  ]);
+});
+
+it('a batch of one payment is one payment, and the oldest batch stands first', async () => {
+  const folder = newConfigFolder(temporary);
+  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const batches: string[] = [];
+  for (const [at, name] of [
+    [MARCH, 'Ada'],
+    [MAY, 'Bob'],
+  ] as const) {
+    const { context } = openCommand(folder, at);
+    const store = await context.store();
+    const { batch } = await store.batches.add({ added, lines: [{ ...LINE, name }], again: false });
+    batches.push(batch);
+  }
+  const { context, printed } = openCommand(folder, OCTOBER, { env: { PSD2_APPROVALS: '1' } });
+  context.repeated.profile = 'bank';
+  await failureOf(runIn(context, 'status'));
+  expect(JSON.parse(printed()).attention).toMatchObject(
+    batches.map((batch) => ({
+      ...{ kind: 'batch', id: batch, amount: '12.50', message: '1 payment, 0 of 1 approvals' },
+      next: ['psd2', '--profile', 'bank', 'batch', 'approve', batch],
+    })),
+  );
+});
+
+it('a login that ends soon needs nobody yet, one that ends in this moment does', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  await storeLogin(before, '1000001', { refreshTokenExpiresAt: OCTOBER });
+  await storeLogin(before, '1000002', { refreshTokenExpiresAt: '2026-10-01T00:00:00.001Z' });
+  const { context, printed } = openCommand(folder, OCTOBER);
+  await failureOf(runIn(context, 'status'));
+  expect(JSON.parse(printed()).attention).toMatchObject([{ id: '1000001', state: 'ended' }]);
+});
