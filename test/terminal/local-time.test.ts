@@ -25,6 +25,7 @@ it.each([
   '2026-11-21T10:00:00Z and later',
   '2026-13-41T10:00:00Z',
   '2026-1-21T10:00:00Z',
+  '+002026-11-21T10:00:00Z',
 ])('%j is no time, and stays as it is', (text) => {
   expect(writeLocalTime(text)).toBe(text);
 });
