@@ -6,7 +6,7 @@ import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { list, number, orNull, text, time, whole } from '../shared/fields.ts';
+import { linesAs, list, number, orNull, text, time, whole } from '../shared/fields.ts';
 import { failedReads, KEPT_FOR, showFailed } from './failed.ts';
 
 /** The progress of the round over all customers. */
@@ -98,12 +98,9 @@ async function showStatus(context: Context): Promise<void> {
     { title: 'Synced in part', value: count(({ done }) => done.partly) },
     { title: 'Waiting for their next read', value: count(({ done }) => done.waiting) },
     { title: 'Failed', value: count(({ done }) => done.failed) },
-    { title: 'Why', value: ({ failures }) => failures.map(writeFailure).join('\n') },
+    ...linesAs('Why', status.failures.map(writeFailure), context.stdoutIsTerminal),
     { title: "Needing the customer's SCA", value: ({ needSca }) => needSca.join(' ') },
-    {
-      title: 'Workers',
-      value: ({ workers }) => workers.map(({ worker, customers }) => `${worker}: ${customers}`).join('\n'),
-    },
+    ...linesAs('Workers', status.workers.map(writeWorker), context.stdoutIsTerminal),
     { title: 'Calls a second', value: ({ callsPerSecond }) => callsPerSecond?.toFixed(1) ?? null },
     { title: 'Done at', value: ({ doneAt }) => doneAt && terminal.writeTime(doneAt) },
   ];
@@ -122,6 +119,10 @@ export function doneAt(
 ): string | null {
   if (endedAt !== null || !customersPerSecond) return null;
   return new Date(now.getTime() + ((due + atWork) / customersPerSecond) * 1000).toISOString();
+}
+
+function writeWorker({ worker, customers }: RoundStatus['workers'][number]): string {
+  return `${worker}: ${customers}`;
 }
 
 function writeFailure({ code, customers, customerId, message }: RoundStatus['failures'][number]): string {

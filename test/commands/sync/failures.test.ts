@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { helpOf } from '../../../src/commands/sync/failed.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
 
 const temporary = temporaryFolder();
@@ -91,3 +92,25 @@ it.each([
     expect(await helpOf(context, { customerId: '1000001', code, productId }, folder)).toEqual(words);
   },
 );
+
+it.each([
+  [undefined, ['Why\t', 'Why\t']],
+  [100, ['Why                          ', '                             ']],
+])('each reason of a round has a line of its own, with a terminal of %s columns', async (columns, titles) => {
+  const folder = newConfigFolder(temporary);
+  const { context, printed } = openCommand(folder, NOW, { format: 'table', ...(columns && { columns }) });
+  const store = await context.store();
+  const customers = ['1000001', '1000002'];
+  for (const customer of customers) await storeLogin(context, customer);
+  const round = await (await store.rounds()).join();
+  if ('dueIn' in round) throw new TypeError('The first round is due');
+  const ends = ['not_logged_in', 'sca_required'].map((code, at) => ({
+    ...{ customerId: customers[at] ?? '', status: 'failed' as const, code, message: `It is ${code}` },
+  }));
+  await round.note({ calls: 2, ends, isOver: true });
+  await runIn(context, 'sync', 'status');
+  expect(printed().split('\n').slice(8, 10)).toEqual([
+    `${titles[0]}1 not_logged_in, for example customer 1000001: It is not_logged_in`,
+    `${titles[1]}1 sca_required, for example customer 1000002: It is sca_required`,
+  ]);
+});
