@@ -5,18 +5,21 @@ import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { cancelAtBank } from '../../src/flows/cancellation.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, fakeWorld, waitsOf } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FLOW,
   paymentStatus,
   scaThatSays,
-  transferInMemory,
-} from './transfers-in-memory.ts';
+  transfersIn,
+} from './stored-transfers.ts';
 
 // The cancellation of a payment that the customer commits: what counts is what the bank says of the payment.
 
+const transferAfter = transfersIn(temporaryFolder());
 const PAGE = 'https://customers.bank.example/cancel';
 const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE };
 const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
@@ -42,16 +45,16 @@ const TOO_LATE = {
   code: 'bank_refused',
   message: 'It is too late: the bank has executed the transfer',
   hint: 'See it with:',
-  next: [['transfer', 'show', 'tr-1']],
-  flow: 'tr-1',
+  next: [['transfer', 'show', FLOW]],
+  flow: FLOW,
   transactionId: 't1',
 };
 const STAYS_ORDERED = {
   code: 'outcome_unknown',
   message: 'The bank does not say that the transfer is cancelled',
   hint: 'Ask the bank again with:',
-  next: [['transfer', 'resume', 'tr-1']],
-  flow: 'tr-1',
+  next: [['transfer', 'resume', FLOW]],
+  flow: FLOW,
   transactionId: 't1',
 };
 
@@ -59,9 +62,9 @@ const MAY_BE_EXECUTED = {
   ...STAYS_ORDERED,
   hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
   next: [
-    ['transfer', 'resume', 'tr-1'],
-    ['transfer', 'resolve', 'tr-1', '--executed'],
-    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+    ['transfer', 'resume', FLOW],
+    ['transfer', 'resolve', FLOW, '--executed'],
+    ['transfer', 'resolve', FLOW, '--not-executed'],
   ],
 };
 
@@ -73,17 +76,19 @@ interface Scene {
   customer?: FakeCustomer;
   /** SCA of the cancellation. */
   sca?: Partial<Sca>;
+  /** What another psd2 writes while this one opens the connection. */
   overtaken?: TransferEvent[];
 }
 
-function scene({
+async function scene({
   events = ORDERED,
   says = [CANCELLED],
   request,
   customer = fakeCustomer(),
   sca,
+  overtaken,
 }: Scene = {}) {
-  const transfer = transferInMemory(...events);
+  const transfer = await transferAfter(...events);
   const requests: Omit<Parameters<Cancellation['request']>[0], 'beforeSend'>[] = [];
   const world = fakeWorld();
   const bank = answeringBank(() => ({ data: {} }));
@@ -96,9 +101,11 @@ function scene({
     sca: payment,
     cancellation: {
       async request({ beforeSend, ...asked }) {
-        requests.push(asked);
         if (request) return request({ beforeSend, ...asked });
-        await (await beforeSend(INTENT))?.beforeFirstByte?.();
+        const now = await beforeSend(INTENT);
+        if (overtaken) await transfer.overtake(...overtaken);
+        await now?.beforeFirstByte?.();
+        requests.push(asked);
         return null;
       },
       sca: { ...scaThatSays(), ...sca },
@@ -140,17 +147,24 @@ function thatEnds(with_: Error | ScaLinks): Cancellation['request'] {
 
 describe('without SCA', () => {
   it('psd2 writes it down, asks, and the bank’s status ends the payment', async () => {
-    const { run, recorded, requests, payment, assertions, waits, limits, world } = scene();
+    const { run, recorded, requests, payment, waits, limits, world } = await scene();
     expect(await run()).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
-    expect(recorded).toEqual([SENT, cancelled]);
+    expect(recorded()).toEqual([SENT, cancelled]);
     expect(requests).toEqual([{ resourceId: 'p1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1' }]);
     expect(payment.asked).toEqual([['p1', 't1', undefined]]);
-    expect(assertions()).toBe(1);
     expect([waits, limits, world.sleeps]).toEqual([['Waiting for the bank to cancel it'], [10_000], []]);
   });
 
+  it('another psd2 goes on with it meanwhile: the request does not leave', async () => {
+    const overtaken: TransferEvent[] = [{ type: 'sca-returned' }];
+    const { run, recorded, requests, payment } = await scene({ events: AUTHORISING, overtaken });
+    await expect(run()).rejects.toMatchObject({ code: 'overtaken' });
+    expect(recorded()).toEqual([SENT, ...overtaken]);
+    expect([requests, payment.asked]).toEqual([[], []]);
+  });
+
   it('a payment that the bank has rejected meanwhile has ended too', async () => {
-    const { run } = scene({ says: [OPEN, ACCEPTED, REJECTED] });
+    const { run } = await scene({ says: [OPEN, ACCEPTED, REJECTED] });
     expect(await run()).toMatchObject({ state: 'failed', executionStatus: 'KO', transactionStatus: 'RJCT' });
   });
 
@@ -158,24 +172,24 @@ describe('without SCA', () => {
     [300_000, 10_000, [500, 1_000, 2_000, 3_000, 3_000]],
     [2_000, 2_000, [500, 1_000]],
   ])('it waits a moment at most: with %i ms for the customer %i ms', async (scaTimeoutMs, limit, pauses) => {
-    const { run, world, limits, recorded } = scene({
+    const { run, world, limits, recorded } = await scene({
       ...{ says: [ACCEPTED], customer: fakeCustomer({ scaTimeoutMs }) },
     });
     expect(await errorOf(run())).toEqual(STAYS_ORDERED);
     expect([world.sleeps, limits]).toEqual([pauses, [limit]]);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('it was not ordered yet, and the bank does not say: a person may have to find out', async () => {
-    const { run, recorded } = scene({ events: AUTHORISING, says: [OPEN] });
+    const { run, recorded } = await scene({ events: AUTHORISING, says: [OPEN] });
     expect(await errorOf(run())).toEqual(MAY_BE_EXECUTED);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('it was not ordered yet, and the bank has executed it: that is recorded', async () => {
-    const { run, recorded, open } = scene({ events: AUTHORISING, says: [EXECUTED] });
+    const { run, recorded, open } = await scene({ events: AUTHORISING, says: [EXECUTED] });
     expect(await errorOf(run())).toEqual(TOO_LATE);
-    expect(recorded).toEqual([SENT, executed]);
+    expect(recorded()).toEqual([SENT, executed]);
     expect(open.current.state).toBe('executed');
   });
 
@@ -185,28 +199,28 @@ describe('without SCA', () => {
       [ORDERED, STAYS_ORDERED],
       [AUTHORISING, MAY_BE_EXECUTED],
     ] as const) {
-      const { run, recorded } = scene({ events, says: [failing] });
+      const { run, recorded } = await scene({ events, says: [failing] });
       expect(await errorOf(run())).toEqual(error);
-      expect(recorded).toEqual([SENT]);
+      expect(recorded()).toEqual([SENT]);
     }
   });
 
   it('Ctrl-C while psd2 asks ends it', async () => {
     const interrupted = new Psd2Error('interrupted', 'Ctrl-C');
-    await expect(scene({ says: [interrupted] }).run()).rejects.toBe(interrupted);
+    await expect((await scene({ says: [interrupted] })).run()).rejects.toBe(interrupted);
   });
 
   it('another psd2 has ended it meanwhile: the bank’s word is recorded all the same', async () => {
-    const { run, overtake, recorded, open } = scene({
+    const { run, overtake, recorded, open } = await scene({
       request: async ({ beforeSend }) => {
         await beforeSend(INTENT);
-        overtake({ type: 'cancelled' });
+        await overtake({ type: 'cancelled' });
         return null;
       },
       says: [CANCELLED],
     });
     expect((await run()).state).toBe('cancelled');
-    expect(recorded).toEqual([SENT, cancelled]);
+    expect(recorded()).toEqual([SENT, { type: 'cancelled' }, cancelled]);
     expect(open.current.transactionStatus).toBe('CANC');
   });
 
@@ -215,8 +229,8 @@ describe('without SCA', () => {
     ['the interface has no status of its own', ORDERED, ({ sca: _, ...calls }) => calls],
     ['the bank has execute', [createdForExecute(), AT_THE_BANK], (calls) => calls],
   ])('nothing is asked if %s', async (_what, events, change) => {
-    const { run, requests } = scene({ events });
-    await expect(run(change)).rejects.toThrow(new TypeError('The bank has no cancellation for tr-1'));
+    const { run, requests } = await scene({ events });
+    await expect(run(change)).rejects.toThrow(new TypeError(`The bank has no cancellation for ${FLOW}`));
     expect(requests).toEqual([]);
   });
 });
@@ -225,67 +239,71 @@ describe('the request has no good answer', () => {
   const lost = new Psd2Error('bank_unreachable', 'No answer', { hint: 'Try later.', transactionId: 't1' });
   const refused = new Psd2Error('bank_refused', 'No', { refusal: 'content', transactionId: 't1' });
   const whole = (code: string, message: string, verb: string, hint?: string) => ({
-    ...{ code, message, hint, next: [['transfer', verb, 'tr-1']], flow: 'tr-1', transactionId: 't1' },
+    ...{ code, message, hint, next: [['transfer', verb, FLOW]], flow: FLOW, transactionId: 't1' },
   });
 
   it.each([CANCELLED, REJECTED])('but the payment has ended all the same: %o', async (status) => {
     for (const error of [lost, refused]) {
-      const { run, recorded } = scene({ request: thatEnds(error), says: [status] });
+      const { run, recorded } = await scene({ request: thatEnds(error), says: [status] });
       expect((await run()).state).toBe(status === CANCELLED ? 'cancelled' : 'failed');
-      expect(recorded[0]).toEqual(SENT);
+      expect(recorded()[0]).toEqual(SENT);
     }
   });
 
   it('and it was lost: the operator may ask for it again', async () => {
-    const { run, recorded, payment } = scene({ request: thatEnds(lost), says: [ACCEPTED] });
+    const { run, recorded, payment } = await scene({ request: thatEnds(lost), says: [ACCEPTED] });
     expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
     expect(payment.asked).toHaveLength(1);
   });
 
   it('and it was lost, of a payment that is executed now: only a refusal shows that it is too late', async () => {
-    const { run, recorded } = scene({ events: AUTHORISING, request: thatEnds(lost), says: [EXECUTED] });
+    const { run, recorded } = await scene({ events: AUTHORISING, request: thatEnds(lost), says: [EXECUTED] });
     expect(await errorOf(run())).toEqual(whole('bank_unreachable', 'No answer', 'cancel', 'Try later.'));
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('and the bank refuses: it will do so again, so the operator looks at the payment', async () => {
-    const { run, payment } = scene({ request: thatEnds(refused), says: [ACCEPTED] });
+    const { run, payment } = await scene({ request: thatEnds(refused), says: [ACCEPTED] });
     expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
     expect(payment.asked).toHaveLength(1);
   });
 
   it('and the bank refuses, because it has executed the payment', async () => {
-    const { run, recorded } = scene({ events: AUTHORISING, request: thatEnds(refused), says: [EXECUTED] });
+    const { run, recorded } = await scene({
+      events: AUTHORISING,
+      request: thatEnds(refused),
+      says: [EXECUTED],
+    });
     expect(await errorOf(run())).toEqual(TOO_LATE);
-    expect(recorded).toEqual([SENT, executed]);
+    expect(recorded()).toEqual([SENT, executed]);
   });
 
   it('and the bank refuses, and neither has executed it: its refusal stands', async () => {
-    const { run, recorded } = scene({ events: AUTHORISING, request: thatEnds(refused), says: [OPEN] });
+    const { run, recorded } = await scene({ events: AUTHORISING, request: thatEnds(refused), says: [OPEN] });
     expect(await errorOf(run())).toEqual(whole('bank_refused', 'No', 'status'));
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('and has advice of its own', async () => {
     const login = new Psd2Error('not_logged_in', 'No login', { next: [['auth', 'login']] });
-    const { run } = scene({ request: thatEnds(login), says: [ACCEPTED] });
+    const { run } = await scene({ request: thatEnds(login), says: [ACCEPTED] });
     expect(await errorOf(run())).toEqual({
       ...{ code: 'not_logged_in', message: 'No login', hint: undefined, next: [['auth', 'login']] },
-      ...{ flow: 'tr-1', transactionId: undefined },
+      ...{ flow: FLOW, transactionId: undefined },
     });
   });
 
   it('because nothing was sent: the bank is not asked about it', async () => {
     const usage = new Psd2Error('usage', 'This bank cancels no payments');
-    const { run, payment, recorded } = scene({ request: () => Promise.reject(usage) });
+    const { run, payment, recorded } = await scene({ request: () => Promise.reject(usage) });
     await expect(run()).rejects.toBe(usage);
-    expect([payment.asked, recorded]).toEqual([[], []]);
+    expect([payment.asked, recorded()]).toEqual([[], []]);
   });
 
   it('because it could not be written down: it is not sent', async () => {
     const full = new Psd2Error('config', 'The disk is full');
-    const { run, payment, beforeRecord } = scene();
+    const { run, payment, beforeRecord } = await scene();
     beforeRecord(() => {
       throw full;
     });
@@ -295,10 +313,10 @@ describe('the request has no good answer', () => {
 
   it.each([
     new Psd2Error('interrupted', 'Ctrl-C'),
-    new Psd2Error('overtaken', 'Another psd2 has continued tr-1'),
+    new Psd2Error('overtaken', `Another psd2 has continued ${FLOW}`),
     new TypeError('A bug'),
   ])('because of what says nothing of the bank: %s', async (error) => {
-    const { run, payment } = scene({ request: thatEnds(error) });
+    const { run, payment } = await scene({ request: thatEnds(error) });
     await expect(run()).rejects.toBe(error);
     expect(payment.asked).toEqual([]);
   });
@@ -315,7 +333,7 @@ describe('with SCA', () => {
     code: 'usage',
     message: "The bank waits for the code that only the customer's browser brings back",
     hint: 'Paste the final address of the browser:',
-    next: [['transfer', 'cancel', 'tr-1', '--paste']],
+    next: [['transfer', 'cancel', FLOW, '--paste']],
     flow: undefined,
     transactionId: 't1',
   };
@@ -327,7 +345,7 @@ describe('with SCA', () => {
       await request.beforeSend(INTENT);
       return { next: 'open', url: PAGE, links: LINKS };
     };
-    const { run, waits, limits, recorded, customer } = scene({
+    const { run, waits, limits, recorded, customer } = await scene({
       ...{ request: thatEnds(LINKS), sca: { proceed } },
     });
     expect((await run()).state).toBe('cancelled');
@@ -339,12 +357,12 @@ describe('with SCA', () => {
     ]);
     expect(limits).toEqual([300_000, 300_000]);
     // Starting the authorisation is part of the cancellation.
-    expect(recorded).toEqual([SENT, SENT, cancelled]);
+    expect(recorded()).toEqual([SENT, SENT, cancelled]);
   });
 
   it('the customer refuses it: the payment stays, and it can be asked for again', async () => {
     const links: ScaLinks[] = [];
-    const { run, recorded } = scene({
+    const { run, recorded } = await scene({
       ...{ request: thatEnds(LINKS), says: [ACCEPTED] },
       sca: {
         ...turn({ ...LINKS, status: '/c1' }),
@@ -358,18 +376,18 @@ describe('with SCA', () => {
       code: 'not_authorised',
       message: 'The customer did not authorise the cancellation of the transfer',
       hint: 'The bank still has the payment, and may execute it. Ask for the cancellation again with:',
-      next: [['transfer', 'cancel', 'tr-1']],
-      flow: 'tr-1',
+      next: [['transfer', 'cancel', FLOW]],
+      flow: FLOW,
       transactionId: 't1',
     });
     expect(links).toEqual([{ ...LINKS, status: '/c1' }]);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it.each(['done', 'going on'] as const)(
     'is %s, and the bank does not cancel it: psd2 does not know',
     async (means) => {
-      const { run } = scene({
+      const { run } = await scene({
         ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress(means) } },
         customer: fakeCustomer({ scaTimeoutMs: 1_000 }),
       });
@@ -378,7 +396,7 @@ describe('with SCA', () => {
   );
 
   it('the bank waits for a code that no browser has brought', async () => {
-    const { run } = scene({
+    const { run } = await scene({
       ...{ request: thatEnds(LINKS), says: [ACCEPTED], sca: { ...turn(), ...progress('needs code') } },
     });
     expect(await errorOf(run())).toEqual(NEEDS_CODE);
@@ -386,7 +404,7 @@ describe('with SCA', () => {
 
   it('the bank has the code that the browser brought: psd2 waits until it is cancelled', async () => {
     const links = { ...LINKS, confirmation: '/confirm' };
-    const { run, recorded } = scene({
+    const { run, recorded } = await scene({
       ...{ request: thatEnds(LINKS), says: [ACCEPTED, CANCELLED] },
       customer: fakeCustomer({}, { code: 'c1' }),
       sca: {
@@ -398,11 +416,11 @@ describe('with SCA', () => {
       },
     });
     expect((await run()).state).toBe('cancelled');
-    expect(recorded).toEqual([SENT, SENT, cancelled]);
+    expect(recorded()).toEqual([SENT, SENT, cancelled]);
   });
 
   it('the customer refuses the login with it: that ends it', async () => {
-    const { run, recorded } = scene({
+    const { run, recorded } = await scene({
       ...{ request: thatEnds(LINKS), customer: fakeCustomer({}, { error: 'access_denied' }) },
       sca: {
         proceed: async () => ({ next: 'log in', url: PAGE, server: 'https://x', links: { approach: null } }),
@@ -412,16 +430,16 @@ describe('with SCA', () => {
       code: 'login_refused',
       message: 'The customer was not logged in: access_denied',
       hint: 'When the customer is ready to try again:',
-      next: [['transfer', 'cancel', 'tr-1']],
+      next: [['transfer', 'cancel', FLOW]],
       flow: undefined,
       transactionId: undefined,
     });
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('the customer is too late: it is asked for again, and nothing is recorded', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { run } = scene({
+    const { run } = await scene({
       ...{
         request: thatEnds(LINKS),
         says: [ACCEPTED],
@@ -435,8 +453,8 @@ describe('with SCA', () => {
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the cancellation and come back within 5 s',
       hint: 'Ask for it again with:',
-      next: [['transfer', 'cancel', 'tr-1']],
-      flow: 'tr-1',
+      next: [['transfer', 'cancel', FLOW]],
+      flow: FLOW,
       transactionId: 't1',
     });
     vi.useRealTimers();
@@ -449,7 +467,7 @@ describe('with SCA', () => {
     const failing = new Psd2Error('bank_failing', 'The bank is away');
     /** @returns whether psd2 still waits after its first question */
     async function waitsOn(sca: Partial<Sca>) {
-      const { run, waits } = scene({
+      const { run, waits } = await scene({
         ...{ request: thatEnds(LINKS), customer: fakeCustomer({}, null), sca: { ...turn(), ...sca } },
       });
       let hasEnded = false;

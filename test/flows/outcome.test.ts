@@ -18,23 +18,27 @@ import {
   recordOutcome,
   refusedAlone,
 } from '../../src/flows/outcome.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FLOW,
   paymentStatus,
-  runInMemory,
+  runOf,
   scaThatSays,
-  transferInMemory,
-} from './transfers-in-memory.ts';
+  transfersIn,
+} from './stored-transfers.ts';
 
 // What became of a payment: the questions to the bank, what the journal keeps, and what the operator is told.
 
+const transferAfter = transfersIn(temporaryFolder());
 const AUTHORIZED: TransferEvent = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' };
 const EXECUTED: StepEvent = { type: 'executed', cro: null };
 const UNANSWERED: StepEvent = { type: 'execute-unanswered' };
 const REFUSED: StepEvent = { type: 'execute-refused', description: 'No' };
+const RETURNED: TransferEvent = { type: 'sca-returned' };
 const SENT: TransferEvent = { type: 'execute-sent', requestId: 'q1', digest: null };
 /** `execute` was sent. */
 const EXECUTING = [createdForExecute(), AT_THE_BANK, { type: 'accepted' } as const, AUTHORIZED, SENT];
@@ -52,11 +56,11 @@ const status = (
 const FIND_OUT = {
   hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
   next: [
-    ['transfer', 'resume', 'tr-1'],
-    ['transfer', 'resolve', 'tr-1', '--executed'],
-    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+    ['transfer', 'resume', FLOW],
+    ['transfer', 'resolve', FLOW, '--executed'],
+    ['transfer', 'resolve', FLOW, '--not-executed'],
   ],
-  flow: 'tr-1',
+  flow: FLOW,
   transactionId: 't1',
 };
 
@@ -161,10 +165,10 @@ describe('the settlement of an instant transfer', () => {
   });
 
   describe('in the run of a transfer', () => {
-    function settling(answers: (ExecutionStatus | Error)[], created = createdForExecute()) {
-      const transfer = transferInMemory(created, AT_THE_BANK);
+    async function settling(answers: (ExecutionStatus | Error)[], created = createdForExecute()) {
+      const transfer = await transferAfter(created, AT_THE_BANK);
       const asked: string[] = [];
-      const { ports, calls } = runInMemory(transfer, {
+      const { ports, calls } = runOf(transfer, {
         sca: scaThatSays(failing),
         calls: {
           async executionStatus(resourceId) {
@@ -198,7 +202,7 @@ describe('the settlement of an instant transfer', () => {
     ];
 
     it.each(['once', 'to the end'] as const)('asked %s: what is settled was executed', async (polls) => {
-      const { asked, askIfSettled: ask } = settling([status('KO', 'Account closed')]);
+      const { asked, askIfSettled: ask } = await settling([status('KO', 'Account closed')]);
       expect(await ask(polls)).toEqual(settlement('KO', 'Account closed'));
       expect(asked).toEqual(['p1']);
     });
@@ -207,13 +211,13 @@ describe('the settlement of an instant transfer', () => {
       ['once', 1],
       ['to the end', 5],
     ] as const)('asked %s, a pending one may never have begun', async (polls, times) => {
-      const { asked, askIfSettled: ask } = settling([status('PENDING')]);
+      const { asked, askIfSettled: ask } = await settling([status('PENDING')]);
       expect(await ask(polls)).toBeNull();
       expect(asked).toHaveLength(times);
     });
 
     it('has the bank’s own word if the customer commits', async () => {
-      const { askIfSettled: ask } = settling([status('OK', null, 'ACSC')], createdTransfer());
+      const { askIfSettled: ask } = await settling([status('OK', null, 'ACSC')], createdTransfer());
       expect(await ask('once')).toEqual([
         EXECUTED,
         {
@@ -224,38 +228,39 @@ describe('the settlement of an instant transfer', () => {
     });
 
     it('is not known after an error, unless it is Ctrl-C', async () => {
-      expect(await settling([failing]).askIfSettled('once')).toBeNull();
-      await expect(settling([interrupted]).askIfSettled('once')).rejects.toBe(interrupted);
-      await expect(settling([interrupted]).askOutcome()).rejects.toBe(interrupted);
+      expect(await (await settling([failing])).askIfSettled('once')).toBeNull();
+      await expect((await settling([interrupted])).askIfSettled('once')).rejects.toBe(interrupted);
+      await expect((await settling([interrupted])).askOutcome()).rejects.toBe(interrupted);
     });
 
     it('is the outcome, before any other status', async () => {
-      expect(await settling([status('OK')]).askOutcome()).toEqual(settlement('OK', null));
-      expect(await settling([status('PENDING')]).askOutcome()).toBeNull();
+      expect(await (await settling([status('OK')])).askOutcome()).toEqual(settlement('OK', null));
+      expect(await (await settling([status('PENDING')])).askOutcome()).toBeNull();
     });
 
     it('is asked to the end after execute', async () => {
-      const { asked, askSettlement: ask } = settling([status('PENDING')]);
+      const { asked, askSettlement: ask } = await settling([status('PENDING')]);
       expect(await ask()).toEqual(PENDING);
       expect(asked).toHaveLength(5);
     });
 
     it('cannot be read: it is executed, and nobody knows more', async () => {
       const error = new Psd2Error('bank_refused', 'No', { httpStatus: 412, requestId: '7' });
-      const end = settling([error]).askSettlement();
+      const { askSettlement: ask } = await settling([error]);
+      const end = ask();
       expect(await errorOf(end)).toEqual({
         code: 'outcome_unknown',
         message: 'The instant transfer is executed, but psd2 could not get its status: No',
         ...FIND_OUT,
       });
       await expect(end).rejects.toMatchObject({ httpStatus: 412, requestId: '7', cause: error });
-      await expect(settling([interrupted]).askSettlement()).rejects.toBe(interrupted);
+      await expect((await settling([interrupted])).askSettlement()).rejects.toBe(interrupted);
     });
 
     it('does not exist', async () => {
-      const { askIfSettled: ask, askSettlement: await_ } = settling([]).without();
+      const { askIfSettled: ask, askSettlement: await_ } = (await settling([])).without();
       expect(await ask()).toBeNull();
-      await expect(await_()).rejects.toThrow(new TypeError('The bank has no execution status for tr-1'));
+      await expect(await_()).rejects.toThrow(new TypeError(`The bank has no execution status for ${FLOW}`));
     });
   });
 });
@@ -264,10 +269,13 @@ describe('the bank’s status', () => {
   const OPEN = paymentStatus('RCVD');
   const ACSC = paymentStatus('ACSC', 'executed');
   const executed = { ...EXECUTED, bank: { transactionStatus: 'ACSC', scaStatus: null } };
-  function asking(says: Parameters<typeof scaThatSays>[0], events: TransferEvent[] = WITH_THE_CUSTOMER) {
+  async function asking(
+    says: Parameters<typeof scaThatSays>[0],
+    events: TransferEvent[] = WITH_THE_CUSTOMER,
+  ) {
     const sca = scaThatSays(says);
-    const transfer = transferInMemory(...events);
-    const { ports, calls } = runInMemory(transfer, { sca });
+    const transfer = await transferAfter(...events);
+    const { ports, calls } = runOf(transfer, { sca });
     const { current } = transfer.open;
     return {
       asked: sca.asked,
@@ -277,7 +285,7 @@ describe('the bank’s status', () => {
   }
 
   it('is the decision, and the outcome', async () => {
-    const { asked, decision, outcome } = asking(ACSC);
+    const { asked, decision, outcome } = await asking(ACSC);
     expect(await decision()).toEqual(executed);
     expect(await outcome()).toEqual([executed]);
     expect(asked).toEqual([
@@ -287,19 +295,22 @@ describe('the bank’s status', () => {
   });
 
   it.each([OPEN, failing])('decides nothing: %o', async (says) => {
-    const { decision, outcome } = asking(says);
+    const { decision, outcome } = await asking(says);
     expect([await decision(), await outcome()]).toEqual([null, null]);
   });
 
   it('that the customer has authorised it is a decision, and no outcome', async () => {
     const authorization = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' } as const;
-    const { decision, outcome } = asking(paymentStatus('AUTHORIZED', null, { authorization }), EXECUTING);
+    const { decision, outcome } = await asking(
+      paymentStatus('AUTHORIZED', null, { authorization }),
+      EXECUTING,
+    );
     expect(await decision()).toEqual(authorization);
     expect(await outcome()).toBeNull();
   });
 
   it('Ctrl-C ends the question', async () => {
-    const { decision, outcome } = asking(interrupted);
+    const { decision, outcome } = await asking(interrupted);
     await expect(decision()).rejects.toBe(interrupted);
     await expect(outcome()).rejects.toBe(interrupted);
   });
@@ -307,9 +318,9 @@ describe('the bank’s status', () => {
 
 describe('an outcome', () => {
   it('is written down', async () => {
-    const { open, recorded } = transferInMemory(...EXECUTING);
+    const { open, recorded } = await transferAfter(...EXECUTING);
     await recordOutcome(open, EXECUTED);
-    expect(recorded).toEqual([EXECUTED]);
+    expect(recorded()).toEqual([EXECUTED]);
   });
 
   it.each([
@@ -317,7 +328,7 @@ describe('an outcome', () => {
     ['psd2 has sent the payment', WITH_THE_CUSTOMER, UNANSWERED],
     ['The bank has executed it', EXECUTING, EXECUTED],
   ])('cannot be written down: "%s", and nobody knows', async (said, events, outcome) => {
-    const { open, beforeRecord } = transferInMemory(...events);
+    const { open, beforeRecord } = await transferAfter(...events);
     beforeRecord(() => {
       throw new Psd2Error('config', 'The disk is full');
     });
@@ -333,8 +344,8 @@ describe('an outcome', () => {
   const resolved = (outcome: 'executed' | 'not-executed') =>
     ({ type: 'resolved', outcome, by: 'ada', note: null }) as const;
   it.each<[string, TransferEvent, StepEvent, boolean]>([
-    ['waits for it', { type: 'sca-returned' }, EXECUTED, true],
-    ['waits for it', { type: 'sca-returned' }, UNANSWERED, true],
+    ['waits for it', RETURNED, EXECUTED, true],
+    ['waits for it', RETURNED, UNANSWERED, true],
     ['does not know it', UNANSWERED, EXECUTED, true],
     ['does not know it', UNANSWERED, REFUSED, true],
     ['does not know it', UNANSWERED, UNANSWERED, false],
@@ -344,48 +355,48 @@ describe('an outcome', () => {
     ['was told by a person', resolved('not-executed'), REFUSED, false],
     ['was told by a person', resolved('executed'), EXECUTED, false],
   ])('of a flow that another psd2 continues, which %s: %o, %o', async (_what, theirs, ours, isRecorded) => {
-    const { open, recorded, overtake } = transferInMemory(...EXECUTING);
-    overtake(theirs);
+    const { open, recorded, overtake } = await transferAfter(...EXECUTING);
+    await overtake(theirs);
     await recordOutcome(open, ours);
-    expect(recorded).toEqual(isRecorded ? [ours] : []);
+    expect(recorded()).toEqual(isRecorded ? [theirs, ours] : [theirs]);
   });
 
   it('of a flow that others continue again and again', async () => {
-    const { open, recorded, overtake, beforeRecord } = transferInMemory(...EXECUTING);
+    const { open, recorded, overtake, beforeRecord } = await transferAfter(...EXECUTING);
     let times = 0;
-    beforeRecord(() => {
+    beforeRecord(async () => {
       times += 1;
-      if (times < 3) overtake({ type: 'sca-returned' });
+      if (times < 3) await overtake(RETURNED);
     });
     await recordOutcome(open, EXECUTED);
-    expect([recorded, times]).toEqual([[EXECUTED], 3]);
+    expect([recorded(), times]).toEqual([[RETURNED, RETURNED, EXECUTED], 3]);
   });
 
   it('that execute was turned away is not for another psd2: that one asks the bank', async () => {
-    const { open, recorded, overtake } = transferInMemory(...EXECUTING);
-    overtake({ type: 'sca-returned' });
+    const { open, recorded, overtake } = await transferAfter(...EXECUTING);
+    await overtake(RETURNED);
     await expect(recordOutcome(open, { type: 'execute-turned-away' })).rejects.toMatchObject({
       code: 'overtaken',
     });
-    expect(recorded).toEqual([]);
+    expect(recorded()).toEqual([RETURNED]);
   });
 
   it('that the bank said is written down, all of it', async () => {
-    const { open, recorded } = transferInMemory(...EXECUTING);
+    const { open, recorded } = await transferAfter(...EXECUTING);
     const settlement: StepEvent = { type: 'settlement', status: 'OK', description: null };
     expect(await recordFound(open, EXECUTED, settlement)).toBe(true);
-    expect(recorded).toEqual([EXECUTED, settlement]);
+    expect(recorded()).toEqual([EXECUTED, settlement]);
   });
 
   it('that the bank said is left to another psd2, which has gone on', async () => {
-    const { open, recorded, overtake } = transferInMemory(...EXECUTING);
-    overtake(UNANSWERED);
+    const { open, recorded, overtake } = await transferAfter(...EXECUTING);
+    await overtake(UNANSWERED);
     expect(await recordFound(open, EXECUTED)).toBe(false);
-    expect([recorded, open.current.state]).toEqual([[], 'unknown']);
+    expect([recorded(), open.current.state]).toEqual([[UNANSWERED], 'unknown']);
   });
 
   it('that the bank said cannot be written down', async () => {
-    const { open, beforeRecord } = transferInMemory(...EXECUTING);
+    const { open, beforeRecord } = await transferAfter(...EXECUTING);
     const full = new Psd2Error('config', 'The disk is full');
     beforeRecord(() => {
       throw full;
@@ -402,13 +413,13 @@ describe('an outcome', () => {
 });
 
 describe('the operator is told', () => {
-  const { current } = transferInMemory(...EXECUTING).open;
+  const executing = async () => (await transferAfter(...EXECUTING)).open.current;
   const toldBy = (error: Psd2Error) => errorOf(Promise.reject(error));
 
   it('that nobody knows, with what the support of the bank asks for', async () => {
     const ids = { httpStatus: 500, bankCode: 'E1', requestId: '7', tppRequestId: 'q7' };
     const cause = new Psd2Error('bank_failing', 'Away', { ...ids, hint: 'Wait.', refusal: 'other' });
-    const error = outcomeUnknown(current, 'It is not known', cause);
+    const error = outcomeUnknown(await executing(), 'It is not known', cause);
     expect(await toldBy(error)).toEqual({
       ...{ code: 'outcome_unknown', message: 'It is not known: Away', ...FIND_OUT },
     });
@@ -420,14 +431,14 @@ describe('the operator is told', () => {
     ['a bug', new TypeError('A bug'), 'It is not known: A bug'],
     ['nothing', undefined, 'It is not known'],
   ])('that nobody knows, because of %s', async (_what, cause, message) => {
-    const error = outcomeUnknown(current, 'It is not known', cause);
+    const error = outcomeUnknown(await executing(), 'It is not known', cause);
     expect(error.message).toBe(message);
     expect(error.context).toStrictEqual({ ...FIND_OUT, cause });
   });
 
   it('that a refusal alone decides nothing', async () => {
     const error = new Psd2Error('bank_refused', 'No', { hint: 'Ask the bank.', httpStatus: 400 });
-    expect(await toldBy(refusedAlone(current, error))).toEqual({
+    expect(await toldBy(refusedAlone(await executing(), error))).toEqual({
       ...{ code: 'bank_refused', message: 'No' },
       ...FIND_OUT,
       hint: "A refusal is about one delivery of the request only, so the reference stays taken. The first command asks the bank again, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
@@ -445,12 +456,12 @@ describe('the operator is told', () => {
     [
       [resolved(null)],
       'payment_failed',
-      'The transfer tr-1 has ended: ada@pisp-1 said that it was not executed',
+      `The transfer ${FLOW} has ended: ada@pisp-1 said that it was not executed`,
     ],
     [
       [{ type: 'settlement', status: 'KO', description: 'No funds' }, resolved('Case 1')],
       'payment_failed',
-      'The transfer tr-1 has ended: ada@pisp-1 said that it was not executed: Case 1',
+      `The transfer ${FLOW} has ended: ada@pisp-1 said that it was not executed: Case 1`,
     ],
     [[{ type: 'settlement', status: 'KO', description: null }], 'payment_failed', 'The payment failed'],
     [
@@ -458,42 +469,42 @@ describe('the operator is told', () => {
       'payment_failed',
       'The payment failed: No funds',
     ],
-    [[{ type: 'verify-refused' }], 'bank_refused', 'The bank refused the transfer tr-1'],
+    [[{ type: 'verify-refused' }], 'bank_refused', `The bank refused the transfer ${FLOW}`],
     [
       [{ type: 'verify-refused', description: 'Wrong IBAN' }],
       'bank_refused',
-      'The bank refused the transfer tr-1: Wrong IBAN',
+      `The bank refused the transfer ${FLOW}: Wrong IBAN`,
     ],
     [[decided('NOT_AUTHORIZED')], 'not_authorised', 'The customer did not authorise the transfer'],
     [[decided('EXPIRED')], 'authorisation_expired', 'The customer did not authorise the transfer in time'],
     [[{ type: 'cancelled' }], 'cancelled', 'The transfer was cancelled before it was executed'],
   ])('how it has ended: %j', async (events, code, message) => {
-    const { open } = transferInMemory(...EXECUTING, ...events);
+    const { open } = await transferAfter(...EXECUTING, ...events);
     const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
     expect(await errorOf(end)).toEqual({ code, message, ...over, transactionId: 't1' });
   });
 
   it('that it was cancelled before anybody was asked', async () => {
-    const { open } = transferInMemory(createdForExecute(), AT_THE_BANK, { type: 'cancelled' });
+    const { open } = await transferAfter(createdForExecute(), AT_THE_BANK, { type: 'cancelled' });
     expect(() => endOfOperation(open.current, 'transfer')).toThrow(
       'The transfer was cancelled before the customer was asked',
     );
   });
 
   it.each<[TransferEvent[], string]>([
-    [[REFUSED], 'The bank refused the transfer tr-1: No'],
+    [[REFUSED], `The bank refused the transfer ${FLOW}: No`],
     [[REFUSED, decided('EXPIRED')], 'The customer did not authorise the transfer in time'],
   ])('that it has ended with nothing but a refusal: %j', async (events, message) => {
-    const { open } = transferInMemory(...EXECUTING, ...events);
+    const { open } = await transferAfter(...EXECUTING, ...events);
     const end = Promise.resolve().then(() => endOfOperation(open.current, 'transfer'));
     expect(await errorOf(end)).toMatchObject({
-      ...{ message, next: FIND_OUT.next, flow: 'tr-1', transactionId: 't1' },
+      ...{ message, next: FIND_OUT.next, flow: FLOW, transactionId: 't1' },
       hint: expect.stringContaining('the reference stays taken'),
     });
   });
 
-  it('nothing, if it is executed', () => {
-    const { open } = transferInMemory(...EXECUTING, EXECUTED);
+  it('nothing, if it is executed', async () => {
+    const { open } = await transferAfter(...EXECUTING, EXECUTED);
     expect(endOfOperation(open.current, 'transfer')).toBe(open.current);
   });
 });

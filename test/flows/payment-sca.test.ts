@@ -10,20 +10,23 @@ import {
   unknownIfRefused,
 } from '../../src/flows/payment-sca.ts';
 import type { ScaSubject } from '../../src/flows/sca.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, waitsOf } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FLOW,
   INITIATION,
   paymentStatus,
-  runInMemory,
+  runOf,
   scaThatSays,
-  transferInMemory,
-} from './transfers-in-memory.ts';
+  transfersIn,
+} from './stored-transfers.ts';
 
 // SCA of a payment that the customer commits: from their link to the bank's word.
 
+const transferAfter = transfersIn(temporaryFolder());
 const PAGE = 'https://customers.bank.example/sca';
 const LINKS: ScaLinks = { approach: 'redirect', redirect: PAGE, status: '/a1' };
 const WITH_CODE: ScaLinks = { ...LINKS, confirmation: '/a1/code' };
@@ -39,17 +42,17 @@ const PASSED = {
 const FIND_OUT = {
   hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
   next: [
-    ['transfer', 'resume', 'tr-1'],
-    ['transfer', 'resolve', 'tr-1', '--executed'],
-    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+    ['transfer', 'resume', FLOW],
+    ['transfer', 'resolve', FLOW, '--executed'],
+    ['transfer', 'resolve', FLOW, '--not-executed'],
   ],
-  flow: 'tr-1',
+  flow: FLOW,
   transactionId: 't1',
 };
 
 /** A transfer that the bank has, with links. */
 const verified = (links: ScaLinks, ...more: TransferEvent[]) =>
-  transferInMemory(createdTransfer(), { ...AT_THE_BANK, links }, ...more);
+  transferAfter(createdTransfer(), { ...AT_THE_BANK, links }, ...more);
 
 /** How far the authorisation is, by question; the last one stays. */
 function progressOf(...means: ScaProgress['means'][]): Pick<Sca, 'progress'> {
@@ -72,13 +75,13 @@ describe('the customer gets the link', () => {
     more?: Partial<Sca>;
     events?: TransferEvent[];
   }
-  function authorise({
+  async function authorise({
     links = LINKS,
     sca = scaThatSays(OPEN),
     customer = fakeCustomer(),
     ...scene
   }: Scene = {}) {
-    const transfer = verified(links, ...(scene.events ?? []));
+    const transfer = await verified(links, ...(scene.events ?? []));
     const turn: ScaTurn = scene.turn ?? { next: 'open', url: PAGE, links };
     const asked: unknown[] = [];
     const proceed: Sca['proceed'] = async ({ beforeSend, ...request }) => {
@@ -91,7 +94,7 @@ describe('the customer gets the link', () => {
       return { scaStatus: 'finalised', means: 'done', message: null };
     };
     const { waits, whileWaiting } = waitsOf();
-    const run = runInMemory(transfer, {
+    const run = runOf(transfer, {
       sca: { ...sca, proceed, confirmCode, ...scene.more },
       ports: { customer: { ...customer, whileWaiting } },
     });
@@ -107,9 +110,9 @@ describe('the customer gets the link', () => {
 
   it('it is durable before, and so is each request', async () => {
     const customer = fakeCustomer({}, { code: 'c1' });
-    const { end, recorded, asked, waits } = authorise({ links: WITH_CODE, customer });
+    const { end, recorded, asked, waits } = await authorise({ links: WITH_CODE, customer });
     expect(await end).toBe(true);
-    expect(recorded).toEqual([
+    expect(recorded()).toEqual([
       { type: 'approach-sent', ...INTENT },
       { type: 'sca-started', links: WITH_CODE },
       { type: 'sca-returned' },
@@ -121,20 +124,20 @@ describe('the customer gets the link', () => {
   });
 
   it('the bank wants no code: it has none', async () => {
-    expect(await authorise().end).toBe(false);
+    expect(await (await authorise()).end).toBe(false);
   });
 
   it('they are too late', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { end } = authorise({ customer: fakeCustomer({ scaTimeoutMs: 2_000 }, null) });
+    const { end } = await authorise({ customer: fakeCustomer({ scaTimeoutMs: 2_000 }, null) });
     const error = errorOf(end);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(await error).toEqual({
       code: 'authorisation_timeout',
       message: 'The customer did not authorise the transfer and come back within 2 s',
       hint: 'Continue with:',
-      next: [['transfer', 'resume', 'tr-1']],
-      flow: 'tr-1',
+      next: [['transfer', 'resume', FLOW]],
+      flow: FLOW,
       transactionId: 't1',
     });
   });
@@ -148,7 +151,7 @@ describe('the customer gets the link', () => {
   ])('their browser does not come back, and %s', async (_what, status, progress, waits) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const sca = { ...scaThatSays(status), ...progress };
-    const { end } = authorise({ sca, customer: fakeCustomer({ scaTimeoutMs: 10_000 }, null) });
+    const { end } = await authorise({ sca, customer: fakeCustomer({ scaTimeoutMs: 10_000 }, null) });
     const ended = end.then(
       () => 'has decided',
       () => 'is late',
@@ -167,21 +170,21 @@ describe('the customer gets the link', () => {
     it.each([OPEN, new Psd2Error('bank_failing', 'The bank is away')])(
       'and the bank does not say that it is over: %o',
       async (status) => {
-        const { end, recorded } = authorise({ ...refusing, sca: scaThatSays(status) });
+        const { end, recorded } = await authorise({ ...refusing, sca: scaThatSays(status) });
         expect(await errorOf(end)).toEqual({
           code: 'login_refused',
           message: 'The customer was not logged in: access_denied',
           hint: 'When the customer is ready to try again:',
-          next: [['transfer', 'resume', 'tr-1']],
+          next: [['transfer', 'resume', FLOW]],
           flow: undefined,
           transactionId: undefined,
         });
-        expect(recorded.map(({ type }) => type)).toEqual(['approach-sent', 'sca-started']);
+        expect(recorded().map(({ type }) => type)).toEqual(['approach-sent', 'sca-started']);
       },
     );
 
     it('and the bank has ended it: the status comes next', async () => {
-      const { end } = authorise({ ...refusing, sca: scaThatSays(REJECTED) });
+      const { end } = await authorise({ ...refusing, sca: scaThatSays(REJECTED) });
       expect(await end).toBe(false);
     });
   });
@@ -190,7 +193,7 @@ describe('the customer gets the link', () => {
 describe('psd2 asks for the decision', () => {
   const SUBJECT: ScaSubject = {
     ...{ resourceId: 'p1', transactionId: 't1', doing: 'authorise the transfer' },
-    whenLate: { hint: 'Continue with:', next: [['transfer', 'resume', 'tr-1']], flow: 'tr-1' },
+    whenLate: { hint: 'Continue with:', next: [['transfer', 'resume', FLOW]], flow: FLOW },
   };
   interface Scene {
     links?: ScaLinks;
@@ -198,8 +201,11 @@ describe('psd2 asks for the decision', () => {
     scaTimeoutMs?: number;
     events?: TransferEvent[];
   }
-  function ask(sca: Sca, { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [] }: Scene = {}) {
-    const transfer = verified(links, { type: 'sca-started', links }, ...events);
+  async function ask(
+    sca: Sca,
+    { links = LINKS, sentCode = false, scaTimeoutMs = 5_000, events = [] }: Scene = {},
+  ) {
+    const transfer = await verified(links, { type: 'sca-started', links }, ...events);
     const limits: unknown[] = [];
     const customer = fakeCustomer({
       scaTimeoutMs,
@@ -208,7 +214,7 @@ describe('psd2 asks for the decision', () => {
         return work;
       },
     });
-    const run = runInMemory(transfer, { sca, ports: { customer } });
+    const run = runOf(transfer, { sca, ports: { customer } });
     const end = awaitPayment(run, transfer.open.current, SUBJECT, sentCode);
     return { ...transfer, end, limits, sleeps: run.sleeps };
   }
@@ -219,43 +225,43 @@ describe('psd2 asks for the decision', () => {
     code: 'authorisation_timeout',
     message: 'The customer did not authorise the transfer within 5 s',
     hint: 'Continue with:',
-    next: [['transfer', 'resume', 'tr-1']],
-    flow: 'tr-1',
+    next: [['transfer', 'resume', FLOW]],
+    flow: FLOW,
     transactionId: 't1',
   };
 
   it('until there is one, and records it', async () => {
-    const { end, recorded, limits, sleeps } = ask(scaThatSays(OPEN, OPEN, EXECUTED));
+    const { end, recorded, limits, sleeps } = await ask(scaThatSays(OPEN, OPEN, EXECUTED));
     await end;
-    expect(recorded).toEqual([{ type: 'executed', cro: null, ...words('ACSC', null) }]);
+    expect(recorded()).toEqual([{ type: 'executed', cro: null, ...words('ACSC', null) }]);
     expect(limits).toEqual([["Waiting for the customer's decision", 5_000]]);
     expect(sleeps).toEqual([500, 1_000]);
   });
 
   it('as often as the bank wants', async () => {
     const timing = { pollSeconds: 4, authorisationMinutes: 5 };
-    const { end, sleeps } = ask({ ...scaThatSays(OPEN, EXECUTED), timing });
+    const { end, sleeps } = await ask({ ...scaThatSays(OPEN, EXECUTED), timing });
     await end;
     expect(sleeps).toEqual([4_000]);
   });
 
   it('they have not decided in time: the bank’s words are recorded, and it stays open', async () => {
-    const { end, recorded, open } = ask({ ...scaThatSays(OPEN), ...progressOf('going on') });
+    const { end, recorded, open } = await ask({ ...scaThatSays(OPEN), ...progressOf('going on') });
     expect(await errorOf(end)).toEqual(LATE);
-    expect(recorded).toEqual([
+    expect(recorded()).toEqual([
       { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD', ...words('RCVD', 'going on') },
     ]);
     expect(open.current.state).toBe('authorizing');
   });
 
   it('they have authorised it, and the bank does not say whether it executes it: nobody knows', async () => {
-    const { end, recorded, open } = ask({ ...scaThatSays(CHECKED), ...progressOf('done') });
+    const { end, recorded, open } = await ask({ ...scaThatSays(CHECKED), ...progressOf('done') });
     expect(await errorOf(end)).toEqual({
       code: 'outcome_unknown',
       message: 'The bank does not say yet whether it executes the transfer',
       ...FIND_OUT,
     });
-    expect(recorded).toEqual([
+    expect(recorded()).toEqual([
       { type: 'authorization', status: 'PENDING', bankStatus: 'ACTC', ...words('ACTC', 'done') },
       { type: 'execute-unanswered' },
     ]);
@@ -263,7 +269,7 @@ describe('psd2 asks for the decision', () => {
   });
 
   it('what counts at the end is the bank’s last word', async () => {
-    const { end } = ask({ ...scaThatSays(OPEN, CHECKED), ...progressOf('going on', 'done') });
+    const { end } = await ask({ ...scaThatSays(OPEN, CHECKED), ...progressOf('going on', 'done') });
     expect(await errorOf(end)).toMatchObject({ code: 'outcome_unknown' });
   });
 
@@ -271,63 +277,65 @@ describe('psd2 asks for the decision', () => {
     const sca = (...means: ScaProgress['means'][]) => ({ ...scaThatSays(OPEN), ...progressOf(...means) });
 
     it('that only the browser brings: nothing is recorded', async () => {
-      const { end, recorded } = ask(sca('needs code'), { links: WITH_CODE });
+      const { end, recorded } = await ask(sca('needs code'), { links: WITH_CODE });
       expect(await errorOf(end)).toEqual({
         code: 'usage',
         message: "The bank waits for the code that only the customer's browser brings back",
         hint: 'Paste the final address of the browser:',
-        next: [['transfer', 'resume', 'tr-1', '--paste']],
+        next: [['transfer', 'resume', FLOW, '--paste']],
         flow: undefined,
         transactionId: 't1',
       });
-      expect(recorded).toEqual([]);
+      expect(recorded()).toEqual([]);
     });
 
     it.each([
       ['that it has already', { links: WITH_CODE, sentCode: true }],
       ['for which it gave no link', { links: LINKS }],
     ])('%s', async (_what, scene) => {
-      expect(await errorOf(ask(sca('needs code'), scene).end)).toEqual(LATE);
+      expect(await errorOf((await ask(sca('needs code'), scene)).end)).toEqual(LATE);
     });
 
     it('no more, because it has executed it', async () => {
-      const { end, recorded } = ask(
+      const { end, recorded } = await ask(
         { ...scaThatSays(EXECUTED), ...progressOf('needs code') },
         { links: WITH_CODE },
       );
       await end;
-      expect(recorded.map(({ type }) => type)).toEqual(['executed']);
+      expect(recorded().map(({ type }) => type)).toEqual(['executed']);
     });
 
     it('no longer: psd2 goes on asking', async () => {
-      expect(await errorOf(ask(sca('going on'), { links: WITH_CODE }).end)).toEqual(LATE);
+      expect(await errorOf((await ask(sca('going on'), { links: WITH_CODE })).end)).toEqual(LATE);
     });
 
     it('it does not, because it gave no links', async () => {
-      const transfer = transferInMemory(createdTransfer(), AT_THE_BANK);
+      const transfer = await transferAfter(createdTransfer(), AT_THE_BANK);
       const customer = fakeCustomer({ scaTimeoutMs: 5_000 });
-      const run = runInMemory(transfer, { sca: scaThatSays(OPEN), ports: { customer } });
+      const run = runOf(transfer, { sca: scaThatSays(OPEN), ports: { customer } });
       expect(await errorOf(awaitPayment(run, transfer.open.current, SUBJECT, false))).toEqual(LATE);
     });
 
     it('but does not say how far it is', async () => {
-      expect(await errorOf(ask(scaThatSays(OPEN), { links: WITH_CODE }).end)).toEqual(LATE);
+      expect(await errorOf((await ask(scaThatSays(OPEN), { links: WITH_CODE })).end)).toEqual(LATE);
     });
   });
 
   it('a status that it has only checked is no decision while the authorisation goes on', async () => {
     const status = paymentStatus('ACTC', 'ordered', PASSED);
-    const { end, recorded } = ask({ ...scaThatSays(status), ...progressOf('going on') });
+    const { end, recorded } = await ask({ ...scaThatSays(status), ...progressOf('going on') });
     expect(await errorOf(end)).toEqual(LATE);
-    expect(recorded).toMatchObject([{ type: 'authorization', status: 'PENDING' }]);
+    expect(recorded()).toMatchObject([{ type: 'authorization', status: 'PENDING' }]);
   });
 });
 
 describe('a question that the bank does not answer', () => {
   const refused = (context: Psd2Error['context']) =>
     new Psd2Error('bank_refused', 'No such payment', { httpStatus: 404, bankCode: 'X', ...context });
-  const answer = (error: Error, events: TransferEvent[]) =>
-    unknownIfRefused(runInMemory(transferInMemory(...events)), Promise.reject(error));
+  const answer = async (error: Error, events: TransferEvent[]) => {
+    const transfer = await transferAfter(...events);
+    return unknownIfRefused(runOf(transfer), Promise.reject(error));
+  };
 
   it.each(['content', 'other'] as const)('is refused (%s): the payment may have run', async (refusal) => {
     const error = refused({ refusal });
@@ -349,18 +357,18 @@ describe('a question that the bank does not answer', () => {
   });
 
   it('an answer is the answer', async () => {
-    expect(await unknownIfRefused(runInMemory(transferInMemory()), Promise.resolve('yes'))).toBe('yes');
+    expect(await unknownIfRefused(runOf(await transferAfter()), Promise.resolve('yes'))).toBe('yes');
   });
 });
 
 it('a payment whose fees the operator does not want is still at the bank', async () => {
-  const { open } = verified(LINKS);
+  const { open } = await verified(LINKS);
   expect(await errorOf(Promise.reject(feesRefused(open.current, 'transfer')))).toEqual({
     code: 'cancelled',
     message: 'The customer was not asked to authorise the transfer, but the bank has it',
     hint: 'Cancel it at the bank with:',
-    next: [['transfer', 'cancel', 'tr-1']],
-    flow: 'tr-1',
+    next: [['transfer', 'cancel', FLOW]],
+    flow: FLOW,
     transactionId: 't1',
   });
 });

@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import type { ResourceStatus, Sca, ScaLinks, ScaProgress } from '../../src/bank/ports/customer.ts';
 import type { StepEvent } from '../../src/domain/operation.ts';
-import type { TransferEvent } from '../../src/domain/transfer.ts';
+import type { Transfer, TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { lookAt, needsLoginAgain, statusOf, whatHappened } from '../../src/flows/resource-status.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FLOW,
   paymentStatus,
   scaThatSays,
-  transferInMemory,
-} from './transfers-in-memory.ts';
+  transfersIn,
+} from './stored-transfers.ts';
 
 // What the bank's status says of a payment. A bank may have checked a payment before the customer has authorised it, with the
 // same word as afterwards.
 
+const transferAfter = transfersIn(temporaryFolder());
 const PAGE = 'https://customers.bank.example/sca';
 const REDIRECT: ScaLinks = { approach: 'redirect', redirect: PAGE };
 const LOGIN: ScaLinks = { approach: 'redirect', oauth: 'https://oauth.bank.example' };
@@ -45,12 +48,13 @@ const refused = new Psd2Error('bank_refused', 'There is no such call', { refusal
 const unreadable = new Psd2Error('bank_answer', 'No JSON');
 
 /** The bank has said ACTC of it, and the customer has the link. */
-function withTheCustomer(links: ScaLinks | null, ...more: TransferEvent[]) {
+async function withTheCustomer(links: ScaLinks | null, ...more: TransferEvent[]) {
   const verified = {
     ...{ ...AT_THE_BANK, bank: { transactionStatus: 'ACTC', scaStatus: null } },
     ...(links && { links }),
   };
-  return transferInMemory(createdTransfer(), verified, { type: 'sca-started' }, ...more).open.current;
+  const { open } = await transferAfter(createdTransfer(), verified, { type: 'sca-started' }, ...more);
+  return open.current;
 }
 
 const found = (
@@ -68,7 +72,7 @@ const executed = (scaStatus: string | null = null, word = 'ACTC'): StepEvent => 
 
 /** What psd2 asks, and the answer. */
 async function look(
-  operation: ReturnType<typeof withTheCustomer>,
+  operation: Transfer,
   status: ResourceStatus | Error,
   more: Partial<Sca> = {},
   inBasket?: boolean,
@@ -85,7 +89,7 @@ describe('the bank does not say how far the authorisation is', () => {
     ['the bank’s app', { approach: 'decoupled' }, []],
     ['what the bank tells them', { approach: null, message: 'Open the app' }, []],
   ])('and the customer has %s: the same word is no news', async (_what, links, events) => {
-    const operation = withTheCustomer(links, ...events);
+    const operation = await withTheCustomer(links, ...events);
     for (const status of [CHECKED, ORDERED])
       expect(await look(operation, status)).toEqual({
         found: found('PENDING', 'ACTC'),
@@ -101,7 +105,7 @@ describe('the bank does not say how far the authorisation is', () => {
     ['has come back from the login', LOGIN, [RETURNED]],
     ['has authorised it', REDIRECT, [AUTHORIZED]],
   ])('and the customer %s: the same word counts', async (_what, links, events) => {
-    const operation = withTheCustomer(links, ...events);
+    const operation = await withTheCustomer(links, ...events);
     expect(await look(operation, CHECKED)).toEqual({
       found: found('AUTHORIZED', 'ACTC'),
       awaitsCustomer: false,
@@ -110,7 +114,7 @@ describe('the bank does not say how far the authorisation is', () => {
   });
 
   it('and the customer has come back: the same word is no news, but only the bank is missing', async () => {
-    const operation = withTheCustomer(REDIRECT, RETURNED);
+    const operation = await withTheCustomer(REDIRECT, RETURNED);
     expect(await look(operation, CHECKED)).toEqual({
       found: found('PENDING', 'ACTC'),
       awaitsCustomer: false,
@@ -140,20 +144,20 @@ describe('the bank does not say how far the authorisation is', () => {
       false,
     ],
   ] as const)('and it says %s: that counts', async (_what, status, event, awaitsCustomer) => {
-    expect(await look(withTheCustomer(REDIRECT), status)).toEqual({ found: event, awaitsCustomer });
+    expect(await look(await withTheCustomer(REDIRECT), status)).toEqual({ found: event, awaitsCustomer });
   });
 
   describe('of a payment in a signing basket', () => {
     it('the same word is no news, and its own links do not matter', async () => {
       for (const links of [null, REDIRECT, LOGIN])
-        expect(await look(withTheCustomer(links, RETURNED, IN_BASKET), CHECKED)).toEqual({
+        expect(await look(await withTheCustomer(links, RETURNED, IN_BASKET), CHECKED)).toEqual({
           found: found('PENDING', 'ACTC'),
           awaitsCustomer: false,
         });
     });
 
     it('that they have authorised: the same word counts', async () => {
-      const operation = withTheCustomer(REDIRECT, IN_BASKET);
+      const operation = await withTheCustomer(REDIRECT, IN_BASKET);
       expect(await look(operation, CHECKED, {}, true)).toEqual({
         ...{ found: found('AUTHORIZED', 'ACTC'), awaitsCustomer: false },
       });
@@ -161,7 +165,7 @@ describe('the bank does not say how far the authorisation is', () => {
 
     it('which has no authorisation of its own: it is not asked for', async () => {
       const progressWithoutLink = () => Promise.reject(new TypeError('asked'));
-      const operation = withTheCustomer(REDIRECT, IN_BASKET);
+      const operation = await withTheCustomer(REDIRECT, IN_BASKET);
       expect((await look(operation, CHECKED, { progressWithoutLink })).found).toEqual(
         found('PENDING', 'ACTC'),
       );
@@ -188,7 +192,7 @@ describe('the bank says how far the authorisation is', () => {
     ['failed', paymentStatus('RCVD'), found('PENDING', 'RCVD', 'is failed'), true],
     ['failed', EXECUTED, executed('is failed'), true],
   ])('%s, and its status is %o', async (means, status, event, awaitsCustomer) => {
-    expect(await look(withTheCustomer(WITH_STATUS), status, at(means))).toEqual({
+    expect(await look(await withTheCustomer(WITH_STATUS), status, at(means))).toEqual({
       ...{ found: event, awaitsCustomer },
     });
   });
@@ -205,7 +209,7 @@ describe('the bank says how far the authorisation is', () => {
     ['and psd2 has begun another', { count: async () => 1 }, [AGAIN], open],
     ['of a payment in a basket', { count: async () => 1 }, [IN_BASKET], open],
   ])('it has failed, %s', async (_what, sca, events, event) => {
-    const operation = withTheCustomer(WITH_STATUS, ...events);
+    const operation = await withTheCustomer(WITH_STATUS, ...events);
     expect((await look(operation, OPEN, { ...at('failed'), ...sca })).found).toEqual(event);
   });
 
@@ -215,10 +219,10 @@ describe('the bank says how far the authorisation is', () => {
       asked.push(of);
       return 1;
     };
-    await look(withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count });
+    await look(await withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count });
     expect(asked).toEqual([['p1', 't1']]);
     const ends = () => Promise.reject(interrupted);
-    const interruptedLook = look(withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count: ends });
+    const interruptedLook = look(await withTheCustomer(WITH_STATUS), OPEN, { ...at('failed'), count: ends });
     await expect(interruptedLook).rejects.toBe(interrupted);
   });
 
@@ -228,14 +232,14 @@ describe('the bank says how far the authorisation is', () => {
       asked.push(of);
       return null;
     };
-    await look(withTheCustomer(WITH_STATUS), OPEN, { progress });
-    await look(withTheCustomer(null), OPEN, { progress });
+    await look(await withTheCustomer(WITH_STATUS), OPEN, { progress });
+    await look(await withTheCustomer(null), OPEN, { progress });
     expect(asked).toEqual([[WITH_STATUS, 't1']]);
   });
 
   it('it refuses to: its status counts alone', async () => {
     const progress = () => Promise.reject(refused);
-    expect((await look(withTheCustomer(WITH_STATUS), OTHER_WORD, { progress })).found).toEqual(
+    expect((await look(await withTheCustomer(WITH_STATUS), OTHER_WORD, { progress })).found).toEqual(
       found('AUTHORIZED', 'ACFC'),
     );
   });
@@ -250,7 +254,7 @@ describe('the bank says how far the authorisation is', () => {
         { type: 'cancelled', bank: { transactionStatus: 'CANC', scaStatus: null } },
       ],
     ])('but says what became of the payment: %o', async (status, event) => {
-      expect(await look(withTheCustomer(WITH_STATUS), status, { progress })).toEqual({
+      expect(await look(await withTheCustomer(WITH_STATUS), status, { progress })).toEqual({
         ...{ found: event, awaitsCustomer: false },
       });
     });
@@ -258,13 +262,15 @@ describe('the bank says how far the authorisation is', () => {
     it.each([OPEN, CHECKED, OTHER_WORD, ORDERED])(
       'and its status decides nothing alone: %o',
       async (status) => {
-        await expect(look(withTheCustomer(WITH_STATUS), status, { progress })).rejects.toBe(failing);
+        await expect(look(await withTheCustomer(WITH_STATUS), status, { progress })).rejects.toBe(failing);
       },
     );
 
     it.each([interrupted, new TypeError('A bug')])('because of what is no failure: %s', async (error) => {
       const ends = () => Promise.reject(error);
-      await expect(look(withTheCustomer(WITH_STATUS), EXECUTED, { progress: ends })).rejects.toBe(error);
+      await expect(look(await withTheCustomer(WITH_STATUS), EXECUTED, { progress: ends })).rejects.toBe(
+        error,
+      );
     });
   });
 });
@@ -287,14 +293,14 @@ describe('no link says how far the authorisation is, but the bank lists them', (
     [unreadable, found('PENDING', 'ACTC'), true],
   ])('as %o', async (answer, event, awaitsCustomer) => {
     asked.length = 0;
-    expect(await look(withTheCustomer(REDIRECT), CHECKED, lists(answer))).toEqual({
+    expect(await look(await withTheCustomer(REDIRECT), CHECKED, lists(answer))).toEqual({
       ...{ found: event, awaitsCustomer },
     });
     expect(asked).toEqual([['p1', 't1']]);
   });
 
   it.each([failing, interrupted])('or fails to: %s', async (error) => {
-    await expect(look(withTheCustomer(REDIRECT), CHECKED, lists(error))).rejects.toBe(error);
+    await expect(look(await withTheCustomer(REDIRECT), CHECKED, lists(error))).rejects.toBe(error);
   });
 
   it.each<[string, ScaLinks | null, ResourceStatus]>([
@@ -304,29 +310,31 @@ describe('no link says how far the authorisation is, but the bank lists them', (
     ['the payment is executed', REDIRECT, EXECUTED],
   ])('they are not asked for if %s', async (_what, links, status) => {
     asked.length = 0;
-    await look(withTheCustomer(links), status, lists('done'));
+    await look(await withTheCustomer(links), status, lists('done'));
     expect(asked).toEqual([]);
   });
 
   it('they are asked for if the bank gave no links, and of one that is ordered', async () => {
     asked.length = 0;
-    await look(withTheCustomer(null), CHECKED, lists('done'));
-    await look(withTheCustomer(REDIRECT), ORDERED, lists('done'));
+    await look(await withTheCustomer(null), CHECKED, lists('done'));
+    await look(await withTheCustomer(REDIRECT), ORDERED, lists('done'));
     expect(asked).toHaveLength(2);
   });
 });
 
 describe('at a bank that has execute', () => {
-  const { current } = transferInMemory(createdForExecute(), AT_THE_BANK).open;
+  const verified = async () => (await transferAfter(createdForExecute(), AT_THE_BANK)).open.current;
+
   it('the status alone counts', async () => {
     const ask = () => Promise.reject(new TypeError('asked'));
-    expect(await look(current, CHECKED, { progress: ask, progressWithoutLink: ask })).toEqual({
+    expect(await look(await verified(), CHECKED, { progress: ask, progressWithoutLink: ask })).toEqual({
       ...{ found: CHECKED.authorization, awaitsCustomer: false },
     });
   });
 
   it('psd2 says whether the status decides', async () => {
     const sca = scaThatSays(CHECKED);
+    const current = await verified();
     for (const decides of [true, false])
       expect(await statusOf({ bank: { sca } }, current, decides)).toEqual(CHECKED.authorization);
     expect(sca.asked).toEqual([
@@ -347,12 +355,12 @@ it.each([
 });
 
 it('without a resource the journal is damaged, and nothing is asked', async () => {
-  const { current } = transferInMemory(createdTransfer()).open;
+  const { current } = (await transferAfter(createdTransfer())).open;
   const sca = scaThatSays(OPEN);
   const end = Promise.resolve().then(() => statusOf({ bank: { sca } }, current));
   expect(await errorOf(end)).toEqual({
     code: 'config',
-    message: 'The journal of tr-1 does not have the line with its resource at the bank',
+    message: `The journal of ${FLOW} does not have the line with its resource at the bank`,
     hint: 'The journal is the record of a flow. Restore it from a backup.',
     ...{ next: undefined, flow: undefined, transactionId: undefined },
   });
@@ -364,44 +372,40 @@ describe('the bank wants the token of the login with the payment', () => {
   const advised = {
     ...{ code: 'not_logged_in', message: 'The token has ended' },
     hint: 'The customer logs in for it again with:',
-    next: [['transfer', 'resume', 'tr-1']],
+    next: [['transfer', 'resume', FLOW]],
     ...{ flow: undefined, transactionId: undefined },
   };
   const progress = () => Promise.reject(noToken);
 
   it('and refuses the one that psd2 has: the customer logs in again', async () => {
-    const operation = withTheCustomer({ ...LOGIN, status: '/a1' });
+    const operation = await withTheCustomer({ ...LOGIN, status: '/a1' });
     expect(await errorOf(look(operation, noToken))).toEqual(advised);
     expect(await errorOf(look(operation, EXECUTED, { progress }))).toEqual(advised);
     const list = { progressWithoutLink: progress };
-    expect(await errorOf(look(withTheCustomer(LOGIN), CHECKED, list))).toEqual(advised);
+    expect(await errorOf(look(await withTheCustomer(LOGIN), CHECKED, list))).toEqual(advised);
   });
 
   it('and refuses it where no login would help', async () => {
-    const operation = withTheCustomer(WITH_STATUS);
+    const operation = await withTheCustomer(WITH_STATUS);
     await expect(look(operation, noToken)).rejects.toBe(noToken);
     expect((await look(operation, EXECUTED, { progress })).found).toEqual(executed());
   });
 
-  it.each<[string, Error, Partial<ReturnType<typeof withTheCustomer>>, boolean]>([
-    ['while the customer authorises it', noToken, { state: 'authorizing', links: LOGIN }, true],
-    ['after that', noToken, { state: 'authorized', links: LOGIN }, false],
-    ['without links', noToken, { state: 'authorizing', links: null }, false],
-    ['with another link', noToken, { state: 'authorizing', links: REDIRECT }, false],
-    [
-      'or a gateway does',
-      new Psd2Error('not_logged_in', 'x', { refusal: 'unread' }),
-      { state: 'authorizing', links: LOGIN },
-      false,
-    ],
+  it.each<[string, Error, ScaLinks | null, TransferEvent[], boolean]>([
+    ['while the customer authorises it', noToken, LOGIN, [], true],
+    ['after that', noToken, LOGIN, [AUTHORIZED], false],
+    ['without links', noToken, null, [], false],
+    ['with another link', noToken, REDIRECT, [], false],
+    ['or a gateway does', new Psd2Error('not_logged_in', 'x', { refusal: 'unread' }), LOGIN, [], false],
     [
       'or has too many calls',
       new Psd2Error('too_many_calls', 'x', { refusal: 'unread', isBanks: true }),
-      { state: 'authorizing', links: LOGIN },
+      LOGIN,
+      [],
       false,
     ],
-    ['or fails', failing, { state: 'authorizing', links: LOGIN }, false],
-  ])('%s: another login helps', (_what, error, changes, expected) => {
-    expect(needsLoginAgain(error, { ...withTheCustomer(LOGIN), ...changes })).toBe(expected);
+    ['or fails', failing, LOGIN, [], false],
+  ])('%s: another login helps', async (_what, error, links, events, expected) => {
+    expect(needsLoginAgain(error, await withTheCustomer(links, ...events))).toBe(expected);
   });
 });

@@ -6,21 +6,26 @@ import { Psd2Error } from '../../src/errors.ts';
 import { NeverLeft } from '../../src/flows/announce.ts';
 import type { FlowPorts, KnownInitiation } from '../../src/flows/ports.ts';
 import { recordsLogged, repeatInitiation, verify, verifyFurther } from '../../src/flows/verification.ts';
+import { transferOrder } from '../domain/orders.ts';
+import { begun } from '../store/flows.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, fakeWorld } from './doubles.ts';
 import {
   AT_THE_BANK,
   createdForExecute,
   createdTransfer,
+  FLOW,
   INITIATION,
   paymentStatus,
-  runInMemory,
+  runOf,
+  type StoredTransfer,
   scaThatSays,
-  type TransferInMemory,
-  transferInMemory,
-} from './transfers-in-memory.ts';
+  transfersIn,
+} from './stored-transfers.ts';
 
 // The first request about a payment. If the customer commits, it is the one that must not be sent twice.
 
+const transferAfter = transfersIn(temporaryFolder());
 const INTENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const SENT: TransferEvent = { type: 'verify-sent', ...INTENT };
 const UNANSWERED: TransferEvent = { type: 'execute-unanswered' };
@@ -36,11 +41,11 @@ const POSSIBLE = createdTransfer({ initiation: { ...INITIATION, executesWithoutS
 const FIND_OUT = {
   hint: "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
   next: [
-    ['transfer', 'resume', 'tr-1'],
-    ['transfer', 'resolve', 'tr-1', '--executed'],
-    ['transfer', 'resolve', 'tr-1', '--not-executed'],
+    ['transfer', 'resume', FLOW],
+    ['transfer', 'resolve', FLOW, '--executed'],
+    ['transfer', 'resolve', FLOW, '--not-executed'],
   ],
-  flow: 'tr-1',
+  flow: FLOW,
   transactionId: 't1',
 };
 const unknown = (message: string) => ({ code: 'outcome_unknown', message, ...FIND_OUT });
@@ -60,10 +65,18 @@ interface Scene {
   known?: KnownInitiation;
   ports?: Partial<FlowPorts>;
   says?: Parameters<typeof scaThatSays>;
+  /** What another psd2 writes while this one opens the connection. */
+  overtaken?: TransferEvent[];
 }
 
-function scene({ created = createdTransfer(), events = [], answers = [ANSWER], known, ...more }: Scene = {}) {
-  const transfer = transferInMemory(created, ...events);
+async function scene({
+  created = createdTransfer(),
+  events = [],
+  answers = [ANSWER],
+  known,
+  ...more
+}: Scene = {}) {
+  const transfer = await transferAfter(created, ...events);
   const requests: (string | undefined)[] = [];
   const announced: (Announced | undefined)[] = [];
   const asked: string[] = [];
@@ -76,6 +89,7 @@ function scene({ created = createdTransfer(), events = [], answers = [ANSWER], k
   const calls: Partial<PaymentCalls> = {
     async verify(beforeSend, requestId) {
       const now = await beforeSend(INTENT);
+      if (more.overtaken) await transfer.overtake(...more.overtaken);
       await now?.beforeFirstByte?.();
       requests.push(requestId);
       announced.push(now);
@@ -93,7 +107,7 @@ function scene({ created = createdTransfer(), events = [], answers = [ANSWER], k
     return known ?? { answer: 'no' as const };
   };
   const sca = scaThatSays(...(more.says ?? []));
-  const run = runInMemory(transfer, {
+  const run = runOf(transfer, {
     ...{ calls, sca },
     ports: { ...(known && { initiated }), ...more.ports },
   });
@@ -111,10 +125,21 @@ describe('a verification', () => {
   it.each([createdForExecute(), createdTransfer()])(
     'is announced, sent and recorded: %#',
     async (created) => {
-      const { verify: send, recorded, requests, assertions } = scene({ created });
+      const { verify: send, recorded, requests } = await scene({ created });
       await send();
-      expect(recorded).toEqual([SENT, AT_THE_BANK]);
-      expect([requests, assertions()]).toEqual([[undefined], 1]);
+      expect(recorded()).toEqual([SENT, AT_THE_BANK]);
+      expect(requests).toEqual([undefined]);
+    },
+  );
+
+  it.each([createdForExecute(), createdTransfer()])(
+    'does not leave when another psd2 goes on: %#',
+    async (created) => {
+      const overtaken: TransferEvent[] = [{ type: 'accepted' }];
+      const { verify: send, recorded, requests } = await scene({ created, overtaken });
+      await expect(send()).rejects.toMatchObject({ code: 'overtaken' });
+      expect(requests).toEqual([]);
+      expect(recorded()).toEqual([SENT, ...overtaken]);
     },
   );
 
@@ -128,9 +153,13 @@ describe('a verification', () => {
     [null, undefined, undefined],
   ])('is rejected in its answer: %s', async (description, messages, bank) => {
     const said = { ...(messages && { messages }), ...(bank && { bank }) };
-    const { verify: send, recorded, open } = scene({ answers: [{ ...ANSWER, ...said, isRejected: true }] });
+    const {
+      verify: send,
+      recorded,
+      open,
+    } = await scene({ answers: [{ ...ANSWER, ...said, isRejected: true }] });
     await send();
-    expect(recorded).toEqual([
+    expect(recorded()).toEqual([
       SENT,
       { ...AT_THE_BANK, ...said },
       { type: 'settlement', status: 'KO', description, ...(bank && { bank }) },
@@ -143,14 +172,14 @@ describe('a verification', () => {
     ['cannot', createdTransfer(), ['beforeFirstByte', 'notBegun', 'turnedAway']],
     ['needs execute', createdForExecute(), ['beforeFirstByte', 'notBegun', 'turnedAway']],
   ])('of a payment that %s: what may be sent again', async (_what, created, callbacks) => {
-    const { verify: send, announced, recorded } = scene({ created });
+    const { verify: send, announced, recorded } = await scene({ created });
     await send();
     const [now] = announced;
     expect(Object.keys(now ?? {})).toEqual(callbacks);
-    recorded.length = 0;
+    const { length } = recorded();
     await now?.notBegun?.();
     await now?.turnedAway?.();
-    expect(recorded).toEqual(callbacks.slice(1).map(() => NOT_BEGUN));
+    expect(recorded().slice(length)).toEqual(callbacks.slice(1).map(() => NOT_BEGUN));
   });
 });
 
@@ -168,9 +197,9 @@ describe('a store that was restored has lost that it was sent', () => {
     ['the log of calls has none', { known: { answer: 'no' } }, false],
     ['there is no log of calls', {}, false],
   ])('%s', async (_what, given, wasSent) => {
-    const { verify: send, recorded, requests, asked } = scene(given);
+    const { verify: send, recorded, requests, asked } = await scene(given);
     await send();
-    expect(recorded).toEqual(wasSent ? [OLDER] : [SENT, AT_THE_BANK]);
+    expect(recorded()).toEqual(wasSent ? [OLDER] : [SENT, AT_THE_BANK]);
     expect(requests).toHaveLength(wasSent ? 0 : 1);
     expect(asked).toEqual(given.known ? ['t1'] : []);
   });
@@ -187,18 +216,22 @@ describe('a store that was restored has lost that it was sent', () => {
       return hasSent === true;
     };
     const ports = hasSent === undefined ? {} : { hasSent: port };
-    const { verify: send, recorded } = scene({ created: createdForExecute(), events, ports });
+    const { verify: send, recorded } = await scene({ created: createdForExecute(), events, ports });
     await send();
-    expect(recorded).toEqual(wasSent ? [OLDER] : [SENT, AT_THE_BANK]);
+    expect(recorded()).toEqual(wasSent ? [OLDER] : [SENT, AT_THE_BANK]);
     expect(asked).toEqual(hasSent === undefined || events.length === 0 ? [] : ['t1']);
   });
 });
 
 describe('the bank does not read it, because of the token', () => {
   it('and nothing can have moved: psd2 sends it once more', async () => {
-    const { verify: send, recorded, requests } = scene({ answers: [unread({ hadToken: true }), ANSWER] });
+    const {
+      verify: send,
+      recorded,
+      requests,
+    } = await scene({ answers: [unread({ hadToken: true }), ANSWER] });
     await send();
-    expect(recorded).toEqual([SENT, SENT, AT_THE_BANK]);
+    expect(recorded()).toEqual([SENT, SENT, AT_THE_BANK]);
     expect(requests).toHaveLength(2);
   });
 
@@ -212,7 +245,7 @@ describe('the bank does not read it, because of the token', () => {
       { answers: [new Psd2Error('not_logged_in', 'x', { refusal: 'unread', hadToken: true })] },
     ],
   ])('%s: it is not sent again', async (what, given) => {
-    const { verify: send, requests } = scene(given);
+    const { verify: send, requests } = await scene(given);
     await expect(send()).rejects.toBeInstanceOf(Psd2Error);
     expect(requests).toHaveLength(what === 'twice' ? 2 : 1);
   });
@@ -220,39 +253,39 @@ describe('the bank does not read it, because of the token', () => {
 
 describe('an initiation without a usable answer', () => {
   it('may have been taken: nobody knows', async () => {
-    const { verify: send, recorded, open } = scene({ answers: [lost] });
+    const { verify: send, recorded, open } = await scene({ answers: [lost] });
     expect(await errorOf(send())).toEqual(
       unknown('The bank may have the transfer, but gave no usable answer to it: No answer'),
     );
-    expect(recorded).toEqual([SENT, UNANSWERED]);
+    expect(recorded()).toEqual([SENT, UNANSWERED]);
     expect(open.current.state).toBe('unknown');
   });
 
   it('was turned away: another delivery of it may have been taken', async () => {
-    const { verify: send, recorded } = scene({ created: POSSIBLE, answers: [unread()] });
+    const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [unread()] });
     expect(await errorOf(send())).toEqual(
       unknown(
         'The bank turned the initiation away, but this does not show whether it had taken the transfer before: No token',
       ),
     );
-    expect(recorded).toEqual([SENT, { ...UNANSWERED, description: 'No token' }]);
+    expect(recorded()).toEqual([SENT, { ...UNANSWERED, description: 'No token' }]);
   });
 
   it.each([
     interrupted,
-    new Psd2Error('overtaken', 'Another psd2 has continued tr-1'),
+    new Psd2Error('overtaken', `Another psd2 has continued ${FLOW}`),
     new NeverLeft('config', 'Nothing was sent'),
     new TypeError('A bug'),
   ])('because of what says nothing of the bank: %s', async (error) => {
-    const { verify: send, recorded } = scene({ answers: [error] });
+    const { verify: send, recorded } = await scene({ answers: [error] });
     await expect(send()).rejects.toBe(error);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('moves nothing at a bank that has execute', async () => {
-    const { verify: send, recorded } = scene({ created: createdForExecute(), answers: [lost] });
+    const { verify: send, recorded } = await scene({ created: createdForExecute(), answers: [lost] });
     await expect(send()).rejects.toBe(lost);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 });
 
@@ -262,60 +295,63 @@ describe('the bank refuses it', () => {
     async (created) => {
       for (const refusal of ['content', 'other'] as const) {
         const error = banks(refusal);
-        const { verify: send, recorded, open } = scene({ created, answers: [error] });
+        const { verify: send, recorded, open } = await scene({ created, answers: [error] });
         await expect(send()).rejects.toBe(error);
-        expect(recorded).toEqual([SENT, { type: 'verify-refused', description: 'Wrong IBAN' }]);
+        expect(recorded()).toEqual([SENT, { type: 'verify-refused', description: 'Wrong IBAN' }]);
         expect(open.current.state).toBe('failed');
       }
     },
   );
 
   it('for what it contains, but another delivery may have run: its reference stays taken', async () => {
-    const { verify: send, recorded } = scene({ created: POSSIBLE, answers: [banks('content')] });
+    const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [banks('content')] });
     expect(await errorOf(send())).toMatchObject({
-      ...{ code: 'bank_refused', message: 'Wrong IBAN', next: FIND_OUT.next, flow: 'tr-1' },
+      ...{ code: 'bank_refused', message: 'Wrong IBAN', next: FIND_OUT.next, flow: FLOW },
       hint: expect.stringContaining('A refusal is about one delivery of the request only'),
     });
-    expect(recorded).toEqual([SENT, { type: 'execute-refused', description: 'Wrong IBAN' }]);
+    expect(recorded()).toEqual([SENT, { type: 'execute-refused', description: 'Wrong IBAN' }]);
   });
 
   it('for another reason, which may mean that it has it already: nobody knows', async () => {
-    const { verify: send, recorded } = scene({ created: POSSIBLE, answers: [banks('other')] });
+    const { verify: send, recorded } = await scene({ created: POSSIBLE, answers: [banks('other')] });
     expect(await errorOf(send())).toEqual(
       unknown(
         'The bank refused the initiation, but this does not show whether it had taken the transfer before: Wrong IBAN',
       ),
     );
-    expect(recorded).toEqual([SENT, { ...UNANSWERED, description: 'Wrong IBAN' }]);
+    expect(recorded()).toEqual([SENT, { ...UNANSWERED, description: 'Wrong IBAN' }]);
   });
 });
 
 describe('the answer to an initiation cannot be written down', () => {
   /** What happens when the answer is to be recorded, time after time. */
-  function failing(...times: ((transfer: TransferInMemory) => void)[]) {
-    const given = scene();
-    given.beforeRecord(({ type }) => {
-      if (type === 'verified') times.shift()?.(given);
-    });
+  async function failing(...times: ((transfer: StoredTransfer) => unknown)[]) {
+    const given = await scene();
+    given.beforeRecord(({ type }) => (type === 'verified' ? times.shift()?.(given) : undefined));
     return given;
   }
   const throws = (error: Error) => () => {
     throw error;
   };
-  const overtaken = { code: 'overtaken', message: 'Another psd2 has continued tr-1' };
+  const overtaken = { code: 'overtaken', message: `Another psd2 has continued ${FLOW} in the meantime` };
 
   it('because the disk is full: the bank has it, and nobody knows more', async () => {
-    const { verify: send, recorded } = failing(throws(new Psd2Error('config', 'The disk is full')));
+    const { verify: send, recorded } = await failing(throws(new Psd2Error('config', 'The disk is full')));
     expect(await errorOf(send())).toEqual(
       unknown('The bank has the payment, but the journal could not be written: The disk is full'),
     );
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 
   it('because the bank gave it the id of another payment: it has no id', async () => {
-    const { verify: send, recorded } = failing(throws(new Psd2Error('bank_answer', 'p1 is that of tr-9')));
-    expect(await errorOf(send())).toEqual(unknown('p1 is that of tr-9'));
-    expect(recorded).toEqual([SENT, UNANSWERED]);
+    const { verify: send, recorded, flows } = await scene();
+    const begin = { transactionId: 't2', order: transferOrder({ reference: 'INV-2' }) };
+    const other = await begun(flows, 'transfer', begin);
+    await other.record(AT_THE_BANK);
+    expect(await errorOf(send())).toEqual(
+      unknown(`The bank gave ${FLOW} the resource p1, which belongs to ${other.current.flow}`),
+    );
+    expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
 
   it.each<[string, TransferEvent[]]>([
@@ -324,9 +360,9 @@ describe('the answer to an initiation cannot be written down', () => {
   ])(
     'because another psd2, which %s: that one gets the answer, and this one stops',
     async (_what, theirs) => {
-      const { verify: send, recorded } = failing(({ overtake }) => overtake(...theirs));
+      const { verify: send, recorded } = await failing(({ overtake }) => overtake(...theirs));
       expect(await errorOf(send())).toMatchObject(overtaken);
-      expect(recorded).toEqual([SENT, AT_THE_BANK]);
+      expect(recorded()).toEqual([SENT, ...theirs, AT_THE_BANK]);
     },
   );
 
@@ -346,21 +382,21 @@ describe('the answer to an initiation cannot be written down', () => {
       [{ type: 'resolved', outcome: 'not-executed', by: 'ada', note: null }, UNANSWERED],
     ],
   ])('because another psd2 %s: the answer is not about that', async (_what, theirs) => {
-    const { verify: send, recorded } = failing(({ overtake }) => overtake(...theirs));
+    const { verify: send, recorded } = await failing(({ overtake }) => overtake(...theirs));
     expect(await errorOf(send())).toMatchObject(overtaken);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT, ...theirs]);
   });
 
   it('because others go on with it, again and again', async () => {
-    const goesOn = ({ overtake }: TransferInMemory) => overtake({ type: 'accepted' });
-    const { verify: send, recorded } = failing(goesOn, goesOn);
+    const goesOn = ({ overtake }: StoredTransfer) => overtake({ type: 'accepted' });
+    const { verify: send, recorded } = await failing(goesOn, goesOn);
     expect(await errorOf(send())).toMatchObject(overtaken);
-    expect(recorded).toEqual([SENT, AT_THE_BANK]);
+    expect(recorded()).toEqual([SENT, { type: 'accepted' }, { type: 'accepted' }, AT_THE_BANK]);
   });
 
   it('at a bank that has execute: nothing has moved', async () => {
     const full = new Psd2Error('config', 'The disk is full');
-    const given = scene({ created: createdForExecute() });
+    const given = await scene({ created: createdForExecute() });
     given.beforeRecord(({ type }) => {
       if (type === 'verified') throw full;
     });
@@ -379,48 +415,48 @@ describe('a repetition', () => {
     });
 
   it('has the id of the first attempt, and gets the answer to it', async () => {
-    const { repeat, recorded, requests, assertions } = repeated();
+    const { repeat, recorded, requests } = await repeated();
     await repeat();
-    expect(recorded).toEqual([SENT, AT_THE_BANK]);
-    expect([requests, assertions()]).toEqual([['q1'], 1]);
+    expect(recorded()).toEqual([SENT, AT_THE_BANK]);
+    expect(requests).toEqual(['q1']);
   });
 
   it('that is rejected says nothing: the bank’s status does', async () => {
-    const { repeat, recorded } = repeated({ answers: [{ ...ANSWER, isRejected: true }] });
+    const { repeat, recorded } = await repeated({ answers: [{ ...ANSWER, isRejected: true }] });
     await repeat();
-    expect(recorded).toEqual([SENT, AT_THE_BANK]);
+    expect(recorded()).toEqual([SENT, AT_THE_BANK]);
   });
 
   it('does not leave when the time for it is over', async () => {
-    const { repeat, recorded, requests } = repeated({}, 120_000);
+    const { repeat, recorded, requests } = await repeated({}, 120_000);
     expect(await errorOf(repeat())).toEqual(
       unknown(
         'psd2 has repeated the initiation, but the bank gave no usable answer to it: The time in which the bank gives the same answer again is over, so psd2 has not repeated the initiation',
       ),
     );
     expect(requests).toEqual([]);
-    expect(recorded).toEqual([SENT, UNANSWERED]);
+    expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
 
   it('does not leave when another psd2 goes on', async () => {
-    const { repeat, requests, overtake, beforeRecord } = repeated();
-    beforeRecord(() => queueMicrotask(() => overtake({ type: 'accepted' })));
+    const { repeat, requests, recorded } = await repeated({ overtaken: [{ type: 'accepted' }] });
     await expect(repeat()).rejects.toMatchObject({ code: 'overtaken' });
     expect(requests).toEqual([]);
+    expect(recorded()).toEqual([SENT, { type: 'accepted' }]);
   });
 
   it.each([lost, banks('content'), unread()])('without a usable answer: nobody knows (%s)', async (error) => {
-    const { repeat, recorded } = repeated({ answers: [error] });
+    const { repeat, recorded } = await repeated({ answers: [error] });
     expect(await errorOf(repeat())).toEqual(
       unknown(`psd2 has repeated the initiation, but the bank gave no usable answer to it: ${error.message}`),
     );
-    expect(recorded).toEqual([SENT, UNANSWERED]);
+    expect(recorded()).toEqual([SENT, UNANSWERED]);
   });
 
   it('ends with Ctrl-C', async () => {
-    const { repeat, recorded } = repeated({ answers: [interrupted] });
+    const { repeat, recorded } = await repeated({ answers: [interrupted] });
     await expect(repeat()).rejects.toBe(interrupted);
-    expect(recorded).toEqual([SENT]);
+    expect(recorded()).toEqual([SENT]);
   });
 });
 
@@ -430,11 +466,11 @@ describe('the log of calls', () => {
       recordsLogged: records,
       recorded,
       asked,
-    } = scene({
+    } = await scene({
       ...{ events: [SENT], known: { answer: 'answered', resourceId: 'p1' } },
     });
     expect(await records()).toBe(true);
-    expect(recorded).toEqual([AT_THE_BANK, { type: 'sca-started' }]);
+    expect(recorded()).toEqual([AT_THE_BANK, { type: 'sca-started' }]);
     expect(asked).toEqual(['t1']);
   });
 
@@ -444,9 +480,9 @@ describe('the log of calls', () => {
     { answer: 'no' },
     undefined,
   ])('does not have it: %j', async (known) => {
-    const { recordsLogged: records, recorded } = scene({ events: [SENT], ...(known && { known }) });
+    const { recordsLogged: records, recorded } = await scene({ events: [SENT], ...(known && { known }) });
     expect(await records()).toBe(false);
-    expect(recorded).toEqual([]);
+    expect(recorded()).toEqual([]);
   });
 });
 
@@ -464,33 +500,33 @@ describe('a further step', () => {
   const noStatus = new Psd2Error('bank_refused', 'Not yet', { refusal: 'other' });
 
   it('takes the data of the operator to the bank', async () => {
-    const { verifyFurther: send, recorded, steps } = scene({ created: withData, events: [needing] });
+    const { verifyFurther: send, recorded, steps } = await scene({ created: withData, events: [needing] });
     await send();
     expect(steps).toEqual([['p1', 'verify2', '{"otp":1}']]);
-    expect(recorded).toEqual([STEP, { ...AT_THE_BANK, type: 'further-verified' }]);
+    expect(recorded()).toEqual([STEP, { ...AT_THE_BANK, type: 'further-verified' }]);
   });
 
   it('needs data that the operator has not given', async () => {
-    const { verifyFurther: send, recorded, steps } = scene({ created: given, events: [needing] });
+    const { verifyFurther: send, recorded, steps } = await scene({ created: given, events: [needing] });
     expect(await errorOf(send())).toEqual({
       code: 'further_data_needed',
       message: 'The bank requires further data before SCA, in the step verify2',
       hint: 'Give it as JSON: as text, as @file, or as - for standard input. Continue with:',
-      next: [['transfer', 'resume', 'tr-1', '--verify-data', '-']],
-      flow: 'tr-1',
+      next: [['transfer', 'resume', FLOW, '--verify-data', '-']],
+      flow: FLOW,
       transactionId: 't1',
     });
-    expect([recorded, steps]).toEqual([[], []]);
+    expect([recorded(), steps]).toEqual([[], []]);
   });
 
   it('is refused by the bank: that ends it', async () => {
     for (const says of [OPEN, noStatus]) {
       const error = banks('content');
-      const { verifyFurther: send, recorded } = scene({
+      const { verifyFurther: send, recorded } = await scene({
         ...{ created: withData, events: [needing], answers: [error], says: [says] },
       });
       await expect(send()).rejects.toBe(error);
-      expect(recorded).toEqual([STEP, { type: 'verify-refused', description: 'Wrong IBAN' }]);
+      expect(recorded()).toEqual([STEP, { type: 'verify-refused', description: 'Wrong IBAN' }]);
     }
   });
 
@@ -502,9 +538,9 @@ describe('a further step', () => {
       verifyFurther: send,
       recorded,
       sca,
-    } = scene({ created: withData, events: [needing], answers: [error] });
+    } = await scene({ created: withData, events: [needing], answers: [error] });
     await expect(send()).rejects.toBe(error);
-    expect(recorded).toEqual([STEP]);
+    expect(recorded()).toEqual([STEP]);
     expect(sca.asked).toEqual([]);
   });
 
@@ -512,11 +548,11 @@ describe('a further step', () => {
     ['the customer has authorised it', AUTHORIZED, OLDER],
     ['it is executed', EXECUTED, { type: 'executed', cro: null }],
   ])('is refused, and %s: the journal is older than that', async (_what, says, event) => {
-    const { verifyFurther: send, recorded } = scene({
+    const { verifyFurther: send, recorded } = await scene({
       ...{ created: withData, events: [needing], answers: [banks('other')], says: [says] },
     });
     await send();
-    expect(recorded).toEqual([STEP, event]);
+    expect(recorded()).toEqual([STEP, event]);
   });
 
   describe('was not answered', () => {
@@ -529,16 +565,24 @@ describe('a further step', () => {
       ['and it is executed', { says: [EXECUTED] }, { type: 'executed', cro: null }],
       ['and the customer did not authorise it', { says: [DECLINED] }, declined],
     ])('%s', async (_what, more, event) => {
-      const { verifyFurther: send, recorded, steps } = scene({ created: withData, events: open, ...more });
+      const {
+        verifyFurther: send,
+        recorded,
+        steps,
+      } = await scene({ created: withData, events: open, ...more });
       await send();
-      expect([recorded, steps]).toEqual([[event], []]);
+      expect([recorded(), steps]).toEqual([[event], []]);
     });
 
     it('and the bank is away: nothing is decided', async () => {
       const away = new Psd2Error('bank_failing', 'The bank is away');
-      const { verifyFurther: send, recorded } = scene({ created: withData, events: open, says: [away] });
+      const { verifyFurther: send, recorded } = await scene({
+        created: withData,
+        events: open,
+        says: [away],
+      });
       await expect(send()).rejects.toBe(away);
-      expect(recorded).toEqual([]);
+      expect(recorded()).toEqual([]);
     });
   });
 });

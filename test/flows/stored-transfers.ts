@@ -1,24 +1,26 @@
+import { join } from 'node:path';
 import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls } from '../../src/bank/ports/payment-calls.ts';
-import {
-  applyTransferEvent,
-  type Transfer,
-  type TransferEvent,
-  type TransferOrder,
-} from '../../src/domain/transfer.ts';
-import { Psd2Error } from '../../src/errors.ts';
+import { transferEvent } from '../../src/domain/events.ts';
+import type { Transfer, TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
 import { announcing } from '../../src/flows/announce.ts';
 import type { FlowPorts } from '../../src/flows/ports.ts';
 import { statusOf } from '../../src/flows/resource-status.ts';
 import type { Verifying } from '../../src/flows/verification.ts';
-import type { Open } from '../../src/store/ports/flows.ts';
+import { readFlowFile } from '../../src/store/files/flows/file.ts';
+import type { Flows, Open } from '../../src/store/ports/flows.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
 import { transferOrder } from '../domain/orders.ts';
+import { begun, opened } from '../store/flows.ts';
+import { newConfigFolder } from '../store/temporary-folder.ts';
 import { fakeCustomer, fakeWorld } from './doubles.ts';
+import { flowsIn } from './transfers.ts';
 
-// A transfer that the customer commits, with a journal in memory.
+// A transfer that the customer commits, with its journal on the disk.
 
 const AT = '2026-11-24T10:00:00Z';
+/** The id of the first transfer of that time in a folder. */
+export const FLOW = 'tr-0mwuiwxs0iiiii';
 
 type Created = Extract<TransferEvent, { type: 'created' }>;
 type Initiation = NonNullable<Created['initiation']>;
@@ -29,10 +31,10 @@ export const INITIATION: Initiation = {
   ...{ needsLink: true, executesWithoutSca: 'never' },
 };
 
-/** The event that begins the transfer `tr-1`. */
+/** The event that begins the transfer {@link FLOW}. */
 export function createdTransfer(changes: Partial<Created> = {}): Created {
   return {
-    ...{ type: 'created', flow: 'tr-1', transactionId: 't1', commits: 'by the customer' },
+    ...{ type: 'created', flow: FLOW, transactionId: 't1', commits: 'by the customer' },
     order: transferOrder({ instant: false, type: null, reference: 'INV-1' }),
     initiation: INITIATION,
     ...changes,
@@ -51,57 +53,60 @@ export const AT_THE_BANK: Extract<TransferEvent, { nextStep: string }> = {
   nextStep: 'authorisation',
 };
 
-/** Its journal, and what the test finds in it. */
-export interface TransferInMemory {
+/** A transfer in a folder of its own, and what its test finds there. */
+export interface StoredTransfer {
   open: Open<'transfer'>;
-  /** What was recorded since the transfer was opened. */
-  recorded: TransferEvent[];
-  /** How often psd2 made sure that the flow is its own. */
-  assertions: () => number;
-  /** Called before an event is recorded. It may throw, as a store may. */
-  beforeRecord: (record: (event: TransferEvent) => void) => void;
-  /** Another psd2 has written these events: this one is overtaken, until it reads the journal again. */
-  overtake: (...events: TransferEvent[]) => void;
+  /** The flows of the profile. */
+  flows: Flows;
+  /** What the journal got since the transfer was opened, whoever wrote it. */
+  recorded(): TransferEvent[];
+  /**
+   * Called before an event is recorded. Another psd2 may write meanwhile. It may also throw, as the store does if the disk is
+   * full: a test cannot fill the disk.
+   */
+  beforeRecord(happens: (event: TransferEvent) => unknown): void;
+  /** Another psd2 takes the transfer and writes these events. */
+  overtake(...events: TransferEvent[]): Promise<void>;
 }
 
-export function transferInMemory(...events: TransferEvent[]): TransferInMemory {
-  const fold = (transfer: Transfer | undefined, event: TransferEvent) =>
-    applyTransferEvent(transfer, event, AT);
-  const [first = createdTransfer(), ...rest] = events;
-  let current = rest.reduce<Transfer>(fold, fold(undefined, first));
-  let before: (event: TransferEvent) => void = () => {};
-  let others: TransferEvent[] = [];
-  let assertions = 0;
-  const recorded: TransferEvent[] = [];
-  const assertOurs = async () => {
-    assertions += 1;
-    if (others.length > 0) throw new Psd2Error('overtaken', 'Another psd2 has continued tr-1');
-  };
-  return {
-    recorded,
-    assertions: () => assertions,
-    beforeRecord: (record) => {
-      before = record;
-    },
-    overtake: (...more) => void others.push(...more),
-    open: {
-      get current() {
-        return current;
+/** @returns a function that stores a transfer to which these events have happened, each in a new folder in `parent` */
+export function transfersIn(parent: string): (...events: TransferEvent[]) => Promise<StoredTransfer> {
+  return async (first = createdTransfer(), ...rest) => {
+    if (first.type !== 'created') throw new TypeError('The first event is the creation');
+    const { type: _type, flow, ...begin } = first;
+    const folder = newConfigFolder(parent);
+    const worker = () => flowsIn(folder, { now: () => new Date(AT) });
+    const flows = worker();
+    const stored = await begun(flows, 'transfer', begin);
+    for (const event of rest) await stored.record(event);
+    const path = join(folder.flows('sandbox'), `${flow}.ndjson`);
+    const journal = () =>
+      readFlowFile<TransferEvent[], TransferEvent>(path, transferEvent, (all = [], event) => [...all, event])
+        ?.current ?? [];
+    const before = journal().length;
+    let beforeRecord: (event: TransferEvent) => unknown = () => {};
+    return {
+      flows,
+      recorded: () => journal().slice(before),
+      beforeRecord: (happens) => {
+        beforeRecord = happens;
       },
-      async record(event) {
-        before(event);
-        if (others.length > 0) throw new Psd2Error('overtaken', 'Another psd2 has continued tr-1');
-        recorded.push(event);
-        current = fold(current, event);
-        return current;
+      async overtake(...events) {
+        const theirs = await opened(worker(), 'transfer', flow);
+        for (const event of events) await theirs.record(event);
       },
-      assertOurs,
-      async reread() {
-        current = others.reduce(fold, current);
-        others = [];
-        return current;
+      open: {
+        get current() {
+          return stored.current;
+        },
+        async record(event) {
+          await beforeRecord(event);
+          return stored.record(event);
+        },
+        assertOurs: () => stored.assertOurs(),
+        reread: () => stored.reread(),
       },
-    },
+    };
   };
 }
 
@@ -138,9 +143,9 @@ export function scaThatSays(
   };
 }
 
-/** The run of a transfer in memory, as its steps need it. */
-export function runInMemory(
-  { open }: Pick<TransferInMemory, 'open'>,
+/** The run of a transfer, as its steps need it. */
+export function runOf(
+  { open }: Pick<StoredTransfer, 'open'>,
   {
     sca,
     calls = {},
