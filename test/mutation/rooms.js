@@ -15,9 +15,10 @@ function commands(least, ...nouns) {
 
 /**
  * The rooms of the mutation tests. Each has the score that it must reach (percent), its sources, and its tests. What
- * moves money is a room of its own and must reach more. If two rooms name a source, it belongs to the first one.
+ * moves money is a room of its own and must reach more. If two rooms name a source, it belongs to the first one. `left` says why
+ * the tests do not notice the rest.
  *
- * @type {Record<string, { least: number, mutate: string[], tests: string[] }>}
+ * @type {Record<string, { least: number, mutate: string[], tests: string[], left?: string }>}
  */
 export const ROOMS = {
   money: {
@@ -34,6 +35,7 @@ export const ROOMS = {
     tests: ['test/domain'],
   },
   exchange: {
+    left: 'the name of an event, and what the log says of a payment that began with a call that did not leave',
     least: 95,
     mutate: ['src/bank/call/call.ts', 'src/bank/call/retries.ts', 'src/flows/refusals.ts'],
     tests: ['test/bank', 'test/flows/refusals.test.ts'],
@@ -60,6 +62,7 @@ export const ROOMS = {
   },
   // What was sent, what became of it, payments at a bank that has no execute, and batches.
   payments: {
+    left: 'a case of a basket that falls through to the same answer, and two conditions that seem to have no effect',
     least: 95,
     mutate: [
       ...['linked-sca', 'payment-sca', 'lost-initiation', 'cancellation', 'batch'],
@@ -75,6 +78,7 @@ export const ROOMS = {
   domain: { least: 90, mutate: ['src/domain/**'], tests: ['test/domain'] },
   // The second interface: what pays, and the rest.
   initiations: {
+    left: 'a null that no body has, and defaults that nothing reads',
     least: 95,
     mutate: ['payments', 'initiation', 'payment-status'].map(
       (name) => `src/bank/interfaces/nextgenpsd2/${name}.ts`,
@@ -82,6 +86,7 @@ export const ROOMS = {
     tests: ['test/bank/interfaces/nextgenpsd2', 'test/flows/linked-payment.test.ts'],
   },
   nextgenpsd2: {
+    left: 'mostly defaults of values that the schemas always give, and texts about faults of psd2 itself',
     least: 90,
     mutate: ['src/bank/interfaces/nextgenpsd2/**'],
     tests: ['test/bank/interfaces/nextgenpsd2'],
@@ -180,7 +185,12 @@ export const ROOMS = {
     ].map((name) => `test/store/${name}.test.ts`),
   },
   store: { least: 90, mutate: ['src/store/**'], tests: ['test/store'] },
-  certificates: { least: 90, mutate: ['src/certificates/**'], tests: ['test/certificates'] },
+  certificates: {
+    left: 'names of algorithms that the key itself says',
+    least: 90,
+    mutate: ['src/certificates/**'],
+    tests: ['test/certificates'],
+  },
   statements: { least: 90, mutate: ['src/statements/**'], tests: ['test/statements'] },
   callback: {
     least: 90,
@@ -188,12 +198,23 @@ export const ROOMS = {
     tests: ['test/callback', 'test/terminal/clean.test.ts'],
   },
   'bank-file': {
+    left: 'the quick parser of JSON gives the same as the slow one, and guards that no file reaches',
     least: 90,
     mutate: ['src/bank-file/**'],
     tests: ['test/bank-file', 'test/docs/banks-page.test.ts'],
   },
-  'batch-file': { least: 95, mutate: ['src/batch-file/**'], tests: ['test/batch-file'] },
-  terminal: { least: 90, mutate: ['src/terminal/**'], tests: ['test/terminal'] },
+  'batch-file': {
+    left: 'limits that take too long to reach: a million payments, 50 million characters',
+    least: 95,
+    mutate: ['src/batch-file/**'],
+    tests: ['test/batch-file'],
+  },
+  terminal: {
+    left: 'what a question draws between two keys, the options of the spinner, and defaults of cells that always exist',
+    least: 90,
+    mutate: ['src/terminal/**'],
+    tests: ['test/terminal'],
+  },
   cli: { least: 90, mutate: ['src/cli/**'], tests: ['test/cli', HELP] },
   // Commands in the tests' own process (test/commands/operator.ts). Those that pay are a room of their own.
   paying: commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds'),
@@ -237,6 +258,7 @@ const TESTS_LEFT_OUT = [
   'test/store/disk/lock-processes.test.ts',
   'test/store/postgres/**',
   'test/batch-file/schemas.programs.test.ts',
+  'test/statements/documents.programs.test.ts',
   'test/terminal/qr-code.programs.test.ts',
 ];
 

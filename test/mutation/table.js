@@ -32,7 +32,13 @@ export function mutantsPage(results, equivalent, sources) {
   const table = [head, Array(head.length).fill('---'), ...rows, all].map(
     (cells) => `| ${cells.join(' | ')} |\n`,
   );
-  return `${table.join('')}\n${unchanged(equivalent)}`;
+  return `${table.join('')}\n${unnoticed()}\n${unchanged(equivalent)}`;
+}
+
+/** Why the tests of the rooms do not notice what they do not notice. */
+function unnoticed() {
+  const rooms = Object.entries(ROOMS).filter(([, { left }]) => left !== undefined);
+  return `Not noticed, by room:\n\n${rooms.map(([name, { left }]) => `- ${name}: ${left}\n`).join('')}`;
 }
 
 function row(name, least, sources, results) {
