@@ -35,7 +35,8 @@ export interface FlowKind<Flow, Event, Beginning = never> {
   isLastCall(event: Event, flow: Flow): boolean;
   /**
    * Whether the next event of a flow says that this request never left, so that it may be sent again, or that its answer brings
-   * nothing about yet: the bank's answer to an initiation, before the customer has the link.
+   * nothing about yet: the bank's answer to an initiation, before the customer has the link. Or it gives up an
+   * initiation, because nobody has the link.
    */
   isNotBegun(event: Event, flow: Flow): boolean;
   /**
@@ -59,7 +60,7 @@ const ANNOUNCEMENTS: Record<Commits, Record<'last' | 'notBegun', readonly string
   'on execute': { last: ['execute-sent'], notBegun: ['execute-not-begun'] },
   'by the customer': {
     last: ['verify-sent', 'approach-sent', 'sca-started', 'bulk-joined'],
-    notBegun: ['verify-not-begun', 'verified', 'bulk-left'],
+    notBegun: ['verify-not-begun', 'verified', 'initiate-again', 'bulk-left'],
   },
 };
 

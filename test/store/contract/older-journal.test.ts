@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { isOpen } from '../../../src/domain/flow-states.ts';
-import type { EventOf, Flows, Kind, Open } from '../../../src/store/ports/flows.ts';
+import type { Begin, EventOf, Flows, Kind, Open } from '../../../src/store/ports/flows.ts';
 import { consentCategories, transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { named } from '../../support/named.ts';
 import { allOf, begun, opened } from '../flows.ts';
@@ -116,6 +116,22 @@ describe.each(named(useBackends()))('a journal from an old backup in %s', (_name
     const again = await opened(await flowsOfAnother(), 'transfer', flow);
     expect(again.current.state).toBe('authorized');
     expect((await again.record({ type: 'execute-sent', ...SENT })).state).toBe('executing');
+  });
+
+  it('a payment that psd2 is about to initiate again, because nobody has the link, can be continued', async () => {
+    const initiation: Begin<'transfer'>['initiation'] = {
+      ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'INV-1', body: '{}' },
+      ...{ returnAddress: 'http://127.0.0.1:8910/callback?state=s1', returnState: 's1', repeatMinutes: null },
+      ...{ needsLink: true, executesWithoutSca: 'never' },
+    };
+    const begin = { ...order('INV-1'), commits: 'by the customer', initiation } as const;
+    const flow = await recordAll(await begun(flows, 'transfer', begin), [
+      { type: 'verify-sent', ...SENT },
+      { type: 'initiate-again' },
+    ]);
+    const again = await opened(await flowsOfAnother(), 'transfer', flow);
+    expect(again.current).toMatchObject({ state: 'created', isBegunAgain: true });
+    expect((await again.record({ type: 'verify-sent', ...SENT, requestId: 'q2' })).state).toBe('executing');
   });
 
   it('an operation is not executed again either', async () => {

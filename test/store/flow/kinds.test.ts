@@ -53,6 +53,7 @@ describe('an operation', () => {
     expect(operation.isLastCall({ type: 'accepted' }, customers)).toBe(false);
     expect(operation.isNotBegun({ type: 'verify-not-begun' }, customers)).toBe(true);
     expect(operation.isNotBegun(VERIFIED, customers)).toBe(true);
+    expect(operation.isNotBegun({ type: 'initiate-again' }, customers)).toBe(true);
     expect(operation.isNotBegun(VERIFIED, begun)).toBe(false);
     expect(announced.map(operation.notBegun)).toEqual([{ type: 'verify-not-begun' }, null, null]);
   });
