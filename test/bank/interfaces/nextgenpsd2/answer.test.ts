@@ -196,7 +196,7 @@ describe('the content of an answer', () => {
     });
   });
 
-  it.each<[string, Scripted, string]>([
+  it.each<[string, Scripted, string | RegExp]>([
     ['nothing', { status: 204 }, 'is not JSON: the answer is empty'],
     [
       'a page',
@@ -222,8 +222,8 @@ describe('the content of an answer', () => {
     ],
     ['null', { body: 'null' }, 'is no JSON object'],
     ['a text', { body: '"x"' }, 'is no JSON object'],
-    ['a list', { body: '[]' }, 'has no usable content: Invalid input'],
-    ['no list', said({}), 'has no usable accounts: Invalid input'],
+    ['a list', { body: '[]' }, /has no usable content: Invalid input/],
+    ['no list', said({}), /has no usable accounts: Invalid input/],
     [
       'an account without an id',
       said({ accounts: [{ id: 'a' }, {}] }),
@@ -234,7 +234,11 @@ describe('the content of an answer', () => {
     expect(await failureOf(read(answer))).toEqual({
       ...{
         code: 'bank_answer',
-        message: `The bank's answer to GET /v1/accounts ${says}`,
+        // Zod says more if another test file has loaded its texts.
+        message:
+          typeof says === 'string'
+            ? `The bank's answer to GET /v1/accounts ${says}`
+            : expect.stringMatching(says),
         httpStatus: status,
       },
       ...IDS,
