@@ -59,6 +59,13 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
 
 const HEADING_HINT = `The first line names the columns, for example name,iban,amount. The columns are ${COLUMNS.join(', ')}.`;
 
+/** A first line that is no heading may be one long word. */
+const LONGEST_SHOWN = 60;
+
+function inShort(name: string): string {
+  return name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name;
+}
+
 /** The beginning of the file, with its whole first line, and the separator that this line has. */
 async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: string; separator: ',' | ';' }> {
   let begin = '';
@@ -121,7 +128,7 @@ function columnsIn(cells: string[]): Column[] {
   const columns = names.map((name, index) => {
     const known = COLUMNS.find((column) => column === name.toLowerCase());
     if (known === undefined)
-      throw new Psd2Error('usage', `The heading has the unknown column ${JSON.stringify(name)}`, {
+      throw new Psd2Error('usage', `The heading has the unknown column ${JSON.stringify(inShort(name))}`, {
         hint: `${didYouMean(name.toLowerCase(), COLUMNS)}${HEADING_HINT}`,
       });
     if (names.findIndex((other) => other.toLowerCase() === known) !== index)
