@@ -56,12 +56,3 @@ export function list<Of extends z.ZodMiniType>(of: Of, what?: string) {
 export function orNull<Of extends z.ZodMiniType>(field: Of) {
   return z.nullable(field);
 }
-
-/**
- * The columns of a field with several lines. At a terminal they stand below each other. In a pipe each has the title, so that `grep`
- * and mail can use it.
- */
-export function linesAs(title: string, lines: readonly string[], onTerminal: boolean) {
-  const shown = lines.length === 0 ? [''] : lines;
-  return shown.map((line, at) => ({ title: onTerminal && at > 0 ? '' : title, value: () => line }));
-}

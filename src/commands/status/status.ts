@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import { type Column, linesAs } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { notifyOfUnknown } from '../flow/notify-unknown.ts';
 import { describeElsewhere } from '../open/other-logins.ts';
-import { linesAs, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { itemsOf } from './attention.ts';
 import { type Item, item } from './item.ts';
 

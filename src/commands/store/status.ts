@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { StoreStatus } from '../../store/ports/store.ts';
+import { linesAs } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
-import { linesAs, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 
 /** What the store contains, and which workers use it. */
 const storeStatus = () =>

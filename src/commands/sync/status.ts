@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import type { RoundStatus } from '../../store/ports/sync.ts';
 import { cleanText } from '../../terminal/clean.ts';
-import type { Column } from '../../terminal/output/output.ts';
+import { type Column, linesAs } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { linesAs, list, number, orNull, text, time, whole } from '../shared/fields.ts';
+import { list, number, orNull, text, time, whole } from '../shared/fields.ts';
 import { failedReads, KEPT_FOR, showFailed } from './failed.ts';
 
 /** The progress of the round over all customers. */

@@ -17,6 +17,15 @@ export interface Column<Row> extends DrawnColumn {
 }
 
 /**
+ * The columns of a field with several lines. At a terminal they stand below each other. In a pipe each has the title, so that `grep`
+ * and mail can use it.
+ */
+export function linesAs(title: string, lines: readonly string[], onTerminal: boolean): Column<unknown>[] {
+  const shown = lines.length === 0 ? [''] : lines;
+  return shown.map((line, at) => ({ title: onTerminal && at > 0 ? '' : title, value: () => line }));
+}
+
+/**
  * The shape of data for programs. A list of column names serves CSV only, if the data alone does not show the columns:
  * see {@link writeCsv}.
  */

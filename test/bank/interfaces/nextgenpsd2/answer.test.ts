@@ -178,7 +178,9 @@ describe('the messages of an answer', () => {
 });
 
 describe('the content of an answer', () => {
-  const list = z.object({ accounts: z.array(z.object({ id: z.string('expected an id') })) });
+  // Texts of its own: those of zod depend on what other test files of the process have loaded.
+  const account = z.object({ id: z.string('expected an id') });
+  const list = z.object({ accounts: z.array(account, 'expected a list') }, 'expected an object');
   const read = async (answer: Scripted) => readAnswer(await answered(READING, answer), list);
 
   it('is what was asked for, with the headers and the messages of the bank', async () => {
@@ -196,7 +198,7 @@ describe('the content of an answer', () => {
     });
   });
 
-  it.each<[string, Scripted, string | RegExp]>([
+  it.each<[string, Scripted, string]>([
     ['nothing', { status: 204 }, 'is not JSON: the answer is empty'],
     [
       'a page',
@@ -222,8 +224,8 @@ describe('the content of an answer', () => {
     ],
     ['null', { body: 'null' }, 'is no JSON object'],
     ['a text', { body: '"x"' }, 'is no JSON object'],
-    ['a list', { body: '[]' }, /has no usable content: Invalid input/],
-    ['no list', said({}), /has no usable accounts: Invalid input/],
+    ['a list', { body: '[]' }, 'has no usable content: expected an object'],
+    ['no list', said({}), 'has no usable accounts: expected a list'],
     [
       'an account without an id',
       said({ accounts: [{ id: 'a' }, {}] }),
@@ -234,11 +236,7 @@ describe('the content of an answer', () => {
     expect(await failureOf(read(answer))).toEqual({
       ...{
         code: 'bank_answer',
-        // Zod says more if another test file has loaded its texts.
-        message:
-          typeof says === 'string'
-            ? `The bank's answer to GET /v1/accounts ${says}`
-            : expect.stringMatching(says),
+        message: `The bank's answer to GET /v1/accounts ${says}`,
         httpStatus: status,
       },
       ...IDS,
