@@ -201,6 +201,11 @@ it('a terminal knows its size', () => {
 
 describe('a spinner', () => {
   it('shows the text while the work runs, and nothing after', async () => {
+    // Where CI is set, the spinner writes its text once.
+    vi.stubEnv('CI', undefined);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
     const { terminal, written, shown } = sitDown();
     let end = (_: number) => {};
     const work = new Promise<number>((resolve) => {

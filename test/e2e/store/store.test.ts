@@ -384,13 +384,15 @@ describe('Ctrl-C ends the wait for a database', () => {
 });
 
 it('psd2 exits with 9 if the database goes away during an execute, and resume finds out without paying again', async () => {
-  const fault = z.looseObject({ id: z.union([z.string(), z.number()]) });
-  await operator.json(fault, ['sandbox', 'fault', 'add', 'delay=3000', '--on', 'execute', '--times', '1']);
+  const fault = z.looseObject({ fired: z.int() });
+  await operator.json(fault, ['sandbox', 'fault', 'add', 'delay=5000', '--on', 'execute', '--times', '1']);
   const psd2 = await operator.start(ORDER, worker);
+  // Until the bank has the call, psd2 may find the database gone, and send nothing.
   await vi.waitUntil(
-    () =>
-      server.sql('bank', `select count(*) from psd2.flow_events where event->>'type' = 'execute-sent'`) !==
-      '0',
+    async () => {
+      const faults = await operator.json(z.array(fault), ['sandbox', 'fault', 'list']);
+      return faults.some(({ fired }) => fired === 1);
+    },
     { timeout: 240_000 },
   );
   server.crash();
