@@ -12,7 +12,7 @@
 // the mutants that no test notices. The results go into test/mutation/results.json, and `npm run figures` writes the table
 // of docs/reliability.md from them.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -59,6 +59,8 @@ if (values.stale) {
 const groups = groupsOf(chosenSources());
 /** The copies of the sources that Stryker changes, and all other files of this run. */
 const copies = mkdtempSync(join(placeOfRun(), 'psd2-mutation-'));
+// Under root, the server of the tests runs as another user, and its folder is below this one.
+chmodSync(copies, 0o711);
 endWithThis(copies);
 const measured = new Set();
 for (const [room, files] of groups) {
