@@ -14,6 +14,7 @@ const require = createRequire(import.meta.url);
 const REPLACED = {
   code: 'config',
   message: 'psd2 was replaced while it ran, and cannot load the rest of itself',
+  hint: 'Start it again. A payment or a consent that had begun can be resumed.',
 };
 
 /** A program whose entry loads a chunk late. */
@@ -65,6 +66,8 @@ it('a missing module elsewhere, and any other error, is a bug', () => {
     errorOf(() => require(place('no-such-file.js'))),
     new Error('no'),
     'text',
+    { code: 'MODULE_NOT_FOUND', message: `Cannot find module '${place('chunks/late-A.js')}'` },
+    Object.assign(new Error(`Cannot find module '${place('chunks/late-A.js')}'`), { code: 'ENOENT' }),
   ])
     expect(replacedWhileRunning(error, elsewhere)).toBeUndefined();
 });

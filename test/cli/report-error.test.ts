@@ -50,6 +50,23 @@ describe('an error', () => {
     });
   });
 
+  it('a JSON error has what differs from the first order, and no such field otherwise', () => {
+    const error = new Psd2Error('duplicate_reference', 'Used', { differs: ['amount'] });
+    expect(JSON.parse(report(error, true).stderr).error).toMatchObject({ differs: ['amount'] });
+    expect(JSON.parse(report(refused, true).stderr).error).not.toHaveProperty('differs');
+  });
+
+  it.each<[ErrorContext, string]>([
+    [{ httpStatus: 400, bankCode: 'E1' }, '  (code E1)\n'],
+    [{ httpStatus: 400, requestId: 'b', transactionId: 't' }, '  (bank request b, transaction t)\n'],
+    // Without an answer of the bank, its support knows nothing of the call.
+    [{ tppRequestId: 'q', transactionId: 't' }, ''],
+    [{ httpStatus: 400 }, ''],
+    [{}, ''],
+  ])('the ids of %j are shown as %j', (context, ids) => {
+    expect(report(new Psd2Error('bank_refused', 'No', context), false).stderr).toBe(`psd2: No.\n${ids}`);
+  });
+
   it('a JSON error has null for unknown values', () => {
     expect(JSON.parse(report(new Psd2Error('usage', 'Wrong'), true).stderr)).toEqual({
       error: {
@@ -153,6 +170,23 @@ it('on a terminal an error wraps between words, and the other lines align with t
     '  PSD2_REDIRECT_URI=http://127.0.0.1:8911/callback',
     '',
   ]);
+});
+
+it.each([
+  ['no terminal', undefined],
+  ['a terminal that does not know its width', true],
+])('for %s an error stays on its line', (_, isTTY) => {
+  const { stream, written } = openStream('no terminal');
+  const message = `The ${'long '.repeat(40)}story`;
+  reportError(new Psd2Error('config', message), Object.assign(stream, { isTTY }), { asJson: false });
+  expect(written()).toBe(`psd2: ${message}.\n`);
+});
+
+it('a pipe that has a width, as a terminal has, gets each sentence on its line', () => {
+  const { stream, written } = openStream('no terminal');
+  const message = `The ${'long '.repeat(40)}story`;
+  reportError(new Psd2Error('config', message), Object.assign(stream, { columns: 40 }), { asJson: false });
+  expect(written()).toBe(`psd2: ${message}.\n`);
 });
 
 describe('an unexpected error', () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { watchSignals } from '../../src/cli/signals.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { LEAST } from '../bank-file/folder.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -137,6 +138,17 @@ describe('a signal', () => {
     expect([said(), process.exitCode]).toEqual(['', undefined]);
   });
 
+  it('of a closing terminal counts after another one that let the command stop gently', async () => {
+    await run(async ({ stopGently, world }) => {
+      const gentle = stopGently();
+      process.emit('SIGTERM', 'SIGTERM');
+      process.emit('SIGHUP', 'SIGHUP');
+      expect([gentle.reason, world.signal.aborted]).toEqual(['SIGTERM', false]);
+      process.emit('SIGINT', 'SIGINT');
+      expect(world.signal.aborted).toBe(true);
+    });
+  });
+
   it('of a terminal that closes never ends such a command, since it comes twice', async () => {
     await run(async ({ stopGently, world }) => {
       const gentle = stopGently();
@@ -169,12 +181,25 @@ describe('a signal', () => {
       void world.finish('The login', () => never);
       process.emit('SIGINT', 'SIGINT');
       expect(() => process.emit('SIGTERM', 'SIGTERM')).toThrow('exit 130');
+      // The error itself comes with the end of the command, which a second signal does not wait for.
+      expect(said()).not.toContain('Interrupted');
       throw new RangeError('done');
     });
     void running;
     await vi.waitFor(() => expect(said()).toMatch(/done/));
     expect(said().match(/The login may be lost\./g)).toHaveLength(1);
   });
+});
+
+it.each([
+  ['SIGINT', false],
+  ['SIGTERM', true],
+  ['SIGHUP', true],
+] as const)('while a pager shows the output, %s ends the command: %s', (name, ends) => {
+  const interruption = watchSignals({ asJson: false });
+  interruption.isPaging = true;
+  process.emit(name, name);
+  expect(interruption.signal.aborted).toBe(ends);
 });
 
 describe('the end of a command', () => {
@@ -287,6 +312,16 @@ describe('the base URL of the bank file in the environment', () => {
 });
 
 describe('what a command knows of its surroundings', () => {
+  it('the time and ids that nobody has had', async () => {
+    const before = Date.now();
+    await run(async ({ world }) => {
+      expect(world.now().getTime()).toBeGreaterThanOrEqual(before);
+      expect(world.newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(world.newId()).not.toBe(world.newId());
+    });
+    expect(said()).toBe('');
+  });
+
   it('without a terminal, nobody reads along', async () => {
     await run(async (context) => {
       expect(context).toMatchObject({
