@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
-import { fitLines } from '../../src/cli/help.ts';
+import { describeOption, fitLines } from '../../src/cli/help.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import type { Run } from '../../src/commands/declare.ts';
@@ -145,6 +145,121 @@ describe('the help of psd2 itself', () => {
     ]);
   });
 
+  it('the help of psd2 has its groups, its most used options and the topics', async () => {
+    const program = await buildProgram('0.0.0', { runInstead: notRun });
+    expect(helpOf(program)).toMatchInlineSnapshot(`
+      "Usage: psd2 [options] [command]
+
+      Work with a bank's PSD2 interface: consent, accounts, payments.
+
+      Customers:
+        auth                   log customers in and out
+        customer               show the customer who is logged in
+        consent                get the customer's consent
+
+      Accounts:
+        accounts               read accounts, balances and transactions
+        products               list the customer's products
+        sync                   bring the accounts of customers up to date
+
+      Payments:
+        transfer               make SEPA and instant transfers
+        batch                  make many payments from a file
+        operation              run any operation of the bank by its name
+        funds                  ask whether an account has an amount (NextGenPSD2)
+
+      Operations:
+        status                 show the profile, and what needs a person
+        doctor                 check configuration, certificates and connectivity
+        expiring               list certificates, logins and consents that end soon
+        log                    show the calls that psd2 sent to the bank
+        audit                  show who did what
+        api                    send any call, signed and with the access token
+
+      Setup:
+        profile                manage the settings for each bank and application
+        bank                   check and show bank files (NextGenPSD2)
+        cert                   inspect and check eIDAS certificates, make test ones
+        store                  keep tokens and flows where several machines share them
+        schema                 print the JSON Schema of what --json prints
+        completion             print a script for completion with the Tab key
+        help                   show the help of a command or a topic
+
+      Sandbox:
+        sandbox                run a bank on this machine, to try things and to test
+        demo                   show login, consent and payments in its own sandbox
+
+      Options (all of them: psd2 help options):
+        -V, --version          output the version number
+        --profile <name>       profile to use (env: PSD2_PROFILE)
+        -o, --output <format>  format: table, json, ndjson or csv (env: PSD2_OUTPUT)
+        --json                 short for -o json
+        -y, --yes              confirm in advance what the command would ask
+        -v, --verbose          show each request, without secrets (PSD2_DEBUG=1)
+        -h, --help             display help for command
+
+      Examples:
+        $ psd2 sandbox start --detach    a bank on your machine, and how to log in
+
+      Help: psd2 help <command>, or psd2 help <topic> (options, exit-codes, environment, files, output, privacy)
+      "
+    `);
+  });
+
+  it('a command that no group names is in the last one', async () => {
+    const program = await buildProgram('0.0.0', { runInstead: notRun });
+    program.command('newest').description('do what no other one does');
+    const lines = helpOf(program).split('\n');
+    const [last, options] = [
+      lines.indexOf('Sandbox:'),
+      lines.findIndex((line) => line.startsWith('Options')),
+    ];
+    expect(lines.slice(last + 1, options - 1).map((line) => line.trim().split(' ')[0])).toEqual([
+      ...['sandbox', 'demo', 'newest'],
+    ]);
+  });
+
+  it('the help about help has the topics, a line each', async () => {
+    const program = await buildProgram('0.0.0', { runInstead: notRun });
+    const help = program.commands.find((command) => command.name() === 'help');
+    expect(help && helpOf(help)).toMatchInlineSnapshot(`
+      "Usage: psd2 help [options] [command...]
+
+      show the help of a command or a topic
+
+      Arguments:
+        command     a command, or a topic
+
+      Options:
+        -h, --help  display help for command
+
+      Topics:
+        psd2 help options      the options of every command
+        psd2 help exit-codes   what each exit code means
+        psd2 help environment  every environment variable
+        psd2 help files        what psd2 keeps on this machine, and where
+        psd2 help output       how psd2 prints data, for people and for programs
+        psd2 help privacy      what psd2 sends, and to whom: no telemetry
+
+      Examples:
+        $ psd2 help transfer create
+        $ psd2 help exit-codes
+
+      For the global options (--profile, --json, --yes, ...), see psd2 help options.
+      "
+    `);
+  });
+
+  it('an option that may be repeated shows no empty default, and others show theirs', () => {
+    const option = (value: unknown) => new Option('--state <state>', 'only these').default(value);
+    expect([[], ['open'], '', 'x'].map((value) => describeOption(option(value)))).toEqual([
+      'only these',
+      'only these (default: ["open"])',
+      'only these (default: "")',
+      'only these (default: "x")',
+    ]);
+  });
+
   it('what moves or asks about money is among the payments', async () => {
     const lines = helpOf(await buildProgram('0.0.0', { runInstead: notRun })).split('\n');
     const payments = lines.slice(lines.indexOf('Payments:') + 1, lines.indexOf('Operations:'));
@@ -172,6 +287,8 @@ describe('a text that is wider than the terminal', () => {
     ['  --name    what it is for', 25, '  --name    what it is\nfor'],
     // A command stays whole, so that a reader can copy it.
     ['  $ psd2 transfer create --amount 5', 25, '  $ psd2 transfer create --amount 5'],
+    ['A $ sign: one two three four', 25, 'A $ sign: one two three\nfour'],
+    ['1234567890123456789012345', 25, '1234567890123456789012345'],
     ['the price in $ is a number of it', 25, 'the price in $ is a\nnumber of it'],
   ])('%j within %s columns is %j', (text, columns, fitted) => {
     expect(fitLines(text, columns)).toBe(fitted);
