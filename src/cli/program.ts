@@ -30,7 +30,7 @@ export async function buildProgram(
   const program = withGlobals(
     new Command('psd2')
       .description("Work with a bank's PSD2 interface: consent, accounts, payments.")
-      .version(version, '-V, --version'),
+      .version(version),
   );
 
   const run: Run =
