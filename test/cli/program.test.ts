@@ -71,9 +71,7 @@ it.each<[string, string[], Record<string, string>]>([
   const program = await buildProgram('0.0.0', { words: ['accounts', 'list'] });
   await program.parseAsync([...words, 'accounts', 'list'], { from: 'user' });
   const [, , kind, sourceOf] = vi.mocked(runCommand).mock.lastCall ?? [];
-  expect([kind, sourceOf?.('profile'), sourceOf?.('timeout'), sourceOf?.('nothing')]).toEqual([
-    ...['inquiry', source, 'default', 'default'],
-  ]);
+  expect([kind, sourceOf?.('profile'), sourceOf?.('timeout')]).toEqual([...['inquiry', source, 'default']]);
 });
 
 it('a group takes the argument of its standard command for no unknown command', async () => {
