@@ -1,0 +1,279 @@
+import { hostname, userInfo } from 'node:os';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RawGlobals } from '../../../src/cli/globals.ts';
+import { customerPortsOf, evidenceIn } from '../../../src/commands/flow/ports.ts';
+import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
+import type { Environment } from '../../../src/store/machine/settings.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { freePort } from '../../support/free-port.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+/** What the test ends with. */
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+const START = Date.parse('2026-11-26T10:00:00.000Z');
+const ADDRESS = 'https://customers.bank.example/sca';
+
+interface How {
+  redirectUri?: string;
+  env?: Environment;
+  globals?: Partial<RawGlobals>;
+  rows?: number;
+  /** Called for each pause of psd2. */
+  pause?: (milliseconds: number) => void | Promise<void>;
+}
+
+/** An operator whose customer has a browser, with a clock that only pauses move. */
+function operator({ redirectUri = 'https://tpp.example/callback', env, globals, rows, pause }: How = {}) {
+  let now = START;
+  const waits: (() => string)[] = [];
+  const command = openCommand(newConfigFolder(temporary), () => new Date(now), {
+    env: { SSH_CONNECTION: '', SSH_TTY: '', PSD2_BROWSER: 'none', ...env },
+    globals: { scaTimeout: '2', ...globals },
+    changes: ({ terminal, world }) => ({
+      terminal: {
+        ...terminal,
+        size: { columns: 80, rows },
+        whileWaiting: (text, work) => {
+          waits.push(typeof text === 'string' ? () => text : text);
+          return work;
+        },
+      },
+      world: {
+        ...world,
+        sleep: async (milliseconds) => {
+          now += milliseconds;
+          await pause?.(milliseconds);
+        },
+      },
+    }),
+  });
+  const profile = { name: 'env', settings: { baseUrl: 'https://bank.example', redirectUri } };
+  const passes = (milliseconds: number) => {
+    now += milliseconds;
+  };
+  return { ...command, waits, passes, ports: customerPortsOf(command.context, profile) };
+}
+
+const here = async () => `http://127.0.0.1:${await freePort()}/callback`;
+
+describe("the customer's browser", () => {
+  const OPENED = `Opening in the browser:\n  ${ADDRESS}\n`;
+  const BY_HAND = `Open this address in the customer's browser:\n  ${ADDRESS}\n`;
+
+  it.each<[string, How, string]>([
+    ['is opened by the command of the operator', { env: { PSD2_BROWSER: 'true' } }, OPENED],
+    ['is not opened with PSD2_BROWSER=none', {}, BY_HAND],
+    [
+      'is not opened with --no-browser',
+      { env: { PSD2_BROWSER: 'true' }, globals: { browser: false } },
+      BY_HAND,
+    ],
+  ])('%s', async (_, how, said) => {
+    const at = operator(how);
+    await at.ports.sendBrowser(ADDRESS);
+    expect(at.said()).toBe(said);
+  });
+
+  it('that cannot be opened leaves the address to open by hand', async () => {
+    const at = operator({ env: { PSD2_BROWSER: '/nowhere/browser' } });
+    await at.ports.sendBrowser(ADDRESS);
+    expect(at.said()).toMatch(
+      /^Opening in the browser:\n {2}\S+\n.*\/nowhere\/browser.* Open the address above by hand\.\n$/,
+    );
+  });
+
+  it('gets no address that is none of a bank', async () => {
+    const at = operator();
+    await expect(at.ports.sendBrowser('ftp://bank.example')).rejects.toMatchObject({ code: 'bank_answer' });
+    expect(at.said()).toBe('');
+  });
+
+  it('has the redirect URI and the time of the operator, and may be on another device', () => {
+    const { redirectUri, scaTimeoutMs, atAnotherDevice } = operator().ports;
+    expect([redirectUri, scaTimeoutMs, atAnotherDevice]).toEqual([
+      ...['https://tpp.example/callback', 2_000, false],
+    ]);
+    expect(operator({ globals: { qr: true } }).ports.atAnotherDevice).toBe(true);
+  });
+});
+
+describe('what is said of the way back', () => {
+  const HARMLESS = 'At the end, the phone shows an address that it cannot open. That is harmless.\n';
+  const PASTE =
+    'A phone cannot return to this computer. With --paste you can enter the address\nthat the phone ended at.\n';
+  const tunnel = (at: string, host = '127.0.0.1') =>
+    'The browser must return to this computer. If it runs on yours, run this there:\n' +
+    `  ssh -N -L ${at}:${host}:${at} ${userInfo().username}@${hostname()}\n`;
+  const wayBack = async (how: How, listens = true) => {
+    const at = operator(how);
+    const listener = listens ? await at.ports.listen('state', 'login') : null;
+    closing.push(() => listener?.close());
+    await at.ports.sendBrowser(ADDRESS);
+    const said = at.said();
+    return said.slice(said.indexOf(`  ${ADDRESS}\n`) + ADDRESS.length + 3);
+  };
+
+  it('nothing at this computer, or if the browser does not return to it', async () => {
+    expect(await wayBack({ redirectUri: await here() })).toBe('');
+    expect(await wayBack({ env: { SSH_TTY: '/dev/pts/1' } })).toBe('');
+    expect(await wayBack({ redirectUri: await here(), env: { SSH_TTY: '/dev/pts/1' } }, false)).toBe('');
+  });
+
+  it.each([{ SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' }, { SSH_TTY: '/dev/pts/1' }])(
+    'the way through SSH with %j',
+    async (env) => {
+      const redirectUri = await here();
+      expect(await wayBack({ redirectUri, env })).toBe(tunnel(new URL(redirectUri).port));
+    },
+  );
+
+  it('a phone cannot open an address of this computer', async () => {
+    const code = /^[^A-Z]*$/;
+    const [listens, does] = [await wayBack({ redirectUri: await here(), globals: { qr: true } }), PASTE];
+    expect(listens.endsWith(`\n${does}`)).toBe(true);
+    expect(listens.slice(0, -does.length)).toMatch(code);
+    const without = await wayBack({ redirectUri: await here(), globals: { qr: true } }, false);
+    expect(without.endsWith(`\n${HARMLESS}`)).toBe(true);
+    const elsewhere = await wayBack({ globals: { qr: true } });
+    expect(elsewhere).toMatch(code);
+    expect(elsewhere).toContain('█');
+  });
+
+  it('a code that does not fit is not drawn, and one of this computer is of no use', async () => {
+    const at = operator({ globals: { qr: true }, rows: 5 });
+    await at.ports.sendBrowser('http://127.0.0.1:8080/sca');
+    expect(at.said()).toBe(
+      "Open this address in the customer's browser:\n  http://127.0.0.1:8080/sca\n" +
+        'The address is too long for a QR code in a terminal of this size.\n' +
+        'This address is on this computer, so a phone cannot open it.\n',
+    );
+  });
+});
+
+describe('the port of the redirect URI', () => {
+  it('is not listened at if it is elsewhere', async () => {
+    expect(await operator().ports.listen('state', 'login')).toBeNull();
+  });
+
+  /** A port that another psd2 has. */
+  async function taken() {
+    const redirectUri = await here();
+    const other = await operator({ redirectUri }).ports.listen('other', 'login');
+    return {
+      redirectUri,
+      release: () => other?.close(),
+      said: `The port of ${redirectUri} is in use, perhaps by another psd2.`,
+    };
+  }
+
+  it('that another psd2 has is not waited for by an authorisation, which asks the bank instead', async () => {
+    const { redirectUri, release, said } = await taken();
+    closing.push(release);
+    const at = operator({ redirectUri, env: { SSH_TTY: 'x' } });
+    expect(await at.ports.listen('state', 'authorisation')).toBeNull();
+    const asks = "psd2 asks the bank for the customer's decision instead of waiting for the browser.";
+    expect(at.said()).toBe(`${said} ${asks}\n`);
+    // Nothing returns here, so nobody needs a way through SSH.
+    await at.ports.sendBrowser(ADDRESS);
+    expect(at.said()).not.toContain('ssh -N');
+  });
+
+  it('that another psd2 has is waited for by a login, which says so once', async () => {
+    const { redirectUri, release, said } = await taken();
+    const pauses: number[] = [];
+    const pause = async (milliseconds: number) => {
+      pauses.push(milliseconds);
+      if (pauses.length === 3) await release();
+    };
+    const at = operator({ redirectUri, pause });
+    const listener = await at.ports.listen('state', 'login');
+    expect(listener).not.toBeNull();
+    await listener?.close();
+    expect(at.said()).toBe(`${said} The login waits its turn, at most 2 s.\n`);
+    expect(pauses).toEqual([500, 500, 500]);
+  });
+
+  it('is no longer waited for once the time of the customer is over', async () => {
+    const { redirectUri, release } = await taken();
+    closing.push(release);
+    const pauses: number[] = [];
+    const at = operator({ redirectUri, pause: (milliseconds) => void pauses.push(milliseconds) });
+    await expect(at.ports.listen('state', 'login')).rejects.toMatchObject({ code: 'callback_port_busy' });
+    expect(pauses).toEqual([500, 500, 500, 500]);
+  });
+});
+
+it('a person sees how much of the time is left', async () => {
+  const { ports, waits, passes } = operator();
+  expect(await ports.whileWaiting('Asking', Promise.resolve(7))).toBe(7);
+  expect(await ports.whileWaiting('Waiting', Promise.resolve(8), 125_000)).toBe(8);
+  passes(61_000);
+  expect(waits.map((text) => text())).toEqual(['Asking', 'Waiting (1:04 left)']);
+});
+
+describe('what the log of calls knows', () => {
+  const CALL: LoggedCall = {
+    ...{ at: '2026-11-26T10:00:00.000Z', profile: 'env', host: 'bank.example', method: 'POST', path: '/x' },
+    ...{ status: 200, failure: null, milliseconds: 1, tppRequestId: 'q', transactionId: 't' },
+    ...{ requestId: null, apiTrackId: null, flow: null, irrevocable: true },
+  };
+  const knowing = (...calls: Partial<LoggedCall>[]) => {
+    const { context } = operator();
+    const log = new CallLog(context.folder.log);
+    for (const call of calls) log.append({ ...CALL, ...call });
+    log.close();
+    return evidenceIn(context);
+  };
+
+  it.each<[string, Partial<LoggedCall>[], boolean]>([
+    ['says so', [{ neverLeft: true }], true],
+    ['does not say so', [{}], false],
+    ['says so of another request', [{ tppRequestId: 'other-q', neverLeft: true }], false],
+    ['has it after another one', [{ tppRequestId: 'q', neverLeft: true }, { tppRequestId: 'other-q' }], true],
+    ['says the newest last', [{ neverLeft: true }, {}], false],
+    ['is empty', [], false],
+  ])('a request never left only if the log says so: the log %s', async (_, calls, neverLeft) => {
+    expect(await knowing(...calls).neverLeft('q')).toBe(neverLeft);
+  });
+
+  const MINE = { transactionId: 't' };
+  it.each<[string, Partial<LoggedCall>[], object]>([
+    ['an answer', [{ ...MINE, status: 200 }], { answer: 'answered', resourceId: null }],
+    ['an answer with an id', [{ ...MINE, status: 299, begun: 'r' }], { answer: 'answered', resourceId: 'r' }],
+    [
+      'an answer before a refusal',
+      [{ status: 201, begun: 'r' }, { status: 400 }],
+      { answer: 'answered', resourceId: 'r' },
+    ],
+    ['no answer', [{ status: null, failure: 'timeout' }], { answer: 'lost' }],
+    ['a redirection', [{ status: 300 }], { answer: 'lost' }],
+    ['an answer that is none', [{ status: 199 }], { answer: 'lost' }],
+    ['the last status below a refusal', [{ status: 399 }], { answer: 'lost' }],
+    ['a refusal', [{ status: 400 }], { answer: 'no' }],
+    ['the last refusal', [{ status: 499 }], { answer: 'no' }],
+    ['a failure of the bank', [{ status: 500 }], { answer: 'lost' }],
+    ['a lost answer before a refusal', [{ status: null }, { status: 400 }], { answer: 'lost' }],
+    ['a call that can be taken back', [{ status: 200, irrevocable: undefined }], { answer: 'no' }],
+    ['a call that never left', [{ status: null, neverLeft: true }], { answer: 'no' }],
+    ['the answer to another payment', [{ status: 200, transactionId: 'other-t' }], { answer: 'no' }],
+    ['nothing', [], { answer: 'no' }],
+  ])('of an initiation: %s', async (_, calls, answer) => {
+    expect(await knowing(...calls).initiated('t')).toEqual(answer);
+  });
+
+  it.each<[string, Partial<LoggedCall>[], boolean]>([
+    ['a call that cannot be taken back', [{}], true],
+    ['one that was refused', [{ status: 400 }], true],
+    ['one that never left', [{ status: null, neverLeft: true }], false],
+    ['one that can be taken back', [{ irrevocable: undefined }], false],
+    ['one of another payment', [{ transactionId: 'other-t' }], false],
+    ['several', [{}, { irrevocable: undefined }, { neverLeft: true }], true],
+    ['nothing', [], false],
+  ])('of a payment, with %s, it was sent: %s', async (_, calls, hasSent) => {
+    expect(await knowing(...calls).hasSent('t')).toBe(hasSent);
+  });
+});
