@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { watchTransfer } from '../../src/commands/transfer/watch.ts';
-import type { TransferEvent, TransferOrder } from '../../src/domain/transfer.ts';
-import { operationStatus } from '../bank/answers.ts';
-import { useClients } from '../bank/client.ts';
-import { useRecordedBank } from '../bank/recorded-bank.ts';
-import { VERIFIED } from '../domain/orders.ts';
-import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
-import { executionStatus, newTransfer, scriptOf } from './transfers.ts';
+import { watchTransfer } from '../../../src/commands/transfer/watch.ts';
+import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
+import { operationStatus } from '../../bank/answers.ts';
+import { useClients } from '../../bank/client.ts';
+import { useRecordedBank } from '../../bank/recorded-bank.ts';
+import { VERIFIED } from '../../domain/orders.ts';
+import { executionStatus, newTransfer, scriptOf } from '../../flows/transfers.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 
 const recorded = useRecordedBank();
 const openClient = useClients(recorded);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { watchTransfer } from '../../src/commands/transfer/watch.ts';
-import type { TransferEvent } from '../../src/domain/transfer.ts';
-import { judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
-import { useRecordedBank } from '../bank/recorded-bank.ts';
-import { temporaryFolder } from '../store/temporary-folder.ts';
-import { newPayment, PAGE, paymentScriptOf } from './linked-payments.ts';
+import { watchTransfer } from '../../../src/commands/transfer/watch.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { judgeByStandard, useNextGen } from '../../bank/interfaces/nextgenpsd2/client.ts';
+import { useRecordedBank } from '../../bank/recorded-bank.ts';
+import { newPayment, PAGE, paymentScriptOf } from '../../flows/linked-payments.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 
 const recorded = useRecordedBank(judgeByStandard);
 const open = useNextGen(recorded);
