@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { KnownInterface } from '../../src/bank/call/call.ts';
 import type {
   Account,
@@ -30,6 +31,8 @@ export interface PaymentHere {
 }
 
 type CallName =
+  /** Before anything is sent. */
+  | 'prepare'
   | 'accounts'
   | 'balance'
   | 'terms'
@@ -76,6 +79,8 @@ export class BankHere {
   readonly fates = new Map<CallName, Fate[]>();
   /** What the next payments are. */
   next: Partial<PaymentHere> = {};
+  /** What somebody else does before the bank answers a call, or before psd2 has written what it will send. */
+  meanwhile: (call: string) => Promise<void> = async () => {};
   /** What the next verifications say besides. */
   verified: Partial<Verified> = {};
   accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
@@ -145,6 +150,7 @@ export class BankHere {
     const announced = await beforeSend?.({ requestId: `request-${this.calls.length + 1}`, digest: null });
     await announced?.beforeFirstByte?.();
     this.calls.push(`${call} ${id}`.trimEnd());
+    await this.meanwhile(`${call} ${id}`);
     const fate = this.fates.get(call)?.shift();
     if (fate instanceof Psd2Error) throw fate;
     const result = await effect();
@@ -207,14 +213,20 @@ export class BankHere {
     return {
       maxEntries,
       takes: ({ instant }) => !instant,
-      initiation: async (orders, back) => initiationOf('bulk-payments', orders, back),
-      refuseOther: async (orders, { body }) => refuseOther(orders, body),
+      initiation: async (orders, back) => {
+        await this.meanwhile(`write ${orders.length} orders`);
+        return initiationOf('bulk-payments', orders, back);
+      },
+      refuseOther: async (orders, { body }) =>
+        refuseOther(ordersIn(JSON.stringify(orders)), JSON.stringify(ordersIn(body))),
       calls: ({ order, initiation }) => this.#calls('bulk payment', initiation.body, order.instant),
       entries: (_initiation, resourceId) => this.#attempt('entries', resourceId, () => this.entries),
     };
   }
 
   #calls(name: string, asked: unknown, settles: boolean): PaymentCalls {
+    const unprepared = this.fates.get('prepare')?.shift();
+    if (unprepared instanceof Psd2Error) throw unprepared;
     const isLinked = this.#options.commits === 'by the customer';
     const begin = (): Verified => {
       const id = `pay-${this.payments.length + 1}`;
@@ -354,7 +366,7 @@ const NO_TERMS: TransferTerms = {
   ...{ currencies: [], countries: [] },
 };
 
-function initiationOf(
+export function initiationOf(
   service: Initiation['service'],
   asked: unknown,
   { address, state }: { address: string; state: string },
@@ -366,7 +378,13 @@ function initiationOf(
   };
 }
 
-/** Whether something stored is what was asked for, without what the store adds. */
+/** What the payments of a bulk payment order. */
+const ordersIn = (body: string) =>
+  z
+    .array(z.object({ to: z.string(), name: z.string(), amount: z.string(), reference: z.string() }))
+    .parse(JSON.parse(body));
+
+/** @throws Psd2Error `config` unless something stored is what was asked for */
 function refuseOther(asked: unknown, body: string): void {
   if (body === JSON.stringify(asked)) return;
   throw new Psd2Error('config', 'What is stored is not what was asked for');

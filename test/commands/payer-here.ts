@@ -39,6 +39,8 @@ interface How {
   given?: readonly string[];
   now?: string;
   changes?: (world: Surroundings) => Partial<Surroundings>;
+  /** Another bank for this command. */
+  at?: BankHere;
 }
 
 /** More than the id of any process. */
@@ -105,7 +107,7 @@ export async function payerAt(bank: BankHere, temporary: string, own: Environmen
       env: { ...env, ...how.env },
       globals: { ...(yes && { yes }), ...globals },
       ...(format && { format }),
-      find: async () => bank.interface,
+      find: async () => (how.at ?? bank).interface,
       changes: (world) => ({
         sourceOf: (name) => (given.includes(name) ? 'option' : 'default'),
         readStdin: async () => stdin,

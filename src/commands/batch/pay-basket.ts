@@ -5,7 +5,7 @@ import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
 import { beginJoint, newReturn, type Taken } from './joint.ts';
 import { BASKET, mayGoIntoBasket, paymentIdsOf } from './joint-kinds.ts';
 import { initiateLine } from './pay-line.ts';
-import { type LinePayment, transferOf } from './prepare-line.ts';
+import { type LinePayment, throwProblems, transferOf } from './prepare-line.ts';
 import { isBeforeAll } from './rows.ts';
 
 /**
@@ -14,7 +14,7 @@ import { isBeforeAll } from './rows.ts';
  * @throws Psd2Error what stopped it
  */
 export async function payInBasket(payment: LinePayment, share: Share): Promise<void> {
-  const { taken, problem } = await initiateAll(payment, share);
+  const { taken, problems } = await initiateAll(payment, share);
   const [one, ...others] = taken;
   if (one) {
     const payer = await payment.payerOf({ customer: one.order.customerId });
@@ -26,16 +26,16 @@ export async function payInBasket(payment: LinePayment, share: Share): Promise<v
     const initiation = baskets.initiation(ids, newReturn(payer), payer.context.world.newId);
     await beginJoint(payment, payer, BASKET, { taken: [one, ...others], initiation });
   }
-  if (problem) throw problem;
+  throwProblems(problems);
 }
 
-/** Initiates the payment of each line, unless an earlier run did. @returns also what is wrong with one of them */
+/** Initiates the payment of each line, unless an earlier run did. @returns also what is wrong with some of them */
 async function initiateAll(
   payment: LinePayment,
   share: Share,
-): Promise<{ taken: Taken[]; problem: Psd2Error | undefined }> {
+): Promise<{ taken: Taken[]; problems: Map<number, Psd2Error> }> {
   const taken: Taken[] = [];
-  let problem: Psd2Error | undefined;
+  const problems = new Map<number, Psd2Error>();
   for (const line of share) {
     const before = await transferOf(payment, line);
     if (before && !isBeforeAll(before) && !mayGoIntoBasket(before)) continue;
@@ -44,10 +44,10 @@ async function initiateAll(
     } catch (error) {
       const isItsOwn = error instanceof Psd2Error && isAboutLine(error);
       if (!isItsOwn || isInterruption(error) || isOvertaken(error)) throw error;
-      problem ??= error;
+      problems.set(line.line, error);
     }
     const now = await transferOf(payment, line);
     if (now && BASKET.mayJoin(now)) taken.push({ line, order: now.order, flow: now.flow, checked: null });
   }
-  return { taken, problem };
+  return { taken, problems };
 }

@@ -15,6 +15,7 @@ import {
   orRefused,
   refuseDuplicate,
   takesLine,
+  throwProblems,
   WaitsForPerson,
 } from './prepare-line.ts';
 import { isBeforeAll } from './rows.ts';
@@ -56,7 +57,7 @@ async function beginBulk(
   const payer = await payment.payerOf(first.line);
   const { bulk } = payer.opened.bank.payments;
   if (!bulk) throw new TypeError('The bank has no bulk payments');
-  const { prepared, waiting } = await prepareAll(payment, payer, bulk, free);
+  const { prepared, problems } = await prepareAll(payment, payer, bulk, free);
   const { taken: all, alone } = await takeAll(payment, payer, prepared);
   const [one, ...others] = all;
   if (one) {
@@ -64,7 +65,7 @@ async function beginBulk(
     await beginJoint(payment, payer, BULK, { taken, initiation: await initiationOf(payer, bulk, taken) });
   }
   for (const line of alone) await payLine(payment, line);
-  if (waiting) throw waiting;
+  throwProblems(problems);
 }
 
 function initiationOf(payer: Payer, bulk: BulkPayments, lines: readonly Pick<Taken, 'order'>[]) {
@@ -72,16 +73,16 @@ function initiationOf(payer: Payer, bulk: BulkPayments, lines: readonly Pick<Tak
   return bulk.initiation(orders, newReturn(payer), payer.context.world.newId);
 }
 
-/** Checks each line. What is wrong with one refuses it alone. @returns also why a line waits for a person */
+/** Checks each line. What is wrong with one refuses it alone. @returns also why lines wait for a person */
 async function prepareAll(
   payment: LinePayment,
   payer: Payer,
   bulk: BulkPayments,
   free: { line: BatchLine; before: string | undefined }[],
-): Promise<{ prepared: Prepared[]; waiting: Psd2Error | undefined }> {
+): Promise<{ prepared: Prepared[]; problems: Map<number, Psd2Error> }> {
   const batch = await payment.batches.find(payment.batch);
   const prepared: Prepared[] = [];
-  let waiting: Psd2Error | undefined;
+  const problems = new Map<number, Psd2Error>();
   for (const { line, before } of free) {
     try {
       const order = await orderOf(payment, payer, batch, line);
@@ -93,10 +94,10 @@ async function prepareAll(
       if (checked !== 'refused') prepared.push({ ...candidate, checked });
     } catch (error) {
       if (!(error instanceof WaitsForPerson)) throw error;
-      waiting ??= error;
+      problems.set(line.line, error);
     }
   }
-  return { prepared, waiting };
+  return { prepared, problems };
 }
 
 /**

@@ -44,6 +44,25 @@ export class WaitsForPerson extends Psd2Error {
   }
 }
 
+/** What is wrong with some lines of a share, each for a reason of its own. As an error it is the first of them. */
+export class ProblemsOfLines extends Psd2Error {
+  readonly #problems: ReadonlyMap<number, Psd2Error>;
+
+  constructor(first: Psd2Error, problems: ReadonlyMap<number, Psd2Error>) {
+    super(first.code, first.message, first.context);
+    this.#problems = problems;
+  }
+
+  of({ line }: BatchLine): Psd2Error | null {
+    return this.#problems.get(line) ?? null;
+  }
+}
+
+/** @throws ProblemsOfLines if there are any, by the numbers of their lines */
+export function throwProblems(problems: ReadonlyMap<number, Psd2Error>): void {
+  for (const first of problems.values()) throw new ProblemsOfLines(first, problems);
+}
+
 /** Records that a transfer pays a line. @returns false if the line has another one by now, or none is wanted any more */
 export async function takesLine(
   { batches, batch }: LinePayment,

@@ -119,7 +119,7 @@ function reasonOf(
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
   if (transfer.state === 'unknown')
-    return transfer.bulk === null
+    return transfer.bulk === null || transfer.initiation !== null
       ? 'The bank has not said whether it was paid'
       : 'The bank has not said what became of this payment of a bulk payment';
   const isRefused = transfer.state === 'rejected' || transfer.state === 'expired';

@@ -20,7 +20,7 @@ import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } f
 import { linksOf } from './links.ts';
 import { canGoOn } from './pay-line.ts';
 import { payers } from './payers.ts';
-import type { LinePayment } from './prepare-line.ts';
+import { type LinePayment, ProblemsOfLines } from './prepare-line.ts';
 import { type KnownLine, readLine } from './rows.ts';
 import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from './shares.ts';
 
@@ -138,14 +138,10 @@ async function payLines(
       pay: (share) => payShare(payment, share, way),
       ended: async (share, problem) => {
         for (const line of share) {
-          if (problem) reasons.set(line.line, problem.message);
+          const its = problem instanceof ProblemsOfLines ? problem.of(line) : problem;
+          if (its) reasons.set(line.line, its.message);
           const { outcome } = await finish(line);
-          if (problem && outcome === 'unfinished')
-            context.terminal.warn(
-              cleanText(
-                `Payment ${line.line}: ${endSentence(problem.message)} ${adviceOf(problem, context.repeated) ?? ''}`.trimEnd(),
-              ),
-            );
+          if (its && outcome === 'unfinished') warnOf(context, line, its);
           if (outcome === 'unknown' || outcome === 'not paid' || outcome === 'refused') failures += 1;
         }
         return failures < stopAfter;
@@ -159,6 +155,12 @@ async function payLines(
     ends.push(printed.has(line.line) ? await read(line) : await finish(line));
   await printer.end(ends.map((end) => withReason(end, reasons)));
   return { ends, stop };
+}
+
+/** Says why a payment goes no further in this run. */
+function warnOf({ terminal, repeated }: Context, { line }: BatchLine, problem: Psd2Error): void {
+  const advice = adviceOf(problem, repeated) ?? '';
+  terminal.warn(cleanText(`Payment ${line}: ${endSentence(problem.message)} ${advice}`.trimEnd()));
 }
 
 /** The lines of all shares, in the order of the file. */

@@ -1,0 +1,721 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { paymentHolder } from '../../../src/domain/payment-holder.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { BankHere } from '../bank-here.ts';
+import { payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
+
+// Signing baskets: each line is a payment of its own at the bank, and the customer authorises all of them once.
+
+const temporary = temporaryFolder();
+const BASKET = { commits: 'by the customer', hasBaskets: true } as const;
+const AS_BASKET = [...RUN, '--as', 'basket'];
+const interrupted = () => new Psd2Error('interrupted', 'Interrupted');
+const failing = () => new Psd2Error('bank_failing', 'The bank is failing');
+const refused = () => new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
+const payees = (bank: BankHere, ...names: string[]) => withPayees(temporary, bank, names);
+
+it('a basket whose run was interrupted goes on, and no payment is initiated twice', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea', 'Cleo');
+  let verified = 0;
+  bank.meanwhile = async (call) => {
+    if (call.startsWith('verify') && ++verified === 2) throw interrupted();
+  };
+  expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
+    [
+      "1 verified tr-1 ",
+      "2 executing tr-2 ",
+      "3 waiting  ",
+      "0 of 3 paid, 1 unknown, 1 awaits its customer.",
+      "exit 130, interrupted: Interrupted",
+      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  expect(told(await payer.run(AS_BASKET))).toMatchInlineSnapshot(`
+    [
+      "1 executed tr-1 ",
+      "2 executed tr-2 ",
+      "3 executed tr-3 ",
+      "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
+      "3 of 3 paid (33.00 EUR).",
+      "done",
+    ]
+  `);
+  expect([bank.sent, bank.payments.map(({ asked }) => asked).slice(3)]).toMatchInlineSnapshot(`
+    [
+      [
+        "verify transfer",
+        "verify transfer",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-4",
+      ],
+      [
+        "["pay-1","pay-2","pay-3"]",
+      ],
+    ]
+  `);
+});
+
+it('if the bank fails while a basket is filled, no basket is begun, and the next run goes on', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  bank.meets('verify', failing());
+  expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 unknown tr-1 The bank may have the transfer, but gave no usable answer to it: The bank is failing",
+        "2 executed tr-2 ",
+        "1 of 2 paid (11.00 EUR), 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-2",
+      ],
+    ]
+  `);
+  expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "The answer to the initiation was lost. Nobody has the link to authorise that transfer, so psd2 initiates it again under the same reference.",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      [
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-2",
+        "verify transfer",
+        "sca pay-3",
+      ],
+    ]
+  `);
+});
+
+it('a line that waits for a person does not go into the basket of the others', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea', 'Cleo');
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'close', Bea: 'close' }) };
+  expect([told(await payer.run(AS_BASKET, { env })), bank.last.asked]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 waiting  The payee check of payment 1 says: close match, the account is held by Other",
+        "2 waiting  The payee check of payment 2 says: close match, the account is held by Other",
+        "3 executed tr-1 ",
+        "Payment 1: The payee check of payment 1 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+        "Payment 2: The payee check of payment 2 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+        "1 of 3 paid (12.00 EUR).",
+        "exit 8, payment_failed: 2 of 3 payments were not made",
+        "Go on with:",
+        "$ batch run batch-1",
+      ],
+      "["pay-1"]",
+    ]
+  `);
+  expect([
+    told(await payer.run([...AS_BASKET, '--accept-close'], { env })),
+    bank.last.asked,
+  ]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-2 ",
+        "2 executed tr-3 ",
+        "3 executed tr-1 ",
+        "3 of 3 paid (33.00 EUR).",
+        "done",
+      ],
+      "["pay-3","pay-4"]",
+    ]
+  `);
+});
+
+it('a basket that the bank refuses leaves its payments to another one, or to an authorisation alone', async () => {
+  const ends: unknown[] = [];
+  for (const way of ['basket', 'single']) {
+    const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+    bank.meanwhile = async (call) => {
+      if (call === 'verify signing basket') throw refused();
+    };
+    ends.push(told(await payer.run(AS_BASKET)));
+    bank.meanwhile = async () => {};
+    bank.calls.length = 0;
+    ends.push([way, told(await payer.run([...RUN, '--as', way])), bank.sent]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "1 verified tr-1 Not this one",
+        "2 verified tr-2 Not this one",
+        "0 of 2 paid, 2 await their customer.",
+        "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
+        "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
+        "$ batch run batch-1 --as single",
+      ],
+      [
+        "basket",
+        [
+          "1 executed tr-1 ",
+          "2 executed tr-2 ",
+          "2 of 2 paid (21.00 EUR).",
+          "done",
+        ],
+        [
+          "verify signing basket",
+          "sca pay-3",
+        ],
+      ],
+      [
+        "1 verified tr-1 Not this one",
+        "2 verified tr-2 Not this one",
+        "0 of 2 paid, 2 await their customer.",
+        "exit 6, not_authorised: The customer could not be asked for 2 of 2 payments",
+        "The bank has the payments, but not the signing basket. Have each payment authorised alone with:",
+        "$ batch run batch-1 --as single",
+      ],
+      [
+        "single",
+        [
+          "1 executed tr-1 ",
+          "2 executed tr-2 ",
+          "2 of 2 paid (21.00 EUR).",
+          "done",
+        ],
+        [
+          "sca pay-1",
+          "sca pay-2",
+        ],
+      ],
+    ]
+  `);
+});
+
+it('a payment that its customer authorises alone does not go into a basket', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea', 'Cleo');
+  bank.customersAgree = false;
+  const links = join(temporary, 'alone.ndjson');
+  await payer.run([...RUN, '--as', 'single', '--only', '2', '--links', links]);
+  bank.customersAgree = true;
+  bank.calls.length = 0;
+  expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-2 ",
+        "2 executed tr-1 ",
+        "3 executed tr-3 ",
+        "3 of 3 paid (33.00 EUR).",
+        "done",
+      ],
+      [
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-4",
+        "sca pay-1",
+      ],
+    ]
+  `);
+});
+
+it('one line alone goes into a basket too, and is not begun a second time', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  const one = [...AS_BASKET, '--only', '1'];
+  expect([told(await payer.run(one)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "1 of 1 paid (10.00 EUR).",
+        "done",
+      ],
+      [
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-2",
+      ],
+    ]
+  `);
+  expect([told(await payer.run(one)), bank.payments.length]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "1 of 1 paid (10.00 EUR).",
+        "done",
+      ],
+      2,
+    ]
+  `);
+});
+
+it('what becomes of a basket becomes of its payments, and the bank says it of each', async () => {
+  const ends: unknown[] = [];
+  const cases: [string, (bank: BankHere) => void][] = [
+    ['the customer refuses', (bank) => Object.assign(bank.next, { decision: 'NOT_AUTHORIZED' })],
+    ['the customer is late', (bank) => Object.assign(bank.next, { decision: 'EXPIRED' })],
+    ['the customer does not decide', (bank) => Object.assign(bank, { customersAgree: false })],
+    ['the answer to the basket is lost', (bank) => bank.meets('verify', 'lost')],
+  ];
+  for (const [what, prepare] of cases) {
+    const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+    bank.meanwhile = async (call) => {
+      if (call === 'verify signing basket') prepare(bank);
+    };
+    ends.push([
+      what,
+      ...told(await payer.run(AS_BASKET, { globals: { scaTimeout: '1' } })),
+      ...bank.calls.slice(1),
+    ]);
+    bank.meanwhile = async () => {};
+    bank.calls.length = 0;
+    ends.push([
+      'again',
+      ...told(await payer.run(AS_BASKET, { globals: { scaTimeout: '1' } })),
+      ...bank.calls,
+    ]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "the customer refuses",
+        "1 rejected tr-1 PENDING",
+        "2 rejected tr-2 PENDING",
+        "0 of 2 paid, 2 not paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-3",
+        "status pay-3",
+        "status pay-1",
+        "status pay-2",
+      ],
+      [
+        "again",
+        "1 rejected tr-1 PENDING",
+        "2 rejected tr-2 PENDING",
+        "0 of 2 paid, 2 not paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "the customer is late",
+        "1 rejected tr-1 PENDING",
+        "2 rejected tr-2 PENDING",
+        "0 of 2 paid, 2 not paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-3",
+        "status pay-3",
+        "status pay-1",
+        "status pay-2",
+      ],
+      [
+        "again",
+        "1 rejected tr-1 PENDING",
+        "2 rejected tr-2 PENDING",
+        "0 of 2 paid, 2 not paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "the customer does not decide",
+        "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
+        "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
+        "0 of 2 paid, 2 await their customer.",
+        "exit 6, not_authorised: 2 of 2 payments await their customer",
+        "psd2 asks the bank for their decisions with:",
+        "$ batch run batch-1",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-3",
+        "status pay-3",
+        "status pay-3",
+        "status pay-1",
+        "status pay-2",
+      ],
+      [
+        "again",
+        "1 authorizing tr-1 The customer did not authorise the signing basket within 1 s",
+        "2 authorizing tr-2 The customer did not authorise the signing basket within 1 s",
+        "0 of 2 paid, 2 await their customer.",
+        "exit 6, not_authorised: 2 of 2 payments await their customer",
+        "psd2 asks the bank for their decisions with:",
+        "$ batch run batch-1",
+        "status pay-3",
+        "sca pay-3",
+        "status pay-3",
+        "status pay-3",
+        "status pay-1",
+        "status pay-2",
+      ],
+      [
+        "the answer to the basket is lost",
+        "1 unknown tr-1 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
+        "2 unknown tr-2 The bank may have the signing basket, but gave no usable answer to it: The connection was lost",
+        "0 of 2 paid, 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "status pay-1",
+        "status pay-2",
+      ],
+      [
+        "again",
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "The answer to the initiation was lost. Nobody has the link to authorise that signing basket, so psd2 initiates it again under the same reference.",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+        "verify signing basket",
+        "sca pay-4",
+        "status pay-4",
+        "status pay-1",
+        "status pay-2",
+      ],
+    ]
+  `);
+});
+
+it('once the customer has authorised a basket, psd2 asks for each payment until the bank has decided all', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea', 'Cleo');
+  const becomes = ['executed', 'failed', null] as const;
+  bank.meanwhile = async (call) => {
+    bank.next = {
+      becomes: call === 'verify transfer' ? (becomes[bank.payments.length] ?? null) : 'executed',
+    };
+  };
+  const waits = { globals: { scaTimeout: '9' } };
+  expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 failed tr-2 ",
+        "3 unknown tr-3 The bank has not said whether it was paid",
+        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "accounts 1048262",
+        "verify transfer",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-4",
+        "status pay-4",
+        "status pay-1",
+        "status pay-2",
+        "status pay-3",
+        "status pay-3",
+        "status pay-3",
+        "status pay-3",
+        "status pay-3",
+      ],
+    ]
+  `);
+  bank.calls.length = 0;
+  // What the bank does not say decides nothing.
+  bank.meets('status', failing());
+  expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 failed tr-2 ",
+        "3 unknown tr-3 The bank has not said whether it was paid",
+        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "status pay-4",
+        "status pay-3",
+        "status pay-3",
+        "status pay-3",
+        "status pay-3",
+        "status pay-3",
+      ],
+    ]
+  `);
+  bank.calls.length = 0;
+  bank.meets('status', interrupted());
+  expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 failed tr-2 ",
+        "3 unknown tr-3 The bank has not said whether it was paid",
+        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+        "exit 130, interrupted: Interrupted",
+        "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "status pay-4",
+      ],
+    ]
+  `);
+  bank.calls.length = 0;
+  bank.payment('pay-3').became = 'executed';
+  expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 failed tr-2 ",
+        "3 executed tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 not paid.",
+        "exit 8, payment_failed: 1 of 3 payments was not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "status pay-4",
+        "status pay-3",
+      ],
+    ]
+  `);
+  await payer.run(['operation', 'list']);
+  expect(payer.journal('op-1').map(({ type }) => type)).toMatchInlineSnapshot(`
+    [
+      "created",
+      "accepted",
+      "verify-sent",
+      "verified",
+      "approach-sent",
+      "sca-started",
+      "executed",
+    ]
+  `);
+});
+
+it('instant payments of a basket end once the bank says that the payee has the money, or has not', async () => {
+  const { bank, payer } = await withPayees(
+    temporary,
+    new BankHere(BASKET),
+    ['Ada', 'Bea', 'Cleo'],
+    ['--instant', '--payee-verified'],
+  );
+  const settlements = ['OK', 'KO', 'PENDING'] as const;
+  bank.meanwhile = async (call) => {
+    bank.next = {
+      settlement: call === 'verify transfer' ? (settlements[bank.payments.length] ?? 'OK') : 'OK',
+    };
+  };
+  const waits = { globals: { scaTimeout: '4' } };
+  expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 settled tr-1 ",
+        "2 failed tr-2 Account closed",
+        "3 executed tr-3 ",
+        "1 of 3 paid (10.00 EUR), 1 not paid, 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "accounts 1048262",
+        "verify transfer",
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-4",
+        "status pay-4",
+        "status pay-1",
+        "status pay-2",
+        "status pay-3",
+        "settlement pay-1",
+        "settlement pay-2",
+        "settlement pay-3",
+        "settlement pay-3",
+        "settlement pay-3",
+      ],
+    ]
+  `);
+  bank.calls.length = 0;
+  bank.payment('pay-3').settlement = 'OK';
+  expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 settled tr-1 ",
+        "2 failed tr-2 Account closed",
+        "3 settled tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 not paid.",
+        "exit 8, payment_failed: 1 of 3 payments was not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "status pay-4",
+        "settlement pay-3",
+      ],
+    ]
+  `);
+});
+
+it('with --links, a basket has one link for its customer, and a later run asks what became of each payment', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  bank.customersAgree = false;
+  const links = join(temporary, 'basket.ndjson');
+  writeFileSync(links, '');
+  const run = () => payer.run([...AS_BASKET, '--links', links]);
+  expect(told(await run())).toMatchInlineSnapshot(`
+    [
+      "1 authorizing tr-1 ",
+      "2 authorizing tr-2 ",
+      "0 of 2 paid, 2 await their customer.",
+      "exit 6, not_authorised: 2 of 2 payments await their customer",
+      "psd2 asks the bank for their decisions with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  await payer.run(['operation', 'list']);
+  const { read, batch } = await storeOf(payer);
+  const { bulks } = await read();
+  const [joint = ''] = bulks.keys();
+  expect(JSON.parse(readFileSync(links, 'utf8'))).toEqual({
+    ...{ batch, lines: [1, 2], flow: joint, customer: '1048262', amount: '21.00', currency: 'EUR' },
+    url: 'https://customers.bank.example/pay-3',
+  });
+  bank.calls.length = 0;
+  expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 authorizing tr-1 ",
+        "2 authorizing tr-2 ",
+        "0 of 2 paid, 2 await their customer.",
+        "exit 6, not_authorised: 2 of 2 payments await their customer",
+        "psd2 asks the bank for their decisions with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "status pay-3",
+      ],
+    ]
+  `);
+
+  // The tokens of the basket stay as long as one of its payments is open.
+  const { flows } = await storeOf(payer);
+  const holder = paymentHolder((await flows.find('operation', joint)).transactionId);
+  const { context } = payer.open();
+  await storeLogin(context, holder);
+  const { tokens } = await context.store();
+  Object.assign(bank.payment('pay-3'), { decision: 'AUTHORIZED', became: 'executed' });
+  bank.payment('pay-1').became = 'executed';
+  bank.calls.length = 0;
+  expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 unknown tr-2 The bank has not said whether it was paid",
+        "1 of 2 paid (10.00 EUR), 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "status pay-3",
+        "status pay-3",
+        "status pay-1",
+        "status pay-2",
+      ],
+    ]
+  `);
+  expect(await tokens.login(holder)).not.toBeUndefined();
+  bank.payment('pay-2').became = 'executed';
+  bank.calls.length = 0;
+  expect([told(await run()), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      [
+        "status pay-3",
+        "status pay-2",
+      ],
+    ]
+  `);
+  expect(await tokens.login(holder)).toBeUndefined();
+  expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
+});
+
+it('a basket that somebody has changed in the store, or that the bank has no more, is not sent', async () => {
+  const ends: unknown[] = [];
+  for (const what of ['changed', 'no baskets'] as const) {
+    const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+    bank.meanwhile = async (call) => {
+      if (call === 'verify signing basket') throw interrupted();
+    };
+    await payer.run(AS_BASKET);
+    await payer.run(['operation', 'list']);
+    bank.meanwhile = async () => {};
+    const { read } = await storeOf(payer);
+    const [joint = ''] = (await read()).bulks.keys();
+    const path = join(payer.folder.flows('env'), `${joint}.ndjson`);
+    const journal = readFileSync(path, 'utf8');
+    if (what === 'changed') writeFileSync(path, journal.replace('[\\"pay-1\\"', '[\\"pay-7\\"'));
+    const at = new BankHere({ commits: 'by the customer' });
+    at.payments.push(...bank.payments);
+    const ran = await payer.run(what === 'changed' ? AS_BASKET : RUN, what === 'changed' ? {} : { at });
+    ends.push([what, ...told(ran), at.sent, bank.sent]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "changed",
+        "1 verified tr-1 What is stored is not what was asked for",
+        "2 verified tr-2 What is stored is not what was asked for",
+        "0 of 2 paid, 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+        [],
+        [
+          "verify transfer",
+          "verify transfer",
+          "verify signing basket",
+        ],
+      ],
+      [
+        "no baskets",
+        "1 verified tr-1 The bank has no signing baskets any more",
+        "2 verified tr-2 The bank has no signing baskets any more",
+        "0 of 2 paid, 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+        [],
+        [
+          "verify transfer",
+          "verify transfer",
+          "verify signing basket",
+        ],
+      ],
+    ]
+  `);
+});

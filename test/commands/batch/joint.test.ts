@@ -1,0 +1,647 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
+import { ANNA } from '../payer-here.ts';
+import { beginBulk, beginLine, IBAN, payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
+
+// Lines that their customer authorises once: what a second run does with what the first one has begun.
+
+const temporary = temporaryFolder();
+const BULK = { commits: 'by the customer', bulk: { maxEntries: null } } as const;
+const interrupted = () => new Psd2Error('interrupted', 'Interrupted');
+
+type Here = Awaited<ReturnType<typeof withPayees>>;
+
+/** The types of the events in the journal of a flow. */
+const eventsOf = ({ payer }: Here, flow: string) =>
+  payer
+    .journal(flow)
+    .map(({ type }) => type)
+    .join(' ');
+
+/** A bulk payment of two lines whose run was interrupted before the bank had it. */
+async function interruptedBulk() {
+  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  here.bank.meets('verify', interrupted());
+  const first = await here.payer.run(RUN);
+  await here.payer.run(['operation', 'list']);
+  return { ...here, first };
+}
+
+it('a bulk payment of which nobody has the link goes out once more, under the same references', async () => {
+  const here = await interruptedBulk();
+  const { bank, payer, first } = here;
+  expect(told(first)).toMatchInlineSnapshot(`
+    [
+      "1 created tr-1 ",
+      "2 created tr-2 ",
+      "0 of 2 paid, 2 unknown.",
+      "exit 130, interrupted: Interrupted",
+      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  const again = await payer.run(RUN);
+  expect([told(again), bank.payments.length, bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "The answer to the initiation was lost. Nobody has the link to authorise that bulk payment, so psd2 initiates it again under the same reference.",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      1,
+      [
+        "verify bulk payment",
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+    ]
+  `);
+  expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(`
+    [
+      "created accepted verify-sent initiate-again verify-sent verified approach-sent sca-started executed",
+      "created bulk-joined executed",
+    ]
+  `);
+  const { data } = await payer.run(['operation', 'show', 'op-1']);
+  expect(data).toMatchObject({ operation: 'bulk-payments', customerId: ANNA, product: OWN_ACCOUNT });
+});
+
+/** A batch of two lines whose transfers an earlier run began. The bulk payment is in the store, and was not sent. */
+async function preparedBulk(joined: number[] = [], ...more: Parameters<typeof beginBulk>[1][]) {
+  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const store = await storeOf(here.payer);
+  const transfers = [await beginLine(store, 1), await beginLine(store, 2)];
+  const joint = await beginBulk(store, ...more);
+  for (const index of joined)
+    await store.flows.resume('transfer', transfers[index] ?? '', (open) =>
+      open.record({ type: 'bulk-joined', bulk: joint }),
+    );
+  const path = join(here.payer.folder.flows('env'), `${joint}.ndjson`);
+  const edit = (before: string, after: string) => {
+    const journal = readFileSync(path, 'utf8');
+    expect(journal).toContain(before);
+    writeFileSync(path, journal.replace(before, after));
+  };
+  return { ...here, ...store, joint, transfers, edit };
+}
+
+it.each([[[]], [[0]], [[0, 1]]])(
+  'a run goes on with the bulk payment that an earlier run has written down (lines that have joined: %j)',
+  async (joined) => {
+    const here = await preparedBulk(joined);
+    const { bank, payer, flows, joint } = here;
+    expect(told(await payer.run(RUN))).toEqual([
+      '1 executed tr-1 ',
+      '2 executed tr-2 ',
+      '2 of 2 paid (21.00 EUR).',
+      'done',
+    ]);
+    expect(bank.sent).toEqual(['verify bulk payment', 'sca pay-1']);
+    const { initiation, state } = await flows.find('operation', joint);
+    expect([bank.last.asked, state]).toEqual([initiation?.body, 'executed']);
+    expect(['tr-1', 'tr-2'].map((flow) => eventsOf(here, flow))).toEqual([
+      'created bulk-joined executed',
+      'created bulk-joined executed',
+    ]);
+  },
+);
+
+const BROKEN = 'The transfer of payment 2 is not what the batch orders';
+
+it('what somebody has changed in the store of a bulk payment is not sent', async () => {
+  const ends: unknown[] = [];
+  const cases: [string, (here: Awaited<ReturnType<typeof preparedBulk>>) => Promise<void> | void][] = [
+    ['an order in the body', ({ edit }) => edit('\\"amount\\":\\"10.00\\"', '\\"amount\\":\\"90.00\\"')],
+    ['its purpose', ({ edit }) => edit('\\"lines\\":', '\\"rows\\":')],
+    [
+      'a line is in another bulk payment',
+      ({ flows, transfers }) =>
+        flows.resume('transfer', transfers[1] ?? '', (open) =>
+          open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
+        ),
+    ],
+    [
+      'a line was cancelled alone',
+      ({ flows, transfers }) =>
+        flows.resume('transfer', transfers[1] ?? '', (open) => open.record({ type: 'cancelled' })),
+    ],
+  ];
+  for (const [what, change] of cases) {
+    const here = await preparedBulk();
+    await change(here);
+    ends.push([what, ...told(await here.payer.run(RUN)), here.bank.payments.length]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "an order in the body",
+        "1 created tr-1 What is stored is not what was asked for",
+        "2 created tr-2 What is stored is not what was asked for",
+        "Payment 1: What is stored is not what was asked for.",
+        "Payment 2: What is stored is not what was asked for.",
+        "0 of 2 paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Go on with:",
+        "$ batch run batch-1",
+        0,
+      ],
+      [
+        "its purpose",
+        "1 created tr-1 The journal of the bulk-payments op-1 is damaged",
+        "2 created tr-2 The journal of the bulk-payments op-1 is damaged",
+        "Payment 1: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
+        "Payment 2: The journal of the bulk-payments op-1 is damaged. Restore it from a backup.",
+        "0 of 2 paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Go on with:",
+        "$ batch run batch-1",
+        0,
+      ],
+      [
+        "a line is in another bulk payment",
+        "1 executed tr-1 ",
+        "2 created tr-2 ",
+        "1 of 2 paid (10.00 EUR), 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+        1,
+      ],
+      [
+        "a line was cancelled alone",
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+        1,
+      ],
+    ]
+  `);
+});
+
+it('a line whose transfer orders something else is not sent with the others, and the others are not', async () => {
+  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer } = here;
+  const store = await storeOf(payer);
+  await beginLine(store, 1);
+  await beginLine(store, 2, { order: { name: 'Mallory' } });
+  await beginBulk(store);
+  expect(told(await payer.run(RUN))).toEqual([
+    `1 created tr-1 ${BROKEN}`,
+    `2 created tr-2 ${BROKEN}`,
+    `Payment 1: ${BROKEN}. Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.`,
+    `Payment 2: ${BROKEN}. Somebody or something has changed the store. psd2 sends nothing. Restore it from a backup.`,
+    '0 of 2 paid.',
+    'exit 8, payment_failed: 2 of 2 payments were not made',
+    'Go on with:',
+    '$ batch run batch-1',
+  ]);
+  expect(bank.payments).toEqual([]);
+});
+
+it('one line of a bulk payment alone is paid with all that are in it', async () => {
+  const { bank, payer } = await preparedBulk();
+  expect(told(await payer.run([...RUN, '--only', '2']))).toMatchInlineSnapshot(`
+    [
+      "2 executed tr-1 ",
+      "1 of 1 paid (11.00 EUR).",
+      "done",
+    ]
+  `);
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+    [
+      "1 executed tr-2 ",
+      "2 executed tr-1 ",
+      "2 of 2 paid (21.00 EUR).",
+      "done",
+    ]
+  `);
+  expect(bank.payments).toHaveLength(1);
+});
+
+it('transfers that an earlier run began for a bulk payment, and no more, are ended and begin anew', async () => {
+  const ends: unknown[] = [];
+  for (const isNoted of [true, false]) {
+    const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+    const { bank, payer } = here;
+    const store = await storeOf(payer);
+    const before = await beginLine(store, 2, { isNoted });
+    const ran = await payer.run(RUN);
+    ends.push([told(ran), bank.sent, (await store.flows.find('transfer', before)).state]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        [
+          "1 executed tr-1 ",
+          "2 executed tr-2 ",
+          "2 of 2 paid (21.00 EUR).",
+          "done",
+        ],
+        [
+          "verify bulk payment",
+          "sca pay-1",
+        ],
+        "cancelled",
+      ],
+      [
+        [
+          "1 executed tr-1 ",
+          "2 executed tr-2 ",
+          "2 of 2 paid (21.00 EUR).",
+          "done",
+        ],
+        [
+          "verify bulk payment",
+          "sca pay-1",
+        ],
+        "cancelled",
+      ],
+    ]
+  `);
+});
+
+it('a payment that an earlier run began alone for a line goes on alone, beside the bulk payment', async () => {
+  const ends: unknown[] = [];
+  for (const isNoted of [true, false]) {
+    const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+    const { bank, payer } = here;
+    const store = await storeOf(payer);
+    const initiation = initiationOf('payments', 'R-2', {
+      address: 'https://tpp.example/callback',
+      state: 's',
+    });
+    await beginLine(store, 2, { isNoted, initiation });
+    const ran = await payer.run(RUN);
+    ends.push([told(ran), bank.sent, bank.payments.map(({ asked }) => asked).at(-1) === '"R-2"']);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        [
+          "1 executed tr-1 ",
+          "2 executed tr-2 ",
+          "3 executed tr-3 ",
+          "3 of 3 paid (33.00 EUR).",
+          "done",
+        ],
+        [
+          "verify bulk payment",
+          "sca pay-1",
+          "verify transfer",
+          "sca pay-2",
+        ],
+        true,
+      ],
+      [
+        [
+          "1 executed tr-1 ",
+          "2 executed tr-2 ",
+          "3 executed tr-3 ",
+          "3 of 3 paid (33.00 EUR).",
+          "done",
+        ],
+        [
+          "verify bulk payment",
+          "sca pay-1",
+          "verify transfer",
+          "sca pay-2",
+        ],
+        true,
+      ],
+    ]
+  `);
+});
+
+it('a line that another run has put into its bulk payment is not put into a second one', async () => {
+  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  const { bank, payer } = here;
+  const store = await storeOf(payer);
+  await beginLine(store, 2, {
+    isNoted: false,
+    events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
+  });
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 created tr-2 ",
+        "3 executed tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+    ]
+  `);
+  const orders: { reference: string }[] = JSON.parse(String(bank.last.asked));
+  expect(orders.map(({ reference }) => reference)).toEqual(['R-1', 'R-3']);
+});
+
+it('of the lines of a bulk payment, what psd2 refuses or a person must decide stops no other one', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), [
+    'Ada',
+    'Bea',
+    'Cleo',
+    'Dora',
+    'Eve',
+    'Fay',
+  ]);
+  await payer.run([
+    ...['transfer', 'create', '--from', OWN_ACCOUNT, '--to', IBAN, '--name', 'X', '--amount', '1'],
+    ...['--reference', 'R-5'],
+  ]);
+  const env = {
+    PSD2_PAYEE_CHECK: payeeCheck(temporary, {
+      Bea: 'none',
+      Cleo: 'close',
+      Dora: 'unavailable',
+      Fay: 'close',
+    }),
+  };
+  expect(told(await payer.run(RUN, { env }))).toMatchInlineSnapshot(`
+    [
+      "1 executed tr-2 ",
+      "2 failed  The payee check says: no match, the account is held by Other",
+      "3 waiting  The payee check of payment 3 says: close match, the account is held by Other",
+      "4 executed tr-3 ",
+      "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
+      "6 waiting  The payee check of payment 6 says: close match, the account is held by Other",
+      "Payment 3: The payee check of payment 3 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+      "Payment 6: The payee check of payment 6 says: close match, the account is held by Other. If the payee is right after all, add --accept-close.",
+      "2 of 6 paid (23.00 EUR), 2 not paid.",
+      "exit 8, payment_failed: 4 of 6 payments were not made",
+      "Go on with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  const orders: { reference: string }[] = JSON.parse(String(bank.payment('pay-2').asked));
+  expect(orders.map(({ reference }) => reference)).toEqual(['R-1', 'R-4']);
+  expect(
+    payer.journal('tr-2').map(({ type, result }) => [type, result].join(' ').trim()),
+  ).toMatchInlineSnapshot(`
+    [
+      "created",
+      "payee-checked match",
+      "bulk-joined",
+      "executed",
+    ]
+  `);
+  expect(told(await payer.run([...RUN, '--accept-close'], { env }))).toMatchInlineSnapshot(`
+    [
+      "1 executed tr-2 ",
+      "2 failed  The payee check says: no match, the account is held by Other",
+      "3 executed tr-4 ",
+      "4 executed tr-3 ",
+      "5 failed  The reference "R-5" was used by transfer tr-1, which is executed. These are different: the amount, the payee's name. psd2 pays a reference once. To pay this too, add it with another reference",
+      "6 executed tr-5 ",
+      "4 of 6 paid (50.00 EUR), 2 not paid.",
+      "exit 8, payment_failed: 2 of 6 payments were not made",
+      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+      "$ batch report batch-1",
+    ]
+  `);
+});
+
+it('with --links, a bulk payment has one link for its customer, and nobody gets a second one', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  bank.customersAgree = false;
+  const links = join(temporary, 'bulk.ndjson');
+  writeFileSync(links, '');
+  const run = () => payer.run([...RUN, '--links', links]);
+  const awaited = [
+    '1 authorizing tr-1 ',
+    '2 authorizing tr-2 ',
+    '0 of 2 paid, 2 await their customer.',
+    'exit 6, not_authorised: 2 of 2 payments await their customer',
+    'psd2 asks the bank for their decisions with:',
+    '$ batch run batch-1',
+  ];
+  expect(told(await run())).toEqual(awaited);
+  const { read, batch } = await storeOf(payer);
+  const [flow = ''] = (await read()).bulks.keys();
+  expect(JSON.parse(readFileSync(links, 'utf8'))).toEqual({
+    ...{ batch, lines: [1, 2], flow, customer: ANNA, amount: '21.00', currency: 'EUR' },
+    url: 'https://customers.bank.example/pay-1',
+  });
+  expect([told(await run()), bank.calls.slice(1)]).toEqual([
+    awaited,
+    ['verify bulk payment', 'sca pay-1', 'status pay-1'],
+  ]);
+  // Without --links, the customer is at this machine.
+  expect([told(await payer.run(RUN, { globals: { scaTimeout: '1' } })), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 authorizing tr-1 The customer did not authorise the bulk payment within 1 s",
+        "2 authorizing tr-2 The customer did not authorise the bulk payment within 1 s",
+        "0 of 2 paid, 2 await their customer.",
+        "exit 6, not_authorised: 2 of 2 payments await their customer",
+        "psd2 asks the bank for their decisions with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+        "sca pay-1",
+      ],
+    ]
+  `);
+  Object.assign(bank.payment('pay-1'), { decision: 'AUTHORIZED', became: 'executed' });
+  expect(told(await run())).toEqual([
+    '1 executed tr-1 ',
+    '2 executed tr-2 ',
+    '2 of 2 paid (21.00 EUR).',
+    'done',
+  ]);
+  expect(readFileSync(links, 'utf8').trim().split('\n')).toHaveLength(1);
+});
+
+it('if the bank has no bulk payments any more, nothing of one that has begun is sent otherwise', async () => {
+  const { bank, payer } = await preparedBulk();
+  const at = new BankHere({ commits: 'by the customer' });
+  expect(told(await payer.run(RUN, { at }))).toMatchInlineSnapshot(`
+    [
+      "1 created tr-1 The bank file has no bulk payments any more",
+      "2 created tr-2 The bank file has no bulk payments any more",
+      "Payment 1: The bank file has no bulk payments any more.",
+      "Payment 2: The bank file has no bulk payments any more.",
+      "0 of 2 paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made",
+      "Go on with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  expect([bank.sent, at.sent]).toEqual([[], []]);
+});
+
+it('a bulk payment is that of the customer who began it', async () => {
+  const { bank, payer } = await preparedBulk([], { customerId: '2073915' });
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 created tr-1 The customer 2073915 is not logged in with the profile "env"",
+        "2 created tr-2 The customer 2073915 is not logged in with the profile "env"",
+        "Payment 1: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
+        "Payment 2: The customer 2073915 is not logged in with the profile "env". Logged in: 1048262. Or run: psd2 --profile env auth login",
+        "0 of 2 paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Go on with:",
+        "$ batch run batch-1",
+      ],
+      [],
+    ]
+  `);
+});
+
+it('a bulk payment that could not be sent stays written down, and the next run sends it', async () => {
+  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer } = here;
+  bank.meets('prepare', new Psd2Error('config', 'Not possible'));
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+    [
+      "1 created tr-1 Not possible",
+      "2 created tr-2 Not possible",
+      "0 of 2 paid, 2 unknown.",
+      "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+      "Do not make them again. psd2 asks the bank with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  await payer.run(['operation', 'list']);
+  expect([eventsOf(here, 'op-1'), eventsOf(here, 'tr-1')]).toMatchInlineSnapshot(`
+    [
+      "created",
+      "created bulk-joined",
+    ]
+  `);
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+    ]
+  `);
+});
+
+it('lines that somebody cancels or rejects before the bulk payment is written down are not sent', async () => {
+  const ada = { by: 'bob', user: 'bob', machine: 'm' };
+  const ends: unknown[] = [];
+  for (const what of ['lines-cancelled', 'rejected'] as const) {
+    const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+    const { change, read } = await storeOf(payer);
+    const { sha256 } = await read();
+    bank.meanwhile = async (call) => {
+      if (call !== 'write 2 orders') return;
+      if (what === 'rejected') await change({ type: 'rejected', note: 'No', sha256, ...ada });
+      else await change({ type: 'lines-cancelled', lines: [2], ...ada });
+    };
+    const ran = await payer.run(RUN);
+    const { data } = await payer.run(['operation', 'list']);
+    ends.push([what, told(ran), data[0]?.state, (await read()).bulks.size, bank.sent]);
+    bank.meanwhile = async () => {};
+    ends.push(told(await payer.run(RUN)), bank.sent);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "lines-cancelled",
+        [
+          "1 waiting  ",
+          "2 cancelled  ",
+          "0 of 2 paid, 1 not paid.",
+          "exit 8, payment_failed: 2 of 2 payments were not made",
+          "Go on with:",
+          "$ batch run batch-1",
+        ],
+        "cancelled",
+        0,
+        [],
+      ],
+      [
+        "1 executed tr-1 ",
+        "2 cancelled  ",
+        "1 of 2 paid (10.00 EUR), 1 not paid.",
+        "exit 8, payment_failed: 1 of 2 payments was not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+      [
+        "rejected",
+        [
+          "1 waiting  ",
+          "2 waiting  ",
+          "0 of 2 paid.",
+          "exit 8, payment_failed: 2 of 2 payments were not made",
+          "Go on with:",
+          "$ batch run batch-1",
+        ],
+        "cancelled",
+        0,
+        [],
+      ],
+      [
+        "exit 2, usage: bob has rejected the batch: No",
+        "psd2 pays nothing of it. See it with:",
+        "$ batch show batch-1",
+      ],
+      [],
+    ]
+  `);
+});
+
+it('a run that stopped before it wrote a bulk payment down begins its lines anew', async () => {
+  const here = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { bank, payer } = here;
+  bank.meanwhile = async (call) => {
+    if (call === 'write 2 orders') throw interrupted();
+  };
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+    [
+      "1 created tr-1 ",
+      "2 created tr-2 ",
+      "0 of 2 paid.",
+      "exit 130, interrupted: Interrupted",
+      "Do not pay these payments in another way. psd2 goes on, and pays nothing twice, with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  bank.meanwhile = async () => {};
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+    [
+      "1 executed tr-3 ",
+      "2 executed tr-4 ",
+      "2 of 2 paid (21.00 EUR).",
+      "done",
+    ]
+  `);
+  expect([bank.sent, bank.payments.length]).toMatchInlineSnapshot(`
+    [
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+      1,
+    ]
+  `);
+});

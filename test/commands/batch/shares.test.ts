@@ -1,0 +1,136 @@
+import { expect, it } from 'vitest';
+import { readLines } from '../../../src/commands/batch/rows.ts';
+import { sharesIn, type Way, wayOf } from '../../../src/commands/batch/shares.ts';
+import type { BatchLine } from '../../../src/domain/batch/line.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, initiationOf } from '../bank-here.ts';
+import { beginLine, RUN, storeOf, told, withPayees } from './with-batch.ts';
+
+const temporary = temporaryFolder();
+const bulk = { maxEntries: 2, takes: ({ instant }: { instant: boolean }) => !instant };
+const plain = { has: new Set<'signing baskets'>() };
+const rich = { bulk, has: new Set(['signing baskets'] as const) };
+const usage = (message: string) =>
+  expect.objectContaining({
+    ...{ code: 'usage', message },
+    context: { hint: 'psd2 has sent nothing. Leave out --as.' },
+  });
+
+it.each([
+  [plain, undefined, { isBasket: false, isBulkOnly: false, bulk: null }],
+  [plain, 'single', { isBasket: false, isBulkOnly: false, bulk: null }],
+  [rich, undefined, { isBasket: false, isBulkOnly: false, bulk }],
+  [rich, 'single', { isBasket: false, isBulkOnly: false, bulk: null }],
+  [rich, 'bulk', { isBasket: false, isBulkOnly: true, bulk }],
+  [rich, 'basket', { isBasket: true, isBulkOnly: false, bulk: null }],
+] as const)('at a bank with %o, --as %s pays as %o', (bank, as, way) => {
+  expect(wayOf(bank, as)).toEqual(way);
+});
+
+it('a bank without baskets or bulk payments pays nothing in this way', () => {
+  expect(() => wayOf(plain, 'basket')).toThrow(usage("This bank's interface has no signing baskets"));
+  expect(() => wayOf(plain, 'bulk')).toThrow(usage('This bank has no bulk payments'));
+});
+
+const line = (number: number, more: Partial<BatchLine> = {}): BatchLine => ({
+  ...{ line: number, place: `line ${number + 1}`, customer: null, from: parseProductId('0000012345') },
+  ...{ fromIban: null, name: 'Ada', iban: parseSepaIban('DE89370400440532013000') },
+  ...{ amount: parsePaymentAmount('1.00'), currency: 'EUR', description: '', reference: null },
+  ...{ executionDate: null, instant: false, urgent: false, payeeVerified: false, address: null },
+  ids: { paymentInformationId: null, instructionId: null, endToEndId: null },
+  ...more,
+});
+const numbers = (known: Parameters<typeof sharesIn>[0], lines: BatchLine[], way: Way) =>
+  sharesIn(known, lines, way).map((share) => share.map((each) => each.line));
+const lines = [line(1), line(2, { urgent: true }), line(3), line(4, { instant: true }), line(5)];
+
+it('a bulk payment has at most as many lines as the bank takes, and none that is urgent or instant', () => {
+  expect(numbers([], lines, wayOf(rich, undefined))).toEqual([[1, 3], [2], [4], [5]]);
+  expect(numbers([], lines, wayOf(rich, 'single'))).toEqual([[1], [2], [3], [4], [5]]);
+  const [one, urgent, three] = lines;
+  if (!one || !urgent || !three) throw new TypeError('There are five lines');
+  expect(numbers([], [one, three], wayOf(rich, 'bulk'))).toEqual([[1, 3]]);
+  expect(() => sharesIn([], lines, wayOf(rich, 'bulk'))).toThrow(
+    usage('This bank has no bulk payments for payment 2'),
+  );
+});
+
+it('a basket has lines of any number, but none that is urgent, and instant ones in one of their own', () => {
+  expect(numbers([], lines, wayOf(rich, 'basket'))).toEqual([[1, 3, 5], [2], [4]]);
+});
+
+it('with --as bulk, one line alone is a bulk payment too, and an instant one is refused before anything is sent', async () => {
+  const terms = { commits: 'by the customer', bulk: { maxEntries: null } } as const;
+  const { bank, payer } = await withPayees(temporary, new BankHere(terms), ['Ada', 'Bea']);
+  expect(told(await payer.run([...RUN, '--as', 'bulk', '--only', '1']))).toEqual([
+    '1 executed tr-1 ',
+    '1 of 1 paid (10.00 EUR).',
+    'done',
+  ]);
+  expect(bank.sent).toEqual(['verify bulk payment', 'sca pay-1']);
+  expect(told(await payer.run([...RUN, '--as', 'single']))).toEqual([
+    '1 executed tr-1 ',
+    '2 executed tr-2 ',
+    '2 of 2 paid (21.00 EUR).',
+    'done',
+  ]);
+  expect(bank.sent.slice(2)).toEqual(['verify transfer', 'sca pay-2']);
+});
+
+it('a payment that an earlier run has begun alone stays alone, and what had only a reference does not', async () => {
+  const bank = new BankHere({ commits: 'by the customer', bulk: { maxEntries: null }, hasBaskets: true });
+  const names = ['Ada', 'Bea', 'Cleo'];
+  const { payer } = await withPayees(temporary, bank, names);
+  const store = await storeOf(payer);
+  const initiation = initiationOf('payments', 'x', { address: 'https://tpp.example/callback', state: 's' });
+  const begun: [string, Parameters<typeof beginLine>[2], number[][][]][] = [
+    ['only its reference is taken', {}, [[[1, 2, 3]], [[1, 2, 3]]]],
+    [
+      'it ended before anything was sent',
+      { initiation, events: [{ type: 'cancelled' }] },
+      [[[1, 2, 3]], [[1, 2, 3]]],
+    ],
+    ['it has not been sent', { initiation }, [[[1, 3], [2]], [[1, 2, 3]]]],
+    [
+      'its customer is at the bank',
+      { initiation, events: [{ type: 'accepted' }, ...sent, { type: 'sca-started' }] },
+      [
+        [[1, 3], [2]],
+        [[1, 3], [2]],
+      ],
+    ],
+    [
+      'the bank executes it on demand',
+      { commits: 'on execute' },
+      [
+        [[1, 3], [2]],
+        [[1, 3], [2]],
+      ],
+    ],
+    [
+      'it is in a bulk payment',
+      { events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }] },
+      [[[1, 2, 3]], [[1, 2, 3]]],
+    ],
+  ];
+  for (const [what, how, [inBulk, inBasket]] of begun) {
+    await beginLine(store, 2, { ...how, order: { reference: `${what}`.slice(0, 30) } });
+    const batch = await store.read();
+    const all = await store.batches.lines(batch);
+    const known = await readLines(store.flows, batch, all);
+    const shares = [undefined, 'basket' as const].map((as) => numbers(known, all, wayOf(bank.interface, as)));
+    expect([what, ...shares]).toEqual([what, inBulk, inBasket]);
+  }
+});
+
+const sent: TransferEvent[] = [
+  { type: 'verify-sent', requestId: 'r', digest: null },
+  {
+    ...{ type: 'verified', resourceId: 'p', totalAmount: null, commissions: null, bankName: null },
+    nextStep: 'authorisation',
+  },
+];

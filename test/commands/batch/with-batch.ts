@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Batch, BatchEvent } from '../../../src/domain/batch/batch.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { Commits, Initiation } from '../../../src/domain/operation.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { type BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
+import { ANNA, endOf, payerAt, type Ran, TODAY } from '../payer-here.ts';
+
+/** The IBAN of all payees. */
+export const IBAN = 'DE89370400440532013000';
+export const RUN = ['batch', 'run', 'batch-1'];
+
+type Payer = Awaited<ReturnType<typeof payerAt>>;
+
+/** An operator who has added a batch from a file of payments. @param text the CSV. @param more options of `psd2 batch add` */
+export async function withFile(temporary: string, bank: BankHere, text: string, more: string[] = []) {
+  const payer = await payerAt(bank, temporary);
+  const path = join(temporary, 'payments.csv');
+  writeFileSync(path, text);
+  const added = await payer.run(['batch', 'add', path, ...more]);
+  expect(added.failure).toBeNull();
+  return { bank, payer };
+}
+
+/** An operator who has added a batch of payments of 10, 11, ... EUR to these payees. */
+export function withPayees(temporary: string, bank: BankHere, names: string[], more: string[] = []) {
+  const rows = names.map((name, index) => `${name},${IBAN},${index + 10},R-${index + 1}\n`);
+  const text = `name,iban,amount,reference\n${rows.join('')}`;
+  return withFile(temporary, bank, text, ['--from', OWN_ACCOUNT, ...more]);
+}
+
+/** A payee check that knows the results for these names. All others match. @returns the command */
+export function payeeCheck(temporary: string, results: Record<string, string>): string {
+  const path = join(temporary, 'payee-check.sh');
+  const answer = (result: string) => `echo '{"result":"${result}","name":"Other"}';;`;
+  const cases = Object.entries(results).map(([name, result]) => `*'"${name}"'*) ${answer(result)}`);
+  writeFileSync(path, `case "$(cat)" in\n${cases.join('\n')}\n*) ${answer('match')}\nesac\n`);
+  return `sh '${path}'`;
+}
+
+/** The store of an operator, with the batch that was added last. */
+export async function storeOf(payer: Payer) {
+  const { batches, flows } = await payer.open().context.store();
+  const read = async (): Promise<Batch> => {
+    for await (const batch of batches.list(() => {})) return batch;
+    throw new TypeError('There is no batch');
+  };
+  const { batch } = await read();
+  const change = async (event: BatchEvent) => void (await batches.change(batch, () => event));
+  return { batches, flows, batch, read, change };
+}
+
+/**
+ * Begins the transfer of a line, as a run does.
+ *
+ * @param events the events after the first. @param isNoted whether the batch says that it pays the line
+ */
+export async function beginLine(
+  { flows, batches, batch }: Awaited<ReturnType<typeof storeOf>>,
+  line: number,
+  {
+    events = [],
+    isNoted = true,
+    ...begun
+  }: {
+    events?: TransferEvent[];
+    isNoted?: boolean;
+    initiation?: Initiation;
+    order?: Partial<TransferOrder>;
+    commits?: Commits;
+  } = {},
+): Promise<string> {
+  const order = transferOrder({
+    ...{ instant: false, type: null, reference: `R-${line}`, batch: { batch, line }, customerId: ANNA },
+    ...{ to: parseSepaIban(IBAN), amount: parsePaymentAmount(`${line + 9}`), description: '' },
+    ...{ name: ['Ada', 'Bea', 'Cleo'][line - 1] ?? '', executionDate: parseDate('--date', TODAY) },
+    ...begun.order,
+  });
+  const { initiation, commits = 'by the customer' } = begun;
+  const transactionId = `aaaaaaaa-bbbb-4ccc-8ddd-00000000000${line}`;
+  const first = { transactionId, commits, order, furtherData: [], ...(initiation && { initiation }) };
+  const flow = await flows.begin('transfer', first, async (open) => {
+    for (const event of events) await open.record(event);
+    return open.current.flow;
+  });
+  if (isNoted) await batches.change(batch, () => ({ type: 'line-begun', line, flow }));
+  return flow;
+}
+
+/** Begins the bulk payment of lines of 10 and 11 EUR, as a run does. @returns its id */
+export async function beginBulk(
+  { flows, batches, batch, read }: Awaited<ReturnType<typeof storeOf>>,
+  { customerId = ANNA }: { customerId?: string } = {},
+): Promise<string> {
+  const orders: TransferOrder[] = [];
+  const of = await read();
+  for (const flow of of.flows.values()) orders.push((await flows.find('transfer', flow)).order);
+  const lines = [...of.flows.keys()];
+  const purpose = { batch, lines, amount: '21.00', currency: 'EUR', instant: false, futureDated: false };
+  const order = {
+    ...{ customerId, from: parseProductId(OWN_ACCOUNT), operation: 'bulk-payments' },
+    data: JSON.stringify(purpose),
+  };
+  const initiation = initiationOf('bulk-payments', orders, {
+    address: 'https://tpp.example/callback?state=s',
+    state: 's',
+  });
+  const begun = {
+    transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-000000000009',
+    commits: 'by the customer',
+    order,
+  } as const;
+  const flow = await flows.begin(
+    'operation',
+    { ...begun, furtherData: [], initiation },
+    async (open) => open.current.flow,
+  );
+  await batches.change(batch, () => ({ type: 'bulk-begun', flow, lines }));
+  return flow;
+}
+
+/** What became of each line, what psd2 said, and how the run ended. */
+export const told = (ran: Ran) => [
+  ...(Array.isArray(ran.data)
+    ? ran.data.map(({ line, state, flow, reason }) => [line, state, flow, reason].join(' '))
+    : []),
+  ...ran.said
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^Open this address|^ {2}https:|^$/.test(line)),
+  ...endOf(ran),
+];
