@@ -17,10 +17,10 @@ export function realWorld(signal: AbortSignal, unfinished: Unfinished = new Map(
     newId: () => randomUUID(),
     random: Math.random,
     signal,
-    sleep: (milliseconds) =>
-      delay(milliseconds, undefined, { signal }).catch(() => {
-        throw signal.reason;
-      }),
+    sleep: (milliseconds, early) =>
+      delay(milliseconds, undefined, { signal: early ? AbortSignal.any([signal, early]) : signal }).catch(
+        () => signal.throwIfAborted(),
+      ),
     async finish(atStake, work) {
       const running = work();
       unfinished.set(running, atStake);

@@ -35,8 +35,8 @@ export interface CustomerPorts {
 export interface WorldPorts {
   now: () => Date;
   newId: () => string;
-  /** Rejects with the signal's reason if the operator interrupts. */
-  sleep: (milliseconds: number) => Promise<void>;
+  /** Rejects with the signal's reason if the operator interrupts. Ends early if `early` aborts. */
+  sleep: (milliseconds: number, early?: AbortSignal) => Promise<void>;
   /** Aborts if the operator interrupts. */
   signal: AbortSignal;
   /**

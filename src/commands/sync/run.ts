@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { addDays, bankDay, type IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { DAYS_WITHOUT_SCA } from '../../flows/sync.ts';
@@ -148,9 +147,7 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
         }
         if (isFirst) saySoon(context, joined.dueIn);
         isFirst = false;
-        const signal = AbortSignal.any([world.signal, gentle]);
-        await delay(Math.min(joined.dueIn, LOOK_MS), undefined, { signal }).catch(() => {});
-        world.signal.throwIfAborted();
+        await world.sleep(Math.min(joined.dueIn, LOOK_MS), gentle);
       }
     },
   };
