@@ -53,7 +53,7 @@ export class ChangedKeys {
   async #stored(): Promise<Profile> {
     const { name, settings } = await this.#context.unsealed();
     const { profiles, env } = this.#context;
-    const now = { ...(await profiles.readSealed(name)), ...openProfile(profiles, name, env).settings };
+    const { settings: now } = await this.#context.forProfile(openProfile(profiles, name, env)).unsealed();
     const changed = { ...settings };
     for (const key of KEYS) {
       delete changed[key];
