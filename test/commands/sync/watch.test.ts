@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { CustomerReport } from '../../../src/commands/sync/customers.ts';
+import type { ProfileState } from '../../../src/commands/sync/profile-state.ts';
+import { SyncTally } from '../../../src/commands/sync/report.ts';
+import { SyncWatch } from '../../../src/commands/sync/watch.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { ListedRound } from '../../../src/store/listed-round.ts';
+import type { ReadResult } from '../../../src/store/ports/read-results.ts';
+import type { RoundNote } from '../../../src/store/ports/sync.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+
+// What psd2 does every five seconds while a sync runs.
+
+const temporary = temporaryFolder();
+beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-11-22T10:00:00.000Z') }));
+afterEach(() => vi.useRealTimers());
+
+const SECONDS = 1_000;
+const STATE: ProfileState = { payments: new Map([['unknown', 2]]), oldestReadAt: null, endings: new Map() };
+const done = (customerId: string): CustomerReport => ({
+  ...{ customerId, status: 'synced', accounts: 1, newTransactions: 0, pending: 0, skipped: [], errors: [] },
+});
+
+/** A watch, what it needs, and what it did. */
+function watched(customers: string[], file?: string) {
+  const seen = {
+    ...{ warnings: [] as string[], notes: [] as RoundNote[], counts: 0, states: 0, stored: [] as ReadResult[] },
+    ...{ profile: 'bank' as string | Error, store: undefined as Error | undefined },
+  };
+  const calls = { pace: { turns: 0 }, tally: { secondsWaited: 0, renewals: 0, byResult: new Map() } };
+  const state = async () => {
+    seen.states += 1;
+    return STATE;
+  };
+  const tally = new SyncTally(false);
+  const context = {
+    profile: () => {
+      if (seen.profile instanceof Error) throw seen.profile;
+      return { name: seen.profile };
+    },
+    terminal: { warn: (text: string) => void seen.warnings.push(text) },
+    world: { now: () => new Date() },
+    store: async () => {
+      if (seen.store) throw seen.store;
+      return { results: { add: async (some: readonly ReadResult[]) => void seen.stored.push(...some) } };
+    },
+  };
+  const round = new ListedRound(customers, undefined, (note) => void seen.notes.push(note));
+  const { counts } = round;
+  round.counts = () => {
+    seen.counts += 1;
+    return counts.call(round);
+  };
+  return { watch: new SyncWatch(context, tally, { ...calls, state }, file), seen, round, tally, calls };
+}
+
+it('every five seconds it notes what was done since, and counts the customers every third time', async () => {
+  const { watch, seen, round, tally, calls } = watched(['1', '2']);
+  const counted: number[] = [];
+  await watch.during(round, true, async () => {
+    counted.push(seen.counts);
+    for (const customer of ['1', '2', '3', '4']) {
+      calls.pace.turns += 2;
+      tally.add(done(customer), undefined);
+      await vi.advanceTimersByTimeAsync(5 * SECONDS);
+      counted.push(seen.counts);
+    }
+    await vi.advanceTimersByTimeAsync(4_999);
+  });
+  // The first time is the beginning, and the end counts once more.
+  expect([counted, seen.counts]).toEqual([[1, 1, 1, 2, 2], 3]);
+  expect(seen.notes.map(({ calls: made, ends, isOver }) => [made, ends.length, isOver])).toEqual([
+    [0, 0, false],
+    ...Array.from({ length: 4 }, () => [2, 1, false]),
+    [0, 0, false],
+  ]);
+  expect(seen.stored.map(({ customerId, at }) => [customerId, at.slice(14, 19)])).toEqual([
+    ['1', '00:05'],
+    ['2', '00:10'],
+    ['3', '00:15'],
+    ['4', '00:20'],
+  ]);
+  // After the round nothing is noted.
+  await vi.advanceTimersByTimeAsync(60 * SECONDS);
+  expect(seen.notes).toHaveLength(6);
+});
+
+it('without a metrics file psd2 writes none, and does not read the state of the profile', async () => {
+  const { watch, seen, round } = watched(['1']);
+  await watch.during(round, true, () => vi.advanceTimersByTimeAsync(5 * SECONDS));
+  expect(seen.states).toBe(0);
+});
+
+it('with a metrics file each tick writes the state of the profile', async () => {
+  const file = join(temporary, 'psd2.prom');
+  const { watch, seen, round } = watched(['1'], file);
+  expect(existsSync(file)).toBe(false);
+  await watch.during(round, true, () => vi.advanceTimersByTimeAsync(5 * SECONDS));
+  expect(seen.states).toBe(3);
+  expect(readFileSync(file, 'utf8')).toContain('psd2_payments{profile="bank",state="unknown"} 2\n');
+});
+
+it('the metrics that a monitor asks for have the state of now', async () => {
+  const { watch, seen } = watched([]);
+  expect(await watch.metrics()).toContain('psd2_payments{profile="bank",state="unknown"} 2\n');
+  await watch.metrics();
+  expect(seen.states).toBe(2);
+});
+
+it('a round without customers is over at its end, and not before', async () => {
+  const { watch, seen, round } = watched([]);
+  await watch.during(round, true, async () => {});
+  expect(seen.notes.map(({ isOver }) => isOver)).toEqual([false, true]);
+});
+
+it('the calls of a round that is not noted do not count in the next one', async () => {
+  const { watch, seen, round, calls } = watched(['1']);
+  await watch.during(round, false, async () => {
+    calls.pace.turns = 5;
+  });
+  await watch.during(round, true, async () => {
+    calls.pace.turns = 7;
+  });
+  expect(seen.notes.map((note) => note.calls)).toEqual([0, 2]);
+});
+
+it('a store that is away is told once, and gets the results when it is back', async () => {
+  const { watch, seen, round, tally } = watched(['1', '2']);
+  seen.store = new Psd2Error('config', 'The store is away');
+  const warned: number[] = [];
+  await watch.during(round, true, async () => {
+    warned.push(seen.warnings.length);
+    tally.add(done('1'), undefined);
+    for (const _ of [1, 2]) await vi.advanceTimersByTimeAsync(5 * SECONDS);
+    warned.push(seen.warnings.length);
+    seen.store = undefined;
+    tally.add(done('2'), undefined);
+  });
+  expect([warned, seen.warnings]).toEqual([[1, 1], ['The store is away']]);
+  expect(seen.stored.map(({ customerId }) => customerId)).toEqual(['1', '2']);
+});
+
+it('a metrics file that cannot be written is told once, at once', async () => {
+  const place = join(temporary, 'a-folder');
+  mkdirSync(place);
+  const { watch, seen, round } = watched(['1'], place);
+  const warned: number[] = [];
+  await watch.during(round, true, async () => {
+    warned.push(seen.warnings.length);
+    await vi.advanceTimersByTimeAsync(5 * SECONDS);
+  });
+  expect([warned, seen.warnings.length]).toEqual([[1], 1]);
+});
+
+it('a bug ends the sync, whether the metrics or the store have it', async () => {
+  const metrics = watched(['1'], join(temporary, 'psd2.prom'));
+  metrics.seen.profile = new TypeError('A bug of the metrics');
+  await expect(metrics.watch.during(metrics.round, true, async () => {})).rejects.toThrow(metrics.seen.profile);
+  const store = watched(['1']);
+  store.seen.store = new TypeError('A bug of the store');
+  await expect(store.watch.during(store.round, true, async () => {})).rejects.toThrow(store.seen.store);
+});
