@@ -75,7 +75,7 @@ export interface Json {
 }
 
 /** An operator with a login of `ANNA` at a bank in the memory of the test. */
-export async function payerAt(bank: BankHere, temporary: string, own: Environment = {}) {
+export async function payerAt(bank: Pick<BankHere, 'interface'>, temporary: string, own: Environment = {}) {
   const folder = newConfigFolder(temporary);
   const certificates = join(inject('registration'), 'certificates');
   const env: Environment = {

@@ -1,0 +1,210 @@
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { OWN_ACCOUNT } from '../bank-here.ts';
+import { openCommand, runIn } from '../command.ts';
+import { ANNA, endOf, NOW, payerAt } from '../payer-here.ts';
+import { GrantingBank, refused } from './granting-bank.ts';
+
+// Consents at a bank with categories, where psd2 confirms what the customer has authorised.
+
+const temporary = temporaryFolder();
+const BOTH = ['--category', 'ACCOUNT_INFO', '--category', 'PAYMENTS', '--product', OWN_ACCOUNT];
+const REQUEST = ['consent', 'request', ...BOTH];
+const PARTLY = [
+  { name: 'ACCOUNT_INFO', outcome: true },
+  { name: 'PAYMENTS', outcome: false },
+];
+
+async function operatorAt() {
+  const bank = new GrantingBank({ confirms: true });
+  return { bank, ...(await payerAt(bank, temporary)) };
+}
+
+it('what the customer has authorised is confirmed', async () => {
+  const { bank, run } = await operatorAt();
+  const { data, said, failure } = await run(REQUEST);
+  expect([failure, data.state, data.categories]).toEqual([
+    ...[null, 'confirmed'],
+    [
+      { name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true },
+      { name: 'PAYMENTS', products: [OWN_ACCOUNT], outcome: true },
+    ],
+  ]);
+  expect(bank.asked).toEqual([
+    ...[`request ${ANNA}: ACCOUNT_INFO PAYMENTS`, 'sca c1', 'status c1', 'confirm c1'],
+  ]);
+  expect(said).toBe(
+    "Consent co-1\nOpen this address in the customer's browser:\n  https://customers.bank.example/c1\n",
+  );
+});
+
+it('a category that the bank does not grant is an error, unless the operator allows it', async () => {
+  const { bank, run } = await operatorAt();
+  bank.answers = { outcomes: PARTLY };
+  const ran = await run(REQUEST);
+  // The others are confirmed, and printed.
+  expect(ran.data).toMatchObject({ state: 'confirmed', categories: PARTLY });
+  expect(endOf(ran)).toEqual([
+    'exit 7, bank_refused: The bank did not grant PAYMENTS',
+    'The other categories are confirmed. With --allow-partial, this counts as success.',
+    'transactionId: "an-id"',
+  ]);
+  expect(endOf(await run([...REQUEST, '--allow-partial']))).toEqual(['done']);
+  bank.answers = {
+    outcomes: [{ name: 'FUNDS_AVAILABILITY', outcome: true }, ...PARTLY].map((each) => ({
+      ...each,
+      outcome: each.name === 'ACCOUNT_INFO',
+    })),
+  };
+  expect(endOf(await run([...REQUEST, '--category', 'FUNDS_AVAILABILITY']))[0]).toBe(
+    'exit 7, bank_refused: The bank did not grant PAYMENTS, FUNDS_AVAILABILITY',
+  );
+});
+
+it('resume confirms what the customer has authorised meanwhile, and takes --allow-partial too', async () => {
+  const { bank, run } = await operatorAt();
+  bank.customersDecide = false;
+  bank.answers = { outcomes: PARTLY };
+  for (const flow of ['co-1', 'co-2']) {
+    const late = await run(REQUEST, { globals: { scaTimeout: '1' } });
+    expect(late.failure).toMatchObject({ code: 'authorisation_timeout', flow });
+  }
+  for (const id of ['c1', 'c2']) bank.says(id, { consentStatus: 'AUTHORIZED', means: 'valid' });
+  bank.asked.length = 0;
+  expect((await run(['consent', 'resume', 'co-1'])).failure).toMatchObject({
+    code: 'bank_refused',
+    message: 'The bank did not grant PAYMENTS',
+  });
+  expect(bank.asked).toEqual(['status c1', 'confirm c1']);
+  expect(endOf(await run(['consent', 'resume', 'co-2', '--allow-partial']))).toEqual(['done']);
+  expect(endOf(await run(['consent', 'resume', 'co-2', '--paste']))).toEqual([
+    'exit 2, usage: The interface of this bank has no --paste',
+    'It is for NextGenPSD2 banks.',
+  ]);
+});
+
+it('a consent that is over may be shown again with any grant', async () => {
+  const { run } = await operatorAt();
+  await run(REQUEST);
+  const how = { globals: { grant: 'client_credentials' as const, customer: ANNA } };
+  expect((await run(['consent', 'resume', 'co-1'], how)).failure).toBeNull();
+});
+
+it('--all-products asks for each account of the customer', async () => {
+  const { bank, run } = await operatorAt();
+  const words = ['consent', 'request', '--category', 'ACCOUNT_INFO', '--all-products'];
+  expect((await run(words)).data.categories).toEqual([
+    { name: 'ACCOUNT_INFO', products: [OWN_ACCOUNT], outcome: true },
+  ]);
+  bank.closeAccounts();
+  bank.asked.length = 0;
+  expect(endOf(await run(words))).toEqual([
+    'exit 2, usage: The customer has no products to give consent for',
+  ]);
+  expect(bank.asked).toEqual([]);
+});
+
+it('what a bank with categories has no options for is refused', async () => {
+  const { bank, run } = await operatorAt();
+  for (const option of [['--once'], ['--all-accounts'], ['--paste'], ['--valid-until', '2027-01-01']])
+    expect(endOf(await run([...REQUEST, ...option]))).toEqual([
+      `exit 2, usage: The interface of this bank has no ${option[0]}`,
+      'It is for NextGenPSD2 banks.',
+    ]);
+  expect(bank.asked).toEqual([]);
+});
+
+it('psd2 consent cancel shows what it gives up, and asks', async () => {
+  const { bank, run } = await operatorAt();
+  bank.customersDecide = false;
+  await run(REQUEST, { globals: { scaTimeout: '1' } });
+  const no = await run(['consent', 'cancel', 'co-1'], { answers: [false] });
+  expect([no.asked, endOf(no)]).toEqual([
+    ['Cancel the consent for good?'],
+    ['exit 2, cancelled: The consent co-1 is unchanged'],
+  ]);
+  expect((await run(['consent', 'cancel', 'co-1'])).said).toMatchInlineSnapshot(`
+    "The consent co-1 is authorizing:
+      ACCOUNT_INFO       0000012345
+      PAYMENTS           0000012345
+      Begun              NOW
+      Last change        NOW
+    The customer can still answer at the bank, but it has no effect: psd2 will not send confirm.
+    "
+  `);
+});
+
+it('psd2 consent resolve asks the bank first, and records the decision of a person', async () => {
+  const { bank, run } = await operatorAt();
+  bank.fails.set('confirm', new Psd2Error('bank_unreachable', 'The connection was lost'));
+  const lost = await run(REQUEST);
+  expect(lost.failure?.code).toBe('outcome_unknown');
+  expect((await run(['consent', 'resolve', 'co-1', '--executed'])).said).toMatchInlineSnapshot(`
+    "At the bank its authorization is valid, and its execution is not given.
+    This does not show whether it was confirmed.
+    The consent co-1 is unknown:
+      ACCOUNT_INFO       0000012345
+      PAYMENTS           0000012345
+      Begun              NOW
+      Last change        NOW
+    "
+  `);
+  expect((await run(['consent', 'show', 'co-1'])).data).toMatchObject({ state: 'confirmed' });
+  expect(endOf(await run(['consent', 'resolve', 'co-1', '--executed']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage of co-1: The consent co-1 has already ended: ada@machine recorded on NOW that it was confirmed",
+      "See it with:",
+      "$ consent show co-1",
+      "transactionId: "an-id"",
+    ]
+  `);
+});
+
+it('of several that are unfinished, psd2 consent resume offers each with its categories', async () => {
+  const { bank, run, leaveBehind } = await operatorAt();
+  bank.customersDecide = false;
+  for (const words of [REQUEST, ['consent', 'request', '--category', 'PAYMENTS', '--product', OWN_ACCOUNT]])
+    await run(words, { globals: { scaTimeout: '1' } });
+  leaveBehind();
+  bank.fails.set('status', refused('No'));
+  const { asked } = await run(['consent', 'resume'], { answers: ['co'] });
+  expect(asked).toMatchInlineSnapshot(`
+    [
+      "Which consent do you want to continue?",
+      "- co-2  PAYMENTS, authorizing, begun NOW (co-2  PAYMENTS, authorizing, begun NOW)",
+      "- co-1  ACCOUNT_INFO, PAYMENTS, authorizing, begun NOW (co-1  ACCOUNT_INFO, PAYMENTS, authorizing, begun NOW)",
+    ]
+  `);
+});
+
+it('the list on a terminal has titles, and a narrow one leaves out what matters least', async () => {
+  const { folder, run } = await operatorAt();
+  await run(REQUEST);
+  const list = async (columns: number) => {
+    const env = { PSD2_BASE_URL: 'https://bank.example' };
+    const { context, printed } = openCommand(folder, NOW, { format: 'table', columns, env });
+    await runIn(context, 'consent', 'list');
+    return printed()
+      .replace(/co-\w{14}/, 'co-a-consent-long')
+      .replace(/\d{4}-\d\d-\d\d \d\d:\d\d\S*/, 'YYYY-MM-DD hh:mm');
+  };
+  expect([await list(140), await list(70), await list(40)]).toMatchInlineSnapshot(`
+    [
+      "FLOW               STATE      CATEGORIES              PRODUCTS    GRANTED           DAYS LEFT  CUSTOMER
+    co-a-consent-long  confirmed  ACCOUNT_INFO, PAYMENTS  0000012345  YYYY-MM-DD hh:mm        180  1048262
+    ",
+      "FLOW               STATE      CATEGORIES              DAYS LEFT
+    co-a-consent-long  confirmed  ACCOUNT_INFO, PAYMENTS        180
+    ",
+      "FLOW        co-a-consent-long
+    STATE       confirmed
+    CATEGORIES  ACCOUNT_INFO, PAYMENTS
+    PRODUCTS    0000012345
+    GRANTED     YYYY-MM-DD hh:mm
+    DAYS LEFT   180
+    CUSTOMER    1048262
+    ",
+    ]
+  `);
+});

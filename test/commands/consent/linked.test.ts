@@ -1,0 +1,395 @@
+import { describe, expect, it } from 'vitest';
+import { addDays, parseDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import type { KeptConsent } from '../../../src/store/ports/customers.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
+import { GrantingBank, refused } from './granting-bank.ts';
+
+// Consents at a bank where the customer's SCA alone grants them, and what psd2 keeps of them for readings.
+
+const temporary = temporaryFolder();
+const ADA = { globals: { customer: 'ada' } };
+const IBAN = 'DE89370400440532013000';
+const ALL = ['accounts', 'balances', 'transactions'];
+const REQUEST = ['consent', 'request'];
+
+async function operatorAt(bank = new GrantingBank()) {
+  const payer = await payerAt(bank, temporary);
+  const store = () => payer.open(ADA).context.store();
+  const kept = async () => (await (await store()).customers.read('ada'))?.consents ?? [];
+  return {
+    ...payer,
+    bank,
+    run: (words: readonly string[], how: Parameters<typeof payer.run>[1] = ADA) => payer.run(words, how),
+    /** What readings of ada use. */
+    kept,
+    ids: async () => (await kept()).map(({ consentId }) => consentId).toSorted(),
+    change: async (change: (consents: readonly KeptConsent[]) => KeptConsent[]) =>
+      (await store()).customers.change('ada', (before) => ({ ...before, consents: change(before.consents) })),
+    states: async () => {
+      const { data } = await payer.run(['consent', 'list'], ADA);
+      return Object.values(data)
+        .map(({ resourceId, state }) => `${resourceId} ${state}`)
+        .toSorted();
+    },
+    /** Who acts if the operator names nobody. */
+    current: async () => (await store()).tokens.last(),
+  };
+}
+
+describe('psd2 consent request', () => {
+  it('asks for a consent, sends the customer to the bank, and keeps what is granted', async () => {
+    const { run, bank, kept, journal } = await operatorAt();
+    const { data, said, failure } = await run(REQUEST);
+    expect(failure).toBeNull();
+    expect(data).toEqual({
+      ...{ flow: 'co-1', kind: 'consent', state: 'confirmed', resourceId: 'c1', transactionId: 'an-id' },
+      customerId: 'ada',
+      categories: [{ name: 'ACCOUNT_INFO', products: [], outcome: true }],
+      ...{ consentStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: null, access: null },
+      ...{ resolution: null, createdAt: 'NOW', updatedAt: 'NOW' },
+    });
+    expect(said).toBe(
+      "Consent co-1\nOpen this address in the customer's browser:\n  https://customers.bank.example/c1\n",
+    );
+    expect(bank.asked).toEqual(['check {}', 'request ada: ACCOUNT_INFO', 'sca c1', 'details c1']);
+    // What neither the operator nor the bank has said: it lasts, and allows one reading a day.
+    expect(await kept()).toEqual([
+      {
+        ...{ flow: expect.stringMatching(/^co-/), consentId: 'c1', accounts: null, reads: ALL },
+        ...{ validUntil: null, recurring: true, frequencyPerDay: 1, grantedAt: NOW },
+      },
+    ]);
+    expect(journal('co-1').map(({ type }) => type)).toEqual([
+      ...['created', 'request-sent', 'requested', 'approach-sent', 'sca-started', 'granted'],
+    ]);
+  });
+
+  it('keeps the terms that the operator chose', async () => {
+    const { run, kept } = await operatorAt();
+    const words = ['--account', IBAN, '--balances', '--valid-until', addDays(TODAY, 90), '--frequency', '3'];
+    expect((await run([...REQUEST, ...words])).failure).toBeNull();
+    expect(await kept()).toMatchObject([
+      {
+        ...{ accounts: [IBAN], reads: ['accounts', 'balances'], cards: 'none' },
+        ...{ validUntil: addDays(TODAY, 90), recurring: true, frequencyPerDay: 3 },
+      },
+    ]);
+  });
+
+  it('keeps what the bank says instead of them', async () => {
+    const { run, kept, bank } = await operatorAt();
+    bank.becomes = {
+      ...{ consentStatus: 'valid', means: 'valid', recurring: false, frequencyPerDay: 2 },
+      validUntil: addDays(TODAY, 30),
+    };
+    await run([...REQUEST, '--valid-until', addDays(TODAY, 90), '--frequency', '3']);
+    expect(await kept()).toMatchObject([
+      { validUntil: addDays(TODAY, 30), recurring: false, frequencyPerDay: 2 },
+    ]);
+  });
+
+  it('makes the customer the current one', async () => {
+    const { run, current } = await operatorAt();
+    await run(REQUEST, { globals: { customer: 'bob' } });
+    await run(REQUEST);
+    expect(await current()).toBe('ada');
+    // A consent that is asked about again was granted before.
+    await run(['consent', 'status', 'co-1'], {});
+    expect(await current()).toBe('ada');
+  });
+
+  it('of terms that the bank does not offer begins nothing', async () => {
+    const { run, bank, states } = await operatorAt();
+    bank.fails.set('check', new Psd2Error('usage', 'The bank has no such consent'));
+    expect(endOf(await run(REQUEST))).toEqual(['exit 2, usage: The bank has no such consent']);
+    expect([bank.asked, await states()]).toEqual([['check {}'], []]);
+  });
+
+  it('of a customer who refuses keeps nothing, and says how to ask again', async () => {
+    const { run, bank, kept } = await operatorAt();
+    bank.becomes = { consentStatus: 'rejected', means: 'rejected' };
+    const ran = await run(REQUEST);
+    expect(ran.failure).toMatchObject({ code: 'not_authorised', exitCode: 6, flow: 'co-1' });
+    expect(await kept()).toEqual([]);
+  });
+});
+
+describe('a new consent', () => {
+  it('that lasts ends the one before, at the bank and here', async () => {
+    const bank = new GrantingBank();
+    bank.replaced = 'terminatedByBank';
+    const { run, ids, states, journal } = await operatorAt(bank);
+    await run(REQUEST);
+    expect((await run(REQUEST)).failure).toBeNull();
+    expect(await ids()).toEqual(['c2']);
+    expect(await states()).toEqual(['c1 expired', 'c2 confirmed']);
+    expect(journal('co-1').at(-1)).toMatchObject({
+      ...{ type: 'ended', state: 'expired', bankStatus: 'terminatedByBank' },
+    });
+  });
+
+  it('ends it without a word of the bank, if the bank has none', async () => {
+    const { run, journal } = await operatorAt();
+    await run(REQUEST);
+    await run(REQUEST);
+    expect(journal('co-1').at(-1)).toMatchObject({ type: 'ended', state: 'expired', bankStatus: null });
+  });
+
+  it('is kept beside the one before if the bank says so', async () => {
+    const { run, bank, ids, states } = await operatorAt();
+    await run(REQUEST);
+    bank.answers = { besideOthers: true };
+    await run(REQUEST);
+    expect(await ids()).toEqual(['c1', 'c2']);
+    expect(await states()).toEqual(['c1 confirmed', 'c2 confirmed']);
+  });
+
+  it('for one reading ends none, and a later one that lasts does not end it', async () => {
+    const { run, ids, states } = await operatorAt();
+    await run(REQUEST);
+    await run([...REQUEST, '--once']);
+    expect(await ids()).toEqual(['c1', 'c2']);
+    await run(REQUEST);
+    expect(await ids()).toEqual(['c2', 'c3']);
+    expect(await states()).toEqual(['c1 expired', 'c2 confirmed', 'c3 confirmed']);
+  });
+
+  it('is kept also if the journal of the one before is gone', async () => {
+    const { run, ids, change } = await operatorAt();
+    await run(REQUEST);
+    await change((consents) => consents.map((each) => ({ ...each, flow: 'co-0mwuiwxs0iiiii' })));
+    expect((await run(REQUEST)).failure).toBeNull();
+    expect(await ids()).toEqual(['c2']);
+  });
+
+  it('ends no journal that says already how the one before ended', async () => {
+    const { run, change, states, kept } = await operatorAt();
+    await run(REQUEST);
+    const [before] = await kept();
+    await run(['consent', 'delete', 'co-1']);
+    await change(() => (before ? [before] : []));
+    await run(REQUEST);
+    expect(await states()).toEqual(['c1 cancelled', 'c2 confirmed']);
+  });
+
+  it('takes consents out of the record that are over, and leaves those that are good today', async () => {
+    const { run, ids, change } = await operatorAt();
+    await run([...REQUEST, '--once']);
+    const day = (days: number) => parseDate('--date', addDays(TODAY, days));
+    await change(([one]) =>
+      one === undefined
+        ? []
+        : [
+            { ...one, consentId: 'over', validUntil: day(-1) },
+            { ...one, consentId: 'today', validUntil: day(0) },
+            { ...one, consentId: 'without end', validUntil: null },
+          ],
+    );
+    await run(REQUEST);
+    expect(await ids()).toEqual(['c2', 'today', 'without end']);
+  });
+
+  it('needs a yes if one is in force', async () => {
+    const { run, bank, ids } = await operatorAt();
+    await run(REQUEST);
+    bank.asked.length = 0;
+    const no = await run(REQUEST, { ...ADA, answers: [false] });
+    expect(no.asked).toEqual([
+      'The customer ada has the consent co-1. A new one ends it. Ask for a new one?',
+    ]);
+    expect([endOf(no), bank.asked]).toEqual([['exit 2, cancelled: Nothing was sent'], []]);
+    expect((await run(REQUEST, { ...ADA, answers: [true] })).failure).toBeNull();
+    expect(await ids()).toEqual(['c2']);
+  });
+});
+
+describe('psd2 consent status', () => {
+  const STATUS = ['consent', 'status', 'co-1'];
+
+  it('asks the bank, and keeps when the consent was granted and which accounts it has listed', async () => {
+    const { run, bank, kept, change } = await operatorAt();
+    await run(REQUEST);
+    const listed = [{ accountId: 'a-1', iban: IBAN }];
+    await change((consents) => consents.map((each) => ({ ...each, listed })));
+    bank.says('c1', { validUntil: addDays(TODAY, 5), frequencyPerDay: 4, recurring: true });
+    bank.asked.length = 0;
+    const later = new Date(Date.parse(NOW) + 3_600_000).toISOString();
+    const { data, failure } = await run(STATUS, { ...ADA, now: later });
+    expect(failure).toBeNull();
+    expect(data).toMatchObject({ state: 'confirmed', validUntil: addDays(TODAY, 5), frequencyPerDay: 4 });
+    expect(bank.asked).toEqual(['details c1']);
+    expect(await kept()).toMatchObject([
+      { consentId: 'c1', grantedAt: NOW, listed, validUntil: addDays(TODAY, 5), frequencyPerDay: 4 },
+    ]);
+  });
+
+  it('of a known consent does not end a newer one', async () => {
+    const { run, ids } = await operatorAt();
+    await run([...REQUEST, '--once']);
+    await run(REQUEST);
+    await run(STATUS);
+    expect(await ids()).toEqual(['c1', 'c2']);
+  });
+
+  it.each([
+    ['revokedByPsu', 'revoked', 'revoked'],
+    ['expired', 'expired', 'expired'],
+    ['terminatedByTpp', 'ended by us', 'cancelled'],
+  ] as const)(
+    'says that the bank calls it %s, and no reading uses it any more',
+    async (word, means, state) => {
+      const { run, bank, ids } = await operatorAt();
+      await run(REQUEST);
+      bank.says('c1', { consentStatus: word, means });
+      const { data, failure } = await run(STATUS);
+      expect([failure, data.state, data.consentStatus]).toEqual([null, state, word]);
+      expect(await ids()).toEqual([]);
+    },
+  );
+
+  it('of a consent that never came to the bank shows the journal, without a call', async () => {
+    const { run, bank } = await operatorAt();
+    bank.fails.set('request', refused('No'));
+    await run(REQUEST);
+    bank.asked.length = 0;
+    const { data, failure } = await run(STATUS);
+    expect([failure, data.state, data.resourceId, bank.asked]).toEqual([null, 'failed', null, []]);
+  });
+
+  it('does not ask about the consent of another customer than the operator names', async () => {
+    const { run, bank } = await operatorAt();
+    await run(REQUEST);
+    bank.asked.length = 0;
+    const ran = await run(STATUS, { globals: { customer: 'bob' }, given: ['customer'] });
+    expect([ran.failure?.code, bank.asked]).toEqual(['usage', []]);
+  });
+
+  it('is refused where the bank has no status of consents', async () => {
+    const { run, bank } = await operatorAt(new GrantingBank({ lacks: ['consent status'] }));
+    await run(REQUEST);
+    bank.asked.length = 0;
+    expect(endOf(await run(STATUS))).toEqual([
+      'exit 2, usage: The interface of this bank (here) has no consent status',
+    ]);
+    expect(bank.asked).toEqual([]);
+  });
+});
+
+describe('psd2 consent delete', () => {
+  const DELETE = ['consent', 'delete', 'co-1'];
+
+  it('ends a consent at the bank and here, for good, and may be repeated', async () => {
+    const { run, bank, ids, journal } = await operatorAt();
+    await run(REQUEST);
+    bank.asked.length = 0;
+    for (const _ of [1, 2]) {
+      const { data, failure } = await run(DELETE);
+      expect(failure).toBeNull();
+      expect(data).toMatchObject({ state: 'cancelled', consentStatus: 'terminatedByTpp', resourceId: 'c1' });
+    }
+    expect([bank.asked, await ids()]).toEqual([['delete c1', 'delete c1'], []]);
+    expect(
+      journal('co-1')
+        .map(({ type }) => type)
+        .slice(-2),
+    ).toEqual(['granted', 'ended']);
+    expect(journal('co-1').at(-1)).toMatchObject({ state: 'cancelled', bankStatus: 'terminatedByTpp' });
+  });
+
+  it('ends one that the customer has not decided on', async () => {
+    const { run, bank } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+    expect((await run(DELETE)).data.state).toBe('cancelled');
+  });
+
+  it('leaves the state of one that the customer has revoked', async () => {
+    const { run, bank, states } = await operatorAt();
+    await run(REQUEST);
+    bank.says('c1', { consentStatus: 'revokedByPsu', means: 'revoked' });
+    await run(['consent', 'status', 'co-1']);
+    expect((await run(DELETE)).data.state).toBe('revoked');
+    expect(await states()).toEqual(['c1 revoked']);
+  });
+
+  it('of a consent that is not at the bank says what ends it', async () => {
+    const { run, bank } = await operatorAt();
+    bank.fails.set('request', new Psd2Error('bank_unreachable', 'The connection was lost'));
+    await run(REQUEST);
+    bank.asked.length = 0;
+    expect(endOf(await run(DELETE))).toEqual([
+      'exit 2, usage of co-1: The consent co-1 is not at the bank',
+      ...['End it here with:', '$ consent cancel co-1'],
+    ]);
+    expect((await run(['consent', 'cancel', 'co-1'])).failure).toBeNull();
+    expect(endOf(await run(DELETE))).toEqual(['exit 2, usage of co-1: The consent co-1 is not at the bank']);
+    expect(bank.asked).toEqual([]);
+  });
+
+  it('that fails at the bank leaves the consent as it is', async () => {
+    const { run, bank, ids, states } = await operatorAt();
+    await run(REQUEST);
+    bank.fails.set('delete', new Psd2Error('bank_failing', 'The bank is failing'));
+    expect((await run(DELETE)).failure?.code).toBe('bank_failing');
+    expect([await ids(), await states()]).toEqual([['c1'], ['c1 confirmed']]);
+  });
+
+  it('is refused for another customer, and where the bank has no deletion', async () => {
+    const { run, bank } = await operatorAt(new GrantingBank({ lacks: ['consent deletion'] }));
+    await run(REQUEST);
+    bank.asked.length = 0;
+    expect(endOf(await run(DELETE))).toEqual([
+      'exit 2, usage: The interface of this bank (here) has no consent deletion',
+    ]);
+    const other = await operatorAt();
+    await other.run(REQUEST);
+    const ran = await other.run(DELETE, { globals: { customer: 'bob' }, given: ['customer'] });
+    expect([ran.failure?.code, bank.asked]).toEqual(['usage', []]);
+    expect(await other.ids()).toEqual(['c1']);
+  });
+});
+
+describe('psd2 consent resume', () => {
+  it('continues where the customer has decided meanwhile', async () => {
+    const { run, bank, ids } = await operatorAt();
+    bank.customersDecide = false;
+    const late = await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+    expect(late.failure).toMatchObject({ code: 'authorisation_timeout', exitCode: 6, flow: 'co-1' });
+    expect(await ids()).toEqual([]);
+    bank.says('c1', { consentStatus: 'valid', means: 'valid' });
+    bank.asked.length = 0;
+    const { data, failure } = await run(['consent', 'resume', 'co-1']);
+    expect([failure, data.state, bank.asked]).toEqual([null, 'confirmed', ['details c1']]);
+    expect(await ids()).toEqual(['c1']);
+  });
+
+  it('of one that is given up uses it no more, and says how to end it at the bank', async () => {
+    const { run, bank, ids } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+    const { said } = await run(['consent', 'cancel', 'co-1']);
+    expect(said.split('\n').slice(-3)).toEqual([
+      'The customer can still grant it at the bank. psd2 does not use it. End it there with:',
+      ...['  psd2 consent delete co-1', ''],
+    ]);
+    bank.says('c1', { consentStatus: 'valid', means: 'valid' });
+    expect((await run(['consent', 'status', 'co-1'])).data.state).toBe('cancelled');
+    expect(await ids()).toEqual([]);
+  });
+
+  it('--paste needs a terminal', async () => {
+    const { run, bank } = await operatorAt();
+    bank.customersDecide = false;
+    await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
+    for (const words of [
+      ['consent', 'resume', 'co-1', '--paste'],
+      [...REQUEST, '--paste'],
+    ])
+      expect(endOf(await run(words))).toEqual([
+        'exit 2, usage: --paste asks for an address, and there is no terminal to ask at',
+        'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
+      ]);
+  });
+});
