@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { helpOf } from '../../../src/commands/sync/failed.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
+import { bankWhere } from '../named-bank.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
@@ -112,5 +113,165 @@ it.each([
   expect(printed().split('\n').slice(8, 10)).toEqual([
     `${titles[0]}1 not_logged_in, for example customer 1000001: It is not_logged_in`,
     `${titles[1]}1 sca_required, for example customer 1000002: It is sca_required`,
+  ]);
+});
+
+/** A store with these failures of customers, each an hour before the next. */
+async function withRows(
+  rows: [customerId: string, productId: string | null, hour: number][],
+  columns?: number,
+) {
+  const command = openCommand(newConfigFolder(temporary), NOW, {
+    ...(columns !== undefined && { format: 'table', columns }),
+  });
+  const { results } = await command.context.store();
+  for (const [customerId, productId, hour] of rows)
+    await results.add([
+      {
+        ...{ customerId, at: `2026-11-21T0${hour}:00:00.000Z`, skipped: ['A', 'B'] },
+        failures: [failure(productId, 'bank_failing')],
+      },
+    ]);
+  return command;
+}
+
+it.each<[string, [string, string | null, number][], string[]]>([
+  [
+    'the latest first',
+    [
+      ['1', 'A', 1],
+      ['2', 'A', 3],
+      ['3', 'A', 2],
+    ],
+    ['2 A', '3 A', '1 A'],
+  ],
+  [
+    'of the same time, by the customer',
+    [
+      ['2', 'A', 1],
+      ['3', 'A', 1],
+      ['1', 'A', 1],
+    ],
+    ['1 A', '2 A', '3 A'],
+  ],
+  [
+    'of one customer, the whole customer before the accounts',
+    [
+      ['1', 'B', 1],
+      ['1', 'A', 1],
+      ['1', null, 1],
+    ],
+    ['1 null', '1 A', '1 B'],
+  ],
+])('failures are sorted: %s', async (_, rows, order) => {
+  const { context, printed } = await withRows(rows);
+  await runIn(context, 'sync', 'status', '--failed');
+  const found: { customerId: string; productId: string | null }[] = JSON.parse(printed());
+  expect(found.map(({ customerId, productId }) => `${customerId} ${productId}`)).toEqual(order);
+});
+
+it('an account that was read at the time of its failure or later is read again, an earlier read is its last success', async () => {
+  const { context, printed } = openCommand(newConfigFolder(temporary), NOW);
+  const { results } = await context.store();
+  const [early, late] = ['2026-11-21T06:00:00.000Z', '2026-11-21T08:00:00.000Z'];
+  const failures = [failure('A', 'bank_failing')];
+  await results.add([{ customerId: '1', at: early, failures: [], skipped: [] }]);
+  await results.add([{ customerId: '1', at: late, failures, skipped: [] }]);
+  await results.add([{ customerId: '2', at: late, failures, skipped: [] }]);
+  await results.add([{ customerId: '2', at: late, failures: [], skipped: [] }]);
+  await runIn(context, 'sync', 'status', '--failed');
+  expect(JSON.parse(printed())).toMatchObject([
+    { customerId: '1', lastSuccess: early, lastFailedAt: late, readAgain: false },
+    { customerId: '2', lastSuccess: late, lastFailedAt: late, readAgain: true },
+  ]);
+});
+
+it('the command that helps names the profile that the operator has named', async () => {
+  const { context, printed } = await withRows([['1', 'A', 1]]);
+  await runIn({ ...context, repeated: { profile: 'shop' } }, 'sync', 'status', '--failed');
+  expect(JSON.parse(printed())).toMatchObject([
+    { next: ['psd2', '--profile', 'shop', '--customer', '1', 'sync'] },
+  ]);
+});
+
+it('the table on a terminal has titles, and a narrow one shortens only the reason', async () => {
+  const table = async (columns: number) => {
+    const { context, printed } = await withRows([['1000001', 'A', 1]], columns);
+    await runIn(context, 'sync', 'status', '--failed');
+    // A terminal shows the time of its own zone.
+    return printed().replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'YYYY-MM-DD hh:mm');
+  };
+  expect([await table(150), await table(110), await table(60)]).toMatchInlineSnapshot(`
+    [
+      "CUSTOMER  PRODUCT  WHY                               SINCE             TIMES  LAST SUCCESS  READ AGAIN  NEXT
+    1000001   A        bank_failing: It is bank_failing  YYYY-MM-DD hh:mm  1                    no          psd2 --customer 1000001 sync
+    ",
+      "CUSTOMER  PRODUCT  WHY                     SINCE             TIMES  LAST SUCCESS  NEXT
+    1000001   A        bank_failing: It is b…  YYYY-MM-DD hh:mm  1                    psd2 --customer 1000001 sync
+    ",
+      "CUSTOMER      1000001
+    PRODUCT       A
+    WHY           bank_failing: It is bank_failing
+    SINCE         YYYY-MM-DD hh:mm
+    TIMES         1
+    READ AGAIN    no
+    NEXT          psd2 --customer 1000001 sync
+    ",
+    ]
+  `);
+});
+
+describe('at a bank without ids of customers, after a login that does not help', () => {
+  const kept = {
+    ...{ flow: 'co-1', consentId: 'c1', accounts: null, reads: ['accounts' as const], validUntil: null },
+    ...{ recurring: true, frequencyPerDay: 4, grantedAt: NOW },
+  };
+  it.each([
+    ['the application logs in', 'application', [kept], ['consent', 'request']],
+    ['nobody logs in', 'nobody', [kept], ['consent', 'request']],
+    ['the customer has no record', 'customers', null, ['consent', 'request']],
+    ['the customer has no consent', 'customers', [], ['consent', 'request']],
+    ['the customer has a consent', 'customers', [kept], ['auth', 'login']],
+  ] as const)('if %s, the command that helps is another', async (_, logsIn, consents, words) => {
+    const { context } = openCommand(newConfigFolder(temporary), NOW, {
+      find: bankWhere({ customers: 'named by the operator', logsIn }),
+    });
+    const { customers } = await context.store();
+    if (consents) await customers.change('ada', (before) => ({ ...before, consents }));
+    const read = { customerId: 'ada', code: 'not_logged_in', productId: null };
+    expect(await helpOf(context, read, undefined)).toEqual(words);
+  });
+
+  it('a bank with ids of customers needs a login', async () => {
+    const { context } = openCommand(newConfigFolder(temporary), NOW, {
+      find: bankWhere({ customers: 'named by the bank', logsIn: 'application' }),
+    });
+    const read = { customerId: '1', code: 'not_logged_in', productId: null };
+    expect(await helpOf(context, read, undefined)).toEqual(['auth', 'login']);
+  });
+});
+
+it('the progress of a round has a line for each worker, and its rates', async () => {
+  const folder = newConfigFolder(temporary);
+  const at = { now: Date.parse(NOW) };
+  const { context } = openCommand(folder, () => new Date(at.now));
+  for (const customer of ['1', '2', '3', '4']) await storeLogin(context, customer);
+  const round = await (await (await context.store()).rounds()).join();
+  if ('dueIn' in round) throw new TypeError('The first round is due');
+  at.now += 4_000;
+  const failed = { status: 'failed' as const, code: 'sca_required', message: 'SCA' };
+  const ends = ['1', '2'].map((customerId) => ({ customerId, ...failed }));
+  await round.note({ calls: 10, ends, isOver: false });
+  const { context: later, printed } = openCommand(folder, () => new Date(at.now), { format: 'table' });
+  await runIn(later, 'sync', 'status');
+  expect(
+    printed()
+      .split('\n')
+      .map((line) => line.replace(/process \d+ on \S+:/, 'process:')),
+  ).toEqual([
+    ...[`Begun\t${NOW}`, 'Ended\t', 'Due\t2', 'At work\t0', 'Synced\t0', 'Synced in part\t0'],
+    ...['Waiting for their next read\t0', 'Failed\t2', 'Why\t2 sca_required, for example customer 1: SCA'],
+    ...["Needing the customer's SCA\t1 2", 'Workers\tprocess: 2', 'Calls a second\t2.5'],
+    ...[`Done at\t${new Date(at.now + 4_000).toISOString()}`, ''],
   ]);
 });

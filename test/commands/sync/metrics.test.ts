@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import parse from 'parse-prometheus-text-format';
@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { replaceMetricsFile, writeMetrics } from '../../../src/commands/sync/metrics.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { failureOf } from '../failure.ts';
 
 const folder = temporaryFolder();
 const families = z.array(
@@ -87,12 +88,55 @@ it('psd2 replaces the file atomically, others can read it, and no other file is 
   expect(readdirSync(place)).toEqual(['psd2.prom']);
 });
 
-it('an unwritable path is a configuration error', () => {
-  const place = join(folder, 'is-a-folder');
-  mkdirSync(place);
-  chmodSync(place, 0o755);
-  for (const path of [place, join(folder, 'not-there', 'psd2.prom')])
-    expect(() => replaceMetricsFile(path, 'a 1\n')).toThrow(
-      expect.objectContaining({ code: 'config', message: expect.stringContaining(path) }),
-    );
+it.each([
+  ['is-a-folder', 'EISDIR'],
+  [join('not-there', 'psd2.prom'), 'ENOENT'],
+])('the path %s cannot be written', async (name, reason) => {
+  mkdirSync(join(folder, 'is-a-folder'), { recursive: true });
+  const path = join(folder, name);
+  expect(await failureOf(Promise.resolve().then(() => replaceMetricsFile(path, 'a 1\n')))).toEqual({
+    ...{ code: 'config', exitCode: 3, message: `The metrics file ${path} cannot be written (${reason})` },
+    hint: 'Give a file in an existing folder that this user can write to.',
+  });
+});
+
+it('what psd2 does not know yet has no sample, and the rest is in the format of Prometheus', () => {
+  const profile = 'a\\b"c\nd';
+  const { state: _, ...metrics } = METRICS;
+  const text = writeMetrics({ ...metrics, profile, due: null, done: {}, errors: new Map() });
+  expect(text).toMatchInlineSnapshot(`
+    "# HELP psd2_sync_calls_total Calls that this sync has made to the bank.
+    # TYPE psd2_sync_calls_total counter
+    psd2_sync_calls_total{profile="a\\\\b\\"c\\nd"} 120
+    # HELP psd2_sync_errors_total Customers and accounts that could not be synced, by error code.
+    # TYPE psd2_sync_errors_total counter
+    # HELP psd2_sync_customers_done_total Customers processed, by result.
+    # TYPE psd2_sync_customers_done_total counter
+    # HELP psd2_sync_customers_due Customers of the round not processed yet.
+    # TYPE psd2_sync_customers_due gauge
+    # HELP psd2_sync_pace_wait_seconds_total Seconds that calls waited because the bank limits their rate.
+    # TYPE psd2_sync_pace_wait_seconds_total counter
+    psd2_sync_pace_wait_seconds_total{profile="a\\\\b\\"c\\nd"} 1.5
+    # HELP psd2_sync_token_renewals_total Access tokens that were renewed.
+    # TYPE psd2_sync_token_renewals_total counter
+    psd2_sync_token_renewals_total{profile="a\\\\b\\"c\\nd"} 3
+    # HELP psd2_sync_start_time_seconds When this sync started, in seconds since 1970.
+    # TYPE psd2_sync_start_time_seconds gauge
+    psd2_sync_start_time_seconds{profile="a\\\\b\\"c\\nd"} 1795341600
+    # HELP psd2_sync_round_end_time_seconds When the last round ended, in seconds since 1970.
+    # TYPE psd2_sync_round_end_time_seconds gauge
+    # HELP psd2_sync_calls_by_result_total Calls to the bank, by the class of the HTTP status; none: without an answer.
+    # TYPE psd2_sync_calls_by_result_total counter
+    psd2_sync_calls_by_result_total{profile="a\\\\b\\"c\\nd",result="2xx"} 118
+    psd2_sync_calls_by_result_total{profile="a\\\\b\\"c\\nd",result="none"} 2
+    "
+  `);
+});
+
+it('data that was read in the future has no age below zero, and no data has none', () => {
+  const ages = [new Date('2026-11-22T11:00:00.000Z'), null].map((oldestReadAt) => {
+    const text = writeMetrics({ ...METRICS, state: { ...METRICS.state, oldestReadAt } });
+    return /^psd2_oldest_sync_age_seconds\{.*$/m.exec(text)?.[0];
+  });
+  expect(ages).toEqual(['psd2_oldest_sync_age_seconds{profile="bank"} 0', undefined]);
 });

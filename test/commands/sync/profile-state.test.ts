@@ -80,7 +80,10 @@ it('the oldest data is that of the customer whom psd2 has not read for longest',
 it('what has ended or ends within two weeks counts by its kind', async () => {
   const keys = await generateRsaKeys();
   const ca = join(temporary, 'ca.pem');
-  const { certificatePem } = await makeCertificateAuthority('CA', keys, { from: new Date(at(-DAY_MS)), days: 5 });
+  const { certificatePem } = await makeCertificateAuthority('CA', keys, {
+    from: new Date(at(-DAY_MS)),
+    days: 5,
+  });
   writeFileSync(ca, certificatePem, { mode: 0o600 });
   const folder = newConfigFolder(temporary);
   const env = { PSD2_CA: ca };

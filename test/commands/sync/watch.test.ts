@@ -26,7 +26,13 @@ const done = (customerId: string): CustomerReport => ({
 /** A watch, what it needs, and what it did. */
 function watched(customers: string[], file?: string) {
   const seen = {
-    ...{ warnings: [] as string[], notes: [] as RoundNote[], counts: 0, states: 0, stored: [] as ReadResult[] },
+    ...{
+      warnings: [] as string[],
+      notes: [] as RoundNote[],
+      counts: 0,
+      states: 0,
+      stored: [] as ReadResult[],
+    },
     ...{ profile: 'bank' as string | Error, store: undefined as Error | undefined },
   };
   const calls = { pace: { turns: 0 }, tally: { secondsWaited: 0, renewals: 0, byResult: new Map() } };
@@ -157,7 +163,9 @@ it('a metrics file that cannot be written is told once, at once', async () => {
 it('a bug ends the sync, whether the metrics or the store have it', async () => {
   const metrics = watched(['1'], join(temporary, 'psd2.prom'));
   metrics.seen.profile = new TypeError('A bug of the metrics');
-  await expect(metrics.watch.during(metrics.round, true, async () => {})).rejects.toThrow(metrics.seen.profile);
+  await expect(metrics.watch.during(metrics.round, true, async () => {})).rejects.toThrow(
+    metrics.seen.profile,
+  );
   const store = watched(['1']);
   store.seen.store = new TypeError('A bug of the store');
   await expect(store.watch.during(store.round, true, async () => {})).rejects.toThrow(store.seen.store);
