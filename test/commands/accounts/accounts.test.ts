@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -295,8 +295,10 @@ describe('psd2 accounts export', () => {
       new Psd2Error('usage', '--all-customers needs --out', { hint: 'It is the folder for the files.' }),
     ],
   ])('%j is wrong use', async (words, error) => {
-    await expect(exporting(...words, '--format', 'csv')).rejects.toThrow(error);
-    expect(existsSync('x')).toBe(false);
+    const place = mkdtempSync(join(folder, 'refused-'));
+    const own = words.map((word) => (word === 'x' || word === 'y' ? join(place, word) : word));
+    await expect(exporting(...own, '--format', 'csv')).rejects.toThrow(error);
+    expect(readdirSync(place)).toEqual([]);
   });
 
   it.each([

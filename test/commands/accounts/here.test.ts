@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import type { Accounts, Transaction } from '../../../src/bank/ports/bank.ts';
+import type { FindInterface } from '../../../src/commands/open/bank.ts';
+import { isAccountId } from '../../../src/domain/identifiers.ts';
+import { decimalOf } from '../../domain/bookings.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { openCommand, runIn } from '../command.ts';
+import { ANNA, endOf, NOW, payerAt, TODAY } from '../payer-here.ts';
+
+// Accounts at a bank in the memory of the test: what other banks do not have, and how a terminal shows it.
+
+const temporary = temporaryFolder();
+
+const transaction = (index: string, more: Partial<Transaction> = {}): Transaction => ({
+  ...{ index, status: 'booked', bookingDate: TODAY, valueDate: TODAY, amount: decimalOf(1250) },
+  ...{ currency: 'EUR', description: `Row ${index}`, details: `Details of row ${index}`, code: null },
+  ...{ transferReference: null, feeCharge: null, ...more },
+});
+
+/** An operator at a bank whose accounts differ in these parts. */
+async function operatorAt(
+  bank = new BankHere(),
+  accounts: Partial<Accounts> = {},
+  changes: Partial<BankHere['interface']> = {},
+) {
+  const known: BankHere['interface'] = {
+    ...bank.interface,
+    ...changes,
+    open: (settings) => {
+      const opened = bank.interface.open(settings);
+      const connect: typeof opened.connect = (...over) => {
+        const connected = opened.connect(...over);
+        return { ...connected, accounts: { ...connected.accounts, ...accounts } };
+      };
+      return { ...opened, connect };
+    },
+  };
+  const payer = await payerAt({ interface: known }, temporary);
+  const find: FindInterface = async () => known;
+  /** What a terminal of this width shows. */
+  const shown = async (words: string[], columns: number, env = {}) => {
+    const { context } = payer.open();
+    const command = openCommand(payer.folder, NOW, {
+      ...{ format: 'table', columns, find, env: { ...context.env, ...env }, globals: { customer: ANNA } },
+    });
+    await runIn(command.context, ...words);
+    return command.printed().replaceAll(TODAY, 'YYYY-MM-DD');
+  };
+  return { ...payer, shown };
+}
+
+describe('psd2 accounts list', () => {
+  it('on a terminal has titles, and a narrow one leaves out what matters least', async () => {
+    const bank = new BankHere();
+    bank.accounts = bank.accounts.map((each) => ({ ...each, productDescription: 'CONTO' }));
+    const { shown } = await operatorAt(bank);
+    const words = ['accounts', 'list'];
+    expect([await shown(words, 100), await shown(words, 56), await shown(words, 46)]).toMatchInlineSnapshot(`
+      [
+        "PRODUCT ID  IBAN                    CURRENCY  NAME             TYPE
+      0000012345  DE02100100109307118603  EUR       Current account  CONTO
+      ",
+        "PRODUCT ID  IBAN                    NAME
+      0000012345  DE02100100109307118603  Current account
+      ",
+        "PRODUCT ID  IBAN                    NAME
+      0000012345  DE02100100109307118603  Current a…
+      ",
+      ]
+    `);
+  });
+
+  it('says that there are none', async () => {
+    const bank = new BankHere();
+    bank.accounts = [];
+    const { run } = await operatorAt(bank);
+    const { printed, said } = await run(['accounts', 'list'], { format: 'table' });
+    expect([printed, said]).toEqual(['', 'The customer has no accounts.\n']);
+  });
+});
+
+it('psd2 accounts balance has each balance that the bank names, with its time or day', async () => {
+  const bank = new BankHere();
+  const amount = decimalOf(1000);
+  bank.balances = {
+    ...{ accountAvailableCredit: { amount, currency: 'EUR' }, asOf: '2026-11-21' },
+    balances: [
+      { type: 'closingBooked', amount, currency: 'EUR', date: null, at: null },
+      { type: 'expected', amount, currency: 'EUR', date: TODAY, at: null },
+      { type: 'interimAvailable', amount, currency: 'EUR', date: TODAY, at: '2026-11-21T12:00:00Z' },
+    ],
+  };
+  const { run } = await operatorAt(bank);
+  const { printed } = await run(['accounts', 'balance', OWN_ACCOUNT], { format: 'table' });
+  expect(printed.split('\n')).toEqual([
+    ...[`Product id\t${OWN_ACCOUNT}`, 'Account balance\t', 'Available balance\t', 'Availability\t'],
+    ...['Available credit\t10.00 EUR', 'As of\t2026-11-21', 'closingBooked\t10.00 EUR'],
+    ...['expected\t10.00 EUR  TODAY', 'interimAvailable\t10.00 EUR  2026-11-21T12:00:00Z', ''],
+  ]);
+});
+
+describe('psd2 accounts transactions', () => {
+  const LIST = ['accounts', 'transactions', OWN_ACCOUNT];
+
+  it('on a terminal has titles, and a narrow one leaves out what matters least', async () => {
+    const bank = new BankHere();
+    bank.booked = [
+      transaction('1'),
+      transaction('2', { amount: decimalOf(-5), status: 'pending', bookingDate: null }),
+    ];
+    const { shown } = await operatorAt(bank);
+    expect([await shown(LIST, 110), await shown(LIST, 60), await shown(LIST, 44)]).toMatchInlineSnapshot(`
+      [
+        "BOOKED      VALUE       AMOUNT       DESCRIPTION  DETAILS
+      YYYY-MM-DD  YYYY-MM-DD  +12.50  EUR  Row 1        Details of row 1
+      pending     YYYY-MM-DD   -0.05  EUR  Row 2        Details of row 2
+      ",
+        "BOOKED      AMOUNT       DESCRIPTION  DETAILS
+      YYYY-MM-DD  +12.50  EUR  Row 1        Details of row 1
+      pending      -0.05  EUR  Row 2        Details of row 2
+      ",
+        "BOOKED      AMOUNT       DESCRIPTION
+      YYYY-MM-DD  +12.50  EUR  Row 1
+      pending      -0.05  EUR  Row 2
+      ",
+      ]
+    `);
+  });
+
+  it('warns if the bank has no list of what is pending, and it was asked for', async () => {
+    const { run } = await operatorAt(new BankHere(), { lacksPending: true });
+    const none = 'There are no transactions.\n';
+    expect((await run([...LIST, '--pending'], { format: 'table' })).said).toBe(
+      `This bank gives booked transactions only, so psd2 knows of no pending ones.\n${none}`,
+    );
+    expect((await run(LIST, { format: 'table' })).said).toBe(none);
+    const { run: other } = await operatorAt();
+    expect((await other([...LIST, '--pending'], { format: 'table' })).said).toBe(none);
+  });
+
+  it('of a bank that identifies them have more fields', async () => {
+    const bank = new BankHere();
+    bank.booked = [transaction('1', { transactionId: 't-1', endToEndId: 'e-1' })];
+    const plain = await operatorAt(bank);
+    const { run } = await operatorAt(bank, { identifiesRows: true });
+    const [titles] = (await run(LIST, { format: 'csv' })).printed.split('\n');
+    expect(titles).toContain('feeCharge,transactionId,entryReference,endToEndId,counterpartyName');
+    const [before] = (await plain.run(LIST, { format: 'csv' })).printed.split('\n');
+    expect(before).toMatch(/feeCharge$/);
+  });
+
+  it.each(['json', 'ndjson'] as const)('as %s, psd2 reads no page behind the limit', async (format) => {
+    const read: string[] = [];
+    const pages: Accounts['pages'] = async function* () {
+      for (const page of ['a', 'b', 'c']) {
+        read.push(page);
+        yield {
+          booked: {
+            rows: [transaction(`${page}1`), transaction(`${page}2`)],
+            ...{ total: 6, hasMore: page !== 'c' },
+          },
+        };
+      }
+    };
+    const { run } = await operatorAt(new BankHere(), { pages });
+    for (const [limit, expected] of [
+      ['1', ['a']],
+      ['2', ['a']],
+      ['3', ['a', 'b']],
+      ['4', ['a', 'b']],
+      ['6', ['a', 'b', 'c']],
+    ] as const) {
+      read.length = 0;
+      const { printed } = await run([...LIST, '--limit', limit], { format });
+      expect(read, limit).toEqual(expected);
+      const rows: unknown[] =
+        format === 'json'
+          ? JSON.parse(printed)
+          : printed
+              .trimEnd()
+              .split('\n')
+              .map((line) => JSON.parse(line));
+      expect(rows).toHaveLength(Number(limit));
+    }
+  });
+
+  it('--export is refused where the bank has no documents, and only there', async () => {
+    const { run } = await operatorAt(new BankHere({ lacks: ['documents'] }));
+    expect(endOf(await run([...LIST, '--export', 'pdf', '--file', 'x']))).toEqual([
+      'exit 2, usage: The interface of this bank (here) has no documents',
+    ]);
+    expect((await run(LIST)).failure).toBeNull();
+  });
+});
+
+describe('psd2 accounts transactions --chart', () => {
+  const CHART = ['accounts', 'transactions', OWN_ACCOUNT, '--chart'];
+  const drawn = async (columns: number, env: Record<string, string> = {}) => {
+    const bank = new BankHere();
+    bank.booked = [transaction('1')];
+    bank.balances = { accountBalance: { amount: decimalOf(10_000), currency: 'EUR' } };
+    const { shown } = await operatorAt(bank);
+    return shown([...CHART, '--from', TODAY], columns, env);
+  };
+  const hasBlocks = (text: string) => /[^\n -~]/.test(text);
+  const width = (text: string) => Math.max(...text.split('\n').map((line) => line.length));
+
+  it.each<[Record<string, string>, boolean]>([
+    [{ LANG: 'it_IT.UTF-8' }, true],
+    [{ LANG: 'it_IT.utf8' }, true],
+    [{ LC_CTYPE: 'C.UTF-8', LANG: 'C' }, true],
+    [{ LC_ALL: 'C.UTF-8', LC_CTYPE: 'C', LANG: 'C' }, true],
+    [{ LC_ALL: 'C', LC_CTYPE: 'C.UTF-8', LANG: 'C.UTF-8' }, false],
+    [{ LC_CTYPE: 'C', LANG: 'C.UTF-8' }, false],
+    [{ LANG: 'C' }, false],
+    [{}, false],
+  ])('with %j a terminal gets blocks: %s', async (env, blocks) => {
+    expect(hasBlocks(await drawn(100, env))).toBe(blocks);
+  });
+
+  it('is as wide as the terminal, at most 120', async () => {
+    const [narrow, wide, widest] = [await drawn(60), await drawn(120), await drawn(200)];
+    expect([width(narrow) <= 60, width(wide) > 100, widest === wide]).toEqual([true, true, true]);
+  });
+});
+
+it('an account whose IBAN the operator gives is looked up, and one whose id they give is not', async () => {
+  const bank = new BankHere();
+  const readAccountId = (text: string) => (isAccountId(text) ? text : expect.unreachable(text));
+  const { run } = await operatorAt(bank, {}, { readAccountId });
+  for (const named of [OWN_IBAN, OWN_ACCOUNT, 'a-1', `x${OWN_IBAN}`, 'DE1A345678901234'])
+    expect((await run(['accounts', 'balance', named])).failure).toBeNull();
+  expect(bank.calls).toEqual([
+    ...[`accounts ${ANNA}`, `balance ${OWN_ACCOUNT}`, `balance ${OWN_ACCOUNT}`, 'balance a-1'],
+    ...[`balance x${OWN_IBAN}`, 'balance DE1A345678901234'],
+  ]);
+});

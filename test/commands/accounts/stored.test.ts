@@ -1,0 +1,309 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exportAll } from '../../../src/commands/accounts/export-all.ts';
+import { gapsIn, storedBalance, storedPart, storedStatement } from '../../../src/commands/accounts/stored.ts';
+import type { Context } from '../../../src/commands/context.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { isDecimal } from '../../../src/domain/decimal.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type {
+  SyncedAccount,
+  SyncedBooking,
+  SyncedBookings,
+  SyncedData,
+} from '../../../src/store/ports/synced.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeLogin } from '../access.ts';
+import { openCommand } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+// What syncs have stored, in the memory of the test.
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+const A = parseProductId('0000012345');
+const day = (text: string) => parseDate('--date', text);
+const decimal = (text: string) => (isDecimal(text) ? text : expect.unreachable(text));
+const days = (from: string, to: string) => ({ from: day(from), to: day(to) });
+const OCTOBER = days('2026-10-01', '2026-10-31');
+
+const account = (productId: string, more: Partial<SyncedAccount> = {}): SyncedAccount => ({
+  ...{ productId, iban: null, currency: 'EUR', name: null, productCode: null, productDescription: null },
+  ...more,
+});
+const row = (
+  id: string,
+  date: string | null,
+  amount: string,
+  more: Partial<SyncedBooking> = {},
+): SyncedBooking => ({
+  ...{ id, bookingDate: date === null ? null : day(date), valueDate: null, amount: decimal(amount) },
+  ...{ currency: null, description: '', details: '', code: null, transferReference: null, feeCharge: null },
+  ...more,
+});
+
+interface Stored extends Partial<SyncedBookings> {
+  account: SyncedAccount;
+}
+
+/** Data with these accounts of customers. An account without days was never read to its end. */
+function dataOf(stored: Record<string, Stored[]>): SyncedData {
+  const find = (customerId: string, productId: string) =>
+    (stored[customerId] ?? []).find((each) => each.account.productId === productId);
+  return {
+    customers: async () => Object.keys(stored),
+    accounts: async (customerId) => (stored[customerId] ?? []).map((each) => each.account),
+    balance: async () => undefined,
+    days: async (customerId, productId) => {
+      const { from, through } = find(customerId, productId) ?? {};
+      return from && through && { from, through };
+    },
+    booked: async (customerId, productId) => {
+      const { from, through, rows = [], balance = null } = find(customerId, productId) ?? {};
+      return from && through && { from, through, rows, balance };
+    },
+  };
+}
+
+const READ = { from: day('2026-09-01'), through: day('2026-11-21') };
+const euros = (amount: string) => ({ amount: decimal(amount), currency: 'EUR' });
+const open = () => openCommand(newConfigFolder(temporary), NOW, { globals: { customer: '1' } });
+
+describe('the statement of stored days', () => {
+  const statement = (stored: Omit<Stored, 'account'>, of: Partial<SyncedAccount> = {}, asked = {}) => {
+    const data = dataOf({ '1': [{ account: account(A, of), ...READ, ...stored }] });
+    return storedStatement(open().context, data, A, { ...OCTOBER, ...asked });
+  };
+
+  it('has the rows of the days, and the balances around them', async () => {
+    const rows = [
+      row('c', '2026-11-02', '-5.00'),
+      row('b', '2026-10-20', '30.00'),
+      row('a', '2026-10-01', '-1.50'),
+    ];
+    const { history, createdAt, ...rest } = await statement(
+      { rows, balance: euros('100.00') },
+      { name: 'Current', productDescription: 'CONTO', iban: 'DE89370400440532013000', productCode: 'K1' },
+    );
+    expect(rest).toEqual({
+      ...{
+        productId: A,
+        iban: 'DE89370400440532013000',
+        currency: 'EUR',
+        productCode: 'K1',
+        name: 'Current',
+      },
+    });
+    expect(createdAt).toBe('2026-11-21T13:00:00+01:00');
+    expect(history).toMatchObject({ ...OCTOBER, opening: '76.50', closing: '105.00' });
+    expect(history.bookings.map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  it.each<[string, Partial<SyncedAccount>, Omit<Stored, 'account'>, string, string | null]>([
+    ['of the account', { currency: 'USD', name: null, productDescription: 'CONTO' }, {}, 'USD', 'CONTO'],
+    [
+      'of the balance',
+      { currency: '' },
+      { balance: { amount: decimal('1.00'), currency: 'CHF' } },
+      'CHF',
+      null,
+    ],
+    ['of most accounts', { currency: '' }, { balance: null }, 'EUR', null],
+  ])('is in the currency %s', async (_, of, stored, currency, name) => {
+    expect(await statement(stored, of)).toMatchObject({ currency, name });
+  });
+
+  it('takes a row without a booking day by its value day', async () => {
+    const rows = [row('a', null, '1.00', { valueDate: day('2026-10-05') })];
+    const { history } = await statement({ rows });
+    expect(history.bookings).toMatchObject([{ id: 'a', day: '2026-10-05' }]);
+    const both = [row('b', '2026-10-06', '1.00', { valueDate: day('2026-10-09') })];
+    expect((await statement({ rows: both })).history.bookings).toMatchObject([{ day: '2026-10-06' }]);
+  });
+
+  it('takes a row in the currency of the account', async () => {
+    const rows = [row('a', '2026-10-05', '1.00', { currency: 'EUR' })];
+    expect((await statement({ rows })).history.bookings).toHaveLength(1);
+  });
+
+  it.each([
+    ['has no date', row('a', null, '1.00')],
+    ['is in USD, but the account is in EUR', row('a', '2026-10-05', '1.00', { currency: 'USD' })],
+  ])('is refused if a row %s', async (what, wrong) => {
+    expect(await failureOf(statement({ rows: [wrong] }))).toEqual({
+      ...{ code: 'config', exitCode: 3, message: `The stored transaction a of ${A} ${what}` },
+      hint: 'See it in the rows of the sync.',
+    });
+  });
+
+  it('of an account whose transactions no sync has stored is refused', async () => {
+    const data = dataOf({ '1': [{ account: account(A) }] });
+    const nothing = {
+      ...{ code: 'usage', exitCode: 2, message: `No sync has stored the transactions of ${A}` },
+      hint: 'Run a sync first, or leave out --from-store.',
+    };
+    expect(await failureOf(storedStatement(open().context, data, A, OCTOBER))).toEqual(nothing);
+    const gone: SyncedData = { ...data, days: async () => READ };
+    expect(await failureOf(storedStatement(open().context, gone, A, OCTOBER))).toEqual(nothing);
+  });
+});
+
+it('a balance that no sync has stored is refused, and that of another account is not taken', async () => {
+  const data = dataOf({ '1': [{ account: account('B') }, { account: account(A) }] });
+  const asked: string[] = [];
+  const balance: SyncedData['balance'] = async (customerId, productId) => {
+    asked.push(`${customerId} ${productId}`);
+    return undefined;
+  };
+  expect(await failureOf(storedBalance(open().context, { ...data, balance }, A))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: `No sync has stored the balance of ${A}` },
+    hint: 'Run a sync first, or leave out --from-store.',
+  });
+  expect(asked).toEqual([`1 ${A}`]);
+});
+
+describe('of the days from the 10th to the 20th', () => {
+  const asked = days('2026-10-10', '2026-10-20');
+  type Part = [from: string, through: string, part: [string, string] | null, gaps: [string, string][]];
+  it.each<Part>([
+    ['01', '25', ['10', '20'], []],
+    ['10', '21', ['10', '20'], []],
+    // The last day of a sync may have got more rows.
+    ['10', '20', ['10', '20'], [['20', '20']]],
+    [
+      '11',
+      '19',
+      ['11', '19'],
+      [
+        ['10', '10'],
+        ['19', '20'],
+      ],
+    ],
+    ['15', '25', ['15', '20'], [['10', '14']]],
+    ['01', '15', ['10', '15'], [['15', '20']]],
+    ['20', '25', ['20', '20'], [['10', '19']]],
+    ['21', '25', null, [['10', '20']]],
+    ['01', '10', ['10', '10'], [['10', '20']]],
+    ['01', '11', ['10', '11'], [['11', '20']]],
+    ['01', '09', null, [['10', '20']]],
+  ])('a store from the %sth through the %sth has a part, and gaps', (from, through, part, gaps) => {
+    const october = (of: string) => `2026-10-${of}`;
+    const stored = { from: day(october(from)), through: day(october(through)) };
+    const range = ([first, last]: readonly [string, string]) => days(october(first), october(last));
+    expect(storedPart(stored, asked)).toEqual(part ? range(part) : undefined);
+    expect(gapsIn(stored, asked)).toEqual(gaps.map(range));
+  });
+
+  it('an account that was never read has none', () => {
+    expect([storedPart(undefined, asked), gapsIn(undefined, asked)]).toEqual([undefined, [asked]]);
+  });
+});
+
+describe('a month of all accounts', () => {
+  let count = 0;
+  async function exporting(
+    stored: Record<string, Stored[]>,
+    {
+      month = '2026-10',
+      now = NOW,
+      known = Object.keys(stored),
+      needsFolder = true,
+      format = 'ofx' as const,
+    } = {},
+  ) {
+    const { context, printed, said } = openCommand(newConfigFolder(temporary), now, { format: 'table' });
+    for (const customer of known) await storeLogin(context, customer);
+    const wholeStore: Context['wholeStore'] = async () => ({ ...(await context.wholeStore()), needsFolder });
+    count += 1;
+    const out = join(temporary, `out-${count}`);
+    const work = exportAll({ ...context, wholeStore }, dataOf(stored), { month, format, out });
+    const failure = await work.then(
+      () => null,
+      () => failureOf(work),
+    );
+    const { accounts } = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
+    return { context, accounts, failure, printed: printed(), said: said() };
+  }
+  const read = (id: string, more: Partial<Stored> = {}): Stored => ({
+    ...{ account: account(id), ...READ, rows: [row('a', '2026-10-05', '1.00')], balance: euros('5.00') },
+    ...more,
+  });
+  const ids = (accounts: { customerId: string; productId: string | null }[]) =>
+    accounts.map(({ customerId, productId }) => `${customerId} ${productId}`);
+
+  it('has the accounts of all customers, by customer', async () => {
+    const { accounts, failure, printed } = await exporting({ '3': [read('C')], '1': [read('B'), read('A')] });
+    expect([ids(accounts), failure]).toEqual([['1 B', '1 A', '3 C'], null]);
+    expect(printed).toBe('Month\t2026-10\nFormat\tofx\nAccounts\t3\nFiles\t3\nRows\t3\nWith gaps\t0\n');
+  });
+
+  it('goes on after an account that the format cannot carry, and counts what has a file and what has gaps', async () => {
+    const { accounts, failure, printed } = await exporting({
+      '1': [
+        read('A', { balance: null }),
+        read('B'),
+        read('C', { from: day('2026-10-10') }),
+        { account: account('D') },
+      ],
+    });
+    expect(accounts).toMatchObject([
+      {
+        ...{ customerId: '1', productId: 'A', iban: null, file: null, rows: 0, days: 31, gaps: [] },
+        ...{ sha256: null, problem: 'There is no balance for A, but ofx needs one' },
+      },
+      { productId: 'B', file: join('1', 'B-2026-10.ofx'), rows: 1, days: 31, problem: null },
+      { productId: 'C', rows: 0, days: 22, gaps: [days('2026-10-01', '2026-10-09')], problem: null },
+      { productId: 'D', file: null, days: 0, problem: 'no sync has stored a day of the month' },
+    ]);
+    expect(printed).toContain('Accounts\t4\nFiles\t2\nRows\t1\nWith gaps\t2\n');
+    expect(failure?.message).toBe('3 of 4 accounts are not complete for 2026-10');
+  });
+
+  it('ends with another failure of an account', async () => {
+    const wrong = row('a', null, '1.00');
+    const { context } = open();
+    await storeLogin(context, '1');
+    const out = join(temporary, 'damaged');
+    const work = exportAll(context, dataOf({ '1': [read('A', { rows: [wrong] })] }), {
+      ...{ month: '2026-10', format: 'csv', out },
+    });
+    expect((await failureOf(work)).message).toBe('The stored transaction a of A has no date');
+  });
+
+  it('leaves out customers of other profiles in a folder, and has all of a database', async () => {
+    const stored = { '1': [read('A')], '2': [read('B')] };
+    expect(ids((await exporting(stored, { known: ['2'] })).accounts)).toEqual(['2 B']);
+    expect(ids((await exporting(stored, { known: ['2'], needsFolder: false })).accounts)).toEqual([
+      '1 A',
+      '2 B',
+    ]);
+  });
+
+  it('lists a customer whom a sync has only tried to read', async () => {
+    const { context, printed } = openCommand(newConfigFolder(temporary), NOW);
+    const { results } = await context.store();
+    const failures = [{ productId: null, code: 'not_logged_in', message: 'Nobody' }];
+    await results.add([{ customerId: '9', at: NOW, failures, skipped: [] }]);
+    const out = join(temporary, 'tried');
+    const work = exportAll(context, dataOf({}), { month: '2026-10', format: 'csv', out });
+    expect((await failureOf(work)).message).toBe('1 of 1 accounts are not complete for 2026-10');
+    expect(JSON.parse(printed()).accounts).toMatchObject([{ customerId: '9', productId: null }]);
+  });
+
+  it.each(['2026-11-01T00:00:00.000Z', '2026-11-01T23:30:00.000Z', '2026-11-30T12:00:00.000Z'])(
+    'may be the month that has begun: November at %s',
+    async (now) => {
+      const { accounts } = await exporting({ '1': [read('A')] }, { month: '2026-11', now });
+      expect(accounts).toMatchObject([{ productId: 'A', file: join('1', 'A-2026-11.ofx') }]);
+    },
+  );
+
+  it.each(['2026-12', '12026-10', '2026-100', '2026-00'])('is not %s', async (month) => {
+    const { context } = open();
+    const out = join(temporary, 'refused');
+    mkdirSync(out, { recursive: true });
+    const work = exportAll(context, dataOf({}), { month, format: 'csv', out });
+    expect((await failureOf(work)).code).toBe('usage');
+  });
+});
