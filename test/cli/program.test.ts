@@ -1,8 +1,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { runCommand } from '../../src/cli/run.ts';
 
+// Other test files load this module too, so it is reloaded.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 vi.mock(import('../../src/cli/run.ts'), async (original) => ({
   ...(await original()),
   runCommand: vi.fn<typeof runCommand>(),

@@ -1,11 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Context } from '../../src/commands/context.ts';
 import { newConfigFolder, temporaryFolder } from '../store/temporary-folder.ts';
 import { useCommands } from './in-process.ts';
 
+// Other test files load these modules too, so they are reloaded.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 /** The terminal of the tests, in which psd2 writes to stdout. */
 const at = vi.hoisted(() => ({ isTTY: true, isOnStderr: true, printed: '' }));
 vi.mock('../../src/cli/print-at-once.ts', () => ({

@@ -1,0 +1,142 @@
+import { expect, it } from 'vitest';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { StepEvent } from '../../../src/domain/operation.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { VERIFIED } from '../../domain/orders.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { ANNA, endOf, payerAt } from '../payer-here.ts';
+
+// What the verbs of every flow say of operations with a name of the bank's own.
+
+const temporary = temporaryFolder();
+const verify = (data = '{"a":1}') => [
+  ...['operation', 'verify', 'standingOrder', '--product', OWN_ACCOUNT, '--data', data],
+];
+
+it('the list has a line for each, for people and for programs', async () => {
+  const bank = new BankHere();
+  bank.verified = { totalAmount: { amount: parsePaymentAmount('1.50'), currency: 'EUR' } };
+  const payer = await payerAt(bank, temporary);
+  await payer.run(verify());
+  const list = (format: 'table' | 'csv') => payer.run(['operation', 'list'], { format });
+  expect((await list('table')).printed).toMatchInlineSnapshot(`
+    "op-1	verified	standingOrder	0000012345	NOW	1048262
+    "
+  `);
+  expect((await list('csv')).printed).toMatchInlineSnapshot(`
+    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,cro,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
+    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,execute,1.50,EUR,,,,,,,,,,,NOW,NOW
+    "
+  `);
+});
+
+it.each([
+  ['as it is', `{"a":"${'x'.repeat(992)}"}`, ''],
+  ['shortened', `{"a":"${'x'.repeat(993)}"}`, ' ...'],
+])('a person who ends an operation sees what it is, with its data %s', async (_, data, end) => {
+  const bank = new BankHere();
+  bank.verified = { totalAmount: { amount: parsePaymentAmount('1.50'), currency: 'EUR' } };
+  const payer = await payerAt(bank, temporary);
+  await payer.run(verify(data));
+  const cancelled = await payer.run(['operation', 'cancel', 'op-1'], { answers: [true] });
+  expect(cancelled.said.replaceAll(/x+/g, (found) => `x*${found.length}`)).toContain(`{"a":"x*99`);
+  expect(cancelled.said).toContain(`${data.slice(0, 1_000)}${end}\n`);
+  expect(cancelled.said.replace(data.slice(0, 1_000) + end, 'DATA')).toMatchInlineSnapshot(`
+    "The operation op-1 is verified:
+      Name               standingOrder
+      Product            0000012345
+      Total              1.50 EUR
+      Data               DATA
+      Begun              NOW
+      Last change        NOW
+    "
+  `);
+  expect([cancelled.data.state, cancelled.asked]).toEqual(['cancelled', ['Cancel the operation for good?']]);
+});
+
+/** A payer with a bank transfer that an older psd2 began as an operation, and that got so far. */
+async function withOldTransfer(...events: StepEvent[]) {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  const { flows } = await payer.open().context.store();
+  const order = {
+    ...{ customerId: ANNA, from: parseProductId(OWN_ACCOUNT), operation: 'moneyTransfer', data: '{}' },
+  };
+  const flow = await flows.begin('operation', { transactionId: crypto.randomUUID(), order }, async (open) => {
+    for (const event of events) await open.record(event);
+    return open.current;
+  });
+  await payer.run(['operation', 'show', flow.flow]);
+  return { bank, payer };
+}
+const SENT: StepEvent[] = [
+  VERIFIED,
+  { type: 'accepted' },
+  { type: 'sca-started' },
+  { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
+  { type: 'execute-sent', requestId: 'q', digest: null },
+];
+
+it('a bank transfer that an older psd2 began is not continued', async () => {
+  const { bank, payer } = await withOldTransfer(VERIFIED);
+  const resumed = await payer.run(['operation', 'resume', 'op-1']);
+  expect([endOf(resumed), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage of op-1: op-1 is a bank transfer that an older psd2 began, and it is verified. psd2 operation cannot continue it",
+        "Make the payment with psd2 transfer. End this one with:",
+        "$ operation resolve op-1 --not-executed",
+      ],
+      [],
+    ]
+  `);
+});
+
+it('a person can end it in any state, and only until it has ended', async () => {
+  const { payer } = await withOldTransfer(VERIFIED);
+  const resolve = ['operation', 'resolve', 'op-1', '--not-executed', '--note', 'Made with psd2 transfer'];
+  const resolved = await payer.run(resolve);
+  expect([resolved.data.state, endOf(resolved)]).toEqual(['failed', ['done']]);
+  expect(endOf(await payer.run(resolve))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage of op-1: The operation op-1 has already ended: ada@machine recorded on NOW that it was not executed",
+      "See it with:",
+      "$ operation show op-1",
+      "transactionId: "an-id"",
+    ]
+  `);
+});
+
+it('psd2 asks what became of one whose execute was sent', async () => {
+  const { bank, payer } = await withOldTransfer(...SENT);
+  const resumed = await payer.run(['operation', 'resume', 'op-1']);
+  expect([resumed.data.state, endOf(resumed), bank.sent]).toMatchInlineSnapshot(`
+    [
+      "unknown",
+      [
+        "exit 9, outcome_unknown of op-1: The bank does not say yet whether the moneyTransfer was executed",
+        "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
+        "$ operation resume op-1",
+        "$ operation resolve op-1 --executed",
+        "$ operation resolve op-1 --not-executed",
+        "transactionId: "an-id"",
+      ],
+      [],
+    ]
+  `);
+});
+
+it('a standing order that waits for the customer is not for a person to decide', async () => {
+  const payer = await payerAt(new BankHere(), temporary);
+  await payer.run(verify());
+  const resolved = await payer.run(['operation', 'resolve', 'op-1', '--not-executed', '--note', 'x']);
+  expect(endOf(resolved)).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage of op-1: The operation op-1 is verified, so its outcome is not unknown",
+      "Continue with:",
+      "$ operation resume op-1",
+      "transactionId: "an-id"",
+    ]
+  `);
+});
