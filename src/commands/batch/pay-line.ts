@@ -1,7 +1,7 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { isOver, standingOf } from '../../domain/flow-states.ts';
+import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
@@ -125,10 +125,17 @@ async function resumeLine(
   const calls = payer.opened.bank.payments.transfer(known);
   if (await awaitsCustomer(payment, payer, known, calls)) return;
   const checked = known.accepted ? null : await checkedPayee(payment, payer.context, batch, line);
-  if (checked === 'refused') return;
+  if (checked === 'refused') return endRefused(payer, known);
   await payer.opened.flows.resume('transfer', known.flow, (open) =>
     drive(payment, payer, line, open, { checked, isNew: false, extent }),
   );
+}
+
+/** Ends the transfer of a line that psd2 has refused. Nobody has confirmed it, so nothing irreversible was sent. */
+async function endRefused({ opened }: Payer, { flow }: Transfer): Promise<void> {
+  await opened.flows.resume('transfer', flow, async (open) => {
+    if (isOpen(open.current)) await open.record({ type: 'cancelled' });
+  });
 }
 
 /** Whether a customer has a link, and has not decided yet. A new link would make the old one useless. */

@@ -115,7 +115,8 @@ function reasonOf(
   transfer: Transfer | undefined,
   check: PayeeCheck | null,
 ): string | null {
-  if (!transfer) return batch.refused.get(line) ?? null;
+  const refusal = batch.refused.get(line) ?? null;
+  if (!transfer || (transfer.state === 'cancelled' && refusal !== null)) return refusal;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
   if (transfer.state === 'unknown')
