@@ -167,7 +167,7 @@ export class BankHere {
         list: (customerId) => this.#attempt('accounts', customerId, () => this.accounts),
         balance: (_customerId, productId) =>
           this.#attempt('balance', productId, () => ({ ...noBalance(productId), ...this.balances })),
-        pages: (query) => this.#pages(`${query.productId} from ${query.from}`),
+        pages: ({ productId, from, status }) => this.#pages(`${productId} from ${from}, ${status}`),
         document: lacking,
         details: lacking,
       },

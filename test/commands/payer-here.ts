@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import * as z from 'zod';
@@ -55,7 +55,7 @@ export interface Failure extends ErrorContext {
 
 /**
  * How a command ended. Here and in the words of a command, flows are called `tr-1`, `op-1` and batches `batch-1`, in the order in
- * which they appear. `NOW`, `TODAY`, `machine` and `an-id` stand for what differs each time.
+ * which they appear. `NOW`, `TODAY`, `user`, `machine` and `an-id` stand for what differs each time.
  */
 export interface Ran {
   /** What it printed on stdout, and the same as JSON if it is JSON. */
@@ -193,7 +193,8 @@ function namesOf() {
         .replaceAll(NOW, 'NOW')
         .replaceAll(TODAY, 'TODAY')
         .replaceAll(`@${hostname()}`, '@machine')
-        .replaceAll(`"machine":"${hostname()}"`, '"machine":"machine"'),
+        .replaceAll(`"machine":"${hostname()}"`, '"machine":"machine"')
+        .replaceAll(`"user":"${userInfo().username}"`, '"user":"user"'),
     real: (word: string): string => [...known].find(([, name]) => name === word)?.[0] ?? word,
   };
 }

@@ -437,7 +437,11 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
   `);
   bank.calls.length = 0;
   // What the bank does not say decides nothing.
-  bank.meets('status', failing());
+  let isFirst = true;
+  bank.meanwhile = async (call) => {
+    if (call === 'status pay-3' && isFirst) throw failing();
+    isFirst &&= call !== 'status pay-3';
+  };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
@@ -460,7 +464,9 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
     ]
   `);
   bank.calls.length = 0;
-  bank.meets('status', interrupted());
+  bank.meanwhile = async (call) => {
+    if (call === 'status pay-3') throw interrupted();
+  };
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
     [
       [
@@ -474,9 +480,11 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
       ],
       [
         "status pay-4",
+        "status pay-3",
       ],
     ]
   `);
+  bank.meanwhile = async () => {};
   bank.calls.length = 0;
   bank.payment('pay-3').became = 'executed';
   expect([told(await payer.run(AS_BASKET, waits)), bank.calls]).toMatchInlineSnapshot(`
@@ -496,6 +504,9 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
       ],
     ]
   `);
+  expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
+    ...['created', 'accepted', 'verify-sent', 'verified', 'bulk-joined', 'execute-unanswered', 'executed'],
+  ]);
   await payer.run(['operation', 'list']);
   expect(payer.journal('op-1').map(({ type }) => type)).toMatchInlineSnapshot(`
     [
@@ -571,6 +582,76 @@ it('instant payments of a basket end once the bank says that the payee has the m
         "status pay-4",
         "settlement pay-3",
       ],
+    ]
+  `);
+  expect(payer.journal('tr-3').map(({ type }) => type)).toEqual([
+    ...['created', 'accepted', 'verify-sent', 'verified', 'bulk-joined', 'executed', 'settlement'],
+  ]);
+});
+
+it('a basket that could not be sent stays written down, and nothing is asked about it until the next run', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  bank.meanwhile = async (call) => {
+    if (call === 'verify transfer' && bank.payments.length === 1)
+      bank.meets('prepare', new Psd2Error('config', 'Not possible'));
+  };
+  expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 verified tr-1 Not possible",
+        "2 verified tr-2 Not possible",
+        "0 of 2 paid, 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "accounts 1048262",
+        "verify transfer",
+        "verify transfer",
+      ],
+    ]
+  `);
+  bank.meanwhile = async () => {};
+  bank.calls.length = 0;
+  expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      [
+        "verify signing basket",
+        "sca pay-3",
+        "status pay-3",
+        "status pay-1",
+        "status pay-2",
+      ],
+    ]
+  `);
+});
+
+it('a run says how far it is while it waits for the customer and for the bank', async () => {
+  const { payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  const texts: string[] = [];
+  await payer.run([...RUN, '--as', 'single', '--only', '1']);
+  await payer.run(AS_BASKET, {
+    changes: (world) => ({
+      terminal: {
+        ...world.terminal,
+        whileWaiting: (text, work) => {
+          texts.push(typeof text === 'string' ? text : text());
+          return work;
+        },
+      },
+    }),
+  });
+  expect(texts).toMatchInlineSnapshot(`
+    [
+      "0 of 2 paid. Waiting for the customer's decision (5:00 left)",
+      "0 of 2 paid. Asking the bank what became of the payments (5:00 left)",
     ]
   `);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BASKET, mayGoIntoBasket } from '../../../src/commands/batch/joint-kinds.ts';
+import { BASKET, BULK, mayGoIntoBasket, paymentIdsOf } from '../../../src/commands/batch/joint-kinds.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
 import { transferOrder } from '../../domain/orders.ts';
 
@@ -18,8 +18,13 @@ const verified: TransferEvent = {
   nextStep: 'authorisation',
 };
 
+const { initiation: _, ...withoutInitiation } = created;
 function after(...events: TransferEvent[]): Transfer {
-  const end = [created, { type: 'accepted' } as const, ...events].reduce<Transfer | undefined>(
+  return from(created, ...events);
+}
+
+function from(first: TransferEvent, ...events: TransferEvent[]): Transfer {
+  const end = [first, { type: 'accepted' } as const, ...events].reduce<Transfer | undefined>(
     (now, event) => applyTransferEvent(now, event, '2026-11-24T10:00:00Z'),
     undefined,
   );
@@ -40,3 +45,17 @@ it.each([
     expect([mayGoIntoBasket(transfer), BASKET.mayJoin(transfer)]).toEqual([may, mayNow]);
   },
 );
+
+it('a payment that has no body of its own, or that is in another basket, goes into none', () => {
+  const bare = from(withoutInitiation);
+  const other = after(sent, verified, { type: 'bulk-joined', bulk: 'op-1' });
+  expect([bare, other].map((transfer) => [mayGoIntoBasket(transfer), BASKET.mayJoin(transfer)])).toEqual([
+    [false, false],
+    [false, false],
+  ]);
+  expect([bare, after(), from(withoutInitiation, sent)].map(BULK.mayJoin)).toEqual([true, false, false]);
+});
+
+it('the bank has the ids of the payments that it knows', () => {
+  expect(paymentIdsOf([after(), after(sent, verified), after(sent)])).toEqual(['r-1']);
+});

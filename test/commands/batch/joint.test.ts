@@ -385,6 +385,8 @@ it('of the lines of a bulk payment, what psd2 refuses or a person must decide st
       "$ batch run batch-1",
     ]
   `);
+  // The transfer of before, those of two lines, and no other.
+  expect(payer.flows()).toBe(4);
   const orders: { reference: string }[] = JSON.parse(String(bank.payment('pay-2').asked));
   expect(orders.map(({ reference }) => reference)).toEqual(['R-1', 'R-4']);
   expect(
@@ -642,6 +644,177 @@ it('a run that stopped before it wrote a bulk payment down begins its lines anew
         "sca pay-1",
       ],
       1,
+    ]
+  `);
+});
+
+it('an order that the bank does not take in a bulk payment refuses its line alone', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  let written = 0;
+  bank.meanwhile = async (call) => {
+    if (call === 'write 1 orders' && ++written === 2)
+      throw new Psd2Error('invalid_text', 'The name is too long');
+  };
+  expect([told(await payer.run(RUN)), bank.sent, payer.flows()]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 failed  The name is too long",
+        "3 executed tr-2 ",
+        "2 of 3 paid (22.00 EUR), 1 not paid.",
+        "exit 8, payment_failed: 1 of 3 payments was not made",
+        "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+        "$ batch report batch-1",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+      3,
+    ]
+  `);
+});
+
+it('a failure while a bulk payment is prepared begins nothing', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  bank.meanwhile = async (call) => {
+    if (call === 'write 1 orders') throw new Psd2Error('config', 'Not possible');
+  };
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 waiting  Not possible",
+        "2 waiting  Not possible",
+        "Payment 1: Not possible.",
+        "Payment 2: Not possible.",
+        "0 of 2 paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Go on with:",
+        "$ batch run batch-1",
+      ],
+      [],
+    ]
+  `);
+  expect((await payer.run(['transfer', 'list'])).data).toEqual([]);
+});
+
+it('a line that is cancelled while its transfer is written down stops no other one', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  const { change } = await storeOf(payer);
+  let written = 0;
+  bank.meanwhile = async (call) => {
+    if (call !== 'write 1 orders' || ++written !== 3) return;
+    await change({ type: 'lines-cancelled', lines: [1], by: 'bob', user: 'bob', machine: 'm' });
+  };
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 cancelled  ",
+        "2 executed tr-1 ",
+        "3 executed tr-2 ",
+        "2 of 3 paid (23.00 EUR), 1 not paid.",
+        "exit 8, payment_failed: 1 of 3 payments was not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
+    ]
+  `);
+  const { printed } = await payer.run(['transfer', 'list', '--state', 'cancelled']);
+  expect(JSON.parse(printed)).toHaveLength(1);
+});
+
+it('lines that another run has taken meanwhile are not sent', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const { change, read } = await storeOf(payer);
+  bank.meanwhile = async (call) => {
+    if (call === 'write 2 orders') await change({ type: 'line-begun', line: 2, flow: 'tr-0mwuiwxs0iiiii' });
+  };
+  expect([told(await payer.run(RUN)), bank.sent, (await read()).bulks.size]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 waiting  ",
+        "2 unknown tr-1 No flow of this profile matches "tr-1"",
+        "0 of 2 paid, 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [],
+      0,
+    ]
+  `);
+});
+
+it('a line that is in another bulk payment by now does not send the first one', async () => {
+  const { bank, payer, flows, joint, transfers } = await preparedBulk();
+  await flows.resume('transfer', transfers[1] ?? '', (open) =>
+    open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
+  );
+  expect([told(await payer.run([...RUN, '--only', '2'])), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "2 created tr-1 ",
+        "0 of 1 paid, 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 1 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [],
+    ]
+  `);
+  expect((await flows.find('operation', joint)).state).toBe('created');
+});
+
+it('a bulk payment that may have left is not sent again if a line of it is elsewhere', async () => {
+  const { bank, payer, flows, joint, transfers } = await preparedBulk([0]);
+  await flows.resume('transfer', transfers[1] ?? '', (open) =>
+    open.record({ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }),
+  );
+  await flows.resume('operation', joint, async (open) => {
+    await open.record({ type: 'accepted' });
+    await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
+  });
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 created tr-1 The transfer of payment 2 is not what the batch orders",
+        "2 created tr-2 The transfer of payment 2 is not what the batch orders",
+        "0 of 2 paid, 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 2 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [],
+    ]
+  `);
+});
+
+it('a payment in a basket of another run is not begun alone', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
+  const initiation = initiationOf('payments', 'R-2', { address: 'https://tpp.example/callback', state: 's' });
+  await beginLine(await storeOf(payer), 2, {
+    ...{ isNoted: false, initiation },
+    events: [{ type: 'accepted' }, { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
+  });
+  expect([told(await payer.run(RUN)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 created tr-2 ",
+        "3 executed tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 unknown.",
+        "exit 9, outcome_unknown: The outcome of 1 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "verify bulk payment",
+        "sca pay-1",
+      ],
     ]
   `);
 });

@@ -712,7 +712,7 @@ it('if the bank rejects some of a bulk payment, its word or the bookings say whi
         "sca pay-1",
         "status pay-1",
         "entries pay-1",
-        "bookings 0000012345 from TODAY",
+        "bookings 0000012345 from TODAY, booked",
       ],
     ]
   `);

@@ -1,0 +1,428 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { endOf, type Ran } from '../payer-here.ts';
+import { IBAN, payeeCheck, RUN, storeOf, told, withFile, withPayees } from './with-batch.ts';
+
+// Who may decide about a batch, what they see before, and what is said and kept afterwards.
+
+const temporary = temporaryFolder();
+const TWO = { PSD2_APPROVALS: '2' };
+const approve = (by: string) => ['batch', 'approve', 'batch-1', '--by', by];
+const reject = (by: string, note: string) => ['batch', 'reject', 'batch-1', '--by', by, '--note', note];
+const show = ['batch', 'show', 'batch-1'];
+const audited = ({ data }: Ran) =>
+  z
+    .array(z.object({ action: z.string(), about: z.string() }))
+    .parse(data)
+    .map(({ action, about }) => `${action}: ${about}`);
+
+it('a second person sees what is paid from which account, the note and the payee checks, and decides', async () => {
+  const env = { ...TWO, PSD2_PAYEE_CHECK: payeeCheck(temporary, { Bea: 'close' }) };
+  const text = `name,iban,amount,from\nAda,${IBAN},1.10,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\nCleo,${IBAN},3,0000099999\n`;
+  const { payer } = await withFile(temporary, new BankHere(), text, ['--note', 'Suppliers']);
+  const added = await payer.run(
+    ['batch', 'add', join(temporary, 'payments.csv'), '--note', 'Suppliers', '--again'],
+    {
+      env,
+    },
+  );
+  expect(added.said).toMatchInlineSnapshot(`
+    "Payees: 2 match, 1 close, 0 none, 0 unavailable.
+    Stored. Before it can be paid, other people must approve it: 2.
+    "
+  `);
+  expect(added.data).toMatchInlineSnapshot(`
+    {
+      "addedAt": "NOW",
+      "addedBy": "ada",
+      "approvals": [],
+      "approvalsNeeded": 2,
+      "batch": "batch-2",
+      "counts": {
+        "waiting": 3,
+      },
+      "customers": [],
+      "lines": 3,
+      "note": "Suppliers",
+      "rejection": null,
+      "retryOf": null,
+      "sha256": "batch-1",
+      "state": "added",
+      "totals": [
+        {
+          "amount": "3.10",
+          "count": 2,
+          "currency": "EUR",
+          "from": "0000012345",
+        },
+        {
+          "amount": "3.00",
+          "count": 1,
+          "currency": "EUR",
+          "from": "0000099999",
+        },
+      ],
+    }
+  `);
+  const words = ['batch', 'approve', 'batch-2', '--by', 'bea'];
+  const no = await payer.run(words, { env, answers: [false] });
+  expect([no.said, no.asked, endOf(no)]).toMatchInlineSnapshot(`
+    [
+      "The batch batch-2 of ada has 3 payments (3 waiting):
+      2 from 0000012345: 3.10 EUR
+      1 from 0000099999: 3.00 EUR
+      Note: Suppliers
+      Payee check: 2 match, 1 close
+    ",
+      [
+        "Approve these payments as bea?",
+      ],
+      [
+        "exit 2, cancelled: psd2 has recorded nothing",
+      ],
+    ]
+  `);
+  const yes = await payer.run(words, { env, answers: [true] });
+  expect([yes.said, yes.asked, endOf(yes), yes.data]).toMatchInlineSnapshot(`
+    [
+      "The batch batch-2 of ada has 3 payments (3 waiting):
+      2 from 0000012345: 3.10 EUR
+      1 from 0000099999: 3.00 EUR
+      Note: Suppliers
+      Payee check: 2 match, 1 close
+    It needs 1 more.
+    ",
+      [
+        "Approve these payments as bea?",
+      ],
+      [
+        "done",
+      ],
+      {
+        "addedAt": "NOW",
+        "addedBy": "ada",
+        "approvals": [
+          {
+            "at": "NOW",
+            "by": "bea",
+            "machine": "machine",
+            "user": "user",
+          },
+        ],
+        "approvalsNeeded": 2,
+        "batch": "batch-2",
+        "counts": {
+          "waiting": 3,
+        },
+        "customers": [],
+        "lines": 3,
+        "note": "Suppliers",
+        "rejection": null,
+        "retryOf": null,
+        "sha256": "batch-1",
+        "state": "added",
+        "totals": [
+          {
+            "amount": "3.10",
+            "count": 2,
+            "currency": "EUR",
+            "from": "0000012345",
+          },
+          {
+            "amount": "3.00",
+            "count": 1,
+            "currency": "EUR",
+            "from": "0000099999",
+          },
+        ],
+      },
+    ]
+  `);
+  expect(endOf(await payer.run(['batch', 'run', 'batch-2'], { env }))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The batch needs 2 approvals, and has 1",
+      "psd2 has sent nothing. A person other than ada approves it with:",
+      "$ batch approve batch-2",
+    ]
+  `);
+  const second = await payer.run(['batch', 'approve', 'batch-2', '--by', 'cleo'], {
+    env,
+    answers: [],
+    yes: true,
+  });
+  expect([second.said.split('\n').at(-2), second.data.state]).toEqual(['It can be paid now.', 'approved']);
+  const table = await payer.run(['batch', 'show', 'batch-2'], { env, format: 'table', columns: 300 });
+  expect(table.printed).toMatchInlineSnapshot(`
+    "Batch	batch-2
+    State	approved
+    Note	Suppliers
+    Payments	3
+    Total	3.10 EUR from 0000012345; 3.00 EUR from 0000099999
+    Lines	3 waiting
+    Added by	ada
+    Added	NOW
+    Approvals	2 of 2: bea, cleo
+    Rejected by	
+    Retry of	
+    SHA-256	batch-1
+    1	waiting	1.10 EUR	Ada	DE89370400440532013000	match, the account is held by Other			Bbf171f87380c7111916d-2-1
+    2	waiting	2.00 EUR	Bea	DE89370400440532013000	close match, the account is held by Other			Bbf171f87380c7111916d-2-2
+    3	waiting	3.00 EUR	Cleo	DE89370400440532013000	match, the account is held by Other			Bbf171f87380c7111916d-2-3
+    "
+  `);
+});
+
+it('nobody approves what they have added or approved, and nobody decides about a rejected batch', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada'], ['--note', 'Refunds']);
+  const ends = async (...words: string[][]) => {
+    const all: string[][] = [];
+    for (const each of words) all.push(endOf(await payer.run(each, { env: TWO })));
+    return all;
+  };
+  expect(await ends(approve('Ada'), approve('bea'), approve(' BEA '), RUN)).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: Ada has added or approved this batch already, so another person must approve it",
+        "If you are another person at the same account of the system, give your name with --by.",
+      ],
+      [
+        "done",
+      ],
+      [
+        "exit 2, usage: BEA has added or approved this batch already, so another person must approve it",
+        "If you are another person at the same account of the system, give your name with --by.",
+      ],
+      [
+        "exit 2, usage: The batch needs 2 approvals, and has 1",
+        "psd2 has sent nothing. A person other than ada approves it with:",
+        "$ batch approve batch-1",
+      ],
+    ]
+  `);
+  const rejected = await payer.run(reject('ada', 'Line 1 is wrong'), { env: TWO });
+  expect([rejected.said, rejected.data.rejection, rejected.data.state]).toMatchInlineSnapshot(`
+    [
+      "The batch batch-1 of ada has 1 payment (1 waiting):
+      1 from 0000012345: 10.00 EUR
+      Note: Refunds
+    ",
+      {
+        "at": "NOW",
+        "by": "ada",
+        "machine": "machine",
+        "note": "Line 1 is wrong",
+        "user": "user",
+      },
+      "rejected",
+    ]
+  `);
+  expect(await ends(approve('cleo'), reject('cleo', 'No'), RUN)).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
+        "psd2 pays nothing of it. See it with:",
+        "$ batch show batch-1",
+      ],
+      [
+        "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
+        "psd2 pays nothing of it. See it with:",
+        "$ batch show batch-1",
+      ],
+      [
+        "exit 2, usage: ada has rejected the batch: Line 1 is wrong",
+        "psd2 pays nothing of it. See it with:",
+        "$ batch show batch-1",
+      ],
+    ]
+  `);
+  const asked = await payer.run(reject('ada', 'x'), { answers: [] });
+  expect([asked.asked, endOf(asked).length]).toEqual([[], 3]);
+  expect(audited(await payer.run(['audit']))).toMatchInlineSnapshot(`
+    [
+      "added: batch batch-1, by ada",
+      "approved: batch batch-1, by bea",
+      "rejected: batch batch-1, by ada",
+    ]
+  `);
+});
+
+it('a person is asked before they reject, and a no records nothing', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+  const no = await payer.run(reject('bea', 'No'), { answers: [false] });
+  expect([no.asked, endOf(no), no.printed]).toEqual([
+    ['Reject these payments as bea?'],
+    ['exit 2, cancelled: psd2 has recorded nothing'],
+    '',
+  ]);
+  expect((await payer.run(show)).data.rejection).toBeNull();
+});
+
+it('once every payment has ended, nothing is left to decide', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  await payer.run([...RUN, '--only', '1']);
+  // One payment is left.
+  expect(endOf(await payer.run(approve('bea')))).toEqual(['done']);
+  await payer.run(RUN);
+  expect(endOf(await payer.run(approve('cleo')))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: Every payment of this batch has ended, so there is nothing left to decide",
+      "psd2 has recorded nothing. See it with:",
+      "$ batch show batch-1",
+    ]
+  `);
+});
+
+it.each([
+  ['the approvals of the profile', { PSD2_APPROVALS: '1' }, 'and has 0', '1 approval,'],
+  ['production', { PSD2_ENVIRONMENT: 'production' }, 'and has 0', '1 approval,'],
+  ['the largest amount', { PSD2_MAX_AMOUNT: '20.99' }, 'and has 0', '1 approval,'],
+  ['both', { PSD2_MAX_AMOUNT: '20.99', PSD2_APPROVALS: '1' }, 'and has 0', '2 approvals,'],
+])('%s says how many people must approve a batch', async (_, env: Record<string, string>, has, needs) => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  expect([endOf(await payer.run(RUN, { env })), bank.calls]).toEqual([
+    [
+      `exit 2, usage: The batch needs ${needs} ${has}`,
+      'psd2 has sent nothing. A person other than ada approves it with:',
+      '$ batch approve batch-1',
+    ],
+    [],
+  ]);
+});
+
+it('a batch of exactly the largest amount needs no more approvals', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  expect(told(await payer.run(RUN, { env: { PSD2_MAX_AMOUNT: '21' } })).at(-1)).toBe('done');
+});
+
+it('psd2 pays nothing of a batch of which it has forgotten a customer', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada']);
+  const { change, read } = await storeOf(payer);
+  await change({ type: 'pseudonymised', sha256: (await read()).sha256 });
+  expect([endOf(await payer.run(RUN)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: psd2 has forgotten a customer of the batch, so it pays nothing of it",
+        "See what was paid with:",
+        "$ batch show batch-1",
+      ],
+      [],
+    ]
+  `);
+});
+
+it('the status has the batches that wait for an approval, and their sums', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea'], ['--note', 'x']);
+  const attention = async (env: Record<string, string>) => {
+    const { data } = await payer.run(['status'], { env });
+    return JSON.parse(JSON.stringify(data.attention ?? null));
+  };
+  expect(await attention({ PSD2_APPROVALS: '1' })).toMatchInlineSnapshot(`
+    [
+      {
+        "amount": "21.00",
+        "currency": "EUR",
+        "customerId": null,
+        "id": "batch-1",
+        "kind": "batch",
+        "message": "2 payments, 0 of 1 approvals",
+        "next": [
+          "psd2",
+          "batch",
+          "approve",
+          "batch-1",
+        ],
+        "since": "NOW",
+        "state": "added",
+      },
+    ]
+  `);
+  expect(await attention({ PSD2_MAX_AMOUNT: '20' })).toHaveLength(1);
+  expect(await attention({ PSD2_MAX_AMOUNT: '21' })).toEqual([]);
+  expect(await attention({})).toEqual([]);
+  await payer.run(approve('bea'));
+  expect(await attention({ PSD2_APPROVALS: '1' })).toEqual([]);
+  expect(await attention({ PSD2_APPROVALS: '2' })).toHaveLength(1);
+  await payer.run(['batch', 'cancel', 'batch-1']);
+  expect(await attention({ PSD2_APPROVALS: '2' })).toEqual([]);
+});
+
+it('a retry has the unpaid payments alone, with their references and the payee checks that were kept', async () => {
+  const text = `name,iban,amount,from\nAda,${IBAN},1,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\nCleo,${IBAN},3,${OWN_ACCOUNT}\n`;
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Cleo: 'close' }) };
+  const { payer } = await withFile(temporary, new BankHere(), text, ['--note', 'Suppliers']);
+  await payer.run(['batch', 'add', join(temporary, 'payments.csv'), '--note', 'Suppliers', '--again'], {
+    env,
+  });
+  await payer.run(['batch', 'run', 'batch-2', '--only', '2']);
+  await payer.run(['batch', 'cancel', 'batch-2']);
+  const retried = await payer.run(['batch', 'retry', 'batch-2']);
+  expect([retried.said, retried.data]).toMatchInlineSnapshot(`
+    [
+      "Stored. It can be paid now.
+    ",
+      {
+        "addedAt": "NOW",
+        "addedBy": "ada",
+        "approvals": [],
+        "approvalsNeeded": 0,
+        "batch": "batch-3",
+        "counts": {
+          "waiting": 2,
+        },
+        "customers": [],
+        "lines": 2,
+        "note": "Suppliers",
+        "rejection": null,
+        "retryOf": "batch-2",
+        "sha256": "batch-3",
+        "state": "added",
+        "totals": [
+          {
+            "amount": "4.00",
+            "count": 2,
+            "currency": "EUR",
+            "from": "0000012345",
+          },
+        ],
+      },
+    ]
+  `);
+  const { read, batches } = await storeOf(payer);
+  const now = await read();
+  expect(now.payees).toEqual([
+    { line: 1, result: 'match', name: 'Other', problem: null },
+    { line: 2, result: 'close', name: 'Other', problem: null },
+  ]);
+  const lines = await batches.lines(now);
+  expect(lines.map(({ line, name, reference }) => [line, name, reference?.slice(-4)])).toEqual([
+    [1, 'Ada', '-2-1'],
+    [2, 'Cleo', '-2-3'],
+  ]);
+  expect(endOf(await payer.run(['batch', 'retry', 'batch-2']))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The batch batch-3 has these payments already",
+      "psd2 has stored nothing. Run that batch. Once it has ended, retry that one. See it with:",
+      "$ batch show batch-3",
+    ]
+  `);
+  // A retry that has failed as a whole is retried with the same content.
+  await payer.run(['batch', 'cancel', 'batch-3']);
+  const third = await payer.run(['batch', 'retry', 'batch-3']);
+  expect([endOf(third), third.data.retryOf, third.data.batch]).toEqual([['done'], 'batch-3', 'batch-4']);
+  expect(audited(await payer.run(['audit']))).toMatchInlineSnapshot(`
+    [
+      "added: batch batch-1, by ada",
+      "added: batch batch-2, content batch-1, by ada",
+      "began: transfer",
+      "confirmed: transfer",
+      "executed: transfer",
+      "cancelled: batch batch-2, content batch-1, by ada",
+      "added: batch batch-3, by ada",
+      "cancelled: batch batch-3, by ada",
+      "added: batch batch-4, content batch-3, by ada",
+    ]
+  `);
+});

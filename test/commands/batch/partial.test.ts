@@ -1,0 +1,230 @@
+import { expect, it } from 'vitest';
+import type { Transaction } from '../../../src/bank/ports/bank.ts';
+import { addDays, parseDate } from '../../../src/domain/calendar.ts';
+import { isDecimal } from '../../../src/domain/decimal.ts';
+import { type AccountId, isAccountId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
+import { TODAY } from '../payer-here.ts';
+import { IBAN, RUN, told, withFile, withPayees } from './with-batch.ts';
+
+// A bulk payment of which the bank has rejected some: what became of each payment, by its word or by the bookings.
+
+const temporary = temporaryFolder();
+const BULK = { commits: 'by the customer', bulk: { maxEntries: null } } as const;
+const today = parseDate('--date', TODAY);
+
+/** The booking of a payment. */
+function booking(reference: string, amount: string, more: Partial<Transaction> = {}): Transaction {
+  const signed = `-${amount}`;
+  if (!isDecimal(signed)) throw new TypeError(`${signed} is not a decimal`);
+  return {
+    ...{ index: '1', status: 'booked', bookingDate: today, valueDate: null, description: '', amount: signed },
+    ...{ currency: 'EUR', details: '', code: null, transferReference: null, feeCharge: null },
+    ...{ endToEndId: reference, counterpartyIban: IBAN, ...more },
+  };
+}
+
+/** A partial bulk payment of three lines. */
+async function partial() {
+  const bank = new BankHere(BULK);
+  bank.next = { word: 'PART' };
+  bank.accounts = [account('0000099999', 'DE75512108001245126199'), ...bank.accounts];
+  const { payer } = await withPayees(temporary, bank, ['Ada', 'Bea', 'Cleo']);
+  const calls = () => bank.calls.splice(0).map((call) => call.replace(TODAY, 'TODAY'));
+  return { bank, payer, calls };
+}
+
+it('what the bank says of a payment counts more than a booking, and nobody reads bookings for what it has said', async () => {
+  const { bank, payer, calls } = await partial();
+  bank.entries = new Map([
+    ['R-1', { transactionStatus: 'ACCC', means: 'paid' }],
+    ['R-2', { transactionStatus: 'RJCT', means: 'refused' }],
+  ]);
+  bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00'), booking('R-3', '12.00')];
+  expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 failed tr-2 RJCT",
+        "3 executed tr-3 ",
+        "2 of 3 paid (22.00 EUR), 1 not paid.",
+        "exit 8, payment_failed: 1 of 3 payments was not made",
+        "Make a new batch of those that were surely not paid with:",
+        "$ batch retry batch-1",
+      ],
+      [
+        "accounts 1048262",
+        "verify bulk payment",
+        "sca pay-1",
+        "status pay-1",
+        "entries pay-1",
+        "bookings 0000012345 from TODAY, booked",
+      ],
+    ]
+  `);
+  expect(payer.journal('tr-3').at(-1)).toMatchInlineSnapshot(`
+    {
+      "bank": {
+        "scaStatus": null,
+        "transactionStatus": "ACSC",
+      },
+      "cro": null,
+      "machine": "machine",
+      "operator": "ada",
+      "type": "executed",
+      "version": "0.0.0",
+    }
+  `);
+  const all = await partial();
+  all.bank.entries = new Map(
+    ['R-1', 'R-2', 'R-3'].map((id) => [id, { transactionStatus: 'ACCC', means: 'paid' }] as const),
+  );
+  expect([told(await all.payer.run(RUN)).at(-1), all.calls().slice(-2)]).toEqual([
+    'done',
+    ['status pay-1', 'entries pay-1'],
+  ]);
+});
+
+it('if the bank says nothing of the payments, the bookings do, and what was booked before is no proof', async () => {
+  const { bank, payer, calls } = await partial();
+  bank.meets('entries', new Psd2Error('bank_failing', 'The bank is failing'));
+  bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00', { bookingDate: addDays(today, -1) })];
+  expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
+        "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
+        "1 of 3 paid (10.00 EUR), 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "accounts 1048262",
+        "verify bulk payment",
+        "sca pay-1",
+        "status pay-1",
+        "entries pay-1",
+        "bookings 0000012345 from TODAY, booked",
+      ],
+    ]
+  `);
+  bank.meets('bookings', new Psd2Error('forbidden', 'No consent'));
+  expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
+        "3 unknown tr-3 The bank has not said what became of this payment of a bulk payment",
+        "1 of 3 paid (10.00 EUR), 2 unknown.",
+        "exit 9, outcome_unknown: The outcome of 2 of 3 payments is not known",
+        "Do not make them again. psd2 asks the bank with:",
+        "$ batch run batch-1",
+      ],
+      [
+        "status pay-1",
+        "entries pay-1",
+        "accounts 1048262",
+        "bookings 0000012345 from TODAY, booked",
+      ],
+    ]
+  `);
+  bank.booked = [booking('R-2', '11.00', { counterpartyIban: null }), booking('R-3', '12.00')];
+  expect([told(await payer.run(RUN)), calls()]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "3 executed tr-3 ",
+        "3 of 3 paid (33.00 EUR).",
+        "done",
+      ],
+      [
+        "status pay-1",
+        "entries pay-1",
+        "accounts 1048262",
+        "bookings 0000012345 from TODAY, booked",
+      ],
+    ]
+  `);
+});
+
+it.each(['entries', 'bookings'] as const)(
+  'a run that is interrupted while it reads the %s records nothing',
+  async (call) => {
+    const { bank, payer } = await partial();
+    bank.meets(call, new Psd2Error('interrupted', 'Interrupted'));
+    const ran = await payer.run(RUN);
+    expect(told(ran).slice(0, 3)).toEqual(['1 created tr-1 ', '2 created tr-2 ', '3 created tr-3 ']);
+    expect(ran.failure?.code).toBe('interrupted');
+    expect(told(await payer.run(RUN)).slice(0, 3)).toEqual(
+      [1, 2, 3].map((line) => expect.stringMatching(new RegExp(`^${line} unknown tr-${line} `))),
+    );
+  },
+);
+
+it('the bookings are those of the account that was debited, by its id or its IBAN', async () => {
+  const ends: unknown[] = [];
+  for (const from of [OWN_IBAN, OWN_ACCOUNT, 'DE91100000000123456789']) {
+    const bank = new BankHere(BULK);
+    Object.assign(bank.interface, { readAccountId });
+    bank.accounts = [account('0000099999', 'DE75512108001245126199'), ...bank.accounts];
+    bank.next = { word: 'PART' };
+    const rows = ['Ada', 'Bea'].map((name, index) => `${name},${IBAN},1${index},R-${index + 1},${from}\n`);
+    const { payer } = await withFile(temporary, bank, `name,iban,amount,reference,from\n${rows.join('')}`);
+    bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00')];
+    ends.push([
+      from,
+      ...told(await payer.run(RUN)).slice(0, 3),
+      ...bank.calls.map((call) => call.replace(TODAY, 'TODAY')),
+    ]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "DE02100100109307118603",
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "verify bulk payment",
+        "sca pay-1",
+        "status pay-1",
+        "entries pay-1",
+        "accounts 1048262",
+        "bookings 0000012345 from TODAY, booked",
+      ],
+      [
+        "0000012345",
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "accounts 1048262",
+        "verify bulk payment",
+        "sca pay-1",
+        "status pay-1",
+        "entries pay-1",
+        "bookings 0000012345 from TODAY, booked",
+      ],
+      [
+        "DE91100000000123456789",
+        "1 unknown tr-1 The bank has not said what became of this payment of a bulk payment",
+        "2 unknown tr-2 The bank has not said what became of this payment of a bulk payment",
+        "0 of 2 paid, 2 unknown.",
+        "verify bulk payment",
+        "sca pay-1",
+        "status pay-1",
+        "entries pay-1",
+        "accounts 1048262",
+      ],
+    ]
+  `);
+});
+
+/** An id that may also be an IBAN, as at a bank that takes IBANs. */
+function readAccountId(text: string): AccountId {
+  if (isAccountId(text)) return text;
+  throw new TypeError('This is no account');
+}

@@ -1,0 +1,510 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere, initiationOf, OWN_ACCOUNT } from '../bank-here.ts';
+import { endOf, NOW, TODAY } from '../payer-here.ts';
+import { beginBulk, beginLine, IBAN, payeeCheck, RUN, storeOf, withFile, withPayees } from './with-batch.ts';
+
+// What a batch looks like afterwards: report, show, status and cancel.
+
+const temporary = temporaryFolder();
+const refused = () => new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
+
+/** A batch with a paid, a refused, an unknown, a cancelled and a waiting line. */
+async function mixed() {
+  const { bank, payer } = await withPayees(temporary, new BankHere(), ['+Ada', 'Bea', 'Cleo', 'Dora', 'Eve']);
+  await payer.run([...RUN, '--only', '1']);
+  bank.meets('verify', refused());
+  await payer.run([...RUN, '--only', '2']);
+  bank.next = { becomes: null };
+  bank.meets('execute', 'lost');
+  await payer.run([...RUN, '--only', '3']);
+  const { change } = await storeOf(payer);
+  await change({ type: 'lines-cancelled', lines: [4], by: 'ada', user: 'ada', machine: 'm' });
+  const report = async (...words: string[]) => {
+    const bytes: string[] = [];
+    const changes = () => ({
+      printBytes: (text: Uint8Array) => void bytes.push(Buffer.from(text).toString()),
+    });
+    const ran = await payer.run(['batch', 'report', 'batch-1', ...words], { changes });
+    return { ...ran, bytes: bytes.join('') };
+  };
+  const plain = (text: string) =>
+    text
+      .replaceAll(NOW, 'NOW')
+      .replaceAll(TODAY, 'TODAY')
+      .replaceAll(/\b[0-9a-f]{64}\b/g, 'BATCH')
+      .replaceAll(/\btr-[0-9a-z]{14}\b/g, 'FLOW');
+  return { bank, payer, report, plain };
+}
+
+it('a report has each line with its state, reason and times, in every format', async () => {
+  const { payer, report, plain } = await mixed();
+  const rows = (await report()).data;
+  expect(rows).toMatchInlineSnapshot(`
+    [
+      {
+        "amount": "10.00",
+        "batch": "batch-1",
+        "currency": "EUR",
+        "description": "",
+        "endToEndId": "R-1",
+        "executionDate": "TODAY",
+        "flow": "tr-1",
+        "from": "0000012345",
+        "iban": "DE89370400440532013000",
+        "line": 1,
+        "name": "+Ada",
+        "paidAt": "NOW",
+        "payeeCheck": null,
+        "reason": null,
+        "reference": "R-1",
+        "state": "executed",
+      },
+      {
+        "amount": "11.00",
+        "batch": "batch-1",
+        "currency": "EUR",
+        "description": "",
+        "endToEndId": "R-2",
+        "executionDate": "TODAY",
+        "flow": "tr-2",
+        "from": "0000012345",
+        "iban": "DE89370400440532013000",
+        "line": 2,
+        "name": "Bea",
+        "paidAt": null,
+        "payeeCheck": null,
+        "reason": "Not this one",
+        "reference": "R-2",
+        "state": "failed",
+      },
+      {
+        "amount": "12.00",
+        "batch": "batch-1",
+        "currency": "EUR",
+        "description": "",
+        "endToEndId": "R-3",
+        "executionDate": "TODAY",
+        "flow": "tr-3",
+        "from": "0000012345",
+        "iban": "DE89370400440532013000",
+        "line": 3,
+        "name": "Cleo",
+        "paidAt": null,
+        "payeeCheck": null,
+        "reason": "The bank has not said whether it was paid",
+        "reference": "R-3",
+        "state": "unknown",
+      },
+      {
+        "amount": "13.00",
+        "batch": "batch-1",
+        "currency": "EUR",
+        "description": "",
+        "endToEndId": "R-4",
+        "executionDate": null,
+        "flow": null,
+        "from": "0000012345",
+        "iban": "DE89370400440532013000",
+        "line": 4,
+        "name": "Dora",
+        "paidAt": null,
+        "payeeCheck": null,
+        "reason": null,
+        "reference": "R-4",
+        "state": "cancelled",
+      },
+      {
+        "amount": "14.00",
+        "batch": "batch-1",
+        "currency": "EUR",
+        "description": "",
+        "endToEndId": "R-5",
+        "executionDate": null,
+        "flow": null,
+        "from": "0000012345",
+        "iban": "DE89370400440532013000",
+        "line": 5,
+        "name": "Eve",
+        "paidAt": null,
+        "payeeCheck": null,
+        "reason": null,
+        "reference": "R-5",
+        "state": "waiting",
+      },
+    ]
+  `);
+  expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
+    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt
+    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW
+    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,
+    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,
+    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,
+    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,
+    "
+  `);
+  expect(JSON.parse((await report('--format', 'json')).bytes)).toHaveLength(5);
+  const path = join(temporary, 'report.xml');
+  const saved = await report('--format', 'pain002', '--file', path);
+  expect([endOf(saved), saved.bytes]).toEqual([['done'], '']);
+  const xml = readFileSync(path, 'utf8');
+  const { batch } = await storeOf(payer);
+  expect(xml).toContain(`<OrgnlMsgId>${batch.slice(0, 35)}</OrgnlMsgId>`);
+  expect(xml).toMatch(/<MsgId>R-[0-9a-f-]{33}<\/MsgId>/);
+  expect(xml).toContain(`<CreDtTm>${NOW}</CreDtTm>`);
+  expect(endOf(await report('--format', 'csv', '--file', ''))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The file for the document is missing",
+      "Add --file <path>.",
+    ]
+  `);
+  const table = await payer.run(['batch', 'report', 'batch-1'], { format: 'table' });
+  expect(table.printed).toMatchInlineSnapshot(`
+    "1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1
+    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2
+    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3
+    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4
+    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5
+    "
+  `);
+});
+
+it('the status has the lines whose end nobody knows, and says so if there is none', async () => {
+  const { bank, payer } = await mixed();
+  const { data } = await payer.run(['batch', 'status', 'batch-1']);
+  expect(JSON.stringify(data, ['line', 'state', 'reason'])).toBe(
+    '[{"line":3,"state":"unknown","reason":"The bank has not said whether it was paid"},{"line":5,"state":"waiting","reason":null}]',
+  );
+  bank.next = {};
+  bank.payment('pay-2').became = 'executed';
+  await payer.run(RUN);
+  const all = await payer.run(['batch', 'status', 'batch-1'], { format: 'table' });
+  expect([all.printed, all.said]).toEqual(['', 'Every payment has ended.\n']);
+});
+
+it('psd2 shows a batch with its payments as tables, and as JSON without them', async () => {
+  const { payer } = await mixed();
+  const { printed } = await payer.run(['batch', 'show', 'batch-1'], { format: 'table' });
+  expect(printed.replaceAll(/\b[0-9a-f]{12,}\b/g, 'HASH')).toMatchInlineSnapshot(`
+    "Batch	batch-1
+    State	running
+    Note	
+    Payments	5
+    Total	60.00 EUR from 0000012345
+    Lines	1 executed, 1 failed, 1 unknown, 1 cancelled, 1 waiting
+    Added by	ada
+    Added	NOW
+    Approvals	0 of 0
+    Rejected by	
+    Retry of	
+    SHA-256	batch-1
+    1	executed	10.00 EUR	+Ada	DE89370400440532013000		tr-1		R-1
+    2	failed	11.00 EUR	Bea	DE89370400440532013000		tr-2	Not this one	R-2
+    3	unknown	12.00 EUR	Cleo	DE89370400440532013000		tr-3	The bank has not said whether it was paid	R-3
+    4	cancelled	13.00 EUR	Dora	DE89370400440532013000				R-4
+    5	waiting	14.00 EUR	Eve	DE89370400440532013000				R-5
+    "
+  `);
+  expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchInlineSnapshot(`
+    {
+      "addedAt": "NOW",
+      "addedBy": "ada",
+      "approvals": [],
+      "approvalsNeeded": 0,
+      "batch": "batch-1",
+      "counts": {
+        "cancelled": 1,
+        "executed": 1,
+        "failed": 1,
+        "unknown": 1,
+        "waiting": 1,
+      },
+      "customers": [],
+      "lines": 5,
+      "note": null,
+      "rejection": null,
+      "retryOf": null,
+      "sha256": "batch-1",
+      "state": "running",
+      "totals": [
+        {
+          "amount": "60.00",
+          "count": 5,
+          "currency": "EUR",
+          "from": "0000012345",
+        },
+      ],
+    }
+  `);
+  const list = await payer.run(['batch', 'list'], { format: 'table' });
+  expect(list.printed).toMatchInlineSnapshot(`
+    "short batch-1	running	5	60.00 EUR from 0000012345	1 executed, 1 failed, 1 unknown, 1 cancelled, 1 waiting	NOW	ada		
+    "
+  `);
+});
+
+it('a customer who has refused or was late is the reason, and so is a payee check', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea', 'Cleo']);
+  for (const decision of ['NOT_AUTHORIZED', 'EXPIRED'] as const) {
+    bank.next = { decision, word: `The bank's ${decision}` };
+    await payer.run([...RUN, '--only', decision === 'EXPIRED' ? '2' : '1']);
+  }
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Cleo: 'none' }) };
+  await payer.run([...RUN, '--only', '3'], { env });
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(
+    JSON.parse(JSON.stringify(data, ['line', 'state', 'flow', 'reason', 'paidAt'])),
+  ).toMatchInlineSnapshot(`
+    [
+      {
+        "flow": "tr-1",
+        "line": 1,
+        "paidAt": null,
+        "reason": "The bank's NOT_AUTHORIZED",
+        "state": "rejected",
+      },
+      {
+        "flow": "tr-2",
+        "line": 2,
+        "paidAt": null,
+        "reason": "The bank's EXPIRED",
+        "state": "expired",
+      },
+      {
+        "flow": null,
+        "line": 3,
+        "paidAt": null,
+        "reason": "The payee check says: no match, the account is held by Other",
+        "state": "failed",
+      },
+    ]
+  `);
+});
+
+it('if the journal of a transfer cannot be read, nobody knows whether its line was paid', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const { change } = await storeOf(payer);
+  await change({ type: 'line-begun', line: 1, flow: 'tr-0mwuiwxs0iiiii' });
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data[0]).toMatchInlineSnapshot(`
+    {
+      "amount": "10.00",
+      "batch": "batch-1",
+      "currency": "EUR",
+      "description": "",
+      "endToEndId": "R-1",
+      "executionDate": null,
+      "flow": "tr-1",
+      "from": "0000012345",
+      "iban": "DE89370400440532013000",
+      "line": 1,
+      "name": "Ada",
+      "paidAt": null,
+      "payeeCheck": null,
+      "reason": "No flow of this profile matches "tr-1"",
+      "reference": "R-1",
+      "state": "unknown",
+    }
+  `);
+  const { state, counts } = (await payer.run(['batch', 'show', 'batch-1'])).data;
+  expect({ state, counts }).toEqual({ state: 'running', counts: { unknown: 1, waiting: 1 } });
+});
+
+it('a batch of which nothing was paid is cancelled, and one of which something was is done', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const state = async () => (await payer.run(['batch', 'show', 'batch-1'])).data.state;
+  expect(await state()).toBe('added');
+  await payer.run([...RUN, '--only', '1']);
+  expect(await state()).toBe('running');
+  const cancelled = await payer.run(['batch', 'cancel', 'batch-1']);
+  expect([endOf(cancelled), cancelled.data.state, cancelled.data.counts]).toEqual([
+    ['done'],
+    'done',
+    { executed: 1, cancelled: 1 },
+  ]);
+  expect(bank.payments).toHaveLength(1);
+});
+
+it('psd2 asks before it cancels a batch', async () => {
+  const { payer } = await withPayees(temporary, new BankHere(), ['Ada', 'Bea']);
+  const words = ['batch', 'cancel', 'batch-1'];
+  const no = await payer.run(words, { answers: [false] });
+  expect([no.asked, endOf(no), endOf(await payer.run(words, { yes: false }))]).toMatchInlineSnapshot(`
+    [
+      [
+        "Cancel all payments of batch-1 for which nothing was sent?",
+      ],
+      [
+        "exit 2, cancelled: psd2 has cancelled nothing",
+      ],
+      [
+        "exit 2, confirmation_needed: Cancelling a batch needs a confirmation, and there is no terminal to ask at",
+        "Add --yes to confirm in advance. psd2 has cancelled nothing.",
+      ],
+    ]
+  `);
+  expect((await payer.run(words, { answers: [true] })).data.state).toBe('cancelled');
+});
+
+it('psd2 cancels what nothing was sent for, also if its transfer ended before, and names the rest', async () => {
+  const ends: unknown[] = [];
+  const back = { address: 'https://tpp.example/callback', state: 's' };
+  const initiation = initiationOf('payments', 'x', back);
+  const sent = {
+    initiation,
+    events: [{ type: 'accepted' }, { type: 'verify-sent', requestId: 'r', digest: null }],
+  } as const;
+  const cases: [string, (store: Awaited<ReturnType<typeof storeOf>>) => Promise<unknown>][] = [
+    ['a transfer that ended before', (store) => beginLine(store, 1, { events: [{ type: 'cancelled' }] })],
+    ['one payment', (store) => beginLine(store, 1, { ...sent, events: [...sent.events] })],
+    [
+      'two payments',
+      async (store) => {
+        await beginLine(store, 1, { ...sent, events: [...sent.events] });
+        await beginLine(store, 2, { ...sent, events: [...sent.events] });
+      },
+    ],
+    [
+      'a bulk payment',
+      async (store) => {
+        const flows = [await beginLine(store, 1), await beginLine(store, 2)];
+        const bulk = await beginBulk(store);
+        for (const flow of flows)
+          await store.flows.resume('transfer', flow, async (open) => {
+            await open.record({ type: 'bulk-joined', bulk });
+            await open.record({ type: 'sca-started' });
+          });
+      },
+    ],
+    [
+      'a basket and a bulk payment',
+      async (store) => {
+        await beginLine(store, 1, {
+          ...sent,
+          events: [...sent.events, { type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }],
+        });
+        await beginLine(store, 2, {
+          events: [{ type: 'bulk-joined', bulk: 'op-0mwuiwxs0iiiii' }, { type: 'sca-started' }],
+        });
+      },
+    ],
+  ];
+  for (const [what, prepare] of cases) {
+    const { payer } = await withPayees(temporary, new BankHere({ commits: 'by the customer' }), [
+      'Ada',
+      'Bea',
+      'Cleo',
+    ]);
+    await prepare(await storeOf(payer));
+    const ran = await payer.run(['batch', 'cancel', 'batch-1']);
+    ends.push([what, ...endOf(ran), ran.data.counts, ran.data.state]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      [
+        "a transfer that ended before",
+        "done",
+        {
+          "cancelled": 3,
+        },
+        "cancelled",
+      ],
+      [
+        "one payment",
+        "exit 2, usage: One payment has begun and has not ended: line 1 is executing",
+        "2 payments are cancelled. As long as nothing irreversible was sent:",
+        "$ transfer cancel tr-1",
+        {
+          "cancelled": 2,
+          "executing": 1,
+        },
+        "running",
+      ],
+      [
+        "two payments",
+        "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is executing",
+        "1 payment is cancelled. As long as nothing irreversible was sent:",
+        "$ transfer cancel tr-1",
+        "$ transfer cancel tr-2",
+        {
+          "cancelled": 1,
+          "executing": 2,
+        },
+        "running",
+      ],
+      [
+        "a bulk payment",
+        "exit 2, usage: 2 payments have begun and have not ended: line 1 is authorizing, line 2 is authorizing",
+        "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. See the payments with:",
+        "$ batch status batch-1",
+        {
+          "authorizing": 2,
+          "cancelled": 1,
+        },
+        "running",
+      ],
+      [
+        "a basket and a bulk payment",
+        "exit 2, usage: 2 payments have begun and have not ended: line 1 is executing, line 2 is authorizing",
+        "1 payment is cancelled. psd2 cannot cancel what is in a bulk payment. Until the customer has authorised it, they can refuse it: psd2 batch run records that. As long as nothing irreversible was sent for the others:",
+        "$ transfer cancel tr-1",
+        {
+          "authorizing": 1,
+          "cancelled": 1,
+          "executing": 1,
+        },
+        "running",
+      ],
+    ]
+  `);
+});
+
+it('what the file says of a payment is in the report: the day, the account and its own id', async () => {
+  const text = `name;iban;amount;currency;description;reference;date;from;customer;payee-verified\nAda;${IBAN};1.5;EUR;Rent;R-9;2030-01-02;DE02100100109307118603;2073915;yes\nBea;${IBAN};2;EUR;;;;;;\n`;
+  const { payer } = await withFile(temporary, new BankHere(), text, ['--from', OWN_ACCOUNT]);
+  expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchInlineSnapshot(`
+    {
+      "amount": "1.50",
+      "batch": "batch-1",
+      "currency": "EUR",
+      "description": "Rent",
+      "endToEndId": "R-9",
+      "executionDate": "2030-01-02",
+      "flow": null,
+      "from": "DE02100100109307118603",
+      "iban": "DE89370400440532013000",
+      "line": 1,
+      "name": "Ada",
+      "paidAt": null,
+      "payeeCheck": null,
+      "reason": null,
+      "reference": "R-9",
+      "state": "waiting",
+    }
+  `);
+  const { customers, totals } = (await payer.run(['batch', 'show', 'batch-1'])).data;
+  expect({ customers, totals }).toMatchInlineSnapshot(`
+    {
+      "customers": [
+        "2073915",
+      ],
+      "totals": [
+        {
+          "amount": "1.50",
+          "count": 1,
+          "currency": "EUR",
+          "from": "DE02100100109307118603",
+        },
+        {
+          "amount": "2.00",
+          "count": 1,
+          "currency": "EUR",
+          "from": "0000012345",
+        },
+      ],
+    }
+  `);
+});
