@@ -22,6 +22,9 @@ interface Ended {
   waits: number[];
 }
 
+/** No test waits as often as this. */
+const MANY = 100;
+
 type How = NonNullable<Parameters<OperatorHere['open']>[0]> & {
   /** What is different in the context of the command. */
   context?: (context: Context, service: Service) => Context;
@@ -50,6 +53,7 @@ export async function runService(
   };
   const sleep = async (milliseconds: number) => {
     waits.push(milliseconds / 1000);
+    if (waits.length > MANY) throw new TypeError('The service waits without end');
     clock.advance(milliseconds);
     const ended = command.said().split('A round has ended').length - 1;
     if (ended > rounds) {
