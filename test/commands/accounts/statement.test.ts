@@ -22,9 +22,11 @@ const booked = (date: string, amount: string, currency = 'EUR') => ({
   dateAccountingCurrency: `${date.replaceAll('-', '')}T00:00:00`,
 });
 
+type Row = Omit<ReturnType<typeof booked>, 'amountTransaction'> & { amountTransaction: object };
+
 /** Reads a statement. @param balances the balance at each call; the last one stays */
 async function read(
-  rows: ReturnType<typeof booked>[],
+  rows: Row[],
   balances: (string | null)[],
   range: Partial<Parameters<typeof fetchStatement>[2]> = {},
 ) {
@@ -105,4 +107,34 @@ it('a statement ends today at the latest, and its balance at the end leaves out 
   await expect(read(rows, ['7.00'], { from: day('2026-11-22') })).rejects.toMatchObject({
     code: 'invalid_date',
   });
+});
+
+it('a statement may be of today alone, and of a day in the past alone', async () => {
+  const rows = [booked('2026-11-21', '-1.00'), booked('2026-11-20', '-2.00')];
+  const today = { from: day('2026-11-21'), to: day('2026-11-21') };
+  expect(await read(rows, ['7.00'], today)).toMatchObject({ ...today, opening: '8.00', closing: '7.00' });
+  const before = { from: day('2026-11-20'), to: day('2026-11-20') };
+  expect(await read(rows, ['7.00'], before)).toMatchObject({ ...before, opening: '10.00', closing: '8.00' });
+});
+
+it('the third reading may be the one that is of one moment', async () => {
+  const rows = [booked('2026-11-20', '-1.00')];
+  expect(await read(rows, ['5.00', '4.00', '3.00', '3.00'])).toMatchObject({ reads: 3, closing: '3.00' });
+});
+
+it.each([
+  ['came', [null, '5.00', '5.00'], '5.00'],
+  ['went', ['5.00', null, null], null],
+  ['was never there', [null], null],
+] as const)('a balance that %s is that of the last reading', async (_, balances, closing) => {
+  const rows = [booked('2026-11-20', '-1.00')];
+  expect(await read(rows, [...balances])).toMatchObject({ closing });
+});
+
+it('a row in the currency of the account, or in none, is taken, also one of the first day of the calendar', async () => {
+  const plain = booked('2026-11-20', '-1.00');
+  const none = { ...plain, amountTransaction: { amount: '-1.00' } };
+  const first = booked('1900-01-01', '-1.00');
+  const { bookings } = await read([plain, none, first], ['7.00'], { from: day('2026-11-19') });
+  expect(bookings).toHaveLength(2);
 });
