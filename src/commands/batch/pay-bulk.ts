@@ -45,7 +45,7 @@ export async function payBulk(payment: LinePayment, share: Share): Promise<void>
     if (isFree && !batch.refused.has(line.line) && !batch.cancelled.has(line.line))
       free.push({ line, before });
   }
-  if (free.length > 0) await beginBulk(payment, free);
+  await beginBulk(payment, free);
 }
 
 async function beginBulk(

@@ -589,6 +589,42 @@ it('instant payments of a basket end once the bank says that the payee has the m
   ]);
 });
 
+it('what stops every payment stops a basket before it is begun, and the next run goes on', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  bank.meets('prepare', new Psd2Error('config', 'Not possible'));
+  expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 created tr-1 Not possible",
+        "2 waiting  Not possible",
+        "Payment 1: Not possible.",
+        "Payment 2: Not possible.",
+        "0 of 2 paid.",
+        "exit 8, payment_failed: 2 of 2 payments were not made",
+        "Go on with:",
+        "$ batch run batch-1",
+      ],
+      [],
+    ]
+  `);
+  expect([told(await payer.run(AS_BASKET)), bank.sent]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      [
+        "verify transfer",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-3",
+      ],
+    ]
+  `);
+});
+
 it('a basket that could not be sent stays written down, and nothing is asked about it until the next run', async () => {
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
   bank.meanwhile = async (call) => {

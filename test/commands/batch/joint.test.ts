@@ -818,3 +818,17 @@ it('a payment in a basket of another run is not begun alone', async () => {
     ]
   `);
 });
+
+it('if psd2 has refused every line, no bulk payment is begun', async () => {
+  const { bank, payer } = await withPayees(temporary, new BankHere(BULK), ['Ada', 'Bea']);
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none', Bea: 'none' }) };
+  expect(told(await payer.run(RUN, { env })).slice(2)).toEqual([
+    '0 of 2 paid, 2 not paid.',
+    'exit 8, payment_failed: 2 of 2 payments were not made',
+    'psd2 refused them and sent nothing: their reasons say what to correct. See them with:',
+    '$ batch report batch-1',
+  ]);
+  expect([bank.sent, payer.flows()]).toEqual([[], 0]);
+  // Nothing is left for the next run.
+  expect(told(await payer.run([...RUN, '--as', 'bulk'])).at(2)).toBe('0 of 2 paid, 2 not paid.');
+});

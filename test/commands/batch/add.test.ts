@@ -1,0 +1,327 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { storeConsent } from '../access.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { ANNA, endOf, payerAt, TODAY } from '../payer-here.ts';
+import { IBAN, payeeCheck, storeOf } from './with-batch.ts';
+
+// What psd2 batch check and psd2 batch add say of a file, and what is stored of it.
+
+const temporary = temporaryFolder();
+const PATH = join(temporary, 'payments.csv');
+const LINES = `name,iban,amount,from\nAda,${IBAN},1.10,${OWN_ACCOUNT}\nBea,${IBAN},2,${OWN_ACCOUNT}\n`;
+
+/** An operator with a file of payments. */
+async function withText(text: string) {
+  const payer = await payerAt(new BankHere(), temporary);
+  writeFileSync(PATH, text);
+  const add = (more: string[] = [], how = {}) => payer.run(['batch', 'add', PATH, ...more], how);
+  const check = (more: string[] = [], how = {}) => payer.run(['batch', 'check', PATH, ...more], how);
+  return { payer, add, check };
+}
+
+it('a file without errors is checked and added, and psd2 says what to do next', async () => {
+  const { payer, add, check } = await withText(LINES);
+  const checked = await check();
+  expect([endOf(checked), { ...checked.data, file: 'FILE' }]).toMatchInlineSnapshot(`
+    [
+      [
+        "done",
+      ],
+      {
+        "errors": 0,
+        "file": "FILE",
+        "format": "csv",
+        "lines": 2,
+        "messageId": null,
+        "ok": true,
+        "payees": null,
+        "problems": [],
+        "scas": 2,
+        "sha256": "batch-1",
+        "totals": [
+          {
+            "amount": "3.10",
+            "count": 2,
+            "currency": "EUR",
+            "customer": null,
+            "executionDate": null,
+            "from": "0000012345",
+            "instant": false,
+            "scas": 2,
+          },
+        ],
+        "warnings": 0,
+      },
+    ]
+  `);
+  const added = await add([], { env: { PSD2_APPROVALS: '1' } });
+  expect([added.said, endOf(added)]).toEqual([
+    'Stored. Before it can be paid, other people must approve it: 1.\n',
+    ['done'],
+  ]);
+  expect([endOf(await add()), endOf(await payer.run(['batch', 'list'])).length]).toMatchInlineSnapshot(`
+    [
+      [
+        "exit 2, usage: The batch batch-1 has the same content",
+        "psd2 has stored nothing. If you want to pay all of it once more, add --again. See the batch with:",
+        "$ batch show batch-1",
+      ],
+      1,
+    ]
+  `);
+  const again = await add(['--again']);
+  expect([again.said, again.data.batch]).toEqual(['Stored. It can be paid now.\n', 'batch-2']);
+});
+
+it('with errors, psd2 names the first three, and stores nothing', async () => {
+  const wrong = `name,iban,amount,from\nAda,${IBAN},-1,${OWN_ACCOUNT}\nBea,DE00,2,${OWN_ACCOUNT}\nCleo,${IBAN},x,${OWN_ACCOUNT}\nDora,${IBAN},0,${OWN_ACCOUNT}\n`;
+  const { payer, add, check } = await withText(wrong);
+  const failed = await add();
+  expect(endOf(failed).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The file FILE has 4 errors. line 2: The amount "-1" is negative. line 3: The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE. line 4: The amount "x" is not a decimal number",
+      "psd2 has stored nothing. See all of them with:",
+      "$ batch check FILE",
+    ]
+  `);
+  expect((await payer.run(['batch', 'list'])).data).toEqual([]);
+  const checked = await check();
+  expect(endOf(checked).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The file FILE has 4 errors",
+      "psd2 has stored and sent nothing. Correct the file and check it again.",
+    ]
+  `);
+  const { ok, sha256, lines, errors, problems } = checked.data;
+  expect({ ok, sha256, lines, errors, problems }).toMatchInlineSnapshot(`
+    {
+      "errors": 4,
+      "lines": 0,
+      "ok": false,
+      "problems": [
+        {
+          "line": 1,
+          "message": "The amount "-1" is negative",
+          "place": "line 2",
+          "severity": "error",
+        },
+        {
+          "line": 2,
+          "message": "The IBAN "DE00" has 4 characters, which is not the length of an IBAN of DE",
+          "place": "line 3",
+          "severity": "error",
+        },
+        {
+          "line": 3,
+          "message": "The amount "x" is not a decimal number",
+          "place": "line 4",
+          "severity": "error",
+        },
+        {
+          "line": 4,
+          "message": "The amount "0" is zero",
+          "place": "line 5",
+          "severity": "error",
+        },
+      ],
+      "sha256": null,
+    }
+  `);
+  const one = await withText(LINES.replace('1.10', '-1'));
+  expect(endOf(await one.add())[0]?.replaceAll(PATH, 'FILE')).toMatchInlineSnapshot(
+    `"exit 2, usage: The file FILE has 1 error. line 2: The amount "-1" is negative"`,
+  );
+});
+
+it('a payment without an account to debit needs --from, and the file counts more than the options', async () => {
+  const { payer, add } = await withText(
+    `name,iban,amount,from,customer,date\nAda,${IBAN},1,,,\nBea,${IBAN},2,0000099999,2073915,2099-03-02\n`,
+  );
+  expect(endOf(await add())).toEqual([
+    'exit 2, usage: line 2 names no account to debit',
+    'Add --from <account>.',
+  ]);
+  const options = [
+    '--from',
+    OWN_ACCOUNT,
+    '--date',
+    '2099-03-01',
+    '--instant',
+    '--payee-verified',
+    '--note',
+    'Mine',
+  ];
+  const added = await add(options, { globals: { customer: ANNA } });
+  expect([endOf(added), added.data.note, added.data.customers]).toEqual([
+    ['done'],
+    'Mine',
+    [ANNA, '2073915'],
+  ]);
+  const { batches, read } = await storeOf(payer);
+  const lines = await batches.lines(await read());
+  expect(
+    lines.map(({ from, customer, executionDate, instant, payeeVerified }) => [
+      ...[from, customer, executionDate, instant, payeeVerified],
+    ]),
+  ).toEqual([
+    [OWN_ACCOUNT, ANNA, '2099-03-01', true, true],
+    ['0000099999', '2073915', '2099-03-02', true, true],
+  ]);
+});
+
+it('psd2 warns of an instant payment whose payee nobody checks, and not if somebody does', async () => {
+  const { check, add } = await withText(LINES);
+  const problems = async (more: string[], env: Record<string, string> = {}) =>
+    (await check(more, { env })).data.warnings;
+  expect(await problems([])).toBe(0);
+  const instant = await add(['--instant']);
+  expect(instant.said).toMatchInlineSnapshot(`
+    "line 2: An instant payment needs a verified payee: set PSD2_PAYEE_CHECK, or give payee-verified
+    line 3: An instant payment needs a verified payee: set PSD2_PAYEE_CHECK, or give payee-verified
+    Stored. It can be paid now.
+    "
+  `);
+  expect((await add(['--instant', '--payee-verified', '--again'])).said).toBe(
+    'Stored. It can be paid now.\n',
+  );
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, {}) };
+  expect((await add(['--instant', '--again'], { env })).said).toMatchInlineSnapshot(`
+    "Payees: 2 match, 0 close, 0 none, 0 unavailable.
+    Stored. It can be paid now.
+    "
+  `);
+});
+
+it('an account that the customer has given no consent for is an error, and one of nobody known is not', async () => {
+  const { payer, check } = await withText(LINES.replace(`1.10,${OWN_ACCOUNT}`, '1.10,0000099999'));
+  expect((await check()).data.errors).toBe(0);
+  await storeConsent(payer.open().context, ANNA, [
+    { name: 'ACCOUNT_INFO', products: [parseProductId(OWN_ACCOUNT)] },
+    { name: 'PAYMENTS', products: [parseProductId('0000088888')] },
+  ]);
+  expect((await check()).data.problems).toMatchInlineSnapshot(`
+    [
+      {
+        "line": 1,
+        "message": "The account 0000099999 is not one that customer 1048262 has given a consent for",
+        "place": "line 2",
+        "severity": "error",
+      },
+    ]
+  `);
+  expect((await check([], { globals: { customer: '2073915' } })).data.errors).toBe(0);
+});
+
+it('the same payment in the last 30 days is a warning, and a reference that is taken is an error', async () => {
+  const { payer, check, add } = await withText(
+    `name,iban,amount,reference,from\nAda,${IBAN},5.00,Inv 7,${OWN_ACCOUNT}\nAda,${IBAN},6,,${OWN_ACCOUNT}\n`,
+  );
+  const transfer = (amount: string, ...more: string[]) =>
+    payer.run([
+      ...['transfer', 'create', '--from', OWN_ACCOUNT, '--to', IBAN, '--name', 'Ada', '--amount', amount],
+      ...more,
+    ]);
+  await transfer('5', '--reference', 'INV  7');
+  await transfer('6');
+  await payer.run(['transfer', 'list']);
+  expect((await check()).data.problems).toMatchInlineSnapshot(`
+    [
+      {
+        "line": 1,
+        "message": "The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
+        "place": "line 2",
+        "severity": "error",
+      },
+      {
+        "line": 2,
+        "message": "The transfer tr-2 of the last 30 days paid the same amount to the same payee",
+        "place": "line 3",
+        "severity": "warning",
+      },
+    ]
+  `);
+  expect(endOf(await add()).map((text) => text.replaceAll(PATH, 'FILE'))).toMatchInlineSnapshot(`
+    [
+      "exit 2, usage: The file FILE has 1 error. line 2: The transfer tr-1 already has the reference "Inv 7", and psd2 pays a reference once. If you mean another payment, give it another reference",
+      "psd2 has stored nothing. See all of them with:",
+      "$ batch check FILE",
+    ]
+  `);
+  const soon = new Date(Date.parse(TODAY) + 31 * 86_400_000).toISOString();
+  expect((await check([], { now: soon })).data.warnings).toBe(0);
+});
+
+it('what was added and paid is refused as the same file, and not for each of its references', async () => {
+  const text = `name,iban,amount,from,reference\nAda,${IBAN},1,${OWN_ACCOUNT},R-1\nBea,${IBAN},2,${OWN_ACCOUNT},R-2\n`;
+  const { payer, add } = await withText(text);
+  await add();
+  await payer.run(['batch', 'run', 'batch-1']);
+  expect(endOf(await add())[0]).toMatchInlineSnapshot(
+    `"exit 2, usage: The batch batch-1 has the same content"`,
+  );
+});
+
+it('psd2 batch check --payees needs a payee check', async () => {
+  const { check } = await withText(LINES);
+  expect(endOf(await check(['--payees']))).toEqual([
+    'exit 2, usage: --payees needs a payee check',
+    'Set PSD2_PAYEE_CHECK to the command that checks a name and an IBAN.',
+  ]);
+});
+
+it('the payee check of all payments counts the results, and names what a person must look at', async () => {
+  const { check } = await withText(
+    `name,iban,amount,payee-verified\nAda,${IBAN},1,\nBea,${IBAN},2,\nCleo,${IBAN},3,yes\nDora,${IBAN},4,yes\nEve,${IBAN},5,\n`,
+  );
+  const env = {
+    PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'close', Bea: 'none', Cleo: 'close', Dora: 'none' }),
+  };
+  const { data, said } = await check(['--payees'], { env });
+  expect([data.payees, data.problems, said]).toMatchInlineSnapshot(`
+    [
+      {
+        "close": 2,
+        "match": 1,
+        "none": 2,
+        "unavailable": 0,
+      },
+      [
+        {
+          "line": 1,
+          "message": "The payee check of Ada says: close match, the account is held by Other",
+          "place": "line 2",
+          "severity": "warning",
+        },
+        {
+          "line": 2,
+          "message": "The payee check of Bea says: no match, the account is held by Other",
+          "place": "line 3",
+          "severity": "error",
+        },
+        {
+          "line": 4,
+          "message": "The payee check of Dora says: no match, the account is held by Other",
+          "place": "line 5",
+          "severity": "error",
+        },
+      ],
+      "",
+    ]
+  `);
+  const table = await check(['--payees'], { env, format: 'table' });
+  expect([table.printed, table.said]).toMatchInlineSnapshot(`
+    [
+      "warning	1	line 2	The payee check of Ada says: close match, the account is held by Other
+    error	2	line 3	The payee check of Bea says: no match, the account is held by Other
+    error	4	line 5	The payee check of Dora says: no match, the account is held by Other
+    		when it is paid	transfer	5	15.00 EUR	5
+    ",
+      "5 payments, 5 SCAs, 2 errors, 1 warning. Payees: 1 match, 2 close, 2 none, 0 unavailable.
+    ",
+    ]
+  `);
+});
