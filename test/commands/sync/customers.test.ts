@@ -1,0 +1,274 @@
+import { describe, expect, it } from 'vitest';
+import type { Context, CustomerBank } from '../../../src/commands/context.ts';
+import { type CustomerReport, SharedStop, syncCustomers } from '../../../src/commands/sync/customers.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { ListedRound } from '../../../src/store/listed-round.ts';
+import type { CustomerEnd, Round, SyncTarget } from '../../../src/store/ports/sync.ts';
+import { answeringBank } from '../../bank/answering-bank.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand } from '../command.ts';
+
+// The turns of the customers of a round, and what happens to them.
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-21T12:00:00.000Z';
+
+/** What a turn of a customer comes to: an error, or all is read. */
+type Turn = Error | 'synced';
+
+const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], errors: [] };
+const TARGET: SyncTarget = {
+  progress: async () => undefined,
+  booked: async () => ({ append: async () => 0, lastDay: async () => undefined }),
+  replace: () => {},
+  remember: () => {},
+  commit: async () => {},
+};
+
+/** A round of customers whose turns come to this, one after the other. */
+async function syncing(
+  turns: Record<string, Turn[]>,
+  {
+    concurrency = 1,
+    next = [],
+    before = () => {},
+    mayRead = true,
+  }: {
+    concurrency?: number;
+    /** What the round gives first, instead of a customer. */
+    next?: (Error | 'later')[];
+    /** Called at the beginning of each turn. */
+    before?: (context: { interrupt(): void; stop: SharedStop }) => void;
+    mayRead?: boolean;
+  } = {},
+) {
+  const { context: plain, said } = openCommand(newConfigFolder(temporary), NOW);
+  const interruption = new AbortController();
+  const stop = new SharedStop();
+  const seen = {
+    turns: [] as string[],
+    sleeps: [] as number[],
+    asked: [] as number[],
+    left: 0,
+    givenBack: 0,
+  };
+  const listed = new ListedRound(Object.keys(turns));
+  const ends: (CustomerEnd & { customerId: string })[] = [];
+  const round: Round = {
+    ...{ share: listed.share, size: listed.size },
+    counts: () => listed.counts(),
+    note: (done) => listed.note(done),
+    async leave() {
+      seen.left += 1;
+    },
+    async next(max) {
+      seen.asked.push(max);
+      const first = next.shift();
+      if (first instanceof Error) throw first;
+      if (first === 'later') return first;
+      const dealt = await listed.next();
+      if (dealt === 'over') return dealt;
+      const finish = async (end: CustomerEnd) => void ends.push({ customerId: dealt.customerId, ...end });
+      return { ...dealt, finish };
+    },
+  };
+  const opened = await plain.store();
+  const isAway = (error: unknown) => error instanceof Error && error.message.startsWith('Away');
+  const rounds = Object.assign(await opened.rounds(), { isAway });
+  const store: Context['store'] = async () => ({
+    ...opened,
+    rounds: async () => rounds,
+    sync: () => ({ run: (_signal, work) => work({ customer: (_customer, read) => read(TARGET) }) }),
+  });
+  const reads: CustomerBank['reads'] = {
+    ...(await plain.reads()),
+    take: async () => (mayRead ? 'taken' : 'used-up'),
+    async giveBack() {
+      seen.givenBack += 1;
+    },
+  };
+  const unattendedBank = (customer: string) => async () => {
+    seen.turns.push(customer);
+    before({ interrupt: () => interruption.abort(new Psd2Error('interrupted', 'Interrupted')), stop });
+    const turn = turns[customer]?.shift() ?? 'synced';
+    if (turn !== 'synced') throw turn;
+    const bank = answeringBank(() => ({ data: { accounts: [] } }));
+    return Object.assign(Object.create(null), { bank, reads });
+  };
+  const context: Context = {
+    ...plain,
+    store,
+    forCustomer: (customer) => ({ ...plain, unattendedBank: unattendedBank(customer) }),
+    world: {
+      ...plain.world,
+      signal: interruption.signal,
+      sleep: async (milliseconds) => void seen.sleeps.push(milliseconds),
+    },
+  };
+  const reports: (CustomerReport & { failure: Psd2Error | undefined })[] = [];
+  const job = {
+    ...{ out: undefined, since: undefined, today: parseDate('--date', '2026-11-21'), concurrency, stop },
+    allowance: { budget: 4, isOperators: true, isSpread: false },
+  };
+  const work = syncCustomers(
+    context,
+    job,
+    round,
+    (report, failure) => void reports.push({ ...report, failure }),
+  );
+  const thrown: unknown = await work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return { ...seen, reports, ends, thrown, said: said() };
+}
+
+const error = (
+  code: 'too_many_calls' | 'overtaken' | 'bank_failing' | 'interrupted',
+  message = `It is ${code}`,
+) => new Psd2Error(code, message);
+const SYNCED = { status: 'synced', code: null, message: null };
+
+it('each customer is read, and the round knows how it went', async () => {
+  const { reports, ends, thrown, left, givenBack, asked } = await syncing({ '1': [], '2': [] });
+  expect(thrown).toBeNull();
+  expect(reports).toEqual([
+    { customerId: '1', status: 'synced', ...NOTHING, failure: undefined },
+    { customerId: '2', status: 'synced', ...NOTHING, failure: undefined },
+  ]);
+  expect(ends).toEqual([
+    { customerId: '1', ...SYNCED },
+    { customerId: '2', ...SYNCED },
+  ]);
+  expect([left, givenBack, asked]).toEqual([1, 2, [2, 2, 2]]);
+});
+
+it('several are read at a time, but no more than there are', async () => {
+  const { asked, thrown } = await syncing({ '1': [], '2': [] }, { concurrency: 5 });
+  expect([thrown, asked]).toEqual([null, [10, 10, 10, 10]]);
+});
+
+it('a failure of one customer does not stop the others', async () => {
+  const { reports, ends, thrown } = await syncing({ '1': [error('bank_failing')], '2': [] });
+  const failure = { code: 'bank_failing', message: 'It is bank_failing' };
+  expect(thrown).toBeNull();
+  expect(reports[0]).toEqual({
+    ...{ customerId: '1', status: 'failed', ...NOTHING, errors: [{ productId: null, ...failure }] },
+    failure: error('bank_failing'),
+  });
+  expect(ends).toEqual([
+    { customerId: '1', status: 'failed', ...failure },
+    { customerId: '2', ...SYNCED },
+  ]);
+});
+
+it('a customer whose reads of the day are used up waits, without a call', async () => {
+  const { reports, ends } = await syncing({ '1': [] }, { mayRead: false });
+  expect(reports).toEqual([{ customerId: '1', status: 'waiting', ...NOTHING, failure: undefined }]);
+  expect(ends).toEqual([{ customerId: '1', ...SYNCED, status: 'waiting' }]);
+});
+
+describe('a customer whose calls the bank turns away', () => {
+  it.each([
+    [1, 'synced'],
+    [3, 'synced'],
+    [4, 'failed'],
+  ])('%i times is %s', async (times, status) => {
+    const away = Array.from({ length: times }, () => error('too_many_calls'));
+    const { turns, reports } = await syncing({ '1': away, '2': [] });
+    expect(reports.map((each) => `${each.customerId} ${each.status}`).toSorted()).toEqual([
+      `1 ${status}`,
+      '2 synced',
+    ]);
+    expect(turns.filter((customer) => customer === '1')).toHaveLength(Math.min(times + 1, 4));
+    // The others come first.
+    expect(turns.slice(0, 2)).toEqual(['1', '2']);
+  });
+
+  it('counts for that customer alone', async () => {
+    const away = () => [error('too_many_calls'), error('too_many_calls')];
+    const { reports } = await syncing({ '1': away(), '2': away() });
+    expect(reports.map(({ status }) => status)).toEqual(['synced', 'synced']);
+  });
+});
+
+it('a customer whom another worker has taken over has not failed', async () => {
+  const { reports, said } = await syncing({ '1': [error('overtaken', 'Another sync has taken 1')] });
+  expect(said).toBe('Another sync has taken 1\n');
+  expect(reports).toMatchObject([{ customerId: '1', status: 'synced' }]);
+});
+
+describe('the commands that help', () => {
+  it.each([
+    [[['auth', 'login']], [['auth', 'login', '--customer', '1']]],
+    [[['--customer', '1', 'doctor']], [['--customer', '1', 'doctor']]],
+    [undefined, undefined],
+  ])('%j become %j', async (next, named) => {
+    const failure = new Psd2Error('not_logged_in', 'No', { ...(next && { next }) });
+    const { reports } = await syncing({ '1': [failure] });
+    expect(reports[0]?.failure?.next).toEqual(named);
+  });
+});
+
+describe('the end of a round', () => {
+  it('by the operator begins no other customer, and is no error here', async () => {
+    const { turns, thrown, left } = await syncing(
+      { '1': [error('interrupted')], '2': [] },
+      { before: ({ interrupt }) => interrupt() },
+    );
+    expect([turns, thrown, left]).toEqual([['1'], null, 1]);
+  });
+
+  it('by another thread begins no other customer', async () => {
+    const { turns, reports, thrown } = await syncing(
+      { '1': [], '2': [] },
+      { before: ({ stop }) => stop.set() },
+    );
+    expect([turns, reports.length, thrown]).toEqual([['1'], 1, null]);
+  });
+
+  it('by a bug is an error, and begins no other customer', async () => {
+    const bug = new TypeError('A bug');
+    const { turns, thrown, left } = await syncing({ '1': [bug], '2': [], '3': [] });
+    expect([turns, thrown, left]).toEqual([['1'], bug, 1]);
+  });
+});
+
+describe('while the store is away', () => {
+  const away = () => new Psd2Error('config', 'Away for now');
+  const TOLD =
+    'Away for now. The sync continues when the store is back.\nThe store is back. The sync continues.\n';
+
+  it('psd2 waits, says so once, and goes on', async () => {
+    const { said, sleeps, reports, thrown } = await syncing({ '1': [] }, { next: [away(), away()] });
+    expect([said, sleeps, reports.length, thrown]).toEqual([TOLD, [1_000, 1_000], 1, null]);
+  });
+
+  it('a customer in progress gets another turn', async () => {
+    const { said, turns, reports } = await syncing({ '1': [away()] });
+    expect([said, turns, reports.length]).toEqual([TOLD, ['1', '1'], 1]);
+  });
+
+  it('it is told again if it goes away again', async () => {
+    const { said } = await syncing({ '1': [], '2': [] }, { next: [away(), 'later', away()] });
+    expect(said).toBe(TOLD.repeat(2));
+  });
+
+  it('an interruption ends the wait', async () => {
+    const failure = away();
+    const { thrown, turns } = await syncing({ '1': [failure] }, { before: ({ interrupt }) => interrupt() });
+    expect([thrown, turns]).toEqual([failure, ['1']]);
+  });
+
+  it('another failure of the store ends the round', async () => {
+    const failure = new Psd2Error('config', 'The store is broken');
+    const { thrown, left, said } = await syncing({ '1': [] }, { next: [failure] });
+    expect([thrown, left, said]).toEqual([failure, 1, '']);
+  });
+});
+
+it('if other workers have the rest, psd2 asks again soon', async () => {
+  const { sleeps, reports } = await syncing({ '1': [] }, { next: ['later', 'later'] });
+  expect([sleeps, reports.length]).toEqual([[250, 250], 1]);
+});
