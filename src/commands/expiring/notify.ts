@@ -27,8 +27,20 @@ export async function notify(
 
 const KINDS: readonly Ending['kind'][] = ['certificate', 'login', 'consent'];
 
-/** What identifies an ending. Consents for different products are different ones. */
+/** What identifies an ending. Consents for different products or accounts are different ones. */
 function keyOf({ kind, name, customerId, next }: Ending): string {
-  const products = kind === 'consent' ? next.filter((_word, at) => next[at - 1] === '--product') : [];
-  return [kind, name, customerId ?? '', ...products].join(' ');
+  const what =
+    kind === 'consent'
+      ? next.filter((word, at) => TOLD_APART.has(word) || NAMED_BY.has(next[at - 1] ?? ''))
+      : [];
+  return [kind, name, customerId ?? '', ...what].join(' ');
 }
+
+/** The options whose values tell one consent of a customer from another, and those that do so without a value. */
+const NAMED_BY: ReadonlySet<string> = new Set(['--product', '--account']);
+const TOLD_APART: ReadonlySet<string> = new Set([
+  '--balances',
+  '--transactions',
+  '--all-accounts',
+  '--list-only',
+]);

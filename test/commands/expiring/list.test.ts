@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
+import * as z from 'zod';
 import { allEndings } from '../../../src/commands/expiring/endings.ts';
 import { expiring } from '../../../src/commands/expiring/expiring.ts';
 import { warnOfEndings } from '../../../src/commands/expiring/warn.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
+import type { Consent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
@@ -247,6 +249,47 @@ describe("the operator's own command", () => {
     await tokens.forget('1000001');
     await run([], { env });
     expect(kept()).toEqual([]);
+  });
+
+  it('gets both consents of a customer whom the operator names, each once', async () => {
+    const { env, lines } = keeper();
+    const { context } = openCommand(folder, NOW);
+    const { flows, customers } = await context.store();
+    const keep = async (access: NonNullable<NonNullable<Consent['terms']>['access']>, days: number) => {
+      const begin = { transactionId: 't', customerId: 'ada', categories: [], terms: { access } };
+      const flow = await flows.begin('consent', begin, async ({ current }) => current.flow);
+      const kept = { flow, consentId: flow, accounts: null, reads: [], recurring: true, frequencyPerDay: 4 };
+      const validUntil = bankDay(new Date(inDays(days)));
+      await customers.change('ada', (before) => ({
+        ...before,
+        consents: [...before.consents, { ...kept, validUntil, grantedAt: inDays(-days) }],
+      }));
+    };
+    const dedicated = { type: 'dedicated' as const, accounts: ['a-1'], balances: [], transactions: [] };
+    await keep({ ...dedicated, balances: ['a-1'] }, 4);
+    await keep(dedicated, 5);
+    await keep({ ...dedicated, accounts: ['a-2'] }, 6);
+    await keep({ type: 'all-accounts' }, 7);
+    await keep({ type: 'list-only' }, 8);
+    await keep({ type: 'bank-offered', balances: true, transactions: true }, 9);
+    await run([], { env });
+    await run([], { env });
+    const asked = z.array(z.object({ next: z.array(z.string()) }));
+    expect(asked.parse(lines()).map(({ next }) => next.slice(5).join(' '))).toEqual([
+      ...['--account a-1 --balances', '--account a-1', '--account a-2', '--all-accounts', '--list-only', ''],
+    ]);
+  });
+
+  it('gets the next item the next time if it fails at the first', async () => {
+    await logIn('1000001', 13);
+    await logIn('1000002', 12);
+    const { said } = await run([], { env: { PATH: process.env.PATH, PSD2_NOTIFY: 'false' } });
+    expect(said).toBe('The notify command "false" ended with the exit code 1. Check PSD2_NOTIFY.\n');
+    const { env, lines } = keeper();
+    await run([], { env });
+    await run([], { env });
+    const got = z.array(z.object({ customerId: z.string() }));
+    expect(got.parse(lines()).map(({ customerId }) => customerId)).toEqual(['1000002', '1000001']);
   });
 
   it('that fails is a warning, and gets the end the next time', async () => {
