@@ -70,12 +70,13 @@ async function readSecret(
   options: SettingOptions,
   { option, variable }: SettingRow,
 ): Promise<string | undefined> {
-  const [file, stdin, named] = ['file', 'stdin', 'env'].map((way) => optionIn(options, `${option}-${way}`));
-  if (stdin && file !== undefined)
-    throw new Psd2Error('usage', `--${option}-stdin and --${option}-file cannot be used together`);
-  const secret = typeof file === 'string' ? readSecretFile(file) : undefined;
-  if (!named || variable === null)
-    return stdin ? requireSecret((await readStdin()).trim(), 'standard input') : secret;
+  const given = ['stdin', 'file', 'env'].filter((way) => optionIn(options, `${option}-${way}`) !== undefined);
+  const [way, other] = given.map((each) => `--${option}-${each}`);
+  if (other !== undefined) throw new Psd2Error('usage', `${way} and ${other} cannot be used together`);
+  const file = optionIn(options, `${option}-file`);
+  if (typeof file === 'string') return readSecretFile(file);
+  if (given.includes('stdin')) return requireSecret((await readStdin()).trim(), 'standard input');
+  if (!given.includes('env') || variable === null) return undefined;
   const inVariable = env[variable]?.trim();
   if (inVariable) return inVariable;
   throw new Psd2Error('usage', `${variable} is not set, so psd2 cannot read the secret from it`);

@@ -197,7 +197,14 @@ function rowOf(
 ): Row {
   if (changed.length > 0)
     return { profile: name, result: 'changed', detail: `${changed.join(' and ')}; its bank accepts it` };
-  const hasNew = pairs.some((pair) => prints[pair] !== undefined && prints[pair] === next[pair]);
-  const detail = hasNew ? 'it has the new one already' : `it has another ${pairs.join(' and ')}, or none`;
+  const [has, lacks]: [PairName[], PairName[]] = [[], []];
+  for (const pair of pairs)
+    (prints[pair] !== undefined && prints[pair] === next[pair] ? has : lacks).push(pair);
+  const another = `another ${lacks.join(' and ')}, or none`;
+  if (has.length === 0) return { profile: name, result: 'unchanged', detail: `it has ${another}` };
+  const detail =
+    lacks.length === 0
+      ? 'it has the new one already'
+      : `it has the new ${has.join(' and ')} already, and ${another}`;
   return { profile: name, result: 'unchanged', detail };
 }

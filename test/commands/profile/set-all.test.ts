@@ -1,0 +1,238 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const temporary = temporaryFolder();
+const operator = useOperatorHere();
+
+beforeEach(() => {
+  operator.folder = newConfigFolder(temporary);
+});
+
+const files = () => operator.bank.sandbox.registration;
+const AWAY = 'https://127.0.0.1:1/';
+type Pair = Partial<ProfileSettings>;
+const oldQwac = (): Pair => ({
+  qwacCertificate: { path: files().qwacCertFile },
+  qwacKey: { path: files().qwacKeyFile },
+});
+const newQwac = (): Pair => ({
+  qwacCertificate: { path: files().nextQwacCertFile },
+  qwacKey: { path: files().nextQwacKeyFile },
+});
+const oldQseal = (): Pair => ({
+  qsealCertificate: { path: files().qsealCertFile },
+  qsealKey: { path: files().qsealKeyFile },
+});
+/** A certificate of the same organization, which is no QWAC: `--all` does not ask what it is for. */
+const third = (): Pair => ({
+  qwacCertificate: { path: files().qsealCertFile },
+  qwacKey: { path: files().qsealKeyFile },
+});
+const newQseal = (): Pair => ({
+  qsealCertificate: { path: files().nextQsealCertFile },
+  qsealKey: { path: files().nextQsealKeyFile },
+});
+const NO_QSEAL: Pair = { qsealCertificate: undefined, qsealKey: undefined };
+const QWAC = () => ['--qwac-cert', files().nextQwacCertFile, '--qwac-key', files().nextQwacKeyFile];
+const QSEAL = () => ['--qseal-cert', files().nextQsealCertFile, '--qseal-key', files().nextQsealKeyFile];
+
+/** Stores a profile for the sandbox with these certificates, and with the old QSealC unless they say otherwise. */
+async function store(name: string, ...pairs: Pair[]): Promise<void> {
+  const { clientId, clientSecret, applicationName } = files().applications.authorizationCode;
+  await operator
+    .open()
+    .context.profiles.write(
+      name,
+      Object.assign(
+        { baseUrl: operator.bank.sandbox.baseUrl, clientId, clientSecret, applicationName },
+        { ca: { path: files().caFile }, ...oldQseal() },
+        ...pairs,
+      ),
+    );
+}
+const pathOf = (name: string) => {
+  const source = operator.open().context.profiles.read(name)?.qwacCertificate;
+  return source && 'path' in source ? source.path : undefined;
+};
+
+/** Runs `psd2 profile set --all`. @returns what became of each profile, and the error */
+async function setAll(words: string[], globals = {}) {
+  const command = operator.open({ globals });
+  const work = runIn(command.context, 'profile', 'set', '--all', '--reference', ...words);
+  const failure = await work.then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  const rows = z
+    .array(z.strictObject({ profile: z.string(), result: z.string(), detail: z.string() }))
+    .parse(JSON.parse(command.printed() || '[]'))
+    .map(({ profile, result, detail }) => [profile, result, detail]);
+  return { rows, failure };
+}
+
+const CHANGED = 'QWAC; its bank accepts it';
+const HAS_IT = 'it has the new one already';
+
+describe('psd2 profile set --all', () => {
+  it('goes on after each profile that fails, and the first one decides the exit code', async () => {
+    await store('a-away', oldQwac(), { baseUrl: AWAY });
+    await store('b-damaged', oldQwac());
+    writeFileSync(operator.folder.profile('b-damaged'), '{', { mode: 0o600 });
+    await store('c-good', oldQwac());
+    await store('d-new', newQwac());
+    await store('e-good', oldQwac());
+    await store('f-none');
+    const { rows, failure } = await setAll(QWAC());
+    expect(rows).toEqual([
+      ['a-away', 'failed', expect.stringContaining('nothing listens at 127.0.0.1:1')],
+      ['b-damaged', 'failed', expect.stringContaining('damaged')],
+      ['c-good', 'changed', CHANGED],
+      ['d-new', 'unchanged', HAS_IT],
+      ['e-good', 'changed', CHANGED],
+      ['f-none', 'unchanged', 'it has another QWAC, or none'],
+    ]);
+    expect(failure).toMatchObject({
+      ...{ code: 'bank_unreachable', exitCode: 11 },
+      message: expect.stringMatching(/^2 of 6 profiles were not changed: .*127\.0\.0\.1:1/),
+    });
+    expect(['a-away', 'c-good', 'e-good'].map(pathOf)).toEqual([
+      ...[files().qwacCertFile, files().nextQwacCertFile, files().nextQwacCertFile],
+    ]);
+  });
+
+  it('the second run finds nothing to change, which is no error', async () => {
+    await store('bank', oldQwac());
+    expect(await setAll(QWAC())).toEqual({ rows: [['bank', 'changed', CHANGED]], failure: null });
+    expect(await setAll(QWAC())).toEqual({ rows: [['bank', 'unchanged', HAS_IT]], failure: null });
+  });
+
+  it('of both pairs a profile gets those that it has the old one of, and keeps what is another one', async () => {
+    await store('a-both', oldQwac());
+    await store('b-qseal', newQwac());
+    await store('c-qwac', oldQwac(), newQseal());
+    await store('d-none', newQwac(), newQseal());
+    await store('e-other', newQwac(), NO_QSEAL);
+    await store('f-other', NO_QSEAL);
+    await store('g-qwac', oldQwac(), NO_QSEAL);
+    const { rows, failure } = await setAll([...QWAC(), ...QSEAL()]);
+    expect(rows).toEqual([
+      ['a-both', 'changed', 'QWAC and QSealC; its bank accepts it'],
+      ['b-qseal', 'changed', 'QSealC; its bank accepts it'],
+      ['c-qwac', 'changed', CHANGED],
+      ['d-none', 'unchanged', HAS_IT],
+      ['e-other', 'unchanged', 'it has the new QWAC already, and another QSealC, or none'],
+      ['f-other', 'unchanged', 'it has another QWAC and QSealC, or none'],
+      // It gets no QSealC because it had none, and this bank wants one.
+      ['g-qwac', 'failed', expect.stringContaining('but must be the QSealC')],
+    ]);
+    expect(failure?.message).toMatch(/^1 of 7 profiles was not changed: /);
+    expect(operator.open().context.profiles.read('e-other')).not.toHaveProperty('qsealCertificate');
+  });
+
+  it('of several old ones, --profile decides before the profile in use, and without either nothing changes', async () => {
+    await store('a', oldQwac());
+    await store('b', third(), { baseUrl: AWAY });
+    await store('c', oldQwac());
+    const { failure, rows } = await setAll(QWAC());
+    expect([rows, failure]).toEqual([
+      [],
+      {
+        ...{ code: 'usage', exitCode: 2, hint: 'Name a profile that has it with --profile.' },
+        message: 'It is unclear which QWAC is the old one: profiles with the same one: a, c; b',
+      },
+    ]);
+    await operator.open().context.profiles.use('b');
+    expect((await setAll(QWAC())).rows.map(([, result]) => result)).toEqual([
+      ...['unchanged', 'failed', 'unchanged'],
+    ]);
+    expect((await setAll(QWAC(), { profile: 'a' })).rows).toEqual([
+      ['a', 'changed', CHANGED],
+      ['b', 'unchanged', 'it has another QWAC, or none'],
+      ['c', 'changed', CHANGED],
+    ]);
+  });
+
+  it('a certificate that no profile has is given by name', async () => {
+    await store('bank', oldQwac(), NO_QSEAL);
+    expect(await setAll(QSEAL())).toEqual({
+      rows: [],
+      failure: {
+        ...{ code: 'usage', exitCode: 2, message: 'No profile has a QSealC' },
+        hint: 'Give the certificate to a profile by its name.',
+      },
+    });
+  });
+
+  it.each<[string, () => string[]]>([
+    ['nothing', () => []],
+    ['a key alone', () => ['--qwac-key', files().nextQwacKeyFile]],
+    ['another setting', () => ['--max-amount', '5.00']],
+    ['another setting besides', () => [...QWAC(), '--max-amount', '5.00']],
+    ['the key of the other pair besides', () => [...QWAC(), '--qseal-key', files().nextQsealKeyFile]],
+  ])('%s is not what it takes', async (_, words) => {
+    await store('bank', oldQwac());
+    expect((await setAll(words())).failure).toEqual({
+      ...{
+        code: 'usage',
+        exitCode: 2,
+        message: '--all changes certificates and their keys, and nothing else',
+      },
+      hint: 'Give at least one certificate:',
+      next: [['profile', 'set', '--all', '--qwac-cert', 'new-qwac.pem', '--qwac-key', 'new-qwac.key']],
+    });
+    expect(pathOf('bank')).toBe(files().qwacCertFile);
+  });
+});
+
+describe('a secret that is given in two ways', () => {
+  const secret = () => {
+    const file = `${temporary}/secret`;
+    writeFileSync(file, 'from the file', { mode: 0o600 });
+    chmodSync(file, 0o600);
+    return ['--client-secret-file', file];
+  };
+  const ENV = ['--client-secret-env'];
+  const STDIN = ['--client-secret-stdin'];
+
+  it.each<[string, string, () => string[]]>([
+    ['--client-secret-stdin', '--client-secret-file', () => [...secret(), ...STDIN]],
+    ['--client-secret-file', '--client-secret-env', () => [...secret(), ...ENV]],
+    ['--client-secret-stdin', '--client-secret-env', () => [...STDIN, ...ENV]],
+  ])('%s and %s are refused together', async (one, other, words) => {
+    await store('bank');
+    const before = operator.open().context.profiles.read('bank');
+    const env = { PSD2_CLIENT_SECRET: 'from the environment' };
+    const changes = () => ({ readStdin: async () => 'from stdin' });
+    expect(await failureOf(operator.run(['profile', 'set', 'bank', ...words()], { env, changes }))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: `${one} and ${other} cannot be used together` },
+    });
+    expect(operator.open().context.profiles.read('bank')).toEqual(before);
+  });
+
+  it.each<[string, () => string[]]>([
+    ['from the file', secret],
+    ['from the environment', () => ENV],
+    ['from stdin', () => STDIN],
+  ])('alone, it is %s', async (value, words) => {
+    await store('bank');
+    const env = { PSD2_CLIENT_SECRET: 'from the environment' };
+    const changes = () => ({ readStdin: async () => ' from stdin\n' });
+    await operator.run(['profile', 'set', 'bank', ...words()], { env, changes });
+    expect(operator.open().context.profiles.read('bank')?.clientSecret).toBe(value);
+  });
+
+  it('each application takes its own secret from its own place', async () => {
+    await store('bank');
+    const env = { PSD2_CC_CLIENT_SECRET: 'of the other' };
+    await operator.run(['profile', 'set', 'bank', ...secret(), '--cc-client-secret-env'], { env });
+    expect(operator.open().context.profiles.read('bank')).toMatchObject({
+      ...{ clientSecret: 'from the file', ccClientSecret: 'of the other' },
+    });
+  });
+});
