@@ -1,7 +1,8 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
+import { bankWhere } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
 
 const temporary = temporaryFolder();
@@ -71,4 +72,35 @@ it.each([
   await storeLogin(context, '1');
   await storeLogin(context, '2');
   expect(await status(how)).toEqual({ customerId });
+});
+
+describe('at a bank where the operator names the customers', () => {
+  const of = (customer: string) => ({
+    ...{ find: bankWhere({ customers: 'named by the operator' }), globals: { customer } },
+  });
+  const whole = (...how: Parameters<typeof operator.run>[1][]) =>
+    operator.json(z.unknown(), ['auth', 'status'], ...how);
+  const note = async (customer: string) => {
+    const { customers } = await operator.open().context.store();
+    await customers.change(customer, (before) => before);
+  };
+  const unknown = { profile: 'env', grantType: 'authorization_code', scope: null, consent: null };
+
+  it('tokens are shown, whether the customer has a record besides or not', async () => {
+    const accessTokenExpiresAt = '2026-12-01T00:00:00.000Z';
+    for (const customer of ['ada', 'bob'])
+      await storeLogin(operator.open().context, customer, { accessTokenExpiresAt });
+    await note('ada');
+    for (const customerId of ['ada', 'bob'])
+      expect(await whole(of(customerId))).toEqual({
+        ...{ ...unknown, customerId, accessTokenExpiresAt, refreshTokenExpiresAt: null },
+      });
+  });
+
+  it('a customer with a record alone is shown without tokens', async () => {
+    await note('ada');
+    expect(await whole(of('ada'))).toEqual({
+      ...{ ...unknown, customerId: 'ada', accessTokenExpiresAt: null, refreshTokenExpiresAt: null },
+    });
+  });
 });

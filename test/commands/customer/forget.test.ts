@@ -210,6 +210,34 @@ describe('what is not over', () => {
     expect((await operator.json(proof, words, YES)).pseudonymised.batches).toEqual([batch]);
   });
 
+  it('a batch keeps its customer as long as one of its lines is not over, and no longer', async () => {
+    const { context } = operator.open();
+    const batch = await addBatch(
+      operator,
+      `name,iban,amount,from,customer\nAda,${PAYEE},1,${ACCOUNT},${ANNA}\nBob,${PAYEE},2,${ACCOUNT},${ANNA}\n`,
+    );
+    const { batches } = await context.store();
+    const flow = await storeTransfer(context, ANNA, 'settled');
+    await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow }));
+    expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${batch}`);
+    await batches.change(batch, () => ({ type: 'line-refused', line: 2, reason: 'No' }));
+    expect((await forgetAnna()).pseudonymised).toMatchObject({ flows: [flow], batches: [batch] });
+  });
+
+  it('of three batches, those that are over do not let the customer go while one is not', async () => {
+    const rows = (name: string) => `name,iban,amount,from,customer\n${name},${PAYEE},1,${ACCOUNT},${ANNA}\n`;
+    const batches: string[] = [];
+    for (const name of ['Ada', 'Bob', 'Eve']) batches.push(await addBatch(operator, rows(name)));
+    const [first = '', open = '', last = ''] = batches;
+    const reject = (batch: string) =>
+      operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
+    await reject(first);
+    await reject(last);
+    expect((await refusal()).message).toBe(`A batch with payments of customer ${ANNA} is not over: ${open}`);
+    await reject(open);
+    expect((await forgetAnna()).pseudonymised.batches.toSorted()).toEqual(batches.toSorted());
+  });
+
   it('a batch that somebody has changed keeps every customer, unless --leave-damaged says otherwise', async () => {
     await storeLogin(operator.open().context, ANNA);
     const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},1,0000099999\n`);

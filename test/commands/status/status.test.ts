@@ -420,3 +420,93 @@ it('a login that ends soon needs nobody yet, one that ends in this moment does',
   await failureOf(runIn(context, 'status'));
   expect(JSON.parse(printed()).attention).toMatchObject([{ id: '1000001', state: 'ended' }]);
 });
+
+it('a batch in two currencies has no total, and one in one currency has its own', async () => {
+  const folder = newConfigFolder(temporary);
+  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const { context: before } = openCommand(folder, MARCH);
+  const { batches } = await before.store();
+  const zloty = { ...LINE, line: 2, currency: 'PLN' };
+  await batches.add({ added, lines: [LINE, zloty], again: false });
+  const { context, printed } = openCommand(folder, OCTOBER, { env: { PSD2_APPROVALS: '1' } });
+  await failureOf(runIn(context, 'status'));
+  expect(JSON.parse(printed()).attention).toMatchObject([
+    { kind: 'batch', amount: null, currency: null, message: '2 payments, 0 of 1 approvals' },
+  ]);
+});
+
+it('a failure that a later read has made good is no reason, and who was never read is named so', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  for (const customer of ['1000001', '1000002', '1000003'])
+    await storeLogin(before, customer, { refreshTokenExpiresAt: '2027-01-01T00:00:00.000Z' });
+  const { results } = await before.store();
+  const at = (day: number) => `2026-09-${day}T00:00:00.000Z`;
+  const failed = (productId: string | null) => ({ productId, code: 'bank_failing', message: 'No answer' });
+  const read = (customerId: string, day: number, ...failures: ReturnType<typeof failed>[]) => ({
+    ...{ customerId, at: at(day), failures, skipped: [] },
+  });
+  await results.add([read('1000001', 10, failed('A1')), read('1000002', 11, failed(null))]);
+  await results.add([read('1000001', 12), read('1000003', 13)]);
+  const { context, printed } = openCommand(folder, OCTOBER);
+  await failureOf(runIn(context, 'status'));
+  expect(
+    JSON.parse(printed()).attention.map(({ id, since, message }: Record<string, string>) => [
+      id,
+      since,
+      message,
+    ]),
+  ).toEqual([
+    ['1000002', at(11), 'never read: No answer'],
+    ['1000001', at(12), 'not read since'],
+    ['1000003', at(13), 'not read since'],
+  ]);
+});
+
+it('a consent that its customer has withdrawn stands once for each customer, and not if another one is left', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  const { flows, customers } = await before.store();
+  const withdrawn = async (customerId: string, state: 'revoked' | 'expired') => {
+    const begin = { transactionId: 't', customerId, categories: [] };
+    return flows.begin('consent', begin, async (open) => {
+      const { flow } = open.current;
+      await open.record({ type: 'requested', resourceId: flow, outcomes: [] });
+      await open.record({
+        type: 'granted',
+        bankStatus: 'valid',
+        validUntil: null,
+        frequencyPerDay: null,
+        recurring: null,
+      });
+      await open.record({ type: 'ended', state, bankStatus: null });
+      return flow;
+    });
+  };
+  const flowOf = new Map<string, string>();
+  for (const [customer, state] of [
+    ['ada', 'revoked'],
+    ['ada', 'expired'],
+    ['bob', 'revoked'],
+    ['eve', 'revoked'],
+  ] as const)
+    flowOf.set(customer, await withdrawn(customer, state));
+  for (const customer of ['ada', 'bob', 'eve']) await customers.change(customer, (kept) => kept);
+  const left = { accounts: null, reads: [], validUntil: null, recurring: true, frequencyPerDay: 4 };
+  await customers.change('bob', (kept) => ({
+    ...kept,
+    consents: [{ ...left, flow: 'co-1', consentId: 'c1', grantedAt: MARCH }],
+  }));
+  const { context, printed } = openCommand(folder, OCTOBER);
+  context.repeated.profile = 'bank';
+  await failureOf(runIn(context, 'status'));
+  const item = (customerId: string, state: string, message: string) => ({
+    ...{ kind: 'consent', id: flowOf.get(customerId), state, since: MARCH, customerId },
+    ...{ amount: null, currency: null, message },
+    next: ['psd2', '--profile', 'bank', 'consent', 'request', '--customer', customerId],
+  });
+  expect(JSON.parse(printed()).attention).toEqual([
+    item('eve', 'revoked', 'the customer has withdrawn the consent'),
+    item('ada', 'expired', 'the consent has ended'),
+  ]);
+});
