@@ -84,7 +84,8 @@ function outputOf({ json, output, query }: Given, { PSD2_OUTPUT }: NodeJS.Proces
 }
 
 function givenIn(words: string[], env: NodeJS.ProcessEnv): Given {
-  const at = words.findIndex((word) => /^(-o|--output(=|$))/.test(word));
+  // Of an option that is given twice, the last value counts.
+  const at = words.findLastIndex((word) => /^(-o|--output(=|$))/.test(word));
   const named = words[at]?.replace(/^(-o|--output=?)/, '') || words[at + 1];
   return {
     json: words.includes('--json') || undefined,

@@ -48,8 +48,8 @@ ${examples('psd2 store rekey --keep-old', 'PSD2_NEW_CONFIG_PASSPHRASE="$(cat new
       });
     }
     if (!keepOld) await dropElsewhere(context, database, passphrase);
-    const own = context.profiles.list().filter((name) => found.includes(name));
-    for (const name of own) await recordProfileChange(context, name, 'passphrase');
+    const own = vaultsOf(context).filter(({ name }) => found.includes(name));
+    for (const { name } of own) await recordProfileChange(context, name, 'passphrase');
     print(context, { place: database?.shown ?? context.folder.root, profiles: found, oldWorks: keepOld });
   },
 );

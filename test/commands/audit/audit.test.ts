@@ -70,6 +70,20 @@ describe('psd2 audit', () => {
     expect(JSON.parse(printed())).toMatchObject([{ action: 'logged-in' }]);
   });
 
+  it('a line must match all that is given', async () => {
+    const of = async (customer: string, ...words: string[]) => {
+      const { context, printed } = openCommand(folder, MAY, { globals: { customer } });
+      await runIn(context, 'audit', ...words);
+      return JSON.parse(printed()).map(({ action }: { action: string }) => action);
+    };
+    const { audit: log } = await open().context.store();
+    await log.append({ action: 'logged-out', customerId: '1000002', about: null });
+    expect(await of('1000002', '--flow', flow)).toEqual(['began', 'cancelled']);
+    expect(await of('1000002', '--since', '2026-04-01')).toEqual(['began', 'cancelled', 'logged-out']);
+    expect(await of('1000001', '--flow', flow)).toEqual([]);
+    expect(await of('1000001', '--since', '2026-04-01')).toEqual([]);
+  });
+
   it('events of the journal name operator, machine and version too', () => {
     const [first = ''] = readFileSync(`${folder.flows('env')}/${flow}.ndjson`, 'utf8').split('\n');
     expect(JSON.parse(first).event).toMatchObject({

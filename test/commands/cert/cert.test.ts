@@ -123,6 +123,13 @@ describe('psd2 cert inspect', () => {
     expect(await inspected([files.nextQsealCertFile])).toMatchObject([{ keyMatches: false }]);
   });
 
+  it('a key of the profile that cannot be read hides no other one', async () => {
+    const none = { PSD2_QWAC_CERT: own('none.pem') };
+    expect(await inspected([files.qsealCertFile], { env: none })).toMatchObject([{ keyMatches: true }]);
+    const neither = { ...none, PSD2_QSEAL_KEY: own('none.key') };
+    expect(await inspected([files.qsealCertFile], { env: neither })).toMatchObject([{ keyMatches: null }]);
+  });
+
   it('an authority beside the certificate is expected to have no key here, unless one is named', async () => {
     expect(await inspected([files.caFile])).toMatchObject([
       { keyMatches: null, qcType: null, ncaName: null, organizationIdentifier: null, roles: [] },
@@ -198,6 +205,18 @@ describe('psd2 cert check', () => {
       ...{ code: 'certificate', exitCode: 3, hint },
       message: '2 of 2 certificates need attention: QWAC, QSealC',
     });
+  });
+
+  it('of a profile with a QSealC alone, that one is checked, and what has no key besides', async () => {
+    const env = { PSD2_QWAC_CERT: undefined, PSD2_QWAC_KEY: undefined, PSD2_CA: files.caFile };
+    const { ok, checks, failure } = await examine([], { env });
+    expect([ok, failure, checks.map(({ name, status }) => [name, status])]).toEqual([
+      ...[true, null],
+      [
+        ['QSealC', 'ok'],
+        ['CA', 'ok'],
+      ],
+    ]);
   });
 
   it('one with another key fails beside one that is good', async () => {

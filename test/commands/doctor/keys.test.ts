@@ -50,3 +50,49 @@ it.each([
   });
   expect(await checkChains(context.profile(), await context.keys())).toMatchObject({ status, detail });
 });
+
+/** A certificate for each name, each issued by the one after it; the last one by itself. */
+async function chainOf(...names: string[]): Promise<string[]> {
+  const pems: string[] = [];
+  let issuer: { name: string; keys: CryptoKeyPair } | undefined;
+  for (const name of names.toReversed()) {
+    const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
+    const made = await X509CertificateGenerator.create({
+      ...{ subject: `CN=${name}`, publicKey: keys.publicKey, signingAlgorithm: EC },
+      issuer: `CN=${issuer?.name ?? name}`,
+      signingKey: (issuer?.keys ?? keys).privateKey,
+    });
+    pems.unshift(`${made.toString('pem')}\n`);
+    issuer = { name, keys };
+  }
+  return pems;
+}
+
+it.each([
+  ['the chain is whole', [0, 1, 2], 'ok', 'QWAC: 2 issuers in the file'],
+  ['it has no issuer', [0], 'ok', 'QWAC: no issuers in the file'],
+  ['the second issuer is missing', [0, 1], 'ok', 'QWAC: 1 issuers in the file'],
+  [
+    'the order is wrong',
+    [1, 0, 2],
+    'fail',
+    'in the file of the QWAC certificate 2 did not issue certificate 1',
+  ],
+  [
+    'only the second link is wrong',
+    [0, 1, 1],
+    'fail',
+    'in the file of the QWAC certificate 3 did not issue certificate 2',
+  ],
+])('of a QWAC alone whose chain has three certificates, if %s', async (_, order, status, detail) => {
+  const chain = await chainOf('TPP', 'Issuer', 'Root');
+  const file = join(temporary, `chain-${order.join('')}.pem`);
+  writeFileSync(file, order.map((index) => chain[index]).join(''), { mode: 0o600 });
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    env: { PSD2_QWAC_CERT: file },
+  });
+  const fix = { hint: 'Put the certificate first, then its issuer, then the issuer of that.' };
+  expect(await checkChains(context.profile(), await context.keys())).toEqual(
+    status === 'ok' ? { status, detail, fix: null } : { status, code: 'certificate', detail, fix },
+  );
+});

@@ -71,6 +71,23 @@ it('psd2 log finds transactions, flows and requests by the beginning of their id
   expect(await selected(calls, { request: '77' })).toBe('2-c');
 });
 
+it('a call must match all that is given, and the limit counts those that do', async () => {
+  const mine = { transactionId: 'abc', tppRequestId: 'q-1', status: 503 };
+  const calls = [
+    { ...mine, tppRequestId: 'q-0', at: '2026-11-20T12:00:00.000Z' },
+    mine,
+    { ...mine, tppRequestId: 'q-2' },
+    { ...mine, tppRequestId: 'q-3', profile: 'other' },
+    { ...mine, tppRequestId: 'q-4', status: 200 },
+    { ...mine, tppRequestId: 'r-5' },
+    { ...mine, tppRequestId: 'q-6', transactionId: 'abd' },
+  ];
+  const wanted = { transaction: 'abc', request: 'q', failed: true, since: '1h' };
+  expect(await selected(calls, wanted, { profile: 'bank' })).toBe('q-1 q-2');
+  expect(await selected(calls, { ...wanted, limit: '1' }, { profile: 'bank' })).toBe('q-2');
+  expect(await selected(calls, { ...wanted, limit: '2' }, { profile: 'bank' })).toBe('q-1 q-2');
+});
+
 it('psd2 log --profile shows only the calls of that profile', async () => {
   expect(await selected([{ profile: 'other' }, {}], {}, { profile: 'bank' })).toBe('1');
 });

@@ -174,6 +174,31 @@ describe('psd2 store rekey', () => {
     expect(await opens('old')).toBe(true);
   });
 
+  it('changes each profile that the passphrase protects, leaves the others, and the audit log says so', async () => {
+    await protect();
+    const settings = { baseUrl: 'https://bank.example', clientSecret: 'hush' };
+    for (const name of ['bank', 'plain'])
+      await openCommand(folder, NOW).context.profiles.write(name, settings);
+    const { context } = openCommand(folder, NOW, { env: OLD });
+    await runIn(context, 'profile', 'protect', 'bank', '--passphrase');
+    const { data } = await run(['rekey'], { ...OLD, PSD2_NEW_CONFIG_PASSPHRASE: 'new' });
+    expect(data).toEqual({ place: folder.root, profiles: ['bank', 'env'], oldWorks: false });
+    const env = { PSD2_CONFIG_PASSPHRASE: 'new' };
+    const { profiles } = openCommand(folder, NOW, { env }).context;
+    expect([await profiles.readSealed('bank'), profiles.read('plain')]).toEqual([
+      { clientSecret: 'hush' },
+      settings,
+    ]);
+    expect(await opens('new')).toBe(true);
+    const changes = async (profile: string) => {
+      const { context, printed } = openCommand(folder, NOW, { env, globals: { profile } });
+      await runIn(context, 'audit');
+      return JSON.parse(printed()).map(({ about }: { about: string }) => about);
+    };
+    const both = ['protection passphrase', 'passphrase'];
+    expect([await changes('bank'), await changes('env'), await changes('plain')]).toEqual([both, both, []]);
+  });
+
   it('with nothing that a passphrase protects says so', async () => {
     const { error } = await run(['rekey'], { PSD2_NEW_CONFIG_PASSPHRASE: 'new' });
     expect(error).toMatchObject({ code: 'config', message: 'No passphrase protects anything here' });
