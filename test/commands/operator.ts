@@ -28,7 +28,7 @@ export interface OperatorHere {
   /** Runs a command with JSON on stdout. @returns the document */
   json<T>(shape: z.ZodType<T>, words: string[], how?: How): Promise<T>;
   /** As {@link OperatorHere.run}, with a customer who approves what psd2 sends their browser to. */
-  runApproved(words: string[], user: User): Promise<Command>;
+  runApproved(words: string[], user: User, how?: Omit<How, 'env'>): Promise<Command>;
   /** Stores a login of a customer of the sandbox, without a command. @returns the id of the customer */
   logIn(user: User): Promise<string>;
   idOf(user: User): string;
@@ -66,9 +66,9 @@ export function useOperatorHere(options: Partial<SandboxOptions> = {}): Operator
       return command;
     },
     json: async (shape, words, how) => shape.parse(JSON.parse((await operator.run(words, how)).printed())),
-    async runApproved(words, user) {
+    async runApproved(words, user, how = {}) {
       const redirect = { PSD2_REDIRECT_URI: `http://127.0.0.1:${await freePort()}/callback` };
-      const command = operator.open({ env: { PSD2_BROWSER: 'none', ...redirect } });
+      const command = operator.open({ ...how, env: { PSD2_BROWSER: 'none', ...redirect } });
       const { customers } = opened().sandbox;
       const work = runIn(command.context, ...words);
       const approve = async () => {

@@ -140,7 +140,8 @@ async function saveExport(
 /** @throws Psd2Error `needs_attention` if a batch could not be read, after everything else was written */
 function refuseIncomplete({ damagedBatches: [first, ...others], customerId }: Collected): void {
   if (!first) return;
-  const more = others.length === 0 ? '' : ` ${others.length} more are damaged.`;
+  const more =
+    others.length === 0 ? '' : ` ${others.length} more ${others.length === 1 ? 'is' : 'are'} damaged.`;
   throw new Psd2Error(
     'needs_attention',
     `The document may lack payments of customer ${customerId}. ${first.damage.message}.${more}`,

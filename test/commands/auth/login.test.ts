@@ -32,6 +32,32 @@ it('without a terminal psd2 auth login --paste ends before it sends anything', a
   });
 });
 
+describe('if another customer logs in than the one that is named', () => {
+  const BRUNO = '2073915';
+  const named = { globals: { customer: BRUNO } } as const;
+  const loggedIn = async () => {
+    const { tokens } = await operator.open().context.store();
+    return (await tokens.logins()).map(({ customerId }) => customerId);
+  };
+
+  it('by --customer, psd2 stores nothing, and the customers before stay', async () => {
+    await storeLogin(operator.open().context, BRUNO);
+    expect(await failureOf(operator.runApproved(['auth', 'login'], 'anna', named))).toEqual({
+      ...{ code: 'login_refused', exitCode: 6 },
+      message: `Customer ${ANNA} has logged in, not customer ${BRUNO}`,
+      hint: 'psd2 has stored nothing, and has revoked the tokens. Let the other customer log out at the bank, then try again:',
+      next: [['auth', 'login', '--customer', BRUNO]],
+    });
+    expect([await loggedIn(), await audit()]).toEqual([[BRUNO], []]);
+  });
+
+  it('by PSD2_CUSTOMER, which is a default for commands, the login counts', async () => {
+    const changes = () => ({ sourceOf: () => 'environment' as const });
+    await operator.runApproved(['auth', 'login'], 'anna', { ...named, changes });
+    expect(await loggedIn()).toEqual([ANNA]);
+  });
+});
+
 it('a customer who logs in is stored, is the one of later commands, and is in the audit log', async () => {
   const { printed } = await operator.runApproved(['auth', 'login'], 'anna');
   const data: unknown = JSON.parse(printed());

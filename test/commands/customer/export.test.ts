@@ -212,6 +212,7 @@ it('an empty --file, and a customer that is none, are refused before anything is
 
 it.each([
   [1, ''],
+  [2, ' 1 more is damaged.'],
   [3, ' 2 more are damaged.'],
 ])(
   'with %i damaged batches the document is whole but for them, and the export fails',

@@ -307,6 +307,18 @@ describe('what is forgotten', () => {
     expect(await forgetAnna()).toMatchObject({ pseudonym: null, removed: [], pseudonymised: { flows: [] } });
   });
 
+  it('a login at another base URL is forgotten too, and its tokens are sent to no bank', async () => {
+    const elsewhere = operator.open({ env: { PSD2_BASE_URL: 'https://old.example' } }).context;
+    await storeLogin(elsewhere, ANNA);
+    await storeLogin(elsewhere, BRUNO);
+    const { atBank, removed } = await forgetAnna();
+    expect(atBank).toEqual({ tokens: [], consents: [], refused: [] });
+    expect(removed).toEqual([{ name: 'tokens', count: 1 }]);
+    expect([...readCalls(operator.folder.log)]).toEqual([]);
+    const { tokens } = await elsewhere.store();
+    expect((await tokens.logins()).map(({ customerId }) => customerId)).toEqual([BRUNO]);
+  });
+
   it('the tokens of their payments are forgotten too', async () => {
     const { context } = operator.open();
     const { flows, tokens } = await context.store();

@@ -54,7 +54,7 @@ it.each([
 /** A certificate for each name, each issued by the one after it; the last one by itself. */
 async function chainOf(...names: string[]): Promise<string[]> {
   const pems: string[] = [];
-  let issuer: { name: string; keys: CryptoKeyPair } | undefined;
+  let issuer: { name: string; keys: webcrypto.CryptoKeyPair } | undefined;
   for (const name of names.toReversed()) {
     const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
     const made = await X509CertificateGenerator.create({

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
@@ -278,6 +278,20 @@ describe("the operator's own command", () => {
     expect(asked.parse(lines()).map(({ next }) => next.slice(5).join(' '))).toEqual([
       ...['--account a-1 --balances', '--account a-1', '--account a-2', '--all-accounts', '--list-only', ''],
     ]);
+  });
+
+  it('leaves what it has got of other commands as it is', async () => {
+    const { env } = keeper();
+    const file = join(folder.root, 'notified', 'env.json');
+    const others = { 'sync 1000001': 'a', 'transfer tr-1': 'b', loginless: 'c' };
+    mkdirSync(join(folder.root, 'notified'), { recursive: true, mode: 0o700 });
+    writeFileSync(file, JSON.stringify({ ...others, 'login gone': 'd' }), { mode: 0o600 });
+    await logIn('1000001', 13);
+    await run([], { env });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      ...others,
+      'login refresh token 1000001': inDays(13),
+    });
   });
 
   it('gets the next item the next time if it fails at the first', async () => {

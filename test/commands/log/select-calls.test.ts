@@ -82,7 +82,7 @@ it('a call must match all that is given, and the limit counts those that do', as
     { ...mine, tppRequestId: 'r-5' },
     { ...mine, tppRequestId: 'q-6', transactionId: 'abd' },
   ];
-  const wanted = { transaction: 'abc', request: 'q', failed: true, since: '1h' };
+  const wanted = { transaction: 'abc', request: 'q', failed: true, since: '1h' } as const;
   expect(await selected(calls, wanted, { profile: 'bank' })).toBe('q-1 q-2');
   expect(await selected(calls, { ...wanted, limit: '1' }, { profile: 'bank' })).toBe('q-2');
   expect(await selected(calls, { ...wanted, limit: '2' }, { profile: 'bank' })).toBe('q-1 q-2');

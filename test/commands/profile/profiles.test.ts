@@ -135,6 +135,24 @@ describe('psd2 profile show', () => {
     expect(settings).not.toHaveProperty('payeeCheck');
   });
 
+  it('the name that is given counts more than --profile, and that more than the profile in use', async () => {
+    for (const name of ['given', 'option', 'used']) await store(name, { clientId: name });
+    await run(['use', 'used']);
+    const ofClient = async (words: string[], globals = {}) => {
+      const { name, source, settings } = shown.parse((await run(['show', ...words], { globals })).data);
+      return [name, source, settings.clientId?.value];
+    };
+    expect([
+      await ofClient(['given'], { profile: 'option' }),
+      await ofClient([], { profile: 'option' }),
+      await ofClient([]),
+    ]).toEqual([
+      ['given', 'option', 'given'],
+      ['option', 'option', 'option'],
+      ['used', 'default', 'used'],
+    ]);
+  });
+
   it('without a name it is the profile in use, and a person reads one line for each value', async () => {
     await store('bank');
     await run(['use', 'bank']);

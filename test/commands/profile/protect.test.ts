@@ -95,3 +95,53 @@ it.each(['', '\n'])('the empty passphrase %j is refused', async (given) => {
     chooseProtector({ ...context, readStdin: async () => given }, 'bank', options),
   ).rejects.toMatchObject({ code: 'usage' });
 });
+
+it.each<[string, object, boolean, object | undefined]>([
+  ['what protects it stays', {}, false, undefined],
+  ['what protects it stays at a terminal, too', {}, true, undefined],
+  ['the passphrase that opens it stays', { passphrase: true }, false, undefined],
+  [
+    'a person is asked for a new one',
+    { passphrase: true },
+    true,
+    { kind: 'passphrase', passphrase: 'typed' },
+  ],
+  ['the keyring takes its place', { keyring: true }, false, { kind: 'keyring' }],
+  [
+    'standard input has a new one',
+    { passphraseStdin: true },
+    true,
+    { kind: 'passphrase', passphrase: 'piped' },
+  ],
+])('of a profile that a passphrase protects, %s: %j', async (_, options, canAsk, protector) => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    env: { PSD2_CONFIG_PASSPHRASE: 'from the environment' },
+    globals: { profile: 'bank' },
+    ...(canAsk && { operator: { askSecret: async () => 'typed' } }),
+  });
+  await context.profiles.write('bank', SETTINGS);
+  await profileProtect(context, undefined, BY_ENVIRONMENT);
+  const chosen = await chooseProtector({ ...context, readStdin: async () => 'piped' }, 'bank', {
+    ...BY_ENVIRONMENT,
+    ...options,
+  });
+  expect(chosen).toEqual(protector);
+});
+
+it.each<[string, object, string | undefined, object]>([
+  ['the keyring, without an option', {}, undefined, { kind: 'keyring' }],
+  ['the keyring, with its option', { keyring: true }, 'set', { kind: 'keyring' }],
+  ['a person', { passphrase: true }, undefined, { kind: 'passphrase', passphrase: 'typed' }],
+  [
+    'the environment, before a person',
+    { passphrase: true },
+    'set',
+    { kind: 'passphrase', passphrase: 'set' },
+  ],
+])('a profile that nothing protects gets its key from %s', async (_, options, passphrase, protector) => {
+  const { context } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', {
+    env: { PSD2_CONFIG_PASSPHRASE: passphrase },
+    operator: { askSecret: async () => 'typed' },
+  });
+  expect(await chooseProtector(context, 'bank', { ...BY_ENVIRONMENT, ...options })).toEqual(protector);
+});

@@ -1,0 +1,23 @@
+import { setFlagsFromString } from 'node:v8';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { keepHeapSmall } from '../../../src/commands/shared/keep-heap-small.ts';
+
+vi.mock('node:v8', () => ({ setFlagsFromString: vi.fn() }));
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('only a command that takes half a second keeps its heap small, with both settings', () => {
+  keepHeapSmall();
+  vi.advanceTimersByTime(499);
+  expect(setFlagsFromString).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(vi.mocked(setFlagsFromString).mock.calls).toEqual([
+    ['--heap-growing-percent=20'],
+    ['--semi-space-growth-factor=1'],
+  ]);
+});
