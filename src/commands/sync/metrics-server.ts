@@ -23,7 +23,8 @@ export async function serveMetrics(
     const path = request.url?.split('?')[0];
     const answer = (status: number, type: string, text: string) => {
       response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
-      response.end(request.method === 'HEAD' ? undefined : text);
+      // Node leaves the text out after HEAD.
+      response.end(text);
     };
     if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, PLAIN, 'Only GET is allowed.\n');
     else if (path === '/healthz') answer(200, PLAIN, 'ok\n');

@@ -138,10 +138,15 @@ describe('a new consent', () => {
   });
 
   it('is kept beside the one before if the bank says so', async () => {
-    const { run, bank, ids, states } = await operatorAt();
+    const { run, bank, ids, kept, states } = await operatorAt();
     await run(REQUEST);
     bank.answers = { besideOthers: true };
-    await run(REQUEST);
+    const later = new Date(Date.parse(NOW) + 3_600_000).toISOString();
+    await run(REQUEST, { ...ADA, now: later });
+    expect((await kept()).map(({ consentId, grantedAt }) => [consentId, grantedAt])).toEqual([
+      ['c2', later],
+      ['c1', NOW],
+    ]);
     expect(await ids()).toEqual(['c1', 'c2']);
     expect(await states()).toEqual(['c1 confirmed', 'c2 confirmed']);
   });
@@ -323,7 +328,9 @@ describe('psd2 consent delete', () => {
       'exit 2, usage of co-1: The consent co-1 is not at the bank',
       ...['End it here with:', '$ consent cancel co-1'],
     ]);
-    expect((await run(['consent', 'cancel', 'co-1'])).failure).toBeNull();
+    const cancelled = await run(['consent', 'cancel', 'co-1']);
+    expect(cancelled.failure).toBeNull();
+    expect(cancelled.said).not.toContain('consent delete');
     expect(endOf(await run(DELETE))).toEqual(['exit 2, usage of co-1: The consent co-1 is not at the bank']);
     expect(bank.asked).toEqual([]);
   });
@@ -392,4 +399,22 @@ describe('psd2 consent resume', () => {
         'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',
       ]);
   });
+});
+
+it('psd2 consent show has what the customer has granted, in the words of the bank', async () => {
+  const { run, bank } = await operatorAt();
+  bank.customersDecide = false;
+  await run([...REQUEST, '--account', IBAN], { globals: { customer: 'ada', scaTimeout: '1' } });
+  const show = async () =>
+    (await run(['consent', 'show', 'co-1'], { ...ADA, format: 'table' })).printed.split('\n').slice(3, 7);
+  const asked = ['ACCOUNT_INFO\tnot granted yet', 'At the bank\treceived', `Accounts\t${IBAN}`, 'Readings\t'];
+  expect(await show()).toEqual(asked);
+  const other = 'FR1420041010050500013M02606';
+  const accounts = [{ iban: IBAN }, { iban: other }];
+  bank.says('c1', { consentStatus: 'valid', means: 'valid', access: { accounts }, frequencyPerDay: 4 });
+  await run(['consent', 'resume', 'co-1']);
+  expect(await show()).toEqual([
+    ...['ACCOUNT_INFO\tgranted', 'At the bank\tvalid', `Accounts\t${IBAN} ${other}`],
+    'Readings\t4 a day without the customer',
+  ]);
 });

@@ -175,14 +175,14 @@ it('an account that was read at the time of its failure or later is read again, 
   const { results } = await context.store();
   const [early, late] = ['2026-11-21T06:00:00.000Z', '2026-11-21T08:00:00.000Z'];
   const failures = [failure('A', 'bank_failing')];
-  await results.add([{ customerId: '1', at: early, failures: [], skipped: [] }]);
   await results.add([{ customerId: '1', at: late, failures, skipped: [] }]);
+  await results.add([{ customerId: '1', at: late, failures: [], skipped: [] }]);
+  await results.add([{ customerId: '2', at: early, failures: [], skipped: [] }]);
   await results.add([{ customerId: '2', at: late, failures, skipped: [] }]);
-  await results.add([{ customerId: '2', at: late, failures: [], skipped: [] }]);
   await runIn(context, 'sync', 'status', '--failed');
   expect(JSON.parse(printed())).toMatchObject([
-    { customerId: '1', lastSuccess: early, lastFailedAt: late, readAgain: false },
-    { customerId: '2', lastSuccess: late, lastFailedAt: late, readAgain: true },
+    { customerId: '2', lastSuccess: early, lastFailedAt: late, readAgain: false },
+    { customerId: '1', lastSuccess: late, lastFailedAt: late, readAgain: true },
   ]);
 });
 

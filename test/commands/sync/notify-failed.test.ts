@@ -114,6 +114,7 @@ it('a good round of one customer does not end what is known of the others', asyn
   expect(await notify(undefined, [ONE])).toHaveLength(1);
   expect(await notify('2', [TWO])).toHaveLength(1);
   expect(await notify('3', [synced('3')])).toHaveLength(0);
+  expect(await notify('2', [TWO])).toHaveLength(0);
   expect(await notify(undefined, [ONE])).toHaveLength(0);
   expect(await notify('2', [synced('2')], [TWO])).toHaveLength(1);
 });
