@@ -13,7 +13,7 @@ const FIRST_PAUSE_MS = 3_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** Steps that need the operator. */
-const OPERATORS_TURN: OperationStep[] = ['verify', 'verify-further', 'accept', 'authorize'];
+const OPERATORS_TURN: OperationStep[] = ['verify', 'verify-further', 'accept', 'accept-fees', 'authorize'];
 
 export interface WatchPorts {
   world: Pick<WorldPorts, 'now' | 'sleep'>;

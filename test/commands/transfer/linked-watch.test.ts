@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { watchTransfer } from '../../../src/commands/transfer/watch.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { judgeByStandard, useNextGen } from '../../bank/interfaces/nextgenpsd2/client.ts';
 import { useRecordedBank } from '../../bank/recorded-bank.ts';
@@ -67,4 +68,25 @@ it('a watched payment is not over while another authorisation may follow a faile
   script.is('ACSC');
   expect(await watch()).toMatchObject({ transactionStatus: 'ACSC', scaStatus: 'finalised' });
   expect(world.sleeps).toHaveLength(2);
+});
+
+it('a watched payment whose fees nobody has confirmed needs the operator, so the bank is not asked', async () => {
+  const { bank } = open();
+  const paying = await newPayment(temporary, bank);
+  await paying.flows.resume('transfer', paying.flow, async (flow) => {
+    await flow.record({ type: 'accepted' });
+    await flow.record({ type: 'verify-sent', requestId: 'r', digest: null });
+    await flow.record({ ...VERIFIED, commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } });
+  });
+  const { world } = paying;
+  const sleep = () => Promise.reject(new RangeError('It waited'));
+  const watching = watchTransfer({
+    world: { ...world, sleep },
+    bank: async () => bank,
+    read: paying.stored,
+    isAtWork: async () => false,
+    seen: () => {},
+  });
+  expect(await watching).toEqual(await paying.stored());
+  expect(recorded.received).toEqual([]);
 });

@@ -28,15 +28,16 @@ async function watched(order: Partial<TransferOrder>, events: TransferEvent[], i
   for (const event of events) await open.record(event);
   const written = open.current;
   const { bank } = openClient({ now: world.now });
+  const seen: string[] = [];
   const watch = () =>
     watchTransfer({
       world,
       bank: async () => bank,
       read: stored,
       isAtWork,
-      seen: () => {},
+      seen: ({ state }) => void seen.push(state),
     });
-  return { world, open, written, watch, now: stored };
+  return { world, open, written, watch, seen, now: stored };
 }
 
 const SCT = { instant: false, type: null };
@@ -46,6 +47,8 @@ describe('watching a transfer', () => {
     ['was executed', SCT, EXECUTED],
     ['was cancelled', SCT, [VERIFIED, { type: 'cancelled' }]],
     ['waits for the operator', SCT, [VERIFIED]],
+    ['waits for further data of the operator', SCT, [{ ...VERIFIED, nextStep: 'verify2' }]],
+    ['was confirmed and not yet shown to the customer', SCT, [VERIFIED, { type: 'accepted' }]],
     ['has not reached the bank', SCT, []],
   ])(
     'a watched transfer that %s is reported at once, without a call to the bank',
@@ -73,20 +76,27 @@ describe('watching a transfer', () => {
 
   it('while another psd2 works on the transfer, the watcher follows its journal and does not call the bank', async () => {
     let looks = 0;
-    const { watch, open } = await watched({}, AT_SCA, async () => {
+    const { watch, open, seen, world } = await watched({}, AT_SCA, async () => {
       looks += 1;
       if (looks === 2) for (const event of EXECUTED.slice(AT_SCA.length)) await open.record(event);
       if (looks === 3) await open.record({ type: 'settlement', status: 'OK', description: null });
       return true;
     });
     expect(await watch()).toMatchObject({ state: 'settled' });
+    expect(seen).toEqual(['authorizing', 'authorizing', 'executed', 'settled']);
+    expect(world.sleeps).toEqual([3_000, 4_500, 6_750]);
     expect(recorded.received).toEqual([]);
   });
 
   it('an instant transfer is polled at the times for instant transfers until it is settled', async () => {
     const { watch, world, written, now } = await watched({}, EXECUTED);
-    for (const status of ['PENDING', 'PENDING', 'OK']) script.executionStatus(executionStatus(status));
-    expect(await watch()).toMatchObject({ state: 'executed', executionStatus: 'OK' });
+    for (const status of ['PENDING', 'PENDING']) script.executionStatus(executionStatus(status));
+    script.executionStatus(executionStatus('KO', 'Account closed'));
+    expect(await watch()).toEqual({
+      ...written,
+      executionStatus: 'KO',
+      executionStatusDescription: 'Account closed',
+    });
     expect(world.sleeps).toEqual([1_000, 3_500, 3_500]);
     expect(await now()).toEqual(written);
   });
@@ -96,7 +106,15 @@ describe('watching a transfer', () => {
     for (let polls = 0; polls < 5; polls += 1) script.executionStatus(executionStatus('PENDING'));
     await expect(watch()).rejects.toMatchObject({
       code: 'outcome_unknown',
-      next: expect.arrayContaining([['transfer', 'resume', written.flow]]),
+      message: 'The bank still calls the status of the instant transfer PENDING',
+      context: {
+        flow: written.flow,
+        next: [
+          ['transfer', 'resume', written.flow],
+          ['transfer', 'resolve', written.flow, '--executed'],
+          ['transfer', 'resolve', written.flow, '--not-executed'],
+        ],
+      },
     });
     expect(world.elapsed()).toBe(15_000);
   });
