@@ -19,3 +19,49 @@ it('a diagnosis ends with the error of the first check that failed, and names al
     }),
   );
 });
+
+it('a check that finds several things names each, and the first failure is the one that counts', async () => {
+  const diagnosis = new Diagnosis();
+  expect([diagnosis.ok, diagnosis.failure]).toEqual([true, undefined]);
+  diagnosis.skip(['zero', 'half'], 'not now');
+  const value = await diagnosis.make('good', async () => ({
+    status: 'ok',
+    detail: 'fine',
+    fix: null,
+    value: 7,
+  }));
+  expect([value, diagnosis.ok, diagnosis.failure]).toEqual([7, true, undefined]);
+  await diagnosis.add('several', async () => [
+    { name: 'one', status: 'warn', detail: 'soon', fix: { hint: 'Later.' } },
+    { name: 'two', status: 'fail', detail: 'gone', fix: null, code: 'certificate' },
+    { name: 'three', status: 'fail', detail: 'wrong', fix: { hint: 'Now.' } },
+  ]);
+  await diagnosis.add('thrown', async () => {
+    throw new Psd2Error('bank_unreachable', 'Nothing listens', { next: [['doctor']] });
+  });
+  expect(diagnosis.checks).toEqual([
+    { name: 'zero', status: 'skip', detail: 'not now', fix: null },
+    { name: 'half', status: 'skip', detail: 'not now', fix: null },
+    { name: 'good', status: 'ok', detail: 'fine', fix: null },
+    { name: 'one', status: 'warn', detail: 'soon', fix: { hint: 'Later.' } },
+    { name: 'two', status: 'fail', detail: 'gone', fix: null },
+    { name: 'three', status: 'fail', detail: 'wrong', fix: { hint: 'Now.' } },
+    { name: 'thrown', status: 'fail', detail: 'Nothing listens', fix: { next: [['doctor']] } },
+  ]);
+  expect(diagnosis.failure).toMatchObject({ code: 'certificate', message: 'gone' });
+  expect(() => diagnosis.fail()).toThrow(
+    expect.objectContaining({ code: 'certificate', message: '3 of 7 checks failed: two, three, thrown' }),
+  );
+});
+
+it.each([
+  ['an interruption', new Psd2Error('interrupted', 'Interrupted')],
+  ['a fault of psd2', new TypeError('x is undefined')],
+])('%s ends the diagnosis', async (_, error) => {
+  const diagnosis = new Diagnosis();
+  const work = diagnosis.make('one', async () => {
+    throw error;
+  });
+  await expect(work).rejects.toBe(error);
+  expect(diagnosis.checks).toEqual([]);
+});

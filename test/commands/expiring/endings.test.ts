@@ -97,3 +97,34 @@ it('the consents whose journals are missing cost one pass over the journals, and
   ]);
   expect([find.mock.calls.length, list.mock.calls.length]).toEqual([0, 2]);
 });
+
+it('a category that the bank refused, or that a newer consent has, hides none of those after it', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context: before } = openCommand(folder, MARCH);
+  await storeLogin(before, '1000001');
+  const category = (name: 'ACCOUNT_INFO' | 'FUNDS_AVAILABILITY' | 'PAYMENTS') => ({ name, products: [A] });
+  const [info, funds, payments] = [
+    category('ACCOUNT_INFO'),
+    category('FUNDS_AVAILABILITY'),
+    category('PAYMENTS'),
+  ];
+  await storeConsent(before, '1000001', [info, payments]);
+  const { context } = openCommand(folder, MAY);
+  await storeConsent(context, '1000001', [funds, info], ['FUNDS_AVAILABILITY']);
+  // One with terms counts elsewhere.
+  const { flows } = await context.store();
+  const terms = { access: { type: 'list-only' as const } };
+  await flows.begin(
+    'consent',
+    { transactionId: 't', customerId: 'ada', categories: [], terms },
+    async (open) => {
+      await open.record({ type: 'requested', resourceId: 'r', outcomes: [] });
+      await open.record({ type: 'confirmed' });
+    },
+  );
+  const found = (await allEndings(context)).map(({ name, endsAt }) => [name, endsAt.slice(0, 10)]);
+  expect(found).toEqual([
+    ['ACCOUNT_INFO', '2026-10-28'],
+    ['PAYMENTS', '2026-08-28'],
+  ]);
+});

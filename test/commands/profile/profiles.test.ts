@@ -1,5 +1,5 @@
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
 import { list } from '../../../src/commands/profile/list.ts';
@@ -478,6 +478,16 @@ describe('psd2 profile set', () => {
     expect(stored('bank')).toEqual(BANK);
   });
 
+  it('is stored even if the audit log cannot be written, and psd2 says so', async () => {
+    await store('bank');
+    mkdirSync(dirname(folder.audit('bank')), { recursive: true, mode: 0o700 });
+    writeFileSync(folder.audit('bank'), '');
+    chmodSync(folder.audit('bank'), 0o666);
+    const { said } = await run(['set', 'bank', '--max-amount', '5.00']);
+    expect(said).toMatch(/^The change is not in the audit log: .+\.\n$/);
+    expect(stored('bank')).toEqual({ ...BANK, maxAmount: '5.00' });
+  });
+
   it('of a profile that does not exist is an error', async () => {
     await store('bank');
     expect(await failureOf(set('bnak', '--max-amount', '5.00'))).toEqual(
@@ -520,6 +530,45 @@ describe('psd2 profile set', () => {
     expect(Object.keys(stored('bank') ?? {}).toSorted()).toEqual([
       ...['applicationName', 'baseUrl', 'clientId', 'qwacCertificate', 'qwacKey'],
     ]);
+  });
+
+  it('a file with a certificate and its key takes the place of both, unless a key is given besides', async () => {
+    const both = (name: string, ...parts: string[]) => {
+      const path = join(temporary, name);
+      writeFileSync(path, parts.map((part) => readFileSync(part, 'utf8')).join(''), { mode: 0o600 });
+      return path;
+    };
+    const qwac = both('qwac-both.pem', files.nextQwacCertFile, files.nextQwacKeyFile);
+    const qseal = both('qseal-both.pem', files.nextQsealCertFile, files.nextQsealKeyFile);
+    const pairs = {
+      ...{ qwacCertificate: { path: files.qwacCertFile }, qwacKey: { path: files.qwacKeyFile } },
+      ...{ qsealCertificate: { path: files.qsealCertFile }, qsealKey: { path: files.qsealKeyFile } },
+    };
+    await store('bank', pairs);
+    await set('bank', '--reference', '--qwac-cert', qwac, '--qseal-cert', qseal);
+    expect(stored('bank')).toEqual({
+      ...BANK,
+      qwacCertificate: { path: qwac },
+      qsealCertificate: { path: qseal },
+    });
+    await store('bank', pairs);
+    const words = ['--qwac-cert', qwac, '--qwac-key', files.nextQwacKeyFile];
+    await set('bank', '--reference', ...words);
+    expect(stored('bank')).toEqual({
+      ...{ ...BANK, ...pairs, qwacCertificate: { path: qwac } },
+      qwacKey: { path: files.nextQwacKeyFile },
+    });
+  });
+
+  it.each([
+    ['applicationName', '--app-name', 'ä'],
+    ['ccApplicationName', '--cc-app-name', 'ä'],
+    ['ccDailyLimit', '--cc-daily-limit', '0'],
+  ])('a wrong %s beside two that are right changes nothing', async (_, option, value) => {
+    await store('bank');
+    const failure = await failureOf(set('bank', '--client-id', 'x', option, value, '--max-amount', '5.00'));
+    expect(failure.exitCode).toBe(3);
+    expect(stored('bank')).toEqual(BANK);
   });
 
   it('--store says which store the profile uses from now on', async () => {

@@ -320,7 +320,14 @@ it('a call that the bank does not allow needs the doctor, a refused renewal a ne
   if (login) await notes.refreshRefused('1000002', login, { at: MAY, message: 'Revoked' });
   // The application's own refusal is nobody's, and one without a login is over.
   await notes.callRefused(null, { at: MAY, message: 'No' });
-  await notes.callRefused('1000003', { at: MAY, message: 'No' });
+  for (const customer of ['1000000', '1000003'])
+    await notes.callRefused(customer, { at: MAY, message: 'No' });
+  // A newer login has not been refused anything.
+  await storeLogin(before, '1000000a');
+  const older = await tokens.login('1000000a');
+  if (older) await notes.refreshRefused('1000000a', older, { at: MAY, message: 'Revoked' });
+  const later = '2027-01-01T00:00:00.000Z';
+  await storeLogin(before, '1000000a', { accessTokenExpiresAt: later, refreshTokenExpiresAt: later });
   const { context, printed } = openCommand(folder, OCTOBER);
   await failureOf(runIn(context, 'status'));
   const refused = (id: string, message: string, ...next: string[]) => ({
