@@ -117,6 +117,8 @@ function reasonOf(
 ): string | null {
   const refusal = batch.refused.get(line) ?? null;
   if (!transfer || (transfer.state === 'cancelled' && refusal !== null)) return refusal;
+  // The bank may have refused a payment by one answer, and executed it after all.
+  if (standingOf(transfer) === 'done') return null;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);
   if (transfer.state === 'unknown')

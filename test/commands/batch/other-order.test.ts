@@ -48,10 +48,21 @@ it.each<Partial<TransferOrder>>([
   { executionDate: parseDate('--date', '2026-12-02') },
   { from: parseProductId('0010482638') },
   { customerId: parseCustomerId('2073915') },
+  { currency: 'USD' },
   { instant: true },
   { urgent: true },
 ])('psd2 does not go on with a transfer that somebody has written into the store: %o', (other) => {
   expect(() => refuseOtherOrder(batch, line, { ...order, ...other })).toThrow(
     expect.objectContaining({ code: 'config' }),
   );
+});
+
+it('psd2 goes on with a transfer that debits the IBAN of the line, and with no other one', () => {
+  const fromIban = parseSepaIban('DE02100100109307118603');
+  const byIban = { ...line, from: null, fromIban };
+  expect(() => refuseOtherOrder(batch, byIban, { ...order, fromIban })).not.toThrow();
+  for (const other of [order, { ...order, fromIban: to }])
+    expect(() => refuseOtherOrder(batch, byIban, other)).toThrow(
+      expect.objectContaining({ message: 'The transfer of payment 1 is not what the batch orders' }),
+    );
 });

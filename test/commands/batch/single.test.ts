@@ -518,3 +518,54 @@ it('a file of links that cannot be written is refused before anything is sent', 
     [],
   ]);
 });
+
+it('a refusal by one answer alone is asked about again, and the payment may be executed after all', async () => {
+  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  bank.meets('execute', new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true }));
+  bank.next = { becomes: null };
+  expect(told(await payer.run(RUN)).at(0)).toBe('1 failed tr-1 Not this one');
+  bank.payment('pay-1').became = 'executed';
+  bank.calls.length = 0;
+  expect([told(await payer.run(RUN)), bank.calls]).toEqual([PAID, ['status pay-1']]);
+});
+
+it('a reference that another line of the batch has taken refuses a line', async () => {
+  const { bank, payer } = await payees(new BankHere(), 'Ada', 'Bea');
+  await beginLine(await storeOf(payer), 2, {
+    ...{ isNoted: false, commits: 'on execute' },
+    order: { reference: 'R-1', name: 'Ada' },
+  });
+  const ran = await payer.run([...RUN, '--only', '1']);
+  expect([told(ran).at(0), bank.calls]).toEqual([
+    expect.stringMatching(/^1 failed {2}The reference "R-1" .* That is payment 2 of the batch batch-1\. /),
+    [],
+  ]);
+});
+
+it('a customer who was sent to the bank from this machine gets a link if a later run writes links', async () => {
+  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  bank.customersAgree = false;
+  expect(told(await payer.run(RUN, { globals: { scaTimeout: '1' } })).at(0)).toMatch(/^1 authorizing tr-1 /);
+  const links = join(temporary, 'later.ndjson');
+  await payer.run([...RUN, '--links', links]);
+  expect(JSON.parse(readFileSync(links, 'utf8')).url).toBe('https://customers.bank.example/pay-1');
+});
+
+it('a payee check that does not match begins no transfer', async () => {
+  const { payer } = await payees(new BankHere(), 'Ada');
+  await payer.run(RUN, { env: { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) } });
+  expect((await payer.run(['transfer', 'list'])).printed).toBe('[]\n');
+});
+
+it('the journal says which payment was initiated for a basket', async () => {
+  const at = () => new BankHere({ ...LINKED, hasBaskets: true });
+  const found: unknown[] = [];
+  for (const way of ['single', 'basket']) {
+    const { payer } = await payees(at(), 'Ada', 'Bea');
+    await payer.run([...RUN, '--as', way]);
+    const { flows, read } = await storeOf(payer);
+    const flow = (await read()).flows.get(1) ?? '';
+    found.push((await flows.find('transfer', flow)).initiation?.forBasket ?? false);
+  }
+  expect(found).toEqual([false, true]);
+});
