@@ -5,6 +5,7 @@ import type { Context } from '../../../src/commands/context.ts';
 import { notifyOfOutcome, notifyOfUnknown } from '../../../src/commands/flow/notify-unknown.ts';
 import type { GenericOrder, Operation, StepEvent } from '../../../src/domain/operation.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { FlowOf, Kind } from '../../../src/store/ports/flows.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
@@ -169,6 +170,17 @@ describe('a payment that a command leaves', () => {
     expect(failing.said()).toMatch(/PSD2_NOTIFY.*\n$/);
     mkdirSync(join(context.folder.root, 'notified', 'env.json'), { recursive: true });
     await notifyOfOutcome(context, flow);
+  });
+
+  it('does not hide its outcome after Ctrl-C either, and the command gets it the next time', async () => {
+    const flow = await transfer();
+    const signal = AbortSignal.abort(new Psd2Error('interrupted', 'Interrupted'));
+    const stopped = { ...context, world: { ...context.world, signal } };
+    await notifyOfOutcome(stopped, flow);
+    await expect(notifyOfUnknown(stopped)).rejects.toMatchObject({ code: 'interrupted' });
+    expect(told()).toEqual([]);
+    await notifyOfUnknown(context);
+    expect(told()).toEqual([flow.flow]);
   });
 
   it('does not hide a bug', async () => {

@@ -1,9 +1,11 @@
+import { Server } from 'node:net';
 import { hostname, userInfo } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RawGlobals } from '../../../src/cli/globals.ts';
 import { customerPortsOf, evidenceIn } from '../../../src/commands/flow/ports.ts';
 import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
 import type { Environment } from '../../../src/store/machine/settings.ts';
+import type { Terminal } from '../../../src/terminal/terminal.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openCommand } from '../command.ts';
@@ -30,6 +32,7 @@ interface How {
 function operator({ redirectUri = 'https://tpp.example/callback', env, globals, rows, pause }: How = {}) {
   let now = START;
   const waits: (() => string)[] = [];
+  const events: Parameters<Terminal['tell']>[0][] = [];
   const command = openCommand(newConfigFolder(temporary), () => new Date(now), {
     env: { SSH_CONNECTION: '', SSH_TTY: '', PSD2_BROWSER: 'none', ...env },
     globals: { scaTimeout: '2', ...globals },
@@ -37,6 +40,10 @@ function operator({ redirectUri = 'https://tpp.example/callback', env, globals, 
       terminal: {
         ...terminal,
         size: { columns: 80, rows },
+        tell: (event, text) => {
+          events.push(event);
+          terminal.tell(event, text);
+        },
         whileWaiting: (text, work) => {
           waits.push(typeof text === 'string' ? () => text : text);
           return work;
@@ -55,7 +62,7 @@ function operator({ redirectUri = 'https://tpp.example/callback', env, globals, 
   const passes = (milliseconds: number) => {
     now += milliseconds;
   };
-  return { ...command, waits, passes, ports: customerPortsOf(command.context, profile) };
+  return { ...command, waits, events, passes, ports: customerPortsOf(command.context, profile) };
 }
 
 const here = async () => `http://127.0.0.1:${await freePort()}/callback`;
@@ -76,6 +83,7 @@ describe("the customer's browser", () => {
     const at = operator(how);
     await at.ports.sendBrowser(ADDRESS);
     expect(at.said()).toBe(said);
+    expect(at.events).toEqual([{ event: 'open', url: ADDRESS }]);
   });
 
   it('that cannot be opened leaves the address to open by hand', async () => {
@@ -131,6 +139,19 @@ describe('what is said of the way back', () => {
     },
   );
 
+  it.each([
+    ['80', 'http://127.0.0.1/callback'],
+    ['443', 'https://127.0.0.1/callback'],
+  ])('the way through SSH to port %s of %s', async (port, redirectUri) => {
+    const listen = Server.prototype.listen;
+    // Only the administrator may listen at this port.
+    const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+      return listen.call(this, { port: 0, host: '127.0.0.1' });
+    });
+    closing.push(() => spy.mockRestore());
+    expect(await wayBack({ redirectUri, env: { SSH_TTY: '/dev/pts/1' } })).toBe(tunnel(port));
+  });
+
   it('a phone cannot open an address of this computer', async () => {
     const code = /^[^A-Z]*$/;
     const [listens, does] = [await wayBack({ redirectUri: await here(), globals: { qr: true } }), PASTE];
@@ -158,6 +179,19 @@ describe('the port of the redirect URI', () => {
   it('is not listened at if it is elsewhere', async () => {
     expect(await operator().ports.listen('state', 'login')).toBeNull();
   });
+
+  it.each(['login', 'authorisation'] as const)(
+    'that psd2 may not listen at ends the %s, and nobody waits for it',
+    async (purpose) => {
+      const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(() => {
+        throw Object.assign(new Error('listen EADDRNOTAVAIL'), { code: 'EADDRNOTAVAIL' });
+      });
+      closing.push(() => spy.mockRestore());
+      const at = operator({ redirectUri: 'http://127.0.0.1:8910/callback' });
+      await expect(at.ports.listen('state', purpose)).rejects.toMatchObject({ code: 'config' });
+      expect(at.said()).toBe('');
+    },
+  );
 
   /** A port that another psd2 has. */
   async function taken() {
