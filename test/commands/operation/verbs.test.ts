@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import type { StepEvent } from '../../../src/domain/operation.ts';
@@ -29,6 +31,65 @@ it('the list has a line for each, for people and for programs', async () => {
     op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,execute,1.50,EUR,,,,,,,,,,,NOW,NOW
     "
   `);
+});
+
+it('a person sees the next step of an operation, and what it costs', async () => {
+  const bank = new BankHere();
+  bank.verified = {
+    totalAmount: { amount: parsePaymentAmount('13'), currency: 'EUR' },
+    commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' },
+    nextStep: 'verify2',
+  };
+  const payer = await payerAt(bank, temporary);
+  const { data } = await payer.run(verify());
+  expect([data.nextStep, data.totalAmount, data.commissions]).toEqual([
+    'verify2',
+    { amount: '13.00', currency: 'EUR' },
+    { amount: '0.50', currency: 'EUR' },
+  ]);
+  const shown = await payer.run(['operation', 'show', 'op-1'], { format: 'table' });
+  expect(shown.printed).toMatchInlineSnapshot(`
+    "Operation	op-1
+    Name	standingOrder
+    State	verified
+    Customer	1048262
+    Product	0000012345
+    Next step	verify2
+    Total	13.00 EUR
+    Commission	0.50 EUR
+    Authorization	
+    CRO	
+    Resolved	
+    Resource	pay-1
+    Transaction	an-id
+    "
+  `);
+});
+
+it('a person sees the status of an operation at the bank', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  await payer.run(['operation', 'run', 'standingOrder', '--product', OWN_ACCOUNT]);
+  const words = ['operation', 'status', 'standingOrder', '--product', OWN_ACCOUNT, '--resource', 'op-1'];
+  const { printed, failure } = await payer.run(words, { format: 'table' });
+  expect(failure).toBeNull();
+  expect(printed).toMatchInlineSnapshot(`
+    "Resource	pay-1
+    Authorization	executed
+    Execution	executed
+    "
+  `);
+});
+
+it('an operation that is resumed is executed with its receipt, and records no data that nobody gave', async () => {
+  const bank = new BankHere();
+  const payer = await payerAt(bank, temporary);
+  await payer.run(verify());
+  const file = join(temporary, 'later.pdf');
+  const resumed = await payer.run(['operation', 'resume', 'op-1', '--receipt', file]);
+  expect([resumed.data.state, endOf(resumed)]).toEqual(['executed', ['done']]);
+  expect(readFileSync(file, 'utf8')).toBe('receipt of pay-1');
+  expect(payer.journal('op-1').map(({ type }) => type)).not.toContain('further-data');
 });
 
 it.each([
