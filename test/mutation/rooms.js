@@ -215,10 +215,21 @@ export const ROOMS = {
     mutate: ['src/terminal/**'],
     tests: ['test/terminal'],
   },
-  cli: { least: 90, mutate: ['src/cli/**'], tests: ['test/cli', HELP] },
+  cli: {
+    left: 'defaults of values that always exist, and words that only a terminal or another program tells apart',
+    least: 90,
+    mutate: ['src/cli/**'],
+    tests: ['test/cli', HELP],
+  },
   // Commands in the tests' own process (test/commands/operator.ts). Those that pay are a room of their own.
-  paying: commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds'),
-  reading: commands(90, 'accounts', 'sync', 'consent', 'products', 'api'),
+  paying: {
+    ...commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds'),
+    left: "a payee's address in a batch, guards against faults of psd2 itself, and conditions whose case another one catches",
+  },
+  reading: {
+    ...commands(90, 'accounts', 'sync', 'consent', 'products', 'api'),
+    left: 'defaults of values that always exist, which columns of a table stay whole, and comparisons at equality with the same result',
+  },
   logins: commands(90, 'auth', 'customer', 'open', 'cert', 'doctor', 'expiring', 'status'),
   settings: commands(
     90,
