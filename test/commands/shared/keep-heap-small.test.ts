@@ -1,7 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { keepHeapSmall } from '../../../src/commands/shared/keep-heap-small.ts';
 
+// Other test files load this module too, so it is reloaded.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => vi.resetModules());
 vi.mock('node:v8', () => ({ setFlagsFromString: vi.fn() }));
 
 beforeEach(() => {

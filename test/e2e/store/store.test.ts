@@ -384,14 +384,23 @@ describe('Ctrl-C ends the wait for a database', () => {
 });
 
 it('psd2 exits with 9 if the database goes away during an execute, and resume finds out without paying again', async () => {
-  const fault = z.looseObject({ fired: z.int() });
-  await operator.json(fault, ['sandbox', 'fault', 'add', 'delay=5000', '--on', 'execute', '--times', '1']);
+  const fault = z.looseObject({ id: z.int(), fired: z.int() });
+  const { id } = await operator.json(fault, [
+    'sandbox',
+    'fault',
+    'add',
+    'delay=5000',
+    '--on',
+    'execute',
+    '--times',
+    '1',
+  ]);
   const psd2 = await operator.start(ORDER, worker);
   // Until the bank has the call, psd2 may find the database gone, and send nothing.
   await vi.waitUntil(
     async () => {
       const faults = await operator.json(z.array(fault), ['sandbox', 'fault', 'list']);
-      return faults.some(({ fired }) => fired === 1);
+      return faults.some((each) => each.id === id && each.fired === 1);
     },
     { timeout: 240_000 },
   );
