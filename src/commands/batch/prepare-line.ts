@@ -53,6 +53,7 @@ export class ProblemsOfLines extends Psd2Error {
     this.#problems = problems;
   }
 
+  /** What is wrong with a line; null: nothing. */
   of({ line }: BatchLine): Psd2Error | null {
     return this.#problems.get(line) ?? null;
   }
@@ -60,7 +61,8 @@ export class ProblemsOfLines extends Psd2Error {
 
 /** @throws ProblemsOfLines if there are any, by the numbers of their lines */
 export function throwProblems(problems: ReadonlyMap<number, Psd2Error>): void {
-  for (const first of problems.values()) throw new ProblemsOfLines(first, problems);
+  const [first] = problems.values();
+  if (first) throw new ProblemsOfLines(first, problems);
 }
 
 /** Records that a transfer pays a line. @returns false if the line has another one by now, or none is wanted any more */

@@ -26,7 +26,7 @@ export interface Batch extends Omit<BatchAdded, 'type' | 'by'> {
   flows: Map<number, string>;
   /** The bulk payments, each with its lines. The last one that has a line is the line's. */
   bulks: Map<string, readonly number[]>;
-  /** Why psd2 refused a line before it had a transfer. */
+  /** Why psd2 refused a line: before it had a transfer, or before anybody confirmed that. */
   refused: Map<number, string>;
   cancelled: Set<number>;
   /** The transfers whose link was written out. */

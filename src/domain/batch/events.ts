@@ -47,7 +47,7 @@ export const batchEvent = z.lazy(() =>
     z.object({ type: z.literal('line-begun'), line: z.number(), flow: z.string() }),
     /** The transfers of these lines go to the bank in one bulk payment, which is the operation `flow`. Nothing of it was sent. */
     z.object({ type: z.literal('bulk-begun'), flow: z.string(), lines: z.array(z.number()) }),
-    /** psd2 refused a line before a transfer began. */
+    /** psd2 refused a line before a transfer began, or before anybody confirmed it. */
     z.object({ type: z.literal('line-refused'), line: z.number(), reason: z.string() }),
     /** The customer's link of this transfer was written out. */
     z.object({ type: z.literal('link-given'), line: z.number(), flow: z.string() }),
