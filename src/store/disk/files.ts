@@ -57,9 +57,7 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
   }
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) {
-      throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
-    }
+    refuseOtherThanFile(path, stats);
     const fault = judge(stats);
     if (fault) throw fault;
     return readFileSync(file);
@@ -69,6 +67,12 @@ function readFile(path: string, judge: (stats: Stats) => Psd2Error | undefined):
   } finally {
     closeSync(file);
   }
+}
+
+/** Refuses a folder, a pipe and the like in place of a file. @param stats of what has the name @throws Psd2Error `config` */
+export function refuseOtherThanFile(path: string, stats: Stats): void {
+  if (stats.isFile()) return;
+  throw new Psd2Error('config', `${path} is ${describe(stats)}, not a file`, { hint: moveAway(path) });
 }
 
 /** Reads a file that the operator named. @param what it is, as the beginning of a sentence. @throws Psd2Error `code` */

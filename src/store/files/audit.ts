@@ -6,6 +6,7 @@ import {
   ftruncateSync,
   openSync,
   readSync,
+  statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +17,7 @@ import {
   cannotWrite,
   makePrivateFolder,
   readJsonFile,
+  refuseOtherThanFile,
   syncFolder,
   writeJsonFile,
 } from '../disk/files.ts';
@@ -95,8 +97,7 @@ export class FileAudit implements Audit {
   }
 
   async *lines(): AsyncGenerator<AuditLine> {
-    refuseUnsafe(this.#path, 'secret');
-    if (!existsSync(this.#path)) return;
+    if (!isThere(this.#path)) return;
     let n = 0;
     for await (const text of createInterface({ input: createReadStream(this.#path), crlfDelay: 0 })) {
       n += 1;
@@ -156,10 +157,17 @@ export class FileAudit implements Audit {
   }
 }
 
+/** @throws Psd2Error `config` if it is no file, or others can read it */
+function isThere(path: string): boolean {
+  refuseUnsafe(path, 'secret');
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats) refuseOtherThanFile(path, stats);
+  return stats !== undefined;
+}
+
 /** The last line of a file, which no other process writes now. Removes an end that a crash has cut short: it never counted. */
 function lastLine(path: string): string | undefined {
-  refuseUnsafe(path, 'secret');
-  if (!existsSync(path)) return undefined;
+  if (!isThere(path)) return undefined;
   const file = openSync(path, 'r+');
   try {
     const { size } = fstatSync(file);

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fchmodSync,
   fstatSync,
   openSync,
@@ -13,7 +14,7 @@ import {
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
-import { isMissing, makePrivateFolder } from '../disk/files.ts';
+import { isMissing, makePrivateFolder, refuseOtherThanFile } from '../disk/files.ts';
 import { faultOf } from '../disk/permissions.ts';
 import { replaceDurably } from '../disk/replace.ts';
 
@@ -201,7 +202,7 @@ function parse(line: string): unknown {
 function* linesFromEnd(path: string): Generator<string> {
   let file: number;
   try {
-    file = openSync(path, 'r');
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     // The file was never written, or another process has just renamed or removed it.
     if (isMissing(cause)) return;
@@ -211,6 +212,7 @@ function* linesFromEnd(path: string): Generator<string> {
     /** The part of the current line that was read so far, in pieces from the last to the first. */
     let pieces: Buffer[] = [];
     const stats = fstatSync(file);
+    refuseOtherThanFile(path, stats);
     const fault = faultOf(path, stats, 'public');
     if (fault) throw fault;
     for (let end = stats.size; end > 0; ) {

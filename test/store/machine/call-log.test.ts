@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import fs, {
   appendFileSync,
   chmodSync,
   ftruncateSync,
+  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -149,6 +151,23 @@ describe('the log of calls', () => {
         code: 'config',
         message: `The log ${path} cannot be read`,
         hint: 'Check who owns it.',
+      }),
+    );
+  });
+
+  it.each<[string, (path: string) => unknown]>([
+    ['a folder', (path) => mkdirSync(path, { recursive: true })],
+    ['a named pipe', (path) => execFileSync('mkfifo', ['-m', '600', path])],
+  ])('%s in place of the log is refused', (what, make) => {
+    const folder = newLogFolder();
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, 'calls.ndjson');
+    make(path);
+    expect(() => idsIn(folder)).toThrow(
+      expect.objectContaining({
+        code: 'config',
+        message: `${path} is ${what}, not a file`,
+        hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
       }),
     );
   });
