@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Surroundings } from '../../../src/commands/context.ts';
 import { paymentHolder } from '../../../src/domain/payment-holder.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
@@ -517,6 +518,62 @@ it('once the customer has authorised a basket, psd2 asks for each payment until 
       "approach-sent",
       "sca-started",
       "executed",
+    ]
+  `);
+});
+
+it('psd2 waits for a basket no longer than until the bank has decided all of its payments', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
+  let slept = 0;
+  const waits = {
+    changes: ({ world }: Surroundings) => ({
+      world: {
+        ...world,
+        sleep: async () => {
+          slept += 1;
+          bank.payment('pay-2').became = 'executed';
+        },
+      },
+    }),
+  };
+  bank.meanwhile = async (call) => {
+    bank.next = { becomes: bank.payments.length === 1 && call === 'verify transfer' ? null : 'executed' };
+  };
+  expect([told(await payer.run(AS_BASKET, waits)), slept]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "2 executed tr-2 ",
+        "2 of 2 paid (21.00 EUR).",
+        "done",
+      ],
+      1,
+    ]
+  `);
+});
+
+it('what the bank has only checked before the customer authorises its basket is accepted afterwards', async () => {
+  const { bank, payer } = await payees(new BankHere(BASKET), 'Ada');
+  bank.verified = { bank: { transactionStatus: 'ACTC', scaStatus: null } };
+  bank.next = { decision: 'AUTHORIZED', becomes: 'ordered', word: 'ACTC' };
+  bank.meanwhile = async (call) => {
+    if (call === 'verify signing basket') bank.next = { becomes: 'executed' };
+  };
+  expect([told(await payer.run(AS_BASKET)), bank.calls]).toMatchInlineSnapshot(`
+    [
+      [
+        "1 executed tr-1 ",
+        "1 of 1 paid (10.00 EUR).",
+        "done",
+      ],
+      [
+        "accounts 1048262",
+        "verify transfer",
+        "verify signing basket",
+        "sca pay-2",
+        "status pay-2",
+        "status pay-1",
+      ],
     ]
   `);
 });
