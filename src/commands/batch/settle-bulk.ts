@@ -50,7 +50,6 @@ async function entriesOf(
       if (entry.means !== 'open') found.set(id, entry);
   }
   const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
-  if (left.length === 0) return found;
   const booked = (await ifAnswered(bookedIn(payer, left, createdAt))) ?? new Set<string>();
   for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid' });
   return found;
