@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { BASKET, BULK, mayGoIntoBasket, paymentIdsOf } from '../../../src/commands/batch/joint-kinds.ts';
+import type { Verification } from '../../../src/domain/operation.ts';
 import { applyTransferEvent, type Transfer, type TransferEvent } from '../../../src/domain/transfer.ts';
 import { transferOrder } from '../../domain/orders.ts';
 
@@ -17,6 +18,10 @@ const verified: TransferEvent = {
   ...{ type: 'verified', resourceId: 'r-1', totalAmount: null, commissions: null, bankName: null },
   nextStep: 'authorisation',
 };
+
+const asked: TransferEvent = { type: 'approach-sent', requestId: 'r-2', digest: null };
+const linked = (links: NonNullable<Verification['links']>): TransferEvent => ({ ...verified, links });
+const LINK = 'https://customers.bank.example/r-1';
 
 const { initiation: _, ...withoutInitiation } = created;
 function after(...events: TransferEvent[]): Transfer {
@@ -37,6 +42,21 @@ it.each([
   ['whose run was stopped before the answer to its initiation', [sent], true, false],
   ['that the bank has', [sent, verified], true, true],
   ['whose customer is at the bank', [sent, verified, { type: 'sca-started' }], false, false],
+  ['whose bank has given a link', [sent, linked({ approach: null, redirect: LINK })], true, true],
+  ['whose bank has given a login', [sent, linked({ approach: null, oauth: LINK })], true, true],
+  ['that psd2 has begun to authorise', [sent, verified, asked], false, false],
+  [
+    'that psd2 began to authorise anew',
+    [sent, linked({ approach: null, redirect: LINK }), asked],
+    false,
+    false,
+  ],
+  [
+    'that psd2 executes',
+    [sent, verified, { type: 'execute-sent', requestId: 'r', digest: null }],
+    false,
+    false,
+  ],
   ['of which nobody knows whether the bank has it', [sent, { type: 'execute-unanswered' }], false, false],
 ] satisfies [string, TransferEvent[], boolean, boolean][])(
   'psd2 knows whether a payment %s may go into a signing basket',

@@ -169,20 +169,23 @@ it.each(['entries', 'bookings'] as const)(
 it.each([
   ['its id', account(OWN_ACCOUNT, null)],
   ['its IBAN', account('0000054321', OWN_IBAN)],
-])('if the bank names the account by %s alone by now, its bookings are found all the same', async (_, own) => {
-  const { bank, payer, calls } = await partial();
-  bank.meets('bookings', new Psd2Error('interrupted', 'Interrupted'));
-  await payer.run(RUN);
-  calls();
-  bank.accounts = [account('0000099999', 'DE75512108001245126199'), own];
-  bank.booked = [booking('R-1', '10.00'), booking('R-3', '12.00')];
-  expect(told(await payer.run(RUN)).slice(0, 3)).toEqual([
-    '1 executed tr-1 ',
-    expect.stringMatching(/^2 unknown tr-2 /),
-    '3 executed tr-3 ',
-  ]);
-  expect(calls().slice(-2)).toEqual(['accounts 1048262', `bookings ${own.productId} from TODAY, booked`]);
-});
+])(
+  'if the bank names the account by %s alone by now, its bookings are found all the same',
+  async (_, own) => {
+    const { bank, payer, calls } = await partial();
+    bank.meets('bookings', new Psd2Error('interrupted', 'Interrupted'));
+    await payer.run(RUN);
+    calls();
+    bank.accounts = [account('0000099999', 'DE75512108001245126199'), own];
+    bank.booked = [booking('R-1', '10.00'), booking('R-3', '12.00')];
+    expect(told(await payer.run(RUN)).slice(0, 3)).toEqual([
+      '1 executed tr-1 ',
+      expect.stringMatching(/^2 unknown tr-2 /),
+      '3 executed tr-3 ',
+    ]);
+    expect(calls().slice(-2)).toEqual(['accounts 1048262', `bookings ${own.productId} from TODAY, booked`]);
+  },
+);
 
 it('the bookings are those of the account that was debited, by its id or its IBAN', async () => {
   const ends: unknown[] = [];
