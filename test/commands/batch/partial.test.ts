@@ -2,12 +2,11 @@ import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
-import { type AccountId, isAccountId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { account, BankHere, OWN_ACCOUNT, OWN_IBAN } from '../bank-here.ts';
 import { TODAY } from '../payer-here.ts';
-import { IBAN, RUN, told, withFile, withPayees } from './with-batch.ts';
+import { IBAN, RUN, takingIbans, told, withFile, withPayees } from './with-batch.ts';
 
 // A bulk payment of which the bank has rejected some: what became of each payment, by its word or by the bookings.
 
@@ -190,8 +189,7 @@ it.each([
 it('the bookings are those of the account that was debited, by its id or its IBAN', async () => {
   const ends: unknown[] = [];
   for (const from of [OWN_IBAN, OWN_ACCOUNT, 'DE91100000000123456789']) {
-    const bank = new BankHere(BULK);
-    Object.assign(bank.interface, { readAccountId });
+    const bank = takingIbans(new BankHere(BULK));
     bank.accounts = [account('0000099999', 'DE75512108001245126199'), ...bank.accounts];
     bank.next = { word: 'PART' };
     const rows = ['Ada', 'Bea'].map((name, index) => `${name},${IBAN},1${index},R-${index + 1},${from}\n`);
@@ -243,9 +241,3 @@ it('the bookings are those of the account that was debited, by its id or its IBA
     ]
   `);
 });
-
-/** An id that may also be an IBAN, as at a bank that takes IBANs. */
-function readAccountId(text: string): AccountId {
-  if (isAccountId(text)) return text;
-  throw new TypeError('This is no account');
-}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Batch, BatchEvent } from '../../../src/domain/batch/batch.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { type AccountId, isAccountId, parseProductId } from '../../../src/domain/identifiers.ts';
 import type { Commits, Initiation } from '../../../src/domain/operation.ts';
 import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
@@ -42,6 +42,16 @@ export function payeeCheck(temporary: string, results: Record<string, string>): 
   const cases = Object.entries(results).map(([name, result]) => `*'"${name}"'*) ${answer(result)}`);
   writeFileSync(path, `case "$(cat)" in\n${cases.join('\n')}\n*) ${answer('match')}\nesac\n`);
   return `sh '${path}'`;
+}
+
+/** Makes a bank take the IBAN of an account as its id. @returns the same bank */
+export function takingIbans(bank: BankHere): BankHere {
+  const readAccountId = (text: string): AccountId => {
+    if (isAccountId(text)) return text;
+    throw new TypeError('This is no account');
+  };
+  Object.assign(bank.interface, { readAccountId });
+  return bank;
 }
 
 /** The store of an operator, with the batch that was added last. */
