@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type LogOptions, selectCalls } from '../../../src/commands/log/select-calls.ts';
+import { type LogOptions, nameOf, selectCalls } from '../../../src/commands/log/select-calls.ts';
 import { CallLog, type LoggedCall } from '../../../src/store/machine/call-log.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
@@ -50,6 +50,11 @@ it.each([
 it('psd2 log --since also finds a call that another process logged up to a minute late', async () => {
   const calls = [{ at: '2026-11-21T11:59:30.000Z' }, { at: '2026-11-21T11:58:31.000Z' }, {}];
   expect(await selected(calls, { since: '1m' })).toBe('0 2');
+});
+
+it('a long call that began before --since does not hide the calls that ended before it', async () => {
+  const long = { at: '2026-11-21T11:50:00.000Z', milliseconds: 595_000 };
+  expect(await selected([{ at: '2026-11-21T11:59:30.000Z' }, long, {}], { since: '1m' })).toBe('0 2');
 });
 
 it('psd2 log shows the last 100 calls, and all that match a filter', async () => {
@@ -119,4 +124,24 @@ it('psd2 log --customer shows the calls whose path or line names the customer, a
   ];
   expect(await selected(calls, {}, { customer: '1000001' })).toBe('0 1');
   expect(await selected(calls, {}, { customer: '1000003' })).toBe('3');
+});
+
+const ID = '6f1c2b9e-8a53-4d0e-9f5e-0d3b7c1a2e44';
+it.each([
+  ['/api/private/customers/12/products/7/balance', '…/7/balance'],
+  ['/api/private/customers/12/products', '…/products'],
+  ['/api/private/customers/12/other', '…/other'],
+  ['/api/private/customers/12', '…'],
+  ['/api/private/customers/12x', '…/customers/12x'],
+  ['/api/private/customers/12/productsx', '…/productsx'],
+  ['/api/private/customerid-info', '…/customerid-info'],
+  ['/api/privatex/customers/12', '/api/privatex/customers/12'],
+  ['/api/oauth/token', '/api/oauth/token'],
+  [`/v1/consents/${ID}`, '/v1/consents/6f1c2b9e…'],
+  [`/v1/consents/${ID.toUpperCase()}/status`, '/v1/consents/6F1C2B9E…/status'],
+  [`/v1/${ID}/authorisations/${ID}`, '/v1/6f1c2b9e…/authorisations/6f1c2b9e…'],
+  [`/v1/consents/${ID}0`, `/v1/consents/${ID}0`],
+  [`/v1/consents/x${ID}`, `/v1/consents/x${ID}`],
+])('psd2 log names the call of %s %s', (path, name) => {
+  expect(nameOf({ method: 'PUT', path })).toBe(`PUT ${name}`);
 });

@@ -1,12 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { buildProgram, COMMANDS } from '../../../src/cli/program.ts';
-
 import { printedBy, schemaOf, toJsonSchema } from '../../../src/commands/schema/schema.ts';
 import { columnsOf } from '../../../src/terminal/output/shape.ts';
 import { leaves } from '../../cli/leaves.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 /** It serves all schemas, because its first use compiles the schema of schemas, which takes long. */
 const ajv = formats.default(new Ajv2020({ strict: true, allowUnionTypes: true }));
@@ -60,4 +62,212 @@ test('the CSV columns are the fields of the shape, and nested fields have their 
   expect(columnsOf(row)).toEqual(['id', 'total.amount', 'total.currency', 'tags']);
   expect(columnsOf(() => z.array(row()))).toEqual(['id', 'total.amount', 'total.currency', 'tags']);
   expect(columnsOf(() => z.object({ settings: z.record(z.string(), z.string()) }))).toBeUndefined();
+});
+
+describe('psd2 schema', () => {
+  const temporary = temporaryFolder();
+  const run = async (words: string[], how: Parameters<typeof openCommand>[2] = {}) => {
+    const command = openCommand(newConfigFolder(temporary), '2026-11-21T12:00:00.000Z', how);
+    await runIn(command.context, 'schema', ...words);
+    return command.printed();
+  };
+  const schemas = z.strictObject({
+    ...{ command: z.string(), what: z.string(), schema: z.record(z.string(), z.unknown()) },
+  });
+  const NONE = { what: '', shape: () => z.object({}) };
+  const title = async (...words: string[]) =>
+    z.looseObject({ title: z.string() }).parse(JSON.parse(await run(words))).title;
+
+  test.each<[string, string[], string]>([
+    ['a command', ['transfer', 'list'], 'psd2 transfer list: transfers'],
+    ['a command as one word', ['transfer list'], 'psd2 transfer list: transfers'],
+    ['a command with psd2 and blanks', ['psd2', ' transfer  list '], 'psd2 transfer list: transfers'],
+    ['a group that means its standard command', ['transfer'], 'psd2 transfer create: a transfer'],
+    ['a single command', ['doctor'], 'psd2 doctor: checks'],
+    [
+      'a command with the option that changes its output',
+      ['accounts', 'transactions', '--chart'],
+      'psd2 accounts transactions --chart: balances by day, money in and out by month',
+    ],
+    ['a command without it', ['accounts', 'transactions'], 'psd2 accounts transactions: transactions'],
+    ['the last line of stderr', ['error'], 'psd2: the last line of stderr of a command that failed'],
+    ['the other lines of stderr', ['event'], 'psd2: any other line of stderr'],
+    ['a seed file', ['seed'], 'psd2: a seed file of the sandbox'],
+    ['a bank file', ['bank'], 'psd2: a bank file'],
+  ])('prints that of %s', async (_, words, what) => {
+    expect(await title(...words)).toBe(what);
+  });
+
+  test('prints it as JSON in a table too, as it does for a program', async () => {
+    expect(await run(['profile', 'use'], { format: 'table' })).toBe(await run(['profile', 'use']));
+  });
+
+  test('without a command, a person reads what there is, and a program gets the schemas', async () => {
+    const lines = (await run([], { format: 'table' })).trimEnd().split('\n');
+    expect(lines.map((line) => line.split('\t'))).toEqual(
+      [...printed].map(([name, { what }]) => [name, what]),
+    );
+    const drawn = (await run([], { format: 'table', columns: 120 })).split('\n');
+    expect(drawn[0]?.trim().split(/ {2,}/)).toEqual(['COMMAND', 'PRINTS']);
+    const listed = z.array(schemas).parse(JSON.parse(await run([])));
+    expect(listed.map(({ command, what }) => [command, what])).toEqual(
+      [...printed].map(([name, { what }]) => [name, what]),
+    );
+    const [first, last] = [listed[0], listed.at(-1)];
+    expect([first, last].map((each) => each?.schema)).toEqual(
+      [first, last].map((each) => schemaOf(each?.command ?? '', printed.get(each?.command ?? '') ?? NONE)),
+    );
+  });
+
+  const unknown = { code: 'usage', exitCode: 2 };
+  test.each<[string, string[], object]>([
+    [
+      'a command that does not exist',
+      ['transfer', 'lst'],
+      {
+        message: 'There is no schema for "transfer lst"',
+        hint: 'Did you mean transfer list? See all schemas with:',
+        next: [['schema']],
+      },
+    ],
+    [
+      'what resembles nothing',
+      ['quux'],
+      { message: 'There is no schema for "quux"', hint: 'See all schemas with:', next: [['schema']] },
+    ],
+    [
+      'a group without a standard command',
+      ['sandbox', 'fault'],
+      {
+        message: 'There is no schema for "sandbox fault"',
+        hint: 'There are schemas for: sandbox fault add, sandbox fault list, sandbox fault clear.',
+      },
+    ],
+    [
+      'an option that changes no output',
+      ['accounts', 'list', '--chart'],
+      {
+        message: 'There is no schema for "accounts list --chart"',
+        hint: expect.stringMatching(/See all schemas with:$/),
+        next: [['schema']],
+      },
+    ],
+    [
+      'a command that prints no data',
+      ['completion'],
+      { message: 'There is no schema for "completion"', hint: 'See all schemas with:', next: [['schema']] },
+    ],
+    [
+      'a blank',
+      [' '],
+      { message: 'There is no schema for ""', hint: 'See all schemas with:', next: [['schema']] },
+    ],
+    [
+      'a command after another word',
+      ['the', 'psd2', 'doctor'],
+      {
+        message: 'There is no schema for "the psd2 doctor"',
+        hint: 'See all schemas with:',
+        next: [['schema']],
+      },
+    ],
+    [
+      'what every object has',
+      ['constructor'],
+      {
+        message: 'There is no schema for "constructor"',
+        hint: 'See all schemas with:',
+        next: [['schema']],
+      },
+    ],
+  ])('has none for %s', async (_, words, failure) => {
+    expect(await failureOf(run(words))).toEqual({ ...unknown, ...failure });
+  });
+});
+
+test('a schema keeps the limits and patterns of its fields, and describes what may be null', () => {
+  const shape = () =>
+    z.object({
+      day: z.string().check(z.regex(/^\d+$/), z.describe('which day')),
+      share: z.number().check(z.gte(0), z.lte(1)),
+      text: z.nullable(z.string().check(z.describe('some text'))),
+      either: z.union([z.int(), z.string()]).check(z.describe('one of two')),
+      literal: z.nullable(z.literal('a')),
+      several: z.nullable(z.union([z.string(), z.boolean()])),
+      list: z.array(z.nullable(z.int())),
+      three: z.union([z.int(), z.null(), z.string()]),
+      pattern: z.string(),
+      minimum: z.int(),
+    });
+  expect(toJsonSchema(shape, 'a thing')).toStrictEqual({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'a thing',
+    type: 'object',
+    properties: {
+      day: { type: 'string', pattern: '^\\d+$', description: 'which day' },
+      share: { type: 'number', minimum: 0, maximum: 1 },
+      text: { type: ['string', 'null'], description: 'some text' },
+      either: { anyOf: [{ type: 'integer' }, { type: 'string' }], description: 'one of two' },
+      literal: { anyOf: [{ type: 'string', const: 'a' }, { type: 'null' }] },
+      several: { type: ['string', 'boolean', 'null'] },
+      list: { type: 'array', items: { type: ['integer', 'null'] } },
+      three: { anyOf: [{ type: 'integer' }, { type: 'null' }, { type: 'string' }] },
+      pattern: { type: 'string' },
+      minimum: { type: 'integer' },
+    },
+    required: ['day', 'share', 'text', 'either', 'literal', 'several', 'list', 'three', 'pattern', 'minimum'],
+  });
+});
+
+test('the lines of stderr are described with each of their fields', () => {
+  const part = z.object({
+    properties: z.record(
+      z.string(),
+      z.object({
+        const: z.optional(z.string()),
+        enum: z.optional(z.array(z.string())),
+        description: z.optional(z.string()),
+      }),
+    ),
+    required: z.array(z.string()),
+  });
+  const fieldsOf = (described: z.infer<typeof part>) => {
+    expect(described.required).toEqual(Object.keys(described.properties));
+    return Object.entries(described.properties).map(([name, field]) => [
+      name,
+      field.const ?? field.enum?.join(' ') ?? field.description,
+    ]);
+  };
+  const known = printed.get('event');
+  const { anyOf, description } = z
+    .object({ anyOf: z.array(part), description: z.string() })
+    .parse(known && schemaOf('event', known));
+  expect(description).toBe('a line of stderr, with --json or ndjson, if stderr is not a terminal');
+  expect(anyOf.map(fieldsOf)).toEqual([
+    [
+      ['event', 'note warning'],
+      ['message', 'the message'],
+    ],
+    [
+      ['event', 'flow'],
+      ['flow', 'local id of a flow that psd2 has begun or resumed'],
+      ['kind', 'transfer consent operation'],
+      ['state', 'state of the flow at that time'],
+    ],
+    [
+      ['event', 'open'],
+      ['url', 'address for the customer to open'],
+    ],
+    [
+      ['event', 'call'],
+      ['method', 'GET, POST, PUT or DELETE'],
+      ['path', 'path with its query'],
+      ['outcome', 'HTTP status, or why there was no answer'],
+      ['milliseconds', undefined],
+      ['tppRequestId', 'TPP-Request-ID'],
+      ['transactionId', 'TPP-Transaction-ID'],
+      ['requestId', "result.requestId of the bank's answer"],
+      ['apiTrackId', "the bank's session id"],
+    ],
+  ]);
 });
