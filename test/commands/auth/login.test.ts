@@ -1,6 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { KnownInterface } from '../../../src/bank/call/call.ts';
+import type { Grant } from '../../../src/bank/ports/customer.ts';
 import { login } from '../../../src/commands/auth/login.ts';
+import { ToyBank } from '../../bank/contract/toy.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { failureOf } from '../failure.ts';
@@ -155,5 +158,155 @@ describe('at a bank without logins', () => {
       message: `${option} has characters that a header cannot carry, or too many`,
       hint: 'Use 1 to 100 visible characters of ASCII.',
     });
+  });
+});
+
+describe('at a bank that answers in memory', () => {
+  const REDIRECT = 'https://tpp.example/callback';
+  const TOKENS = { accessToken: 'new', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: null, scope: 'all' };
+  const SECRETS = {
+    authorization_code: { clientId: 'client', clientSecret: 'one' },
+    client_credentials: { clientId: 'application', clientSecret: 'two' },
+  };
+  const settings = {
+    ...{ PSD2_BROWSER: 'none', PSD2_REDIRECT_URI: REDIRECT },
+    ...{ PSD2_CLIENT_ID: 'client', PSD2_CLIENT_SECRET: 'one' },
+    ...{ PSD2_CC_CLIENT_ID: 'application', PSD2_CC_CLIENT_SECRET: 'two' },
+  };
+  type How = NonNullable<Parameters<typeof operator.run>[1]>;
+
+  /** A bank that logs everybody in, and an operator who pastes the address that it sends the customer back to. */
+  function bankWithLogins(changes: Partial<KnownInterface>) {
+    const toy = new ToyBank();
+    const asked: unknown[] = [];
+    const questions: string[] = [];
+    let state = '';
+    const own = {
+      authorize: async (start: { state: string }) => {
+        state = start.state;
+        return 'https://bank.example/login';
+      },
+      tokens: async (client: unknown, grant: Grant) => {
+        asked.push([client, grant]);
+        return TOKENS;
+      },
+      whose: async () => {
+        asked.push('whose');
+        return ANNA;
+      },
+    };
+    const find = async (): Promise<KnownInterface> => ({
+      ...toy.interface,
+      ...changes,
+      open: (how) => {
+        const opened = toy.interface.open(how);
+        return {
+          ...opened,
+          connect: (...session) => {
+            const bank = opened.connect(...session);
+            return { ...bank, login: { ...bank.login, ...own } };
+          },
+        };
+      },
+    });
+    const askSecret = async (question: string, check?: (answer: string) => unknown) => {
+      questions.push(question);
+      const address = `${REDIRECT}?code=c1&state=${state}`;
+      await check?.(address);
+      return address;
+    };
+    const logIn = (words: string[], how: How = {}) =>
+      operator.run(['auth', 'login', ...words], { find, env: settings, operator: { askSecret }, ...how });
+    return { asked, questions, logIn };
+  }
+  const byCode = (kind: keyof typeof SECRETS) => [
+    SECRETS[kind],
+    kind === 'client_credentials'
+      ? { grant_type: kind }
+      : { grant_type: kind, code: 'c1', redirect_uri: REDIRECT },
+  ];
+  const stored = async () => {
+    const { tokens, customers } = await operator.open().context.store();
+    const logins = (await tokens.logins()).map(({ customerId }) => customerId);
+    return {
+      ...{ logins, own: (await tokens.login(null)) !== undefined },
+      ...{ last: await tokens.last(), noted: await customers.list() },
+    };
+  };
+  const status = (printed: string) => {
+    const { grantType, customerId } = z
+      .looseObject({ grantType: z.string(), customerId: z.nullable(z.string()) })
+      .parse(JSON.parse(printed));
+    return { grantType, customerId };
+  };
+
+  it('a customer whom the operator names logs in under that name, and the bank is not asked whose the tokens are', async () => {
+    const { asked, questions, logIn } = bankWithLogins({ customers: 'named by the operator' });
+    const { printed } = await logIn(['--paste', '--psu-id', 'ada-1'], { globals: { customer: 'ada' } });
+    expect(status(printed())).toEqual({ grantType: 'authorization_code', customerId: 'ada' });
+    expect(asked).toEqual([byCode('authorization_code')]);
+    expect(questions).toEqual(['The address that the browser ended at']);
+    expect(await stored()).toEqual({ logins: ['ada'], own: false, last: 'ada', noted: ['ada'] });
+    expect(await audit()).toEqual([['logged-in', 'ada', 'authorization_code']]);
+  });
+
+  it('where the bank names the customers, it says whose the tokens are, and a person reads what comes next', async () => {
+    const { asked, logIn } = bankWithLogins({});
+    const { said } = await logIn(['--paste'], {
+      ...{ format: 'table', columns: 100 },
+      changes: () => ({ repeated: { profile: 'bank', customer: ANNA } }),
+    });
+    expect(asked).toEqual([byCode('authorization_code'), 'whose']);
+    expect(said().split('\n').slice(-4)).toEqual([
+      'Next:',
+      '  psd2 --profile bank accounts list',
+      '  psd2 --profile bank consent request --category ACCOUNT_INFO --all-products',
+      '',
+    ]);
+    expect(await stored()).toEqual({ logins: [ANNA], own: false, last: ANNA, noted: [] });
+  });
+
+  it('where the application alone logs in, its tokens are stored as its own, and the customer is noted', async () => {
+    const { asked, logIn } = bankWithLogins({ customers: 'named by the operator', logsIn: 'application' });
+    const { printed, said } = await logIn([], { globals: { customer: 'ada' } });
+    expect(status(printed())).toEqual({ grantType: 'client_credentials', customerId: 'ada' });
+    expect(asked).toEqual([byCode('client_credentials')]);
+    expect(said()).toBe(
+      'This bank has no login: the customer authenticates when they consent. psd2 has noted the customer ada.\n',
+    );
+    expect(await stored()).toEqual({ logins: [], own: true, last: 'ada', noted: ['ada'] });
+  });
+
+  it('--client-credentials notes no customer, although the operator names one', async () => {
+    const { asked, logIn } = bankWithLogins({ customers: 'named by the operator', logsIn: 'application' });
+    const { printed } = await logIn(['--client-credentials'], { globals: { customer: 'ada' } });
+    expect(status(printed())).toEqual({ grantType: 'client_credentials', customerId: null });
+    expect(asked).toEqual([byCode('client_credentials')]);
+    expect(await stored()).toEqual({ logins: [], own: true, last: undefined, noted: [] });
+  });
+
+  it('a bank where nobody logs in and that names the customers notes the one of --customer', async () => {
+    const { asked, logIn } = bankWithLogins({ logsIn: 'nobody' });
+    const { printed } = await logIn([], { globals: { customer: 'ada' } });
+    expect(status(printed())).toEqual({ grantType: 'authorization_code', customerId: 'ada' });
+    expect(asked).toEqual([]);
+    expect(await stored()).toEqual({ logins: [], own: false, last: 'ada', noted: ['ada'] });
+  });
+
+  it('a login that Ctrl-C must not lose is named for both kinds', async () => {
+    const { logIn } = bankWithLogins({});
+    const finished: string[] = [];
+    const changes: How['changes'] = ({ world }) => ({
+      world: {
+        ...world,
+        finish: (what, work) => {
+          finished.push(what);
+          return work();
+        },
+      },
+    });
+    await logIn(['--paste'], { changes });
+    await logIn(['--client-credentials'], { changes });
+    expect(finished).toEqual(['The new login', 'The new login']);
   });
 });
