@@ -1,0 +1,89 @@
+import { beforeEach, expect, it } from 'vitest';
+import { whyWithdrawn, withdrawnConsents } from '../../../src/commands/open/withdrawn.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { granting } from '../../store/whole-store.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+const at = (day: number) => openCommand(folder, `2026-03-0${day}T00:00:00.000Z`).context;
+
+type End = 'open' | 'granted' | 'revoked' | 'expired' | 'cancelled' | 'revoked before it was granted';
+
+/** Stores a consent of a customer, from a day of March on. @returns its flow */
+async function consent(customerId: string, day: number, end: End): Promise<string> {
+  const { flows } = await at(day).store();
+  return flows.begin('consent', { transactionId: 't', customerId, categories: [] }, async (open) => {
+    await open.record({ type: 'requested', resourceId: open.current.flow, outcomes: [] });
+    if (end === 'granted' || end === 'revoked' || end === 'expired' || end === 'cancelled')
+      await open.record({
+        ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: 4 },
+        recurring: true,
+      });
+    if (end === 'revoked' || end === 'expired' || end === 'cancelled')
+      await open.record({ type: 'ended', state: end, bankStatus: null });
+    if (end === 'revoked before it was granted')
+      await open.record({ type: 'ended', state: 'revoked', bankStatus: null });
+    return open.current.flow;
+  });
+}
+/** A customer with a record, from which the consents have been removed. */
+async function note(...names: string[]): Promise<void> {
+  const { customers } = await at(9).store();
+  for (const name of names) await customers.change(name, (before) => before);
+}
+const found = async () =>
+  (await withdrawnConsents(at(9))).map(({ customerId, flow, state }) => [customerId, flow, state]);
+
+it('without a consent that was withdrawn nobody is there', async () => {
+  await note('ada', 'bob', 'cleo');
+  await consent('ada', 1, 'granted');
+  await consent('bob', 1, 'cancelled');
+  await consent('cleo', 1, 'open');
+  expect(await found()).toEqual([]);
+});
+
+it.each(['revoked', 'expired'] as const)(
+  'a customer whose newest consent is %s is there once',
+  async (end) => {
+    await note('ada', 'bob');
+    await consent('ada', 1, 'revoked');
+    const newest = await consent('ada', 2, end);
+    const other = await consent('bob', 3, 'revoked');
+    expect(await found()).toEqual([
+      ['bob', other, 'revoked'],
+      ['ada', newest, end],
+    ]);
+  },
+);
+
+it.each(['granted', 'open', 'cancelled', 'revoked before it was granted'] as const)(
+  'a newer consent (%s) counts, not the one that was withdrawn',
+  async (end) => {
+    await note('ada', 'bob');
+    const withdrawn = await consent('bob', 1, 'expired');
+    await consent('ada', 1, 'revoked');
+    await consent('ada', 2, end);
+    expect(await found()).toEqual([['bob', withdrawn, 'expired']]);
+  },
+);
+
+it('a customer with another consent, or without a record, is not there', async () => {
+  await note('ada');
+  await consent('ada', 1, 'revoked');
+  await consent('nobody', 1, 'revoked');
+  const { customers } = await at(9).store();
+  await customers.change('ada', granting('co-1'));
+  expect(await found()).toEqual([]);
+});
+
+it.each([
+  ['revoked', 'the customer has withdrawn the consent'],
+  ['expired', 'the consent has ended'],
+] as const)('of a consent that is %s psd2 says: %s', (state, why) => {
+  expect(whyWithdrawn({ state })).toBe(why);
+});
