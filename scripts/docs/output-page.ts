@@ -7,6 +7,14 @@ const BEGIN = '<!-- written by npm run docs: begin -->';
 const DECIMAL = String.raw`^[+-]?\d+(\.\d+)?$`;
 const END = '<!-- written by npm run docs: end -->';
 
+/** Commands that print the same fields. */
+interface Group {
+  names: string[];
+  /** What these fields are. */
+  whats: Set<string>;
+  schema: JsonSchema;
+}
+
 /**
  * Writes the part of `docs/output.md` that lists the fields of each command's `--json`, from the schemas of `psd2 schema`.
  *
@@ -22,7 +30,7 @@ export async function writeOutputPage(page: string): Promise<string> {
 async function writeFields(): Promise<string> {
   const all = await printedBy(COMMANDS);
   let error: JsonSchema = {};
-  const schemas = new Map<string, { names: string[]; schema: JsonSchema }>();
+  const schemas = new Map<string, Group>();
   for (const [name, printed] of all) {
     const { title: _title, ...schema } = schemaOf(name, printed);
     // Lines of stderr, and a file: they are no output of a command.
@@ -31,13 +39,16 @@ async function writeFields(): Promise<string> {
       error = schema;
       continue;
     }
-    const same = schemas.get(JSON.stringify(schema));
-    if (same) same.names.push(name);
-    else schemas.set(JSON.stringify(schema), { names: [name], schema });
+    const key = JSON.stringify(schema);
+    const group = schemas.get(key) ?? { names: [], whats: new Set(), schema };
+    group.names.push(name);
+    group.whats.add(printed.what);
+    schemas.set(key, group);
   }
   return [
-    ...[...schemas.values()].flatMap(({ names, schema }) => [
+    ...[...schemas.values()].flatMap(({ names, whats, schema }) => [
       `### ${names.map((name) => `psd2 ${name}`).join(', ')}`,
+      sentence([...whats].join('; ')),
       fieldsOf(schema),
     ]),
     '### Errors',
