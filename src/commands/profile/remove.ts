@@ -3,7 +3,7 @@ import { isOpen } from '../../domain/flow-states.ts';
 import { isOutcomeOpen } from '../../domain/next-step.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
-import { type ProfileStore, parseProfileName } from '../../store/machine/profiles.ts';
+import { parseProfileName } from '../../store/machine/profiles.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -97,12 +97,12 @@ async function confirmRemoval(
   operations: (Transfer | GenericOperation)[],
   name: string,
 ): Promise<void> {
-  const { terminal, globals, profiles } = context;
+  const { terminal } = context;
   const begun = operations.filter(isOpen);
   if (begun.length > 0) {
     terminal.warn(`Unfinished flows, which psd2 cannot resume without the profile: ${nameFlows(begun)}.`);
   }
-  if (terminal.canAsk && !globals.yes && isProduction(profiles, name)) terminal.mark(`PRODUCTION ${name}`);
+  markProduction(context, name);
   await confirmed(context, {
     text: `Remove the profile ${name} with its certificates and tokens?`,
     unasked: 'Removing a profile needs a confirmation',
@@ -116,11 +116,11 @@ function nameFlows(flows: { flow: string; state: string }[]): string {
   return named.concat(flows.length > 5 ? [`and ${flows.length - 5} more`] : []).join(', ');
 }
 
-/** A profile with a damaged file can be removed too. */
-function isProduction(profiles: ProfileStore, name: string): boolean {
+/** What is stored counts here, and not the environment. A profile with a damaged file can be removed too. */
+function markProduction({ profiles, terminal }: Context, name: string): void {
   try {
-    return profiles.read(name)?.environment === 'production';
+    if (profiles.read(name)?.environment === 'production') terminal.mark(`PRODUCTION ${name}`);
   } catch {
-    return false;
+    // Nobody knows what it was for.
   }
 }

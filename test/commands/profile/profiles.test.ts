@@ -1,13 +1,16 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
 import { list } from '../../../src/commands/profile/list.ts';
 import { remove } from '../../../src/commands/profile/remove.ts';
 import { show } from '../../../src/commands/profile/show.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
+import { Vault } from '../../../src/store/secrets/vault.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -339,6 +342,97 @@ describe('psd2 profile remove', () => {
     expect(command.said()).toBe(
       `Unfinished flows, which psd2 cannot resume without the profile: ${flow} (created).\n`,
     );
+  });
+
+  it.each<[string | undefined, string | undefined, string]>([
+    ['production', undefined, '[PRODUCTION bank] ?'],
+    // The environment changes nothing about what is removed.
+    ['production', 'sandbox', '[PRODUCTION bank] ?'],
+    ['sandbox', undefined, '?'],
+    [undefined, undefined, '?'],
+  ])('the question is marked as what is stored says: %s, with PSD2_ENVIRONMENT %s', async (is, now, mark) => {
+    await store('bank', is === undefined ? {} : { environment: is });
+    const marks: string[] = [];
+    const command = open({
+      env: { PSD2_ENVIRONMENT: now },
+      operator: {
+        confirm: async () => {
+          marks.push(command.context.terminal.marked('?'));
+          return true;
+        },
+      },
+    });
+    await runIn(command.context, 'profile', 'remove', 'bank');
+    expect(marks).toEqual([mark]);
+  });
+
+  it('five payments are named, and nothing more', async () => {
+    await store('bank');
+    const { context } = open({ globals: { profile: 'bank' } });
+    for (const reference of ['1', '2', '3', '4', '5'])
+      await storeTransfer(context, '1000001', 'created', { reference });
+    const { said } = await run(['remove', 'bank'], YES);
+    expect(said).toMatch(
+      /^Unfinished flows, which psd2 cannot resume without the profile: (tr-\S+ \(created\)(, )?){5}\.\n$/,
+    );
+  });
+
+  it('an operation that was executed is over, and does not keep the profile', async () => {
+    await store('bank');
+    const { flows } = await open({ globals: { profile: 'bank' } }).context.store();
+    const order = { customerId: '1000001', from: parseProductId('0000012345'), operation: 'x', data: '{}' };
+    await flows.begin('operation', { transactionId: 't1', order }, async (open) => {
+      await open.record({
+        ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
+        nextStep: 'execute',
+      });
+      await open.record({ type: 'accepted' });
+      await open.record({ type: 'execute-sent', requestId: 'q', digest: null });
+      await open.record({ type: 'executed', cro: null });
+    });
+    expect(await run(['remove', 'bank'], YES)).toMatchObject({ data: { removed: true }, said: '' });
+  });
+
+  it('a transfer whose settlement the bank does not tell is over once it was executed', async () => {
+    await store('bank');
+    await storeTransfer(open({ globals: { profile: 'bank' } }).context, '1000001', 'executed', {
+      instant: false,
+    });
+    expect(await run(['remove', 'bank'], YES)).toMatchObject({ data: { removed: true }, said: '' });
+  });
+
+  it('writes the removal to the audit log, which stays, and removes the key', async () => {
+    await store('bank', { clientSecret: 'hush' });
+    const env = { PSD2_CONFIG_PASSPHRASE: 'a word' };
+    await run(['protect', 'bank', '--passphrase'], { env });
+    expect(await open({ env }).context.profiles.vault('bank').kind).toBe('passphrase');
+    await run(['remove', 'bank'], { ...YES, env });
+    expect(open({ env }).context.profiles.vault('bank').kind).toBeUndefined();
+    await store('bank');
+    expect((await audited('bank')).at(-1)).toBe('profile-changed: removed');
+  });
+
+  it('is done even if the key cannot be removed, and psd2 says so', async () => {
+    const forget = vi.spyOn(Vault.prototype, 'forget');
+    const locked = new Psd2Error('config', 'The keyring is locked');
+    await store('bank');
+    forget.mockRejectedValueOnce(locked);
+    expect(await run(['remove', 'bank'], YES)).toMatchObject({
+      data: { name: 'bank', removed: true },
+      said: "psd2 could not remove the profile's key, which is useless now: The keyring is locked.\n",
+    });
+    for (const fault of [new TypeError('a fault of psd2'), new Psd2Error('interrupted', 'Interrupted')]) {
+      await store('bank');
+      forget.mockRejectedValueOnce(fault);
+      await expect(run(['remove', 'bank'], YES)).rejects.toBe(fault);
+    }
+    forget.mockRestore();
+  });
+
+  it.each(['', ' ', 'Bank', '../bank', 'env'])('%j is no profile that can be removed', async (name) => {
+    await store('bank');
+    const failure = await failureOf(run(['remove', name], YES));
+    expect([failure.code, stored('bank')]).toEqual([expect.stringMatching(/^(usage|no_profile)$/), BANK]);
   });
 
   it('a flow that another psd2 works on keeps the profile', async () => {

@@ -1,6 +1,8 @@
-import { cp } from 'node:fs/promises';
+import { cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
+import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server/server.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -49,9 +51,11 @@ it.each([
   ['customer add dora'],
   ['customer reset anna'],
   ['customer revoke-consent anna'],
+  ['console'],
+  ['env --interface nextgenpsd2'],
 ])('sandbox %s needs a sandbox that runs', async (words) => {
   const failure = await failureOf(run(words.split(' '), {}, newConfigFolder(temporary)));
-  expect(failure).toMatchObject(NOT_RUNNING);
+  expect(failure).toEqual({ ...NOT_RUNNING, exitCode: 3 });
 });
 
 it.each([
@@ -129,6 +133,21 @@ describe('status and time', () => {
     expect(await failureOf(run(['clock', time]))).toEqual({ code: 'usage', exitCode: 2, ...failure });
   });
 
+  it.each([
+    ['+1d', 86_400],
+    ['+1h', 3600],
+    ['+1m', 60],
+    ['+1s', 1],
+  ])('%s moves it by %i seconds', async (step, seconds) => {
+    expect((await run(['clock', step])).data).toMatchObject({ aheadSeconds: seconds });
+    await run(['reset']);
+  });
+
+  it('a time that is over does not take it back', async () => {
+    expect(await failureOf(run(['clock', '2020-01-01T00:00:00Z']))).toMatchObject({ code: 'sandbox' });
+    expect((await run(['clock'])).data).toMatchObject({ aheadSeconds: 0 });
+  });
+
   it('ten years are the most', async () => {
     expect((await run(['clock', '+3650d'])).data).toMatchObject({ aheadSeconds: 3650 * 86_400 });
     await run(['reset']);
@@ -188,10 +207,58 @@ describe('faults', () => {
     expect((await table('fault', 'list')).said).toBe('There are no faults.\n');
   });
 
+  it('the limits themselves are allowed', async () => {
+    await run([
+      'fault',
+      'add',
+      'delay=5',
+      '--times',
+      '1',
+      '--after',
+      '0',
+      '--probability',
+      '1',
+      '--seed',
+      '',
+    ]);
+    await run(['fault', 'add', 'delay=5', '--probability', '1.0', '--for', '365d', '--on', 'GET /private/*']);
+    await run(['fault', 'add', 'delay=5', '--probability', '.5', '--seed', 'x']);
+    expect((await run(['fault', 'list'])).data).toMatchObject([
+      { times: 1, after: 0, probability: 1, until: null },
+      { times: null, after: 0, probability: 1, on: 'GET /private/*', until: expect.any(String) },
+      { probability: 0.5, seed: 'x' },
+    ]);
+    const conditions = rows((await table('fault', 'list')).printed).map((row) => row[4]);
+    expect(conditions).toEqual([
+      '1 times',
+      expect.stringMatching(/^always, until \d{4}-/),
+      '0.5 of them (seed x), always',
+    ]);
+  });
+
+  it('each of two faults has its own counts, and one of a customer who does not exist is refused', async () => {
+    await run(['fault', 'add', 'status=503', '--on', 'execute', '--customer', '1048262'], {
+      globals: { customer: '1048262' },
+    });
+    await run(['fault', 'add', 'status=500', '--on', 'token']);
+    expect((await run(['fault', 'list'])).data).toMatchObject([
+      { fault: 'status=503', on: 'execute', seen: 0, fired: 0 },
+      { fault: 'status=500', on: 'token', customer: null, seen: 0, fired: 0 },
+    ]);
+    const nobody = run(['fault', 'add', 'delay=5', '--customer', 'nobody'], {
+      globals: { customer: 'nobody' },
+    });
+    expect((await failureOf(nobody)).code).toBe('sandbox');
+    expect((await run(['fault', 'list'])).data).toHaveLength(2);
+  });
+
   it.each([
     [['nonsense'], /nonsense/],
     [['delay=5', '--on', 'nothing'], /nothing/],
     [['delay=5', '--seed', 'x'], /^--seed needs --probability$/],
+    [['delay=5', '--seed', '', '--times', '1'], /^--seed needs --probability$/],
+    [['delay=5', '--on', ''], /./],
+    [[''], /./],
     [['delay=5', '--times', '0'], /^--times "0" is not a whole number from 1$/],
     [['delay=5', '--after', '-1'], /^--after "-1" is not a whole number from 0$/],
     [['delay=5', '--probability', '0'], /^--probability "0" is not a decimal above 0 and at most 1$/],
@@ -224,6 +291,8 @@ describe('customers', () => {
     const { data } = await run(['customer', 'add', 'dora']);
     expect(data).toEqual(dora);
     expect((await failureOf(run(['customer', 'add', 'dora']))).code).toBe('sandbox');
+    for (const user of ['', ' ', 'Dora', '1dora', 'a'.repeat(41)])
+      expect((await failureOf(run(['customer', 'add', user]))).code).toBe('sandbox');
     const { customerId } = z.looseObject({ customerId: z.string() }).parse(data);
     for (const name of ['dora', customerId])
       expect((await run(['customer', 'reset', name])).data).toEqual(data);
@@ -231,6 +300,28 @@ describe('customers', () => {
       ...['User', 'Password', 'Customer', 'Name', 'Accounts'],
     ]);
     expect((await failureOf(run(['customer', 'reset', 'nobody']))).code).toBe('sandbox');
+  });
+
+  it('a person reads what a new customer logs in with', async () => {
+    const { printed } = await table('customer', 'add', 'emil');
+    expect(rows(printed)).toEqual([
+      ...[
+        ['User', 'emil'],
+        ['Password', 'emil-sandbox'],
+        ['Customer', expect.stringMatching(/^\d{7}$/)],
+      ],
+      ...[
+        ['Name', expect.any(String)],
+        ['Accounts', expect.stringMatching(/^\d{10}$/)],
+      ],
+    ]);
+    const anna = rows((await table('customer', 'reset', 'anna')).printed).at(-1);
+    expect(anna).toEqual(['Accounts', expect.stringMatching(/^\d{10}(, \d{10})+$/)]);
+  });
+
+  it.each(['', '../x', 'no body'])('%j is no customer', async (name) => {
+    for (const verb of ['reset', 'revoke-consent'])
+      expect(await failureOf(run(['customer', verb, name]))).toMatchObject({ code: 'sandbox', exitCode: 3 });
   });
 
   it('a customer without a consent has none to withdraw', async () => {
@@ -263,12 +354,72 @@ describe('psd2 sandbox env', () => {
 
   it('has those of the second door', async () => {
     const { data } = await run(['env', '--interface', 'nextgenpsd2']);
-    expect(data).toMatchObject({
-      PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2`,
-      PSD2_BANK: expect.any(String),
+    expect(data).toEqual({
+      ...{ PSD2_BANK: doorBankFile(folder.sandbox), PSD2_BASE_URL: `${sandbox.baseUrl}/nextgenpsd2` },
+      PSD2_CLIENT_SECRET: registered().applications.authorizationCode.clientSecret,
+      ...{ PSD2_QWAC_CERT: registered().qwacCertFile, PSD2_QWAC_KEY: registered().qwacKeyFile },
+      ...{ PSD2_QSEAL_CERT: registered().qsealCertFile, PSD2_QSEAL_KEY: registered().qsealKeyFile },
+      PSD2_CA: registered().caFile,
     });
-    expect(data).not.toHaveProperty('PSD2_CLIENT_ID');
-    expect(data).not.toHaveProperty('PSD2_BANK_SIGNING_CERT');
+  });
+
+  it('quotes for a shell what needs it', async () => {
+    await mkdir(join(temporary, "it's odd"), { recursive: true });
+    const odd = newConfigFolder(join(temporary, "it's odd"));
+    await cp(folder.sandbox, odd.sandbox, { recursive: true });
+    const { printed } = await run(['env'], { format: 'table' }, odd);
+    expect(printed).toContain(`export PSD2_CA='${odd.sandbox.replace("'", "'\\''")}/`);
+  });
+
+  it.each(['', 'cb2', 'CB'])('there is no door %j', async (door) => {
+    await expect(run(['env', '--interface', door])).rejects.toMatchObject({
+      code: 'commander.invalidArgument',
+    });
+  });
+});
+
+describe('psd2 sandbox console', () => {
+  const address = () => `${sandbox.customerSiteUrl}/console`;
+
+  it.each<[string, How, string, string]>([
+    [
+      'without a browser a person gets the address',
+      { format: 'table', env: { PSD2_BROWSER: 'none' } },
+      'alone',
+      '',
+    ],
+    ['with --no-browser too', { format: 'table', globals: { browser: false } }, 'alone', ''],
+    [
+      'the browser that is set counts less than --no-browser',
+      { format: 'table', globals: { browser: false }, env: { PSD2_BROWSER: '/does/not/exist' } },
+      'alone',
+      '',
+    ],
+    ['a program gets it with its name', { env: { PSD2_BROWSER: 'none' } }, 'json', ''],
+    ['a browser opens it', { format: 'table', env: { PSD2_BROWSER: 'true' } }, '', 'opening'],
+    ['a browser opens it for a program too', { env: { BROWSER: 'true' } }, 'json', ''],
+    [
+      'a browser that does not start',
+      { format: 'table', env: { PSD2_BROWSER: '/does/not/exist' } },
+      '',
+      'opening failed',
+    ],
+    [
+      'one that does not start, for a program',
+      { env: { PSD2_BROWSER: '/does/not/exist', BROWSER: 'true' } },
+      'json',
+      'failed',
+    ],
+  ])('%s', async (_, how, prints, says) => {
+    const { printed, said } = await run(['console'], how);
+    expect(printed).toBe({ json: `{"url":"${address()}"}\n`, alone: `${address()}\n` }[prints] ?? '');
+    const failed = `The browser command "/does/not/exist" could not be started: there is no such program. Open the address by hand: ${address()}\n`;
+    expect(said).toBe(
+      [
+        ...(says.includes('opening') ? [`Opening in the browser:\n  ${address()}\n`] : []),
+        ...(says.includes('failed') ? [failed] : []),
+      ].join(''),
+    );
   });
 });
 

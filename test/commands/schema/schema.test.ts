@@ -31,6 +31,9 @@ test.each([...printed])(
     const schema = schemaOf(name, what);
     expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
     expect(() => ajv.compile(schema)).not.toThrow();
+    expect(what.what).toMatch(/^\S.+\S$/);
+    // Each field that is described is described by something.
+    expect(JSON.stringify(schema)).not.toContain('"description":""');
   },
 );
 

@@ -1,0 +1,399 @@
+import type * as ChildProcess from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import type { Sandbox, SandboxOptions } from '../../../src/sandbox/server/server.ts';
+
+/** What psd2 started: banks in its process, and processes in the background. */
+const started = vi.hoisted(() => {
+  vi.resetModules();
+  return {
+    options: [] as SandboxOptions[],
+    banks: [] as Sandbox[],
+    isBroken: false,
+    /** Called with the words and options of a process. @returns it */
+    spawn: (_words: unknown[], _options: unknown): unknown => undefined,
+  };
+});
+vi.mock(import('../../../src/sandbox/server/server.ts'), async (original) => {
+  const { startSandbox } = await original();
+  return {
+    startSandbox: async (options) => {
+      started.options.push(options);
+      if (started.isBroken) throw new TypeError('The bank is broken');
+      // The usual port may belong to another bank on this machine.
+      const bank = await startSandbox({ ...options, port: 0 });
+      started.banks.push(bank);
+      return bank;
+    },
+  };
+});
+vi.mock('node:child_process', async (original) => ({
+  ...(await original<typeof ChildProcess>()),
+  spawn: (program: string, words: string[], options: unknown) => started.spawn([program, ...words], options),
+}));
+const { readBankFile } = await import('../../../src/bank-file/bank-file.ts');
+const { doorBankFile } = await import('../../../src/sandbox/folder/door-bank-file.ts');
+const { runningSandbox } = await import('../../../src/sandbox/folder/running.ts');
+const { newConfigFolder, temporaryFolder } = await import('../../store/temporary-folder.ts');
+const { openCommand, runIn } = await import('../command.ts');
+const { failureOf } = await import('../failure.ts');
+afterAll(() => vi.resetModules());
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-25T10:00:00.000Z';
+
+let folder = newConfigFolder(temporary);
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+  cpSync(inject('registration'), folder.sandbox, { recursive: true });
+});
+afterEach(async () => {
+  started.isBroken = false;
+  started.options.length = 0;
+  // A bank that psd2 did not close does not stay open.
+  for (const bank of started.banks.splice(0)) await bank.close();
+});
+
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+const OWN = { baseUrl: 'https://psd2.bank.example/', qwacCertificate: { path: '/etc/qwac.pem' } };
+
+/** Runs `psd2 sandbox start …`, which is interrupted once the bank is ready. @returns what it printed and said */
+async function start(words: string[] = [], how: How = {}) {
+  const ended = new AbortController();
+  const command = openCommand(folder, NOW, {
+    ...how,
+    changes: ({ world, output, terminal }) => ({
+      world: { ...world, signal: ended.signal },
+      output,
+      terminal: {
+        ...terminal,
+        say: (text) => {
+          terminal.say(text);
+          if (text.startsWith('The sandbox is ready')) ended.abort();
+        },
+      },
+    }),
+  });
+  await runIn(command.context, 'sandbox', 'start', ...words);
+  return { printed: command.printed(), said: command.said(), profiles: command.context.profiles };
+}
+const addressesOf = ({ running }: Sandbox) => ({
+  ...{ baseUrl: running.baseUrl, customerSiteUrl: running.customerSiteUrl },
+  ...{ consoleUrl: `${running.customerSiteUrl}/console`, pid: process.pid, profile: 'sandbox' },
+});
+
+describe('psd2 sandbox start', () => {
+  it('prints the addresses, stores the profiles, and runs until it is interrupted', async () => {
+    const { printed, said, profiles } = await start();
+    const [bank] = started.banks;
+    expect(JSON.parse(printed)).toEqual(bank && addressesOf(bank));
+    expect(said.split('\n')).toEqual([
+      'psd2 now uses the profile sandbox by default.',
+      'The sandbox is ready. Try: psd2 auth login. Stop it with Ctrl-C.',
+      'The sandbox has stopped.',
+      '',
+    ]);
+    expect([profiles.list(), profiles.current()]).toEqual([['sandbox', 'sandbox-nextgen'], 'sandbox']);
+    expect(profiles.read('sandbox')?.baseUrl).toBe(bank?.baseUrl);
+    expect(await runningSandbox(folder.sandbox)).toBeUndefined();
+  });
+
+  it('the second time says nothing of the profile, and an interruption before it is ready ends it too', async () => {
+    await start();
+    const ended = AbortSignal.abort();
+    const command = openCommand(folder, NOW, {
+      format: 'table',
+      changes: ({ world }) => ({ world: { ...world, signal: ended } }),
+    });
+    await runIn(command.context, 'sandbox', 'start');
+    expect(command.said()).toBe(
+      'The sandbox is ready. Try: psd2 auth login. Stop it with Ctrl-C.\nThe sandbox has stopped.\n',
+    );
+    expect(command.printed().split('\n')[0]).toBe(`Interface\t${started.banks[1]?.baseUrl}`);
+    expect(await runningSandbox(folder.sandbox)).toBeUndefined();
+  });
+
+  it.each<[string, string, How['globals'], string]>([
+    [
+      'the sandbox is the profile in use, and named too',
+      'sandbox',
+      { profile: 'sandbox' },
+      'psd2 auth login',
+    ],
+    ['another one is named', 'sandbox', { profile: 'other' }, 'psd2 --profile sandbox auth login'],
+    ['another one is in use', 'other', {}, 'psd2 --profile sandbox auth login'],
+    [
+      'another one is in use, and the sandbox named',
+      'other',
+      { profile: 'sandbox' },
+      'psd2 --profile sandbox auth login',
+    ],
+  ])('says how to log in: %s', async (_, used, globals, login) => {
+    const { profiles } = openCommand(folder, NOW).context;
+    await profiles.write('other', OWN);
+    if (used === 'sandbox') await start();
+    else await profiles.use(used);
+    const { said } = await start([], { globals });
+    expect(said).toBe(
+      `The sandbox is ready. Try: ${login}. Stop it with Ctrl-C.\nThe sandbox has stopped.\n`,
+    );
+    expect(profiles.current()).toBe(used);
+  });
+
+  it("leaves the operator's own profile of that name, and says how to use the sandbox without one", async () => {
+    await openCommand(folder, NOW).context.profiles.write('sandbox', OWN);
+    const { said, profiles } = await start();
+    expect(said.split('\n')).toEqual([
+      'The profile sandbox belongs to another bank, so psd2 does not change it. Use: eval "$(psd2 sandbox env)"',
+      'The sandbox is ready. Stop it with Ctrl-C.',
+      'The sandbox has stopped.',
+      '',
+    ]);
+    expect([profiles.read('sandbox'), profiles.current()]).toEqual([OWN, undefined]);
+  });
+
+  it('closes the bank if its profile cannot be stored', async () => {
+    mkdirSync(folder.profile('sandbox'), { recursive: true });
+    await expect(start()).rejects.toThrow();
+    expect(started.banks).toHaveLength(1);
+    expect(await runningSandbox(folder.sandbox)).toBeUndefined();
+  });
+});
+
+describe('the rules of a sandbox', () => {
+  const USUAL = {
+    ...{ port: 8443, outside: undefined, state: undefined, persona: 'clean' },
+    ...{ consents: 'enforced', rotateRefreshTokens: true },
+  };
+  const seed = () => {
+    const path = join(temporary, 'seed.json');
+    writeFileSync(path, JSON.stringify({ customers: [{ user: 'dora', accounts: [] }] }));
+    return path;
+  };
+
+  it.each<[string[], object]>([
+    [[], {}],
+    [['--port', '0'], { port: 0 }],
+    [['--port', '65535'], { port: 65_535 }],
+    [['--persona', 'lived-in'], { persona: 'lived-in' }],
+    [['--state', '/var/lib/sandbox'], { state: '/var/lib/sandbox' }],
+    [['--no-enforce-consents'], { consents: 'recorded' }],
+    [['--no-rotation'], { rotateRefreshTokens: false }],
+    [['--no-enforce-consents', '--no-rotation'], { consents: 'recorded', rotateRefreshTokens: false }],
+    [['--roles', 'PISP'], { roles: ['PISP'] }],
+    [['--roles', ' aisp, PIISP,pisp'], { roles: ['AISP', 'PIISP', 'PISP'] }],
+    [['--token-ttl', '1'], { tokenTtlSeconds: 1 }],
+    [['--rate-limit', '1', '--daily-limit', '2'], { callsPerMinute: 1, clientCredentialsCallsPerDay: 2 }],
+    [
+      ['--customers', '999999', '--transactions', '10000000'],
+      { customers: 999_999, transactions: 10_000_000 },
+    ],
+    [
+      ['--customers', '1', '--transactions', '1', '--page-size', '1'],
+      { customers: 1, transactions: 1, rowsAPage: 1 },
+    ],
+    [['--page-size', '10000'], { rowsAPage: 10_000 }],
+    [['--variation', ' base-links'], { variations: ['base-links'] }],
+    [
+      ['--host', '0.0.0.0', '--name', 'Bank.example', '--name', '192.0.2.7'],
+      { outside: { host: '0.0.0.0', names: ['bank.example', '192.0.2.7'] } },
+    ],
+  ])('%j', async (words, rules) => {
+    started.isBroken = true;
+    await expect(start(words)).rejects.toThrow('The bank is broken');
+    expect(started.options).toEqual([{ ...USUAL, folder: folder.sandbox, ...rules }]);
+  });
+
+  it('--bank gives the description of the bank, and --variation goes beside it', async () => {
+    started.isBroken = true;
+    const { description } = await readBankFile('sparkassen');
+    await expect(start(['--bank', 'sparkassen'])).rejects.toThrow('The bank is broken');
+    await expect(start(['--bank', 'sparkassen', '--variation', 'base-links'])).rejects.toThrow();
+    const usual = { ...USUAL, folder: folder.sandbox, description };
+    expect(started.options).toEqual([usual, { ...usual, variations: ['base-links'] }]);
+  });
+
+  it('--seed gives customers', async () => {
+    started.isBroken = true;
+    await expect(start(['--seed', seed()])).rejects.toThrow('The bank is broken');
+    expect(started.options[0]?.seed).toMatchObject({ customers: [{ user: 'dora' }] });
+  });
+
+  it.each<[string[], object]>([
+    [
+      ['--roles', 'AISP,boss'],
+      { message: 'Unknown role "boss"', hint: 'Use one or more of AISP,PISP,PIISP.' },
+    ],
+    [
+      ['--variation', 'base-links,odd'],
+      {
+        message: 'Unknown variation "odd"',
+        hint: expect.stringMatching(/^Use one or more of [a-z,-]*base-links[a-z,-]*\.$/),
+      },
+    ],
+    [
+      ['--port', '25'],
+      {
+        message: '--port 25 is a port that browsers and fetch refuse to open',
+        hint: 'Choose another port, or 0 for any free port.',
+      },
+    ],
+    [['--port', '1.5'], { message: '--port "1.5" is not a port from 0 to 65535' }],
+    [['--port', ' 80'], { message: '--port " 80" is not a port from 0 to 65535' }],
+    [['--port', '080000'], { message: '--port "080000" is not a port from 0 to 65535' }],
+    [
+      ['--customers', '0', '--seed', 'none.json'],
+      { message: '--customers "0" is not a whole number from 1 to 999999' },
+    ],
+    [['--name', 'bank.example'], { message: '--name needs --host', hint: expect.any(String) }],
+  ])('%j starts nothing', async (words, failure) => {
+    for (const detach of [[], ['--detach']])
+      expect(await failureOf(start([...words, ...detach]))).toEqual({
+        code: 'usage',
+        exitCode: 2,
+        ...failure,
+      });
+    expect(started.options).toEqual([]);
+  });
+});
+
+describe('psd2 sandbox start --detach', () => {
+  /** A process that does these things, one each time that psd2 looks. */
+  class Child extends EventEmitter {
+    did: string[] = [];
+    kill() {
+      this.did.push('killed');
+    }
+    unref() {
+      this.did.push('alone');
+    }
+  }
+  const READY = {
+    ...{ baseUrl: 'https://127.0.0.1:8443', customerSiteUrl: 'http://127.0.0.1:8444' },
+    ...{ consoleUrl: 'http://127.0.0.1:8444/console', pid: 4711, profile: 'sandbox' },
+  };
+  const log = () => join(folder.root, 'sandbox.log');
+
+  /** Runs it with a process that writes these texts, then ends. */
+  async function detach(texts: string[], how: How & { isInterrupted?: boolean } = {}) {
+    const child = new Child();
+    const spawned: unknown[] = [];
+    let file = 0;
+    started.spawn = (words, options) => {
+      spawned.push(words, options);
+      if (
+        typeof options === 'object' &&
+        options !== null &&
+        'stdio' in options &&
+        Array.isArray(options.stdio)
+      )
+        file = options.stdio[1];
+      // psd2 closes its own number of the file after the start.
+      writeSync(file, texts.shift() ?? '');
+      return child;
+    };
+    const command = openCommand(folder, NOW, {
+      ...how,
+      changes: ({ world }) => ({
+        world: {
+          ...world,
+          sleep: async (milliseconds) => {
+            expect(milliseconds).toBe(20);
+            if (how.isInterrupted) throw new TypeError('interrupted');
+            const text = texts.shift();
+            if (text === undefined) child.emit('exit');
+            else writeFileSync(log(), text, { flag: 'a' });
+          },
+        },
+      }),
+    });
+    const work = runIn(command.context, 'sandbox', 'start', '--detach');
+    const failure = await work.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    return { failure, child, spawned, printed: command.printed(), said: command.said() };
+  }
+  const failed = (error: unknown) => failureOf(Promise.reject(error));
+
+  it('starts the same command without --detach, and ends once that one prints its addresses', async () => {
+    vi.stubEnv('PSD2_CONFIG_DIR', '/somewhere');
+    vi.stubEnv('PSD2_CLIENT_SECRET', 'hush');
+    const words = process.argv;
+    process.argv = ['node', 'psd2.js', 'sandbox', 'start', '--detach', '--port', '0'];
+    const line = `${JSON.stringify(READY)}\n`;
+    const texts = ['words\n{"event":"note","message":"x"}\n', line.slice(0, 9), line.slice(9, -1), '\n'];
+    const { failure, child, spawned, printed, said } = await detach(texts, { format: 'json' });
+    process.argv = words;
+    vi.unstubAllEnvs();
+    expect([failure, JSON.parse(printed), child.did, texts]).toEqual([null, READY, ['alone'], []]);
+    expect(spawned).toEqual([
+      [process.execPath, 'psd2.js', 'sandbox', 'start', '--port', '0', '--json'],
+      {
+        ...{ detached: true, stdio: ['ignore', expect.any(Number), expect.any(Number)] },
+        env: expect.objectContaining({ PSD2_CONFIG_DIR: '/somewhere' }),
+      },
+    ]);
+    expect(JSON.stringify(spawned)).not.toContain('hush');
+    expect(said).toContain('Stop it with: psd2 sandbox stop\n');
+    expect(statSync(log()).mode & 0o777).toBe(0o600);
+  });
+
+  it('reads only what this start has written', async () => {
+    mkdirSync(folder.root, { recursive: true, mode: 0o700 });
+    writeFileSync(log(), `${JSON.stringify({ ...READY, pid: 1 })}\n`, { mode: 0o600 });
+    const { printed } = await detach(['', `${JSON.stringify(READY)}\n`]);
+    expect(JSON.parse(printed)).toEqual(READY);
+    expect(readFileSync(log(), 'utf8')).not.toContain('"pid":1,');
+  });
+
+  it.each([
+    [['{"event":"note"}\n', '{"error":{"message":"Port 8443 is taken"}}\n'], 'Port 8443 is taken'],
+    [['{"error":{"message":"first"}}\n{"error":{"message":"last"}}\n\n'], 'last'],
+    [['first\n', 'node: out of memory  \n'], 'node: out of memory'],
+    [['{"error":"odd"}\n'], '{"error":"odd"}'],
+    [[JSON.stringify(READY)], JSON.stringify(READY)],
+    [['\n'], 'it printed nothing'],
+    [[], 'it printed nothing'],
+  ])('says why a bank that printed %j did not start', async (texts, why) => {
+    const { failure, child, printed, said } = await detach([...texts]);
+    expect(await failed(failure)).toEqual({
+      ...{ code: 'sandbox', exitCode: 3, message: `The sandbox did not start: ${why}` },
+      hint: `See ${log()}, or choose another --port.`,
+    });
+    expect([child.did, printed, said]).toEqual([[], '', '']);
+  });
+
+  it('an interruption ends the process that it began', async () => {
+    const { failure, child } = await detach(['', ''], { isInterrupted: true });
+    expect([failure, child.did]).toEqual([new TypeError('interrupted'), ['killed']]);
+  });
+
+  it('says which profile psd2 uses from now on, or that it changed none', async () => {
+    const { profiles } = openCommand(folder, NOW).context;
+    const own = { baseUrl: READY.baseUrl, qwacCertificate: { path: join(folder.sandbox, 'qwac.pem') } };
+    await profiles.write('sandbox', OWN);
+    const line = `${JSON.stringify(READY)}\n`;
+    expect((await detach([line], { format: 'table' })).said).toBe(
+      [
+        'The profile sandbox belongs to another bank, so psd2 does not change it. Use: eval "$(psd2 sandbox env)"',
+        'The sandbox is ready. Stop it with: psd2 sandbox stop',
+        '',
+      ].join('\n'),
+    );
+    await profiles.write('sandbox', own);
+    await profiles.use('sandbox');
+    expect((await detach([line], { format: 'table' })).said).toBe(
+      'The sandbox is ready. Try: psd2 auth login. Stop it with: psd2 sandbox stop\n',
+    );
+    rmSync(log());
+  });
+});
+
+it('the second door is described before psd2 stores its profile', async () => {
+  const { profiles } = await start(['--bank', 'sparkassen']);
+  const described: unknown = JSON.parse(readFileSync(doorBankFile(folder.sandbox), 'utf8'));
+  expect(JSON.parse(profiles.read('sandbox-nextgen')?.bank ?? '')).toEqual(described);
+});
