@@ -344,7 +344,7 @@ describe('psd2 profile remove', () => {
     );
   });
 
-  it.each<[string | undefined, string | undefined, string]>([
+  it.each<[ProfileSettings['environment'], string | undefined, string]>([
     ['production', undefined, '[PRODUCTION bank] ?'],
     // The environment changes nothing about what is removed.
     ['production', 'sandbox', '[PRODUCTION bank] ?'],

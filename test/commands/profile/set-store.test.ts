@@ -97,7 +97,7 @@ async function pay(reached: Parameters<typeof storeTransfer>[2], changes = {}, a
   if (address !== undefined) await context.profiles.write('bank', { baseUrl: 'https://bank.example/' });
   return storeTransfer(context, '1000001', reached, changes);
 }
-const YES = { globals: { yes: true } };
+const YES = { globals: { yes: true } } as const;
 const LEAVE = 'To take them along, copy the store with psd2 store copy. To leave them there, add --yes.';
 
 it('psd2 remembers the database with its id, and the files again', async () => {

@@ -115,7 +115,7 @@ describe('psd2 sandbox start', () => {
     expect(await runningSandbox(folder.sandbox)).toBeUndefined();
   });
 
-  it.each<[string, string, How['globals'], string]>([
+  it.each<[string, string, NonNullable<How['globals']>, string]>([
     [
       'the sandbox is the profile in use, and named too',
       'sandbox',

@@ -61,12 +61,13 @@ vi.mock(import('../../../src/store/postgres/admin.ts'), async (original) => {
         read: () => use(() => keyring.passphrase),
         write: async (secret: string) => {
           await use(() => {
-            keyring.passphrase = secret;
+            keyring.passphrase = Buffer.from(secret).toString();
             return null;
           });
         },
         remove: async () => {
           await use(() => {
+            if (keyring.passphrase === null) throw new TypeError('There is no entry to remove');
             keyring.passphrase = null;
             return null;
           });
