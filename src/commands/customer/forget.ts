@@ -146,7 +146,7 @@ async function forgetNow(
     pseudonym: nameOf(customerId) ?? null,
     forgottenAt: context.world.now().toISOString(),
     atBank: ended,
-    removed: withLogins(removed, before),
+    removed,
     damagedBatches: found.damagedBatches.map(({ batch }) => batch),
     pseudonymised: {
       flows: found.flows.map(({ flow }) => flow),
@@ -155,12 +155,6 @@ async function forgetNow(
     },
     elsewhere: ELSEWHERE,
   };
-}
-
-/** The tokens went first, with the login at the bank. */
-function withLogins(removed: Removed[], { logins }: Collected): Removed[] {
-  const isCounted = removed.some(({ name }) => name === 'tokens');
-  return logins.length === 0 || isCounted ? removed : [{ name: 'tokens', count: logins.length }, ...removed];
 }
 
 /** Gives the customer and each account a pseudonym, durably: a later run uses the same ones. */

@@ -163,6 +163,9 @@ it('with a call of the customer come those of the same transaction and of their 
     tppRequestId: '4',
   });
   logCall(context, { path: '/private', profile: 'other', transactionId: 'login', tppRequestId: '5' });
+  // What another profile has done for the customer makes no other call theirs.
+  logCall(context, { path: `/private/customers/${ANNA}`, profile: 'other', transactionId: 'shared' });
+  logCall(context, { path: '/private', transactionId: 'shared', tppRequestId: '6' });
   expect((await exportOf(ANNA)).calls.map(({ tppRequestId }) => tppRequestId)).toEqual(['3', '2', '1']);
 });
 

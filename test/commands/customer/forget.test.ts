@@ -170,7 +170,7 @@ describe('what is not over', () => {
     const { context } = operator.open();
     const { flows } = await context.store();
     const flow = await storeTransfer(context, ANNA, 'settled');
-    await storeLogin(context, BRUNO);
+    await storeTransfer(context, BRUNO, 'settled', { reference: 'theirs' });
     await flows.resume('transfer', flow, async () => {
       const failure = await refusal();
       expect(failure).toMatchObject({
@@ -392,8 +392,8 @@ describe('what is forgotten', () => {
     const { context } = operator.open();
     const flow = await storeTransfer(context, ANNA, 'settled');
     const { personal } = await context.store();
-    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
     const account = await personal.pseudonymOf(ANNA, ACCOUNT);
+    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
     await personal.rewriteFlow(flow, (event) =>
       JSON.parse(JSON.stringify(event).replaceAll(ANNA, pseudonym).replaceAll(ACCOUNT, account)),
     );
@@ -407,6 +407,59 @@ describe('what is forgotten', () => {
     expect((await flows.find('transfer', flow)).order).toMatchObject({
       customerId: pseudonym,
       from: account,
+    });
+  });
+
+  it('a run that was interrupted just before its end has a pseudonym left to forget', async () => {
+    const { context } = operator.open();
+    const { personal } = await context.store();
+    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
+    await personal.pseudonymOf(BRUNO, BRUNO);
+    const { printed, said } = await operator.run(['customer', 'forget', ANNA], YES);
+    expect(proof.parse(JSON.parse(printed()))).toMatchObject({ pseudonym, removed: [] });
+    expect(said()).toBe('');
+    const left = await personal.pseudonyms();
+    expect(left.map(({ customerId }) => customerId)).toEqual([BRUNO]);
+  });
+
+  it('lines of a batch that an interrupted run has given the pseudonym are theirs, and no others', async () => {
+    const { context } = operator.open();
+    const batch = await addBatch(
+      operator,
+      `name,iban,amount,from,customer\nAda,${PAYEE},1,0000099999,${ANNA}\nBob,${PAYEE},2,0000099999,${BRUNO}\n`,
+    );
+    await operator.run(['batch', 'reject', batch, '--by', 'bea', '--note', 'no'], YES);
+    const { personal, batches } = await context.store();
+    const pseudonym = await personal.pseudonymOf(ANNA, ANNA);
+    await batches.pseudonymise(await batches.find(batch), (line) =>
+      line.customer === ANNA ? { ...line, customer: pseudonym } : line,
+    );
+    const document = z.looseObject({
+      batches: z.array(z.looseObject({ lines: z.array(z.looseObject({ line: z.int() })) })),
+    });
+    const found = await operator.json(document, ['customer', 'export', ANNA]);
+    expect(found.batches.map(({ lines }) => lines.map(({ line }) => line))).toEqual([[1]]);
+    expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
+  });
+
+  it('of a customer with several payments, the one that has paid a line is enough', async () => {
+    const { context } = operator.open();
+    await storeTransfer(context, ANNA, 'settled', { reference: '1' });
+    const flow = await storeTransfer(context, ANNA, 'settled', { reference: '2' });
+    const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},1,0000099999\n`);
+    const { batches } = await context.store();
+    await batches.change(batch, () => ({ type: 'line-begun', line: 1, flow }));
+    expect((await forgetAnna()).pseudonymised.batches).toEqual([batch]);
+  });
+
+  it('without a login the keys for the bank are not needed', async () => {
+    const { context } = operator.open();
+    const flow = await storeTransfer(context, ANNA, 'settled');
+    const env = { PSD2_QWAC_CERT: join(temporary, 'none.pem') };
+    const words = ['customer', 'forget', ANNA];
+    const found = await operator.json(proof, words, { ...YES, env });
+    expect(found).toMatchObject({
+      ...{ atBank: { tokens: [], consents: [], refused: [] }, pseudonymised: { flows: [flow] } },
     });
   });
 
@@ -473,12 +526,18 @@ describe('at a bank that can end a consent', () => {
   }
 
   /** Stores a consent of a customer with this id at the bank. @returns its flow */
-  async function consent(customerId: string, resourceId: string, end: 'confirmed' | 'cancelled' | 'open') {
+  async function consent(
+    customerId: string,
+    resourceId: string,
+    end: 'confirmed' | 'cancelled' | 'revoked' | 'open' | 'created',
+  ) {
     const { flows } = await operator.open().context.store();
     return flows.begin('consent', { transactionId: 't', customerId, categories: [] }, async (open) => {
+      if (end === 'created') return open.current.flow;
       await open.record({ type: 'requested', resourceId, outcomes: [] });
       if (end === 'confirmed') await open.record({ type: 'confirmed' });
       if (end === 'cancelled') await open.record({ type: 'cancelled' });
+      if (end === 'revoked') await open.record({ type: 'ended', state: 'revoked', bankStatus: 'revoked' });
       return open.current.flow;
     });
   }
@@ -514,6 +573,59 @@ describe('at a bank that can end a consent', () => {
     });
     const states = await Promise.all([kept, open, over, unread, other].map(stateOf));
     expect(states).toEqual(['cancelled', 'cancelled', 'cancelled', 'confirmed', 'requested']);
+  });
+
+  it('the journal of each has the word of the bank, and the end of one that is over stays', async () => {
+    const [open, over] = [await consent(ANNA, 'open', 'open'), await consent(ANNA, 'over', 'revoked')];
+    await keep('over', over);
+    const created = await consent(ANNA, 'never requested', 'created');
+    const { asked, how } = bankWith();
+    await operator.json(proof, ['customer', 'forget', ANNA], how);
+    expect(asked.sort()).toEqual(['open', 'over']);
+    const { flows } = await operator.open().context.store();
+    const ends = await Promise.all([open, over, created].map((flow) => flows.find('consent', flow)));
+    expect(ends.map(({ state, bankStatus }) => [state, bankStatus])).toEqual([
+      ['cancelled', 'terminated'],
+      ['revoked', 'revoked'],
+      ['created', null],
+    ]);
+  });
+
+  it('a bank that cannot end one is not asked, and a consent that is open there stays so', async () => {
+    const open = await consent(ANNA, 'open', 'open');
+    await keep('open', open);
+    const { atBank } = await forgetAnna('--no-revoke');
+    expect([atBank.consents, await stateOf(open)]).toEqual([[], 'requested']);
+    await storeLogin(operator.open().context, ANNA, { refreshToken: null });
+    const second = await consent(ANNA, 'second', 'open');
+    const { how } = bankWith();
+    const without = { ...how, find: async () => ({ ...(await how.find()), has: new Set<'payments'>() }) };
+    const found = await operator.json(proof, ['customer', 'forget', ANNA], without);
+    expect([found.atBank.consents, await stateOf(second)]).toEqual([[], 'requested']);
+  });
+
+  it('a person reads which consents ended, and which batches could not be read', async () => {
+    for (const id of ['first', 'second']) await consent(ANNA, id, 'open');
+    const batches: string[] = [];
+    for (const amount of [1, 2]) {
+      const batch = await addBatch(operator, `name,iban,amount,from\nAda,${PAYEE},${amount},0000099999\n`);
+      changeBatch(operator, batch);
+      batches.push(batch);
+    }
+    const { how } = bankWith();
+    const { printed } = await operator.run(['customer', 'forget', ANNA, '--leave-damaged'], {
+      ...{ ...how, format: 'table' },
+    });
+    const rows = new Map(
+      printed()
+        .split('\n')
+        .map((line): [string, string] => {
+          const [title = '', value = ''] = line.split('\t');
+          return [title, value];
+        }),
+    );
+    expect(rows.get('Consents ended')?.split(', ').sort()).toEqual(['first', 'second']);
+    expect(rows.get('Batches not read')?.split(', ').sort()).toEqual(batches.sort());
   });
 
   it('--no-revoke asks the bank for nothing', async () => {

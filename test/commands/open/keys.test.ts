@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyRing, openSigner } from '../../../src/commands/open/keys.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import type { PemSource } from '../../../src/store/machine/profiles.ts';
 import type { Environment, Profile } from '../../../src/store/machine/settings.ts';
@@ -34,11 +35,13 @@ beforeAll(async () => {
   makePkcs12('certificate.p12', '-in', qwac, '-nokeys');
   makePkcs12('key.p12', '-inkey', qwacKey, '-nocerts');
   writeFileSync(own('both.pem'), pems.qwac + pems.qwacKey, { mode: 0o600 });
+  const rsaKey = execFileSync('openssl', ['rsa', '-traditional', '-in', qwacKey], { stdio: 'pipe' });
+  writeFileSync(own('rsa.pem'), `${pems.qwac}${rsaKey}`, { mode: 0o600 });
 });
 
 type Settings = Profile['settings'];
 /** What a profile names: a path, or the content of a certificate or key. */
-type Named = 'both.p12' | 'certificate.p12' | 'key.p12' | 'both.pem' | keyof typeof pems;
+type Named = 'both.p12' | 'certificate.p12' | 'key.p12' | 'both.pem' | 'rsa.pem' | keyof typeof pems;
 const isContent = (named: Named): named is keyof typeof pems => named in pems;
 const sourceOf = (named: Named): PemSource =>
   isContent(named) ? { pem: pems[named] } : { path: own(named) };
@@ -59,6 +62,7 @@ describe('the certificate and the key of a pair', () => {
   it.each<[string, Named, Named | undefined]>([
     ['in a file each', 'qwac', 'qwacKey'],
     ['in one PEM file', 'both.pem', undefined],
+    ['in one PEM file, with a key of RSA alone', 'rsa.pem', undefined],
     ['in one PKCS#12 file', 'both.p12', undefined],
     ['in a PKCS#12 file, and the key elsewhere', 'certificate.p12', 'qwacKey'],
     ['in a PEM file whose key is also elsewhere', 'both.pem', 'qwacKey'],
@@ -69,6 +73,11 @@ describe('the certificate and the key of a pair', () => {
     expect(pair.certificate.fingerprint256).toBe(new X509Certificate(pems.qwac).fingerprint256);
     expect(pair.certificate.checkPrivateKey(pair.key)).toBe(true);
     expect((await keys.certificate('QWAC')).fingerprint256).toBe(pair.certificate.fingerprint256);
+  });
+
+  it('can be in one PEM text that the profile stores', async () => {
+    const { keys } = open({ ...qwac('qwac'), qwacCertificate: { pem: pems.qwac + pems.qwacKey } });
+    expect((await keys.pair('QWAC')).certificatePem).toBe(pems.qwac + pems.qwacKey);
   });
 
   it('can be in a PKCS#12 file that the profile stores by its content', async () => {
@@ -156,6 +165,25 @@ describe('the certificate and the key of a pair', () => {
     await openKeyRing({ ...context, env: {}, terminal }, profile).pair('QWAC');
     expect(asked).toEqual(['Passphrase of the QWAC key']);
   });
+});
+
+it('a passphrase that does not open a PKCS#12 file is an error that names the file', async () => {
+  const { keys } = open(qwac('both.p12'), { PSD2_KEY_PASSPHRASE: 'wrong' });
+  const failure = await failureOf(keys.read('QWAC'));
+  expect(failure).toMatchObject({ code: 'certificate', exitCode: 3 });
+  expect(failure.message).toContain(own('both.p12'));
+});
+
+it('an error that no passphrase can mend asks for none', async () => {
+  const { context, profile } = open(qwac('both.p12'));
+  const terminal = {
+    ...context.terminal,
+    canAsk: true,
+    askSecret: () => Promise.reject(new TypeError('Nobody should be asked')),
+  };
+  const { opening } = openKeyRing({ ...context, env: {}, terminal }, profile);
+  const damaged = new Psd2Error('certificate', 'The file is damaged');
+  await expect(opening('the file', () => Promise.reject(damaged))).rejects.toBe(damaged);
 });
 
 describe('the signer', () => {
