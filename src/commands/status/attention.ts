@@ -91,9 +91,9 @@ async function refusedLogins(context: Context): Promise<Item[]> {
   const { tokens } = await context.store();
   const notes = await openAccessNotes(context);
   const items: Item[] = [];
-  for (const customerId of (await notes.holders()).toSorted()) {
-    const login = customerId === null ? undefined : await tokens.login(customerId);
-    if (customerId === null || !login) continue;
+  for (const customerId of (await notes.holders()).filter((holder) => holder !== null).toSorted()) {
+    const login = await tokens.login(customerId);
+    if (!login) continue;
     const { refresh, call } = await notes.read(customerId, login);
     const refused = refresh ?? call;
     if (!refused) continue;

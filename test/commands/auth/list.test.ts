@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { authList, list } from '../../../src/commands/auth/list.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -119,8 +120,10 @@ describe('at a terminal', () => {
     expect(titles.trim().split(/ {2,}/)).toEqual([
       ...['CUSTOMER', 'GRANT', 'TOKEN', 'ACCESS TOKEN UNTIL', 'REFRESH TOKEN UNTIL'],
     ]);
-    expect(rows[0]).toMatch(/^\* +1000001 +authorization_code +good +2026-11-21/);
-    expect(rows[1]).toMatch(/^ +1000002 +authorization_code +to be renewed +2026-11-21.* +2026-11-21/);
+    // In the zone of the operator.
+    const time = '2026-11-2\\d \\d\\d:\\d\\d';
+    expect(rows[0]).toMatch(new RegExp(`^\\* +1000001 +authorization_code +good +${time} *$`));
+    expect(rows[1]).toMatch(new RegExp(`^ +1000002 +authorization_code +to be renewed +${time} +${time} *$`));
   });
 
   it('nobody is the customer of the last login if nobody has logged in last', async () => {
@@ -150,6 +153,38 @@ describe('at a terminal', () => {
     expect(await titles(70)).toEqual(['CUSTOMER', 'GRANT', 'TOKEN', 'REFRESH TOKEN UNTIL']);
     expect(await titles(45)).toEqual(['CUSTOMER', 'TOKEN', 'REFRESH TOKEN UNTIL']);
   });
+});
+
+it('a refusal belongs to the login that it met, not to a newer one', async () => {
+  const folder = newConfigFolder(temporary);
+  const { context } = openCommand(folder, NOW);
+  const { tokens, notes } = await context.store();
+  const refuse = async () => {
+    const stored = await tokens.login('1000001');
+    if (stored) await notes.refreshRefused('1000001', stored, { at: BEFORE, message: 'Revoked' });
+  };
+  const validity = async () => (await listIn(folder, { format: 'table' })).printed.split('\t')[3];
+  await storeLogin(context, '1000001', { accessTokenExpiresAt: BEFORE, refreshTokenExpiresAt: AFTER });
+  await refuse();
+  expect(await validity()).toBe('renewal refused');
+  await storeLogin(context, '1000001', { accessTokenExpiresAt: AFTER, refreshTokenExpiresAt: AFTER });
+  expect(await validity()).toBe('good');
+  await refuse();
+  expect(await validity()).toBe('renewal refused');
+});
+
+it('an error that is not about the key ends the list', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), NOW, { format: 'table' });
+  await storeLogin(context, '1000001', { accessTokenExpiresAt: BEFORE });
+  const { tokens } = await context.store();
+  const read = vi.spyOn(tokens, 'read');
+  for (const error of [
+    new Psd2Error('interrupted', 'Interrupted'),
+    Object.assign(new TypeError('A fault'), { code: 'config' }),
+  ]) {
+    read.mockRejectedValueOnce(error);
+    await expect(authList(context)).rejects.toBe(error);
+  }
 });
 
 it('without the key of the profile nobody knows whether an ended login has a refresh token', async () => {

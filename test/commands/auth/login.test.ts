@@ -163,7 +163,13 @@ describe('at a bank without logins', () => {
 
 describe('at a bank that answers in memory', () => {
   const REDIRECT = 'https://tpp.example/callback';
-  const TOKENS = { accessToken: 'new', expiresIn: 600, refreshToken: 'r1', refreshExpiresIn: null, scope: 'all' };
+  const TOKENS = {
+    accessToken: 'new',
+    expiresIn: 600,
+    refreshToken: 'r1',
+    refreshExpiresIn: null,
+    scope: 'all',
+  };
   const SECRETS = {
     authorization_code: { clientId: 'client', clientSecret: 'one' },
     client_credentials: { clientId: 'application', clientSecret: 'two' },

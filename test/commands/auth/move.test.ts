@@ -126,9 +126,14 @@ it('a base URL without data is refused if another one has some', async () => {
   expect(await loginsAt(OLD)).toBe(1);
 });
 
-it.each(['', 'old.example', 'http://old.example'])('--from %j is no base URL', async (from) => {
+it.each([
+  ['', 'The base URL "" is not a URL'],
+  ['old.example', 'The base URL "old.example" is not a URL'],
+  ['http://old.example', 'The base URL "http://old.example" is not https'],
+])('--from %j is no base URL', async (from, why) => {
   await store(OLD, 1);
-  const failure = await failureOf(run(['--from', from], YES));
-  expect(failure).toMatchObject({ code: 'usage', exitCode: 2 });
-  expect(failure.message).toMatch(/^--from is wrong\. ./);
+  expect(await failureOf(run(['--from', from], YES))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: `--from is wrong. ${why}` },
+    hint: 'Use the form https://host[:port][/prefix].',
+  });
 });

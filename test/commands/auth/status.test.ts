@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { granting } from '../../store/whole-store.ts';
 import { storeLogin } from '../access.ts';
 import { bankWhere } from '../named-bank.ts';
 import { useOperatorHere } from '../operator.ts';
@@ -72,6 +74,84 @@ it.each([
   await storeLogin(context, '1');
   await storeLogin(context, '2');
   expect(await status(how)).toEqual({ customerId });
+});
+
+describe('as a person reads it', () => {
+  const rowsOf = (printed: string) =>
+    printed
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => line.split('\t'));
+  const [accessTokenExpiresAt, refreshTokenExpiresAt] = [
+    '2026-12-01T00:00:00.000Z',
+    '2027-02-01T00:00:00.000Z',
+  ];
+
+  it('each value has a title, and what the bank has refused its time', async () => {
+    const { context } = operator.open();
+    await storeLogin(context, '1', { accessTokenExpiresAt, refreshTokenExpiresAt, scope: 'all' });
+    const { notes } = await context.store();
+    await notes.callRefused('1', { at: '2026-11-21T10:00:00.000Z', message: 'No consent' });
+    const { printed } = await operator.run(['auth', 'status'], { format: 'table' });
+    expect(rowsOf(printed())).toEqual([
+      ...[
+        ['Profile', 'env'],
+        ['Grant', 'authorization_code'],
+        ['Customer', '1'],
+        ['Consent', ''],
+      ],
+      ...[
+        ['Scope', 'all'],
+        ['Access token until', accessTokenExpiresAt],
+      ],
+      ['Refresh token until', refreshTokenExpiresAt],
+      ...[
+        ['Refused', 'No consent (2026-11-21T10:00:00.000Z)'],
+        ['Calls today', ''],
+      ],
+    ]);
+    const drawn = await operator.run(['auth', 'status'], { format: 'table', columns: 100 });
+    expect(drawn.printed()).toMatch(/^Access token until +2026-1\d-\d\d \d\d:\d\d$/m);
+    expect(drawn.printed()).toMatch(/^Refresh token until +2027-0\d-\d\d \d\d:\d\d$/m);
+  });
+
+  it.each([
+    [null, 'co-1'],
+    ['2027-01-31', 'co-1 until 2027-01-31'],
+  ])('a consent that ends at %j is: %s', async (end, text) => {
+    const { customers } = await operator.open().context.store();
+    const kept = { flow: 'co-1', consentId: 'c1', accounts: null, reads: [], recurring: true };
+    const validUntil = end === null ? null : parseDate('a day', end);
+    const grantedAt = '2026-11-01T00:00:00.000Z';
+    await customers.change('ada', (before) => ({
+      ...before,
+      consents: [{ ...kept, validUntil, frequencyPerDay: 4, grantedAt }],
+    }));
+    const find = bankWhere({ customers: 'named by the operator' });
+    const how = { find, globals: { customer: 'ada' }, format: 'table' } as const;
+    const { printed } = await operator.run(['auth', 'status'], how);
+    expect(rowsOf(printed())[3]).toEqual(['Consent', text]);
+  });
+
+  it("the application's login has no consent of its own, but that of the customer it acts for", async () => {
+    const find = bankWhere({ customers: 'named by the operator' });
+    const { context } = operator.open();
+    const { tokens } = await context.store();
+    await tokens.change(null, (slot) =>
+      slot.write({
+        ...{ accessToken: 'a', refreshToken: null, accessTokenExpiresAt },
+        ...{ refreshTokenExpiresAt: null, scope: null },
+      }),
+    );
+    const application = () => operator.json(z.unknown(), ['auth', 'status'], { find, ...APPLICATION });
+    const known = { profile: 'env', grantType: 'client_credentials', scope: null, accessTokenExpiresAt };
+    const ofDay = { refreshTokenExpiresAt: null, callsToday: 0, dailyLimit: null };
+    expect(await application()).toEqual({ ...known, ...ofDay, customerId: null, consent: null });
+    const { customers } = await context.store();
+    await customers.change('ada', granting('co-1'));
+    await tokens.remember('ada');
+    expect(await application()).toMatchObject({ customerId: 'ada', consent: { flow: 'co-1' } });
+  });
 });
 
 describe('at a bank where the operator names the customers', () => {

@@ -8,6 +8,7 @@ import { warnOfEndings } from '../../../src/commands/expiring/warn.ts';
 import { bankDay } from '../../../src/domain/calendar.ts';
 import type { Consent } from '../../../src/domain/consent.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -117,6 +118,33 @@ describe('what ends soon', () => {
     expect((await run(['--within', '0'])).failure?.message).toBe(
       '1 of 2 certificates, logins and consents end within 0 days',
     );
+  });
+
+  it('without a login, here or elsewhere, nothing is said besides', async () => {
+    expect(await run()).toEqual({ failure: null, printed: '[]\n', said: '' });
+  });
+
+  it('logins at another base URL are also missed beside a certificate', async () => {
+    const files = await loadOrCreateRegistration(inject('registration'));
+    const old = { env: { PSD2_BASE_URL: 'https://old.bank.example' } };
+    await storeLogin(openCommand(folder, NOW, old).context, '1000001');
+    const { said } = await run([], { env: { PSD2_QWAC_CERT: files.qwacCertFile } });
+    expect(said).toContain('belongs to https://old.bank.example/. psd2 expiring leaves them out.');
+  });
+
+  it('a certificate that cannot be read is named', async () => {
+    const file = join(temporary, 'no-certificate.pem');
+    writeFileSync(file, 'no certificate', { mode: 0o600 });
+    expect((await run([], { env: { PSD2_QWAC_CERT: file } })).failure).toMatchObject({
+      ...{ code: 'certificate', exitCode: 3 },
+      message: expect.stringContaining('The QWAC certificate'),
+    });
+  });
+
+  it('at a terminal the ends are in the zone of the operator', async () => {
+    await logIn('1000001', 13);
+    const { printed } = await run([], { format: 'table', columns: 120 });
+    expect(printed.split('\n')[1]).toMatch(/^2026-03-1\d \d\d:\d\d +login +refresh token +1000001 +psd2 /);
   });
 
   it('a wrong --within says how to write it', async () => {
@@ -268,6 +296,7 @@ describe("the operator's own command", () => {
     const dedicated = { type: 'dedicated' as const, accounts: ['a-1'], balances: [], transactions: [] };
     await keep({ ...dedicated, balances: ['a-1'] }, 4);
     await keep(dedicated, 5);
+    await keep({ ...dedicated, transactions: ['a-1'] }, 5);
     await keep({ ...dedicated, accounts: ['a-2'] }, 6);
     await keep({ type: 'all-accounts' }, 7);
     await keep({ type: 'list-only' }, 8);
@@ -276,8 +305,31 @@ describe("the operator's own command", () => {
     await run([], { env });
     const asked = z.array(z.object({ next: z.array(z.string()) }));
     expect(asked.parse(lines()).map(({ next }) => next.slice(5).join(' '))).toEqual([
-      ...['--account a-1 --balances', '--account a-1', '--account a-2', '--all-accounts', '--list-only', ''],
+      ...['--account a-1 --balances', '--account a-1', '--account a-1 --transactions', '--account a-2'],
+      ...['--all-accounts', '--list-only', ''],
     ]);
+  });
+
+  it('gets a certificate once, and forgets it with the profile that had it', async () => {
+    const files = await loadOrCreateRegistration(inject('registration'));
+    const { env, lines } = keeper();
+    const late = async (more: How['env']) => {
+      const command = openCommand(folder, '2099-01-01T00:00:00.000Z', { env: { ...env, ...more } });
+      await failureOf(runIn(command.context, 'expiring'));
+    };
+    await logIn('1000001', 13);
+    await late({ PSD2_QWAC_CERT: files.qwacCertFile });
+    await late({ PSD2_QWAC_CERT: files.qwacCertFile });
+    const got = z.array(z.object({ kind: z.string(), name: z.string() }));
+    expect(got.parse(lines())).toEqual([
+      { kind: 'login', name: 'refresh token' },
+      { kind: 'certificate', name: 'QWAC' },
+    ]);
+    const kept = () =>
+      Object.keys(JSON.parse(readFileSync(join(folder.root, 'notified', 'env.json'), 'utf8'))).toSorted();
+    expect(kept()).toEqual(['certificate QWAC ', 'login refresh token 1000001']);
+    await late({});
+    expect(kept()).toEqual(['login refresh token 1000001']);
   });
 
   it('leaves what it has got of other commands as it is', async () => {
@@ -357,7 +409,30 @@ describe('the warning beside another command', () => {
     expect(late.said()).toMatch(/^Expiring soon: the QWAC certificate has ended at /);
   });
 
-  it('is silent if something cannot be read', async () => {
+  it('names a certificate for named customers too', async () => {
+    const files = await loadOrCreateRegistration(inject('registration'));
+    const env = { PSD2_QWAC_CERT: files.qwacCertFile };
+    const late = openCommand(folder, '2099-01-01T00:00:00.000Z', { env });
+    await warnOfEndings(late.context, ['1000001']);
+    expect(late.said()).toMatch(/^Expiring soon: the QWAC certificate has ended at /);
+  });
+
+  it('says of what ends in this very moment that it has ended', async () => {
+    await logIn('1000001', 0);
+    expect(await warned(['1000001'])).toBe(
+      `Expiring soon: the login of customer 1000001 has ended at ${NOW}. See: psd2 expiring\n`,
+    );
+  });
+
+  it('is silent if something cannot be read, but not if the operator interrupts or psd2 has a fault', async () => {
     expect(await warned('many', { env: { PSD2_QWAC_CERT: join(temporary, 'none.pem') } })).toBe('');
+    const { context } = openCommand(folder, NOW);
+    const warn = (error: Error) => {
+      const store = () => Promise.reject(error);
+      return warnOfEndings({ ...context, store }, ['1000001']);
+    };
+    await warn(new Psd2Error('config', 'It is damaged'));
+    for (const error of [new Psd2Error('interrupted', 'Interrupted'), new TypeError('A fault')])
+      await expect(warn(error)).rejects.toBe(error);
   });
 });

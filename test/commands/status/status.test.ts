@@ -186,13 +186,14 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
   writeFileSync(journal, `no event\n${readFileSync(journal, 'utf8')}`);
 
   const { context, printed, said } = openCommand(folder, OCTOBER);
+  context.repeated.profile = 'bank';
   await expect(runIn(context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
   const { attention } = JSON.parse(printed());
   expect(attention).toEqual([
     {
       ...{ kind: 'transfer', id: flow, state: 'damaged', since: null, customerId: null },
       ...{ amount: null, currency: null, message: `The journal ${journal} is damaged at line 1` },
-      next: ['psd2', 'transfer', 'show', flow],
+      next: ['psd2', '--profile', 'bank', 'transfer', 'show', flow],
     },
     {
       ...{ kind: 'batch', id: batch, state: 'damaged', since: null, customerId: null },
@@ -201,7 +202,7 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
         currency: null,
         message: expect.stringContaining('events of its journal are missing'),
       },
-      next: ['psd2', 'batch', 'show', batch],
+      next: ['psd2', '--profile', 'bank', 'batch', 'show', batch],
     },
   ]);
   expect(item().safeParse(attention[0]).success).toBe(true);
@@ -220,6 +221,7 @@ it('data that is older than the profile allows needs a person, of customers that
   await results.add([whole('1000001', 28), whole('1000002', 27), whole('1000003', 30), whole('9', 10)]);
   await results.add([{ ...whole('1000002', 30), failures }]);
   const { context, printed } = openCommand(folder, OCTOBER);
+  context.repeated.profile = 'bank';
   await expect(runIn(context, 'status')).rejects.toMatchObject({ code: 'needs_attention' });
   const data = (customerId: string, since: string) => ({
     ...{ kind: 'data', id: customerId, state: 'stale', since, customerId, amount: null, currency: null },
@@ -228,11 +230,11 @@ it('data that is older than the profile allows needs a person, of customers that
     {
       ...data('1000002', at(27)),
       message: 'not read since: The bank wants SCA',
-      next: ['psd2', '--customer', '1000002', 'accounts', 'transactions', 'A1'],
+      next: ['psd2', '--profile', 'bank', '--customer', '1000002', 'accounts', 'transactions', 'A1'],
     },
     {
       ...data('1000001', at(28)),
-      ...{ message: 'not read since', next: ['psd2', '--customer', '1000001', 'sync'] },
+      ...{ message: 'not read since', next: ['psd2', '--profile', 'bank', '--customer', '1000001', 'sync'] },
     },
   ]);
   const patient = openCommand(folder, OCTOBER, { env: { PSD2_STALE_AFTER: '30d' } });
