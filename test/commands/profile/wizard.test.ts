@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
-import type { Questions } from '../../../src/terminal/prompts.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 import { useOperatorHere } from '../operator.ts';
+import { person } from './person.ts';
 
 const temporary = temporaryFolder();
 const operator = useOperatorHere();
@@ -15,45 +15,6 @@ beforeEach(() => {
 });
 
 const files = () => operator.bank.sandbox.registration;
-
-/** A person who gives these answers, by the beginnings of the questions, and else takes what is suggested. */
-function person(answers: Record<string, (string | boolean)[]>) {
-  const asked: string[] = [];
-  const wrong: string[] = [];
-  const answerTo = (question: string): string | boolean | undefined => {
-    // Nobody answers for ever.
-    if (asked.push(question) > 100) throw new Error(`There is no answer to: ${question}`);
-    return Object.entries(answers)
-      .find(([beginning, left]) => question.startsWith(beginning) && left.length > 0)?.[1]
-      .shift();
-  };
-  const ask: Questions['ask'] = async (question, { initial = '', check } = {}) => {
-    for (;;) {
-      const answer = String(answerTo(question) ?? initial);
-      try {
-        await check?.(answer);
-        return answer;
-      } catch (error) {
-        wrong.push(error instanceof Error ? error.message : String(error));
-        // A person who has no other answer leaves.
-        if (wrong.length > 5) throw error;
-      }
-    }
-  };
-  const operatorsAnswers: Partial<Questions> = {
-    ask,
-    askPath: ask,
-    askSecret: async (question) => String(answerTo(question) ?? ''),
-    confirm: async (question, initial = false) => Boolean(answerTo(question) ?? initial),
-    choose: async (question, choices, initial) => {
-      const answer = answerTo(question);
-      const chosen = choices.find(({ value }) => value === answer)?.value ?? initial ?? choices[0]?.value;
-      if (chosen === undefined) throw new TypeError('There is nothing to choose');
-      return chosen;
-    },
-  };
-  return { asked, wrong, operator: operatorsAnswers };
-}
 
 const stored = (name: string) => operator.open().context.profiles.read(name);
 

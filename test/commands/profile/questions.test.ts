@@ -1,0 +1,414 @@
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
+import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { freePort } from '../../support/free-port.ts';
+import { runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+import { useOperatorHere } from '../operator.ts';
+import { person } from './person.ts';
+
+const temporary = temporaryFolder();
+const operator = useOperatorHere();
+
+beforeEach(() => {
+  operator.folder = newConfigFolder(temporary);
+});
+
+type Answers = Parameters<typeof person>[0];
+const files = () => operator.bank.sandbox.registration;
+const sandboxFolder = () => dirname(dirname(files().caFile));
+const stored = (name = 'bank') => operator.open().context.profiles.read(name);
+/** The settings that the environment gives are others. */
+const NO_ENVIRONMENT = () => Object.fromEntries(Object.keys(operator.env).map((name) => [name, undefined]));
+
+/** Runs `psd2 profile …` with a person. @returns what they were asked, and what psd2 said */
+async function talk(words: string[], answers: Answers, env = {}) {
+  const someone = person(answers);
+  const marks = new Set<string>();
+  const confirm: typeof someone.operator.confirm = async (question, initial) => {
+    marks.add(command.context.terminal.marked(''));
+    return someone.operator.confirm?.(question, initial) ?? false;
+  };
+  const command = operator.open({
+    ...{ format: 'table', env: { ...NO_ENVIRONMENT(), ...env } },
+    operator: { ...someone.operator, confirm },
+  });
+  const failure = await runIn(command.context, 'profile', ...words).then(
+    () => null,
+    (error: unknown) => failureOf(Promise.reject(error)),
+  );
+  return { ...someone, failure, marks: [...marks], said: command.said() };
+}
+
+/** Nobody listens there, so the trial of the connection ends at once. */
+const AWAY = 'https://127.0.0.1:1/';
+
+/** The settings of an application of the sandbox, as `--reference` stores them. */
+const ofSandbox = (): ProfileSettings => {
+  const { clientId, clientSecret, applicationName } = files().applications.authorizationCode;
+  return {
+    ...{ environment: 'sandbox', baseUrl: AWAY },
+    ...{ clientId, clientSecret, applicationName, ca: { path: files().caFile } },
+    ...{ qwacCertificate: { path: files().qwacCertFile }, qwacKey: { path: files().qwacKeyFile } },
+    ...{ qsealCertificate: { path: files().qsealCertFile }, qsealKey: { path: files().qsealKeyFile } },
+  };
+};
+const store = async (changes: Partial<ProfileSettings> = {}) =>
+  operator.open().context.profiles.write('bank', { ...ofSandbox(), ...changes });
+
+/** Answers that make a profile of the sandbox. */
+const answersForSandbox = async (): Promise<Answers> => {
+  const { clientId, clientSecret, applicationName } = files().applications.authorizationCode;
+  return {
+    'Which bank': ['sandbox'],
+    'Base URL': [AWAY],
+    'Client id': [clientId],
+    'Client secret': [clientSecret],
+    'Application name': [applicationName],
+    'QWAC certificate': [files().qwacCertFile],
+    'QWAC key': [files().qwacKeyFile],
+    'QSealC certificate': [files().qsealCertFile],
+    'QSealC key': [files().qsealKeyFile],
+    'CA bundle': [files().caFile],
+    'Redirect URI': [`http://127.0.0.1:${await freePort()}/callback`],
+    'Store the profile': [true],
+  };
+};
+
+const BANKS = ['production: a bank, with real money', "sandbox: a bank's sandbox"];
+const OWN = "own: psd2's own sandbox on this computer";
+
+describe('psd2 profile add without options', () => {
+  it('asks each question once, in this order, and suggests what is usual', async () => {
+    const { baseUrl } = operator.bank.sandbox;
+    const answers = { ...(await answersForSandbox()), 'Base URL': [baseUrl] };
+    const { asked, suggested, failure, said, marks } = await talk(['add', 'bank', '--reference'], answers);
+    expect(failure).toBeNull();
+    const questions = [
+      'Which bank is it?',
+      'NextGenPSD2 bank: a bank file, or a platform of psd2 bank list (empty: none, the interface that psd2 began with)',
+      'Base URL of the bank',
+      'Client id',
+      'Client secret',
+      'Application name (the keyId of signatures)',
+      'Is there also an application for client credentials?',
+      'QWAC certificate: a PEM or PKCS#12 file',
+      'QWAC key: a PEM file',
+      'Does a QSealC sign? Without one, the QWAC signs',
+      'QSealC certificate: a PEM or PKCS#12 file',
+      'Is its key elsewhere, for example in an HSM?',
+      'QSealC key: a PEM file',
+      "CA bundle of the bank's server (empty: the system's)",
+      'Signing certificate of the bank (empty: psd2 does not check its signatures)',
+      'Redirect URI, as registered at the bank',
+      'Largest amount of one transfer (empty: no limit)',
+    ];
+    expect(asked).toEqual(questions);
+    const secret = 'Client secret';
+    expect(suggested).toEqual({
+      ...Object.fromEntries(questions.filter((text) => text !== secret).map((text) => [text, ''])),
+      'Which bank is it?': [undefined, ...BANKS, OWN],
+      'Is there also an application for client credentials?': false,
+      'Does a QSealC sign? Without one, the QWAC signs': true,
+      'Is its key elsewhere, for example in an HSM?': false,
+      'Redirect URI, as registered at the bank': 'http://127.0.0.1:8910/callback',
+    });
+    expect(marks).toEqual(['']);
+    expect(said.split('\n').filter((line) => !/^ {2}ok {4}/.test(line))).toEqual([
+      '  skip  DNS: 127.0.0.1 is an address',
+      'The profile bank is stored. Log in with: psd2 --profile bank auth login',
+      '',
+    ]);
+    expect(stored()).toEqual({
+      ...{ ...ofSandbox(), baseUrl: new URL(baseUrl).href },
+      redirectUri: expect.stringMatching(/^http:/),
+    });
+  });
+
+  it('marks every question after the answer that real money moves', async () => {
+    const answers = { ...(await answersForSandbox()), 'Which bank': ['production'] };
+    const { marks, failure } = await talk(['add', 'bank'], answers);
+    expect([failure, marks]).toEqual([null, ['[PRODUCTION bank] ']]);
+    expect(stored()).toMatchObject({ environment: 'production' });
+  });
+
+  it('asks for the second application if there is one', async () => {
+    const answers: Answers = {
+      ...(await answersForSandbox()),
+      'Is there also': [true],
+      'Its client id': ['cc'],
+      'Its client secret': ['cc secret'],
+      'Its application name': ['cc-app'],
+    };
+    const { asked } = await talk(['add', 'bank'], answers);
+    expect(asked.filter((question) => question.startsWith('Its '))).toEqual([
+      ...['Its client id', 'Its client secret', 'Its application name'],
+    ]);
+    expect(stored()).toMatchObject({
+      ...{ ccClientId: 'cc', ccClientSecret: 'cc secret', ccApplicationName: 'cc-app' },
+    });
+  });
+
+  it('asks for the name too, until it can be one', async () => {
+    const answers: Answers = { ...(await answersForSandbox()), 'Name of the profile': ['My Bank', 'mybank'] };
+    const { wrong, asked } = await talk(['add', '--reference'], answers);
+    expect([asked[0], wrong]).toEqual(['Name of the profile', [expect.stringContaining('"My Bank"')]]);
+    expect(stored('mybank')).toMatchObject(ofSandbox());
+  });
+
+  it('asks again after each answer that cannot be right', async () => {
+    const answers = await answersForSandbox();
+    const none = '/does/not/exist.pem';
+    const wrongAnswers: [string, string[], unknown[]][] = [
+      ['NextGenPSD2', ['no-such-platform'], [expect.stringContaining('no-such-platform')]],
+      ['Base URL', ['http://psd2.bank.example'], [expect.stringContaining('https')]],
+      ['Client id', ['', ' '], ['A value is required', 'A value is required']],
+      ['Application name', ['ä'], [expect.stringContaining('application name')]],
+      [
+        'QWAC certificate',
+        [none, files().qwacKeyFile],
+        [expect.stringContaining(none), expect.stringContaining(files().qwacKeyFile)],
+      ],
+      ['QWAC key', [none], [expect.stringContaining(none)]],
+      [
+        'CA bundle',
+        [none, files().qwacKeyFile],
+        [expect.stringContaining(none), expect.stringContaining(files().qwacKeyFile)],
+      ],
+      ['Redirect URI', ['callback'], [expect.stringContaining('redirect URI')]],
+      [
+        'Largest amount',
+        ['much', '-1.00', 'none'],
+        [/much/, /-1\.00/, /none/].map((text) => expect.stringMatching(text)),
+      ],
+    ];
+    for (const [question, before] of wrongAnswers)
+      answers[question] = [...before, ...(answers[question] ?? [''])];
+    const { wrong, failure } = await talk(['add', 'bank', '--reference'], answers);
+    expect([failure, wrong]).toEqual([null, wrongAnswers.flatMap(([, , messages]) => messages)]);
+    expect(stored()).toMatchObject(ofSandbox());
+  });
+
+  it('takes a key that is in the file of the certificate, and a signer in place of a key', async () => {
+    const both = join(temporary, 'both.pem');
+    const parts = [files().qwacCertFile, files().qwacKeyFile].map((path) => readFileSync(path, 'utf8'));
+    writeFileSync(both, parts.join(''), { mode: 0o600 });
+    const answers: Answers = {
+      ...(await answersForSandbox()),
+      'QWAC certificate': [both],
+      'Is its key elsewhere': [true],
+      'Command that gets': ['sign --pin 1234'],
+      'Use it anyway?': [true],
+    };
+    const { asked, suggested } = await talk(['add', 'bank', '--reference'], answers, {
+      PSD2_SIGNER: 'sign --old',
+    });
+    expect(asked.filter((question) => / key: /.test(question))).toEqual([]);
+    expect(suggested['Command that gets the signing string and prints the signature']).toBe('sign --old');
+    expect(stored()).toMatchObject({ qwacCertificate: { path: both }, signer: 'sign --pin 1234' });
+    for (const key of ['qwacKey', 'qsealKey']) expect(stored()).not.toHaveProperty(key);
+  });
+
+  it('shows what is wrong with a pair, and takes it only after a yes', async () => {
+    const answers: Answers = {
+      ...(await answersForSandbox()),
+      // A QSealC in place of a QWAC.
+      'QWAC certificate': [files().qsealCertFile, files().qwacCertFile],
+      'QWAC key': [files().qsealKeyFile, files().qwacKeyFile],
+      'Use it anyway?': [false],
+    };
+    const { asked, said } = await talk(['add', 'bank', '--reference'], answers);
+    expect(asked.filter((question) => question.startsWith('QWAC certificate'))).toHaveLength(2);
+    expect(asked.filter((question) => question === 'Use it anyway?')).toHaveLength(1);
+    expect(said).toMatch(/^ {2}fail {2}QWAC: .+\n {8}→ .+\n {2}ok {4}QWAC: /);
+    expect(stored()).toMatchObject(ofSandbox());
+  });
+});
+
+describe("psd2's own sandbox", () => {
+  it('gives its settings if it runs', async () => {
+    operator.folder = { ...newConfigFolder(temporary), sandbox: sandboxFolder() };
+    const { asked, failure } = await talk(['add', 'bank'], { 'Which bank': ['own'] });
+    expect([failure, asked]).toEqual([null, ['Which bank is it?']]);
+    const { clientCredentials } = files().applications;
+    const { baseUrl } = operator.bank.sandbox;
+    expect(stored()).toMatchObject({ ...ofSandbox(), baseUrl, ccClientId: clientCredentials.clientId });
+  });
+
+  it('says how to start it if it does not', async () => {
+    mkdirSync(operator.folder.root, { recursive: true, mode: 0o700 });
+    const { failure } = await talk(['add', 'bank'], { 'Which bank': ['own'] });
+    expect(failure).toEqual({
+      ...{ code: 'sandbox', exitCode: 3, message: 'The sandbox is not running' },
+      hint: 'Start it. This also stores a profile for it:',
+      next: [['sandbox', 'start', '--detach']],
+    });
+    expect(stored()).toBeUndefined();
+  });
+});
+
+describe('a bank with a bank file', () => {
+  const door = () => doorBankFile(sandboxFolder());
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('is asked for less, and its base URL is suggested', async () => {
+    const answers = await answersForSandbox();
+    for (const own of ['Base URL', 'Client id', 'Application name', 'Which bank']) delete answers[own];
+    answers['Which bank'] = ['sandbox'];
+    const { asked, suggested } = await talk(['add', 'bank', '--reference', '--bank', door()], {
+      ...answers,
+      'Store the profile': [true],
+    });
+    const { api } = JSON.parse(readFileSync(door(), 'utf8'));
+    expect(asked.slice(0, 2)).toEqual(['Which bank is it?', 'Base URL of the bank']);
+    expect(suggested['Which bank is it?']).toEqual([undefined, ...BANKS]);
+    expect(suggested['Base URL of the bank']).toBe(api.baseUrl);
+    for (const other of ['Client id', 'Application name', 'Is there also', 'NextGenPSD2'])
+      expect(asked.filter((question) => question.startsWith(other))).toEqual([]);
+    expect(stored()).toMatchObject({ baseUrl: api.baseUrl, bank: expect.stringContaining('"nextgenpsd2"') });
+  });
+
+  it('may be a platform, or a file by its path, also below the home folder', async () => {
+    vi.stubEnv('HOME', temporary);
+    copyFileSync(door(), join(temporary, 'door.json'));
+    const rest: Answers = {
+      'Which bank': ['sandbox', 'sandbox', 'sandbox'],
+      'Store the profile': [true, true, true],
+    };
+    for (const [name, given] of [
+      ['platform', ' sparkassen '],
+      ['path', join(temporary, 'door.json')],
+      ['home', '~/door.json'],
+    ] as const) {
+      const answers = { ...(await answersForSandbox()), ...rest, NextGenPSD2: [given] };
+      const { asked, failure } = await talk(['add', name, '--reference'], answers);
+      expect([failure, asked[1]?.slice(0, 11)]).toEqual([null, 'NextGenPSD2']);
+    }
+    expect(stored('platform')?.bank).toContain('Sparkassen');
+    expect(stored('home')?.bank).toBe(stored('path')?.bank);
+  });
+
+  it('that signs nothing is not asked for a QSealC, and loses a stored one', async () => {
+    await store({ signer: 'sign' });
+    const { asked } = await talk(['edit', 'bank'], {
+      NextGenPSD2: ['sparkassen'],
+      'Store the profile': [true],
+    });
+    expect(asked.filter((question) => /QSealC/.test(question))).toEqual([]);
+    for (const key of ['qsealCertificate', 'qsealKey', 'signer']) expect(stored()).not.toHaveProperty(key);
+  });
+
+  it('stays, is replaced, or is taken out', async () => {
+    const { bank: content } = (await added()) ?? {};
+    const keep = 'Keep the bank file (Sparkassen (S-Payment), stored in the profile)?';
+    const kept = await talk(['edit', 'bank'], { 'Store the profile': [true] });
+    expect([kept.asked[1], kept.suggested[keep]]).toEqual([keep, true]);
+    expect(stored()?.bank).toBe(content);
+    const other = await talk(['edit', 'bank'], {
+      ...{ 'Keep the bank': [false], NextGenPSD2: ['sparda'], 'Store the profile': [true] },
+    });
+    expect(other.failure).toBeNull();
+    expect(stored()?.bank).toContain('Sparda');
+    const { clientId, applicationName } = files().applications.authorizationCode;
+    const none = await talk(['edit', 'bank'], {
+      ...{ 'Keep the bank': [false], NextGenPSD2: [''], 'Store the profile': [true] },
+      ...{ 'Client id': [clientId], 'Client secret': ['hush'], 'Application name': [applicationName] },
+    });
+    expect([none.failure, stored()?.bank]).toEqual([null, undefined]);
+    expect(stored()).toMatchObject({ clientId, clientSecret: 'hush' });
+  });
+
+  /** Stores a profile for a platform. */
+  async function added() {
+    await operator.open().context.profiles.write('bank', ofSandbox());
+    await talk(['set', 'bank', '--bank', 'sparkassen'], {});
+    return stored();
+  }
+});
+
+describe('psd2 profile edit', () => {
+  it.each<[ProfileSettings['environment'], string, string]>([
+    [undefined, 'https://127.0.0.1:1/', 'sandbox'],
+    [undefined, 'https://psd2.bank.invalid/', 'production'],
+    ['production', 'https://127.0.0.1:1/', 'production'],
+    ['sandbox', 'https://psd2.bank.invalid/', 'sandbox'],
+  ])('of a profile that says %s at %s suggests %s', async (environment, baseUrl, suggestion) => {
+    const settings = { ...ofSandbox(), baseUrl };
+    delete settings.environment;
+    await operator
+      .open()
+      .context.profiles.write('bank', { ...settings, ...(environment && { environment }) });
+    const { suggested } = await talk(['edit', 'bank'], { 'Store the profile': [false] });
+    expect(suggested['Which bank is it?']).toEqual([suggestion, ...BANKS]);
+  });
+
+  it('needs a word for no limit if there is one, and does not store a default', async () => {
+    await store({ maxAmount: '5.00' });
+    const first = await talk(['edit', 'bank'], {
+      'Largest amount': ['', 'none'],
+      'Store the profile': [true],
+    });
+    const question = 'Largest amount of one transfer (none: no limit)';
+    expect([first.suggested[question], first.failure]).toEqual(['5.00', null]);
+    expect(stored()).toEqual(ofSandbox());
+    const second = await talk(['edit', 'bank'], { 'Store the profile': [true] });
+    expect(second.asked).toContain('Largest amount of one transfer (empty: no limit)');
+    const uri = `http://127.0.0.1:${await freePort()}/callback`;
+    await talk(['edit', 'bank'], { 'Redirect URI': [uri], 'Store the profile': [true] });
+    expect(stored()).toEqual({ ...ofSandbox(), redirectUri: uri });
+    await talk(['edit', 'bank'], {
+      'Redirect URI': ['http://127.0.0.1:8910/callback'],
+      'Store the profile': [true],
+    });
+    expect(stored()?.redirectUri).toBe('http://127.0.0.1:8910/callback');
+  });
+
+  it('keeps, replaces or takes out the other files', async () => {
+    await store({ bankSigningCertificate: { path: files().bankSigningCertFile } });
+    const first = await talk(['edit', 'bank', '--reference'], {
+      'Signing certificate of the bank: keep': [false],
+      'Signing certificate of the bank (empty': [files().bankSigningCertFile],
+      'Store the profile': [true],
+    });
+    expect(first.suggested).toMatchObject({
+      "CA bundle of the bank's server: keep the stored one?": true,
+      'Signing certificate of the bank: keep the stored one?': true,
+      'Signing certificate of the bank (empty: psd2 does not check its signatures)': '',
+    });
+    expect(stored()).toMatchObject({ bankSigningCertificate: { path: files().bankSigningCertFile } });
+    await talk(['edit', 'bank'], {
+      'Signing certificate of the bank: keep': [false],
+      'Store the profile': [true],
+    });
+    expect(stored()).toEqual(ofSandbox());
+  });
+
+  it('asks for a stored pair that does not pass, and takes it after a yes', async () => {
+    await store({
+      qwacCertificate: { path: files().qsealCertFile },
+      qwacKey: { path: files().qsealKeyFile },
+    });
+    const before = stored();
+    const { asked } = await talk(['edit', 'bank'], { 'Use it anyway?': [true], 'Store the profile': [true] });
+    expect(asked.filter((question) => /^(Keep the Q|Use it)/.test(question))).toEqual([
+      ...[
+        'Keep the QWAC certificate and its key?',
+        'Use it anyway?',
+        'Keep the QSealC certificate and its key?',
+      ],
+    ]);
+    expect(stored()).toEqual(before);
+  });
+
+  it('a QSealC with a new key forgets the signer', async () => {
+    await store({ signer: 'sign' });
+    await talk(['edit', 'bank', '--reference'], {
+      ...{ 'Keep the QSealC': [false], 'QSealC certificate': [files().qsealCertFile] },
+      ...{ 'QSealC key': [files().qsealKeyFile], 'Store the profile': [true] },
+    });
+    expect(stored()).toEqual(ofSandbox());
+  });
+});
