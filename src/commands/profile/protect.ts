@@ -132,13 +132,18 @@ export async function openNamed(context: Context, name: string | undefined): Pro
   return { tokens, profile, vault };
 }
 
-/** Rewrites the stored settings and tokens of a profile, encrypted or in clear as its protection now requires. */
+/**
+ * Rewrites the stored settings and tokens of a profile, encrypted or in clear as its protection now requires.
+ *
+ * @param kind of protection from now on. While it ends, the vault still has the earlier one
+ */
 export async function rewriteSecrets(
   context: Context,
   { profile, tokens, vault }: NamedProfile,
+  kind: Vault['kind'] | 'none' = vault.kind,
 ): Promise<void> {
   const { profiles } = context;
-  await recordProfileChange(context, profile.name, `protection ${vault.kind ?? 'none'}`);
+  await recordProfileChange(context, profile.name, `protection ${kind}`);
   if (profile.name !== ENVIRONMENT_PROFILE) await profiles.rewrite(profile.name);
   await tokens.rewrite();
 }

@@ -22,7 +22,7 @@ export const unprotect = verb(
     });
     await vault.exclusively(async () => {
       await vault.startEnding();
-      await rewriteSecrets(context, opened);
+      await rewriteSecrets(context, opened, 'none');
       await vault.forget();
     });
     reportProtection(context, opened, 'is no longer encrypted');
