@@ -34,6 +34,8 @@ interface How {
   format?: OutputFormat;
   /** How wide the terminal is. */
   columns?: number;
+  /** The width of the terminal that stdout is. By default it is none. */
+  stdout?: number;
   stdin?: string;
   /** The operator gave these options on the command line. */
   given?: readonly string[];
@@ -97,6 +99,7 @@ export async function payerAt(bank: Pick<BankHere, 'interface'>, temporary: stri
     globals = {},
     format,
     columns,
+    stdout,
     stdin = '',
     given = [],
     now = NOW,
@@ -107,6 +110,7 @@ export async function payerAt(bank: Pick<BankHere, 'interface'>, temporary: stri
       env: { ...env, ...how.env },
       globals: { ...(yes && { yes }), ...globals },
       ...(format && { format }),
+      ...(stdout !== undefined && { columns: stdout }),
       find: async () => (how.at ?? bank).interface,
       changes: (world) => ({
         sourceOf: (name) => (given.includes(name) ? 'option' : 'default'),

@@ -80,17 +80,21 @@ async function listFlows<K extends Kind>(
   noun: FlowNoun<K>,
   options: ListOptions,
 ): Promise<void> {
-  const { output, world } = context;
   const found = await collect(listedFlows(context, noun.kind, options));
-  if (output.format === 'table')
-    await output.table(found, noun.columns(world.now()), whenEmpty(context, noun.kind, options));
-  else
-    await output.table(
-      found.map((flow) => noun.row(flow, world.now())),
-      [],
-      '',
-      noun.rows,
-    );
+  await printFlows(context, noun, found, whenEmpty(context, noun.kind, options));
+}
+
+/** Prints flows as a list. */
+export async function printFlows<K extends Kind>(
+  { output, world }: Context,
+  noun: FlowNoun<K>,
+  flows: FlowOf<K>[],
+  none: string,
+): Promise<void> {
+  const now = world.now();
+  if (output.format === 'table') return output.table(flows, noun.columns(now), none);
+  const rows = flows.map((flow) => noun.row(flow, now));
+  await output.table(rows, [], none, noun.rows);
 }
 
 /** Which flows a list shows. */

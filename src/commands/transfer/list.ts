@@ -94,7 +94,7 @@ export async function transferList(context: Context, options: TransferListOption
     await output.pages(
       mapPages(pages(), (transfer) => TRANSFERS.row(transfer, now)),
       [],
-      '',
+      none,
       TRANSFERS.rows,
     );
   if (isShort && isCut)

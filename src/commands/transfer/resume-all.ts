@@ -4,7 +4,7 @@ import { endSentence, Psd2Error } from '../../errors.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import { silentOutput } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
-import { listedFlows } from '../flow/list.ts';
+import { listedFlows, printFlows } from '../flow/list.ts';
 import { TRANSFERS } from './transfers.ts';
 
 /** Continues one transfer, and prints it in the output of the context. */
@@ -17,7 +17,7 @@ type ResumeOne = (context: Context, flow: string) => Promise<void>;
  * @throws Psd2Error the first failure, after all were tried; `interrupted` at once
  */
 export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise<void> {
-  const { output, terminal, world } = context;
+  const { output, terminal } = context;
   // This command shows all unfinished flows, so it names none as interrupted.
   const { flows } = await context.store('');
   const unfinished: string[] = [];
@@ -39,16 +39,7 @@ export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise
     tried.push(await flows.find('transfer', flow));
   }
 
-  const now = world.now();
-  if (output.format === 'table')
-    await output.table(tried, TRANSFERS.columns(now), 'No transfer is unfinished.');
-  else
-    await output.table(
-      tried.map((transfer) => TRANSFERS.row(transfer, now)),
-      [],
-      '',
-      TRANSFERS.rows,
-    );
+  await printFlows(context, TRANSFERS, tried, 'No transfer is unfinished.');
   const [first] = failures;
   if (!first) return;
   throw new Psd2Error(

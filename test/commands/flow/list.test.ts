@@ -1,25 +1,29 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
-import { collect, listedFlows } from '../../../src/commands/flow/list.ts';
+import { collect, listedFlows, readDays, warnOfDamaged } from '../../../src/commands/flow/list.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { StepEvent } from '../../../src/domain/operation.ts';
 import type { TransferEvent, TransferOrder } from '../../../src/domain/transfer.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { Flows } from '../../../src/store/ports/flows.ts';
 import { ToyBank } from '../../bank/contract/toy.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { named } from '../../support/named.ts';
-import { openCommand } from '../command.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 const SENT = { requestId: 'q1', digest: null };
-const AUTHORISED: TransferEvent[] = [
+const AUTHORISED: StepEvent[] = [
   { type: 'verify-sent', ...SENT },
   VERIFIED,
   { type: 'accepted' },
   { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' },
 ];
-const EXECUTED: TransferEvent[] = [
+const EXECUTED: StepEvent[] = [
   ...AUTHORISED,
   { type: 'execute-sent', ...SENT },
   { type: 'executed', cro: null },
@@ -142,4 +146,106 @@ it('--customer takes an id in the form of the interface', async () => {
   await expect(listed(false, openCommand(folder, NOW, { globals }).context)).rejects.toMatchObject({
     code: 'usage',
   });
+});
+
+describe('a store that finds more than it was asked for', () => {
+  it('shows nobody the transfers of another customer', async () => {
+    const first = await made(AUTHORISED, { customerId: '1' });
+    await made(AUTHORISED, { customerId: '12' });
+    context = openCommand(folder, NOW, { globals: { customer: '1' } }).context;
+    const all = await withFlows((flows) => ({ list: (kind) => flows.list(kind) }));
+    expect([await listed(false, all), await listed(true, all)]).toEqual([[first], [first]]);
+  });
+
+  it('is asked again only about those that a person must look at, and who works only if there is one', async () => {
+    await made(EXECUTED, { instant: false });
+    const asked: string[] = [];
+    const all = await withFlows((flows) => ({
+      list: (kind) => flows.list(kind),
+      find: async (kind, flow) => {
+        asked.push(flow);
+        return flows.find(kind, flow);
+      },
+      atWork: async () => {
+        asked.push('who works');
+        return flows.atWork();
+      },
+    }));
+    expect([await listed(true, all), asked]).toEqual([[], []]);
+    const open = await made(AUTHORISED);
+    expect([await listed(true, all), asked]).toEqual([[open], ['who works', open]]);
+  });
+});
+
+it('operations and consents that a person must look at are found too', async () => {
+  const { flows } = await context.store();
+  const customerId = '1000001';
+  const begin = { transactionId: 'an-id' };
+  const order = { customerId, from: parseProductId('0000012345'), operation: 'standingOrder', data: '{}' };
+  const operation = await flows.begin('operation', { ...begin, order }, async (open) => {
+    for (const event of EXECUTED.slice(0, -1)) await open.record(event);
+    return open.current.flow;
+  });
+  const consent = await flows.begin('consent', { ...begin, customerId, categories: [] }, async (open) => {
+    await open.record({ type: 'requested', resourceId: 'r2', outcomes: [] });
+    return open.current.flow;
+  });
+  const found = async (kind: 'operation' | 'consent') =>
+    (await collect(listedFlows(context, kind, { attention: true }))).map(({ flow }) => flow);
+  expect([await found('operation'), await found('consent')]).toEqual([[operation], [consent]]);
+});
+
+it.each([
+  [new Psd2Error('config', 'Line 2 is damaged', { hint: 'Restore it.' }), 'Line 2 is damaged. Restore it.'],
+  [
+    new Psd2Error('config', 'Line 2 is damaged.', { next: [['log', 'show']] }),
+    'Line 2 is damaged. Run: psd2 --profile bank log show',
+  ],
+  [new Psd2Error('config', 'Line \u001b2 is damaged'), 'Line \ufffd2 is damaged.'],
+])('psd2 warns of a damaged flow: %s', (damage, words) => {
+  const command = openCommand(folder, NOW, { changes: () => ({ repeated: { profile: 'bank' } }) });
+  warnOfDamaged(command.context)(damage, 'tr-1');
+  expect(command.said()).toBe(`psd2 cannot show tr-1. ${words}\n`);
+});
+
+it.each([
+  [{}, undefined, undefined],
+  [{ since: '2026-11-20' }, '2026-11-19T23:00:00Z', undefined],
+  [{ until: '2026-11-20' }, undefined, '2026-11-20T23:00:00Z'],
+  [{ since: '2026-11-20', until: '2026-11-20' }, '2026-11-19T23:00:00Z', '2026-11-20T23:00:00Z'],
+])('the days %j begin at %s and end at %s', (days, since, until) => {
+  expect(readDays(days)).toEqual({ since: since && new Date(since), until: until && new Date(until) });
+});
+
+it.each([
+  [{ since: 'x', until: '2026-11-20' }, '--since'],
+  [{ since: '2026-11-20', until: 'x' }, '--until'],
+])('of %j, the error names %s', async (days, option) => {
+  expect(await failureOf((async () => readDays(days))())).toEqual({
+    ...{ code: 'invalid_date', exitCode: 2, message: `${option} "x" is not a date in the form YYYY-MM-DD` },
+    hint: `For example ${option} 2026-11-30.`,
+  });
+});
+
+it('a list of operations takes days, and says whether there is none or none matches', async () => {
+  const said = async (...words: string[]) => {
+    const command = openCommand(folder, NOW, { format: 'table' });
+    await runIn(command.context, 'operation', 'list', ...words);
+    return command.printed() + command.said();
+  };
+  const { flows } = await context.store();
+  const none = await said();
+  const order = { customerId: '1', from: parseProductId('0000012345'), operation: 'order', data: '{}' };
+  await flows.begin('operation', { transactionId: 'an-id', order }, async () => {});
+  expect([
+    none,
+    await said('--attention'),
+    await said('--since', '2026-11-22'),
+    await said('--until', '2026-11-20'),
+    (await said('--since', '2026-11-21', '--until', '2026-11-21')).split('\t')[2],
+  ]).toEqual([
+    'This profile has no operations.\n',
+    ...Array.from({ length: 3 }, () => 'No operation matches.\n'),
+    'order',
+  ]);
 });
