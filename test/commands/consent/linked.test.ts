@@ -363,7 +363,10 @@ describe('psd2 consent resume', () => {
     const { run, bank, ids } = await operatorAt();
     bank.customersDecide = false;
     const late = await run(REQUEST, { globals: { customer: 'ada', scaTimeout: '1' } });
-    expect(late.failure).toMatchObject({ code: 'authorisation_timeout', exitCode: 6, flow: 'co-1' });
+    expect(endOf(late)).toEqual([
+      'exit 6, authorisation_timeout of co-1: The customer did not authorise the consent within 1 s',
+      ...['The bank calls it received. Continue with:', '$ consent resume co-1', 'transactionId: "an-id"'],
+    ]);
     expect(await ids()).toEqual([]);
     bank.says('c1', { consentStatus: 'valid', means: 'valid' });
     bank.asked.length = 0;

@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest';
 import { endIfUntouched, withNext } from '../../../src/commands/flow/drive.ts';
 import type { FlowState } from '../../../src/domain/flow-states.ts';
-import { type ErrorCode, Psd2Error } from '../../../src/errors.ts';
+import { type ErrorCode, type ErrorContext, Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { lacking } from '../../support/lacking.ts';
+import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
+import { payerAt } from '../payer-here.ts';
+
+const temporary = temporaryFolder();
 
 const flowIn = (state: FlowState) => ({ kind: 'transfer', flow: 'tr-1', state, transactionId: 't' });
 
@@ -13,6 +18,11 @@ it.each<FlowState>(['failed', 'rejected', 'expired', 'cancelled'])(
     expect(withNext(error, flowIn(state))).toMatchObject({ flow: 'tr-1', context: lacking('next') });
   },
 );
+
+it('a fault says no way on', () => {
+  const fault = new TypeError('A fault');
+  expect(withNext(fault, flowIn('verified'))).toBe(fault);
+});
 
 it('an error that names another flow keeps it', () => {
   const error = new Psd2Error('duplicate_reference', 'The reference was used', { flow: 'tr-2' });
@@ -45,4 +55,81 @@ it('any other error ends a flow that has not reached the bank, and no other flow
     await endIfUntouched(open, new Psd2Error('bank_unreachable', 'The bank could not be reached'));
     expect(open.recorded).toEqual(reached ? [] : ['cancelled']);
   }
+});
+
+it('an error that is no error of psd2 ends no flow, so it can be resumed', async () => {
+  const open = openFlow(false);
+  await endIfUntouched(open, new TypeError('A fault'));
+  expect(open.recorded).toEqual([]);
+});
+
+it('a flow that cannot be ended hides no error of the command, except a fault', async () => {
+  const failure = new Psd2Error('bank_unreachable', 'The bank could not be reached');
+  const failing = (problem: Error) => ({ ...openFlow(false), record: () => Promise.reject(problem) });
+  await expect(endIfUntouched(failing(new Psd2Error('config', 'The disk is full')), failure)).resolves.toBe(
+    undefined,
+  );
+  await expect(endIfUntouched(failing(new TypeError('A fault')), failure)).rejects.toThrow(TypeError);
+});
+
+const RESUME = ['transfer', 'resume', 'tr-1'];
+
+it.each<[string, ErrorContext, ErrorContext]>([
+  ['nothing', {}, { hint: 'Continue with:', next: [[...RESUME, '--yes']] }],
+  ['a hint', { hint: 'Wait.' }, { hint: 'Wait. Continue with:', next: [[...RESUME, '--yes']] }],
+  [
+    'another command',
+    { hint: 'See it with:', next: [['transfer', 'show', 'tr-1']] },
+    {
+      hint: 'See it with:',
+      next: [
+        ['transfer', 'show', 'tr-1'],
+        [...RESUME, '--yes'],
+      ],
+    },
+  ],
+  ['a command alone', { next: [['log']] }, { next: [['log'], [...RESUME, '--yes']] }],
+])('an error that says %s says how to continue the flow, with what was confirmed', (_, said, whole) => {
+  const error = withNext(new Psd2Error('config', 'No', said), flowIn('verified'), ['--yes']);
+  expect(error instanceof Psd2Error && error.context).toStrictEqual({
+    ...whole,
+    ...{ flow: 'tr-1', transactionId: 't' },
+  });
+});
+
+it('an error that says how to continue keeps that, with what was confirmed once', () => {
+  const next = [[...RESUME, '--yes'], RESUME, ['transfer', 'resolve', 'tr-1']];
+  const error = new Psd2Error('config', 'No', { hint: 'Ask:', next });
+  const continued = withNext(error, flowIn('verified'), ['--yes']);
+  expect(continued instanceof Psd2Error && continued.context).toStrictEqual({
+    ...{ hint: 'Ask:', flow: 'tr-1' },
+    next: [
+      [...RESUME, '--yes'],
+      [...RESUME, '--yes'],
+      ['transfer', 'resolve', 'tr-1'],
+    ],
+  });
+  const unconfirmed = withNext(error, flowIn('verified'));
+  expect(unconfirmed instanceof Psd2Error && unconfirmed.context).toStrictEqual({
+    ...{ hint: 'Ask:', flow: 'tr-1', next },
+  });
+});
+
+it('a program that follows the events reads which flow psd2 has begun', async () => {
+  const payer = await payerAt(new BankHere(), temporary);
+  const events: unknown[] = [];
+  const tell = (event: unknown, text: string) => void events.push([event, text]);
+  await payer.run(['operation', 'run', 'standingOrder', '--product', OWN_ACCOUNT], {
+    changes: ({ terminal }) => ({ terminal: { ...terminal, tell } }),
+  });
+  expect(events).toEqual([
+    [
+      { event: 'flow', flow: expect.stringMatching(/^op-/), kind: 'operation', state: 'created' },
+      expect.stringMatching(/^Operation op-/),
+    ],
+    [
+      { event: 'open', url: 'https://customers.bank.example/pay-1' },
+      "Open this address in the customer's browser:\n  https://customers.bank.example/pay-1",
+    ],
+  ]);
 });
