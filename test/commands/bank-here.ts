@@ -83,6 +83,10 @@ export class BankHere {
   meanwhile: (call: string) => Promise<void> = async () => {};
   /** What the next verifications say besides. */
   verified: Partial<Verified> = {};
+  /** What the next further verifications want then, before `execute`. */
+  furtherSteps: string[] = [];
+  /** The transactions whose status was asked for. */
+  readonly transactions: string[] = [];
   accounts: Account[] = [account(OWN_ACCOUNT, OWN_IBAN)];
   balances: Partial<Balance> = {};
   terms: Partial<TransferTerms> = {};
@@ -254,7 +258,7 @@ export class BankHere {
           `${id} ${step} ${data}`,
           () => ({
             ...{ resourceId: id, totalAmount: null, commissions: null, bankName: null },
-            nextStep: 'execute',
+            nextStep: this.furtherSteps.shift() ?? 'execute',
           }),
           beforeSend,
         ),
@@ -332,8 +336,9 @@ export class BankHere {
           },
           beforeSend,
         ),
-      status: (resourceId) =>
+      status: (resourceId, transactionId) =>
         this.#attempt('status', resourceId, () => {
+          this.transactions.push(transactionId);
           const { decision, became, word = became ?? decision } = this.payment(resourceId);
           return {
             ...{ authorizationStatus: word, executionStatus: became, became },
