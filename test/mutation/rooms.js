@@ -224,6 +224,11 @@ export const ROOMS = {
   // Commands in the tests' own process (test/commands/operator.ts). Those that pay are a room of their own.
   paying: {
     ...commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds'),
+    tests: [
+      ...commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds').tests,
+      // Consents are flows too.
+      ...['confirmed', 'linked'].map((name) => `test/commands/consent/${name}.test.ts`),
+    ],
     left: "a payee's address in a batch, guards against faults of psd2 itself, and conditions whose case another one catches",
   },
   reading: {
