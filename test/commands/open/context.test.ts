@@ -1,0 +1,225 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { FindInterface } from '../../../src/commands/open/bank.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { ToyBank } from '../../bank/contract/toy.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-03-01T00:00:00.000Z';
+const ADDRESS = { baseUrl: 'https://stored.bank.example' };
+const NONE = { PSD2_BASE_URL: undefined };
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+
+let folder: StoreFolder;
+beforeEach(() => {
+  folder = newConfigFolder(temporary);
+});
+const open = (how?: How) => openCommand(folder, NOW, how).context;
+const named = (profile: string): How => ({ globals: { profile } });
+
+describe('the interface of the bank', () => {
+  const nameOf = async (how?: How) => (await open(how).bankInterface()).name;
+  const stored = JSON.stringify({ interface: 'nextgenpsd2', name: 'Stored' });
+
+  it('is the first one without a bank file, and without a profile', async () => {
+    await open().profiles.write('bank', ADDRESS);
+    expect(await nameOf()).toBe('cb');
+    expect(await nameOf(named('bank'))).toBe('cb');
+    expect(await nameOf({ env: NONE })).toBe('cb');
+    expect(await nameOf(named('none'))).toBe('cb');
+  });
+
+  it.each([
+    ['the name of a platform', 'adorsys'],
+    ['a path', 'path'],
+    ['nothing but blanks counts as nothing', ' ', 'cb'],
+  ])('comes from PSD2_BANK: %s', async (_, given, name = 'nextgenpsd2') => {
+    const path = join(temporary, 'bank.json');
+    writeFileSync(path, stored);
+    expect(await nameOf({ env: { PSD2_BANK: given === 'path' ? path : given } })).toBe(name);
+  });
+
+  it('comes from the bank file of the profile, also if PSD2_BANK names none', async () => {
+    await open().profiles.write('bank', { ...ADDRESS, bank: stored });
+    expect(await nameOf(named('bank'))).toBe('nextgenpsd2');
+  });
+
+  it('is an error if the profile is damaged, or the bank file', async () => {
+    await open().profiles.write('bank', { ...ADDRESS, bank: '{"interface":"other"}' });
+    expect(await failureOf(nameOf(named('bank')))).toMatchObject({ code: 'config', exitCode: 3 });
+    const profiles = join(folder.root, 'profiles');
+    mkdirSync(profiles, { recursive: true });
+    writeFileSync(join(profiles, 'damaged.json'), '{', { mode: 0o600 });
+    expect(await failureOf(nameOf(named('damaged')))).toMatchObject({ code: 'config', exitCode: 3 });
+  });
+
+  it('is looked for once, and an error stays', async () => {
+    let looked = 0;
+    const { interface: toy } = new ToyBank();
+    const find: FindInterface = async () => {
+      looked += 1;
+      if (looked > 1) throw new TypeError('It was looked for again');
+      return toy;
+    };
+    const context = open({ find });
+    expect([(await context.bankInterface()).name, (await context.bankInterface()).name]).toEqual([
+      'toy',
+      'toy',
+    ]);
+    const error = new Psd2Error('config', 'Damaged');
+    const errors: Error[] = [error];
+    const failing = open({ find: () => Promise.reject(errors.shift() ?? new TypeError('Again')) });
+    for (const _ of ['first', 'second']) await expect(failing.bankInterface()).rejects.toBe(error);
+  });
+});
+
+describe('the profile of a command', () => {
+  it.each([
+    ['production', 'PRODUCTION bank'],
+    ['sandbox', undefined],
+    [undefined, undefined],
+  ] as const)('with the environment %j marks each question with %j', async (environment, mark) => {
+    await open().profiles.write('bank', { ...ADDRESS, ...(environment && { environment }) });
+    const marks: string[] = [];
+    const changes: How['changes'] = ({ terminal }) => ({
+      terminal: { ...terminal, mark: (text) => void marks.push(text) },
+    });
+    const context = open({ ...named('bank'), changes });
+    context.profile();
+    context.profile();
+    expect(marks).toEqual(mark === undefined ? [] : [mark]);
+  });
+
+  it('has a name even if its settings are missing: that of the option, else the chosen one, else env', async () => {
+    expect(open().profileName()).toBe('env');
+    expect(open({ env: NONE }).profileName()).toBe('env');
+    const { profiles } = open();
+    await profiles.write('bank', ADDRESS);
+    await profiles.use('bank');
+    expect(open({ env: NONE }).profileName()).toBe('bank');
+    expect(open({ env: NONE, ...named('none') }).profileName()).toBe('none');
+    await profiles.remove('bank');
+    expect(open({ env: NONE, ...named('none') }).profileName()).toBe('none');
+  });
+
+  it('that fails for another reason than its settings has no name', () => {
+    const fault = new TypeError('A fault');
+    const context = open();
+    const broken = open({
+      changes: () => ({
+        env: new Proxy(context.env, {
+          get: () => {
+            throw fault;
+          },
+        }),
+      }),
+    });
+    expect(() => broken.profileName()).toThrow(fault);
+  });
+
+  it('without settings is asked for again, and the settings that there are then count', async () => {
+    const context = open({ env: NONE, ...named('bank') });
+    expect(() => context.profile()).toThrow('There is no profile "bank"');
+    await context.profiles.write('bank', ADDRESS);
+    expect(context.profile().settings.baseUrl).toBe(ADDRESS.baseUrl);
+    await context.profiles.write('bank', { baseUrl: 'https://other.bank.example' });
+    expect(context.profile().settings.baseUrl).toBe(ADDRESS.baseUrl);
+  });
+});
+
+describe('a context for something else', () => {
+  it('for another customer shares everything but the customer', async () => {
+    const context = open({ globals: { customer: 'ada', verbose: true } });
+    const other = context.forCustomer('bob');
+    expect([context.globals.customer, other.globals.customer, other.globals.verbose]).toEqual([
+      ...['ada', 'bob', true],
+    ]);
+    expect(await other.store()).toBe(await context.store());
+    expect(other.repeated).toBe(context.repeated);
+  });
+
+  it('for look-ups prints nothing raw, and is the same if nothing is raw', () => {
+    const context = open();
+    expect(context.forLookups()).toBe(context);
+    const raw = open({ globals: { raw: true, verbose: true } });
+    const lookups = raw.forLookups();
+    expect([lookups.globals.raw, lookups.globals.verbose, raw.globals.raw]).toEqual([false, true, true]);
+  });
+
+  it('for another profile by its name has its settings, and repeats the name', async () => {
+    const { profiles } = open();
+    await profiles.write('first', { baseUrl: 'https://first.bank.example' });
+    await profiles.write('bank', ADDRESS);
+    const context = open({ env: NONE, ...named('first') });
+    const other = context.forProfile('bank');
+    expect(other.profile()).toEqual({ name: 'bank', settings: ADDRESS });
+    expect([other.globals.profile, other.repeated.profile]).toEqual(['bank', 'bank']);
+    expect([context.profile().name, context.repeated.profile]).toEqual(['first', undefined]);
+    expect(await other.store()).not.toBe(await context.store());
+  });
+
+  it('for a profile as it is given reads none', () => {
+    const context = open(named('none'));
+    const given = { name: 'given', settings: ADDRESS };
+    const other = context.forProfile(given);
+    expect([other.profile(), other.profileName(), other.globals.profile]).toEqual([given, 'given', 'none']);
+  });
+
+  it('with the keys of a fresh profile keeps the store, and opens the keys anew', async () => {
+    const context = open();
+    const shared = { pace: new SharedArrayBuffer(64), tally: new SharedArrayBuffer(64) };
+    const fresh = { name: 'env', settings: { ...ADDRESS, qwacCertificate: { pem: 'new' } } };
+    const other = context.withKeysOf(fresh, shared);
+    expect(await other.store()).toBe(await context.store());
+    expect(await other.wholeStore()).toBe(await context.wholeStore());
+    expect(await other.bankInterface()).toBe(await context.bankInterface());
+    expect(await other.keys()).not.toBe(await context.keys());
+    expect((await (await other.keys()).read('QWAC')).certificate).toBe('new');
+    expect(other.tally).toBe(shared.tally);
+  });
+});
+
+describe('what was interrupted', () => {
+  const opened = async (how?: How) => {
+    const command = openCommand(folder, NOW, how);
+    const store = await command.context.wholeStore();
+    const data = store.open('env');
+    const leftBehind = vi.spyOn(data.flows, 'leftBehind').mockResolvedValue({ flows: [], more: 0 });
+    const open = vi.spyOn(store, 'open').mockReturnValue(data);
+    return { ...command, leftBehind, open };
+  };
+  const PERSON = { format: 'table', columns: 100 } as const;
+
+  it('is looked for once for a person, but for the flow that the command continues', async () => {
+    const { context, leftBehind, open } = await opened(PERSON);
+    await context.store('tr-1');
+    await context.store();
+    expect(leftBehind.mock.calls).toEqual([[3, 'tr-1']]);
+    expect(open.mock.calls).toEqual([['env', new URL('https://psd2.bank.example')]]);
+  });
+
+  it('is named, with the command that continues it', async () => {
+    const { flows } = await open().store();
+    const begin = { transactionId: 't', order: transferOrder() };
+    const flow = await flows.begin('transfer', begin, async ({ current }) => current.flow);
+    const { context, leftBehind, said } = await opened(PERSON);
+    const left = { kind: 'transfer', flow, state: 'created', resourceId: null } as const;
+    leftBehind.mockResolvedValue({ flows: [left], more: 0 });
+    await context.store();
+    expect(said()).toBe(
+      `Interrupted: transfer ${flow} (created). Continue with: psd2 transfer resume ${flow}\n`,
+    );
+  });
+
+  it('is no concern of a program', async () => {
+    const { context, leftBehind } = await opened();
+    await context.store();
+    expect(leftBehind).not.toHaveBeenCalled();
+  });
+});
