@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { audit } from '../../../src/commands/audit/audit.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -70,6 +71,22 @@ describe('psd2 audit', () => {
     expect(JSON.parse(printed())).toMatchObject([{ action: 'logged-in' }]);
   });
 
+  it('--since takes the line of that very time, and --flow the beginning of an id that only the log has', async () => {
+    expect(await actions('--since', MAY)).toEqual(['began', 'cancelled']);
+    expect(await actions('--since', '2026-05-01T00:00:00.001Z')).toEqual([]);
+    rmSync(`${folder.flows('env')}/${flow}.ndjson`);
+    expect(await actions('--flow', flow.slice(0, -2))).toEqual(['began', 'cancelled']);
+    expect(await actions('--flow', flow.slice(2))).toEqual([]);
+  });
+
+  it('an interruption while psd2 looks for the flow ends it', async () => {
+    const { context } = open();
+    const { flows } = await context.store();
+    const interrupted = new Psd2Error('interrupted', 'Interrupted');
+    vi.spyOn(flows, 'find').mockRejectedValueOnce(interrupted);
+    await expect(runIn(context, 'audit', '--flow', flow)).rejects.toBe(interrupted);
+  });
+
   it('a line must match all that is given', async () => {
     const of = async (customer: string, ...words: string[]) => {
       const { context, printed } = openCommand(folder, MAY, { globals: { customer } });
@@ -94,8 +111,9 @@ describe('psd2 audit', () => {
   });
 
   it('--verify prints the SHA-256 of the last line', async () => {
-    const { context, printed } = open();
+    const { context, printed, said } = open();
     await runIn(context, 'audit', '--verify');
+    expect(said()).toBe('');
     expect(JSON.parse(printed())).toEqual({ lines: 3, sha256: (await lines())[2]?.sha256 });
     expect(audit.printsWith?.['--verify']?.shape().safeParse(JSON.parse(printed())).success).toBe(true);
   });
@@ -151,11 +169,20 @@ describe('psd2 audit', () => {
     await runIn(piped.context, 'audit');
     const rows = piped.printed().trimEnd().split('\n');
     expect(rows).toHaveLength(3);
-    expect(rows[0]?.split('\t')).toEqual(expect.arrayContaining([MARCH, 'logged-in', 'ada', '1000001']));
+    const machine = expect.stringMatching(/./);
+    expect(rows.map((row) => row.split('\t'))).toEqual([
+      [MARCH, 'logged-in', 'ada', machine, '1000001', '', 'authorization_code', '0.0.0'],
+      [MAY, 'began', 'ada', machine, '1000002', flow, expect.any(String), '0.0.0'],
+      [MAY, 'cancelled', 'ada', machine, '1000002', flow, expect.any(String), '0.0.0'],
+    ]);
     const drawn = openCommand(folder, MAY, { ...how, columns: 250 });
     await runIn(drawn.context, 'audit');
-    const [titles = ''] = drawn.printed().split('\n');
-    expect(titles).toMatch(/^TIME /);
+    const [titles = '', first = ''] = drawn.printed().split('\n');
+    expect(titles.trim().split(/ {2,}/)).toEqual([
+      ...['TIME', 'ACTION', 'OPERATOR', 'MACHINE', 'CUSTOMER', 'FLOW', 'ABOUT', 'VERSION'],
+    ]);
+    // A person reads a time of theirs, without its milliseconds.
+    expect(first).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:\d\d {2}/);
     const none = openCommand(folder, MAY, how);
     await runIn(none.context, 'audit', '--flow', 'none');
     expect([none.printed(), none.said()]).toEqual(['', 'No line of the audit log matches.\n']);

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -175,6 +175,45 @@ describe('the timeline of a transaction', () => {
     ]);
   });
 
+  it('is in the order of time, whatever the order of the log, and calls of the same time stay as they were logged', async () => {
+    const at = (second: number) => `2026-11-21T12:00:0${second}.000Z`;
+    log(...[3, 1, 2, 2, 1].map((second, index) => ({ at: at(second), tppRequestId: `r${index}` })));
+    const lines = (await timeline(FIRST)).printed.trimEnd().split('\n');
+    expect(lines.map((line) => line.split('\t')[4])).toEqual(['r1', 'r4', 'r2', 'r3', 'r0']);
+  });
+
+  it('of an inquiry at a terminal has no flow, and a call without an answer says so', async () => {
+    log({ status: null }, { status: null, failure: 'lost', tppRequestId: 'r2' });
+    const drawn = (await timeline(FIRST, { columns: 120 })).printed.split('\n');
+    expect(drawn.map((line) => line.replace(/^\d{4}-\S+ \S+/, 'T'))).toEqual([
+      `Transaction  ${FIRST}`,
+      '',
+      'T    GET …/x → no answer in 12 ms',
+      `${' '.repeat(29)}request r1`,
+      'T    GET …/x → lost in 12 ms',
+      `${' '.repeat(29)}request r2`,
+      '',
+    ]);
+  });
+
+  it('of an inquiry needs no store, and in a pipe each call has all of its ids', async () => {
+    log({ requestId: '9', apiTrackId: 'track' });
+    const env = { PSD2_STORE: 'postgres://127.0.0.1:1/none' };
+    expect((await timeline(FIRST, { env })).printed).toBe(`${NOW}\tGET /private/x\t200\t12\tr1\t9\ttrack\n`);
+  });
+
+  it('an event has what it is about', async () => {
+    const { flows } = await openCommand(folder, NOW).context.store();
+    const begin = { transactionId: FIRST, order: transferOrder() };
+    const flow = await flows.begin('transfer', begin, async (open) => {
+      await open.record({ type: 'verify-sent', requestId: 'r1', digest: null });
+      await open.record({ type: 'verify-refused', description: 'No money' });
+      return open.current.flow;
+    });
+    const whats = (await timeline(flow)).printed.split('\n').map((line) => line.split('\t')[1]);
+    expect(whats.at(-2)).toBe('verify-refused (No money)');
+  });
+
   it('a flow without a call has its events alone', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
     const begin = { transactionId: FIRST, order: transferOrder() };
@@ -248,6 +287,61 @@ describe('psd2 log bundle', () => {
       'Read it before you send it.',
       '',
     ]);
+  });
+
+  it('without --file has the time in its name, and - is standard output alone', async () => {
+    log({});
+    const [folderBefore, place] = [process.cwd(), mkdtempSync(join(temporary, 'place-'))];
+    process.chdir(place);
+    try {
+      for (const words of [[], ['--file', '']]) {
+        expect(JSON.parse((await run(['bundle', ...words])).printed)).toMatchObject({
+          file: 'psd2-log-20261121-120000.json',
+        });
+        expect(readdirSync(place)).toEqual(['psd2-log-20261121-120000.json']);
+      }
+    } finally {
+      process.chdir(folderBefore);
+    }
+    const bytes: Uint8Array[] = [];
+    const printBytes = (some: Uint8Array) => void bytes.push(some);
+    const { printed } = await run(['bundle', '--file', '-'], { changes: () => ({ printBytes }) });
+    expect(printed).toBe('');
+    expect(bundled.parse(JSON.parse(Buffer.concat(bytes).toString()))).toMatchObject({
+      hosts: ['bank.example:443'],
+    });
+  });
+
+  it('an id that only another call shows to be one is replaced, also in the ids of a call', async () => {
+    log(
+      { path: '/private/customers/1048262/x', status: 503 },
+      {
+        ...{ path: '/x', tppRequestId: 'r-1048262', transactionId: 't-1048262', requestId: '1048262' },
+        ...{ apiTrackId: 'DE89370400440532013000', failure: 'for 1048262', flow: 'tr-1' },
+      },
+    );
+    const file = join(temporary, 'ids.json');
+    await run(['bundle', '--request', 'r-', '--file', file]);
+    expect(bundled.parse(JSON.parse(readFileSync(file, 'utf8'))).calls).toEqual([
+      expect.objectContaining({
+        ...{
+          path: '/x',
+          tppRequestId: 'r-customer-1',
+          transactionId: 't-customer-1',
+          requestId: 'customer-1',
+        },
+        ...{ apiTrackId: 'iban-1', failure: 'for customer-1', flow: 'tr-1' },
+      }),
+    ]);
+  });
+
+  it('says in the file what is in it', async () => {
+    log({});
+    const file = join(temporary, 'about.json');
+    await run(['bundle', '--file', file]);
+    expect(JSON.parse(readFileSync(file, 'utf8')).about).toBe(
+      "Calls to the bank's PSD2 interface, oldest first, for the bank's support. Names such as customer-1 replace customers, products and IBANs; the same name means the same one throughout this file. The file contains no queries, headers, bodies, tokens, keys or certificates. tppRequestId and transactionId are the TPP-Request-ID and TPP-Transaction-ID that psd2 sent, requestId is result.requestId of the bank's answer, apiTrackId is cb-apitrack-id. Times are UTC.",
+    );
   });
 
   it('of one call says so, and as a table prints nothing', async () => {

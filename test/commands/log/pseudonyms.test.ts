@@ -25,6 +25,14 @@ describe('the names for customers, products and IBANs', () => {
     ['an IBAN in lower case', `/x/${IBAN.toLowerCase()}`, '/x/iban-1'],
     ['an IBAN with spaces', 'to DE89 3704 0044 0532 0130 00.', 'to iban-1.'],
     ['an IBAN with encoded spaces', '/x/DE89%203704%200044%200532%200130%2000', '/x/iban-1'],
+    ['an IBAN with a blank between its letters and digits', 'DE 8 9370 4004 4053 2013 000', 'iban-1'],
+    ['an IBAN in a query', '/x?to=DE+89+3704+0044+0532+0130+00&x=1', '/x?to=iban-1&x=1'],
+    ['two IBANs beside each other', `${IBAN} ${IBAN}${IBAN}`, 'iban-1 iban-1iban-1'],
+    ['what has one digit too few for an IBAN', 'ID7ABCDEFGHIJK', 'ID7ABCDEFGHIJK'],
+    ['what begins as a hexadecimal id', 'ad99370400440532013xyz', 'iban-1'],
+    ['an IBAN of a country that has none', 'ZZ89', 'ZZ89'],
+    ['an IBAN that is cut off', 'DE8937040044053201', 'iban-1'],
+    ['an id after two slashes', '/x/1048262', '/x/customer-1'],
     ['an IBAN with wrong check digits', '/x/DE99370400440532013000/', '/x/iban-1/'],
     [
       'the path without a customer',
@@ -50,6 +58,53 @@ describe('the names for customers, products and IBANs', () => {
       '/customers/customer-1/products/product-1',
       'customer-1 of 1200, product-1',
     ]);
+  });
+
+  it('upper and lower case name the same, and letters beyond ASCII are letters', () => {
+    expect(replaced('/customers/AbC123/x', 'abc123 or ABC123')).toEqual([
+      '/customers/customer-1/x',
+      'customer-1 or customer-1',
+    ]);
+    expect(replaced('/customers/caf%C3%A9123/x', '/x/café123')).toEqual([
+      '/customers/customer-1/x',
+      '/x/customer-1',
+    ]);
+    expect(replaced('/customers//1048262/x', '1048262')).toEqual(['/customers//customer-1/x', 'customer-1']);
+  });
+
+  it('the longer of two ids counts where one begins as the other', () => {
+    expect(replaced('/customers/10482/products/1048262', '1048262 and 10482')).toEqual([
+      '/customers/customer-1/products/product-1',
+      'product-1 and customer-1',
+    ]);
+  });
+
+  it('the same IBAN has the same name in all texts, whatever is around it', () => {
+    expect(replaced(`from ${IBAN}`, `${IBAN.slice(0, 4)} ${IBAN.slice(4)} to x`)).toEqual([
+      'from iban-1',
+      'iban-1 to x',
+    ]);
+  });
+
+  it('without an id a text stays, but for an IBAN that nobody has collected', () => {
+    const pseudonyms = new Pseudonyms();
+    expect(pseudonyms.replace('no id')).toBe('no id');
+    expect(pseudonyms.replace(`to ${IBAN}`)).toBe('to iban-1');
+  });
+
+  it.each([
+    [[], '0 customers, 0 products, 0 IBANs'],
+    [[CUSTOMER, IBAN], '1 customer, 1 product, 1 IBAN'],
+    [
+      ['/customers/1000001/x', '/customers/1000002/x', IBAN, 'FR1420041010050500013M02606'],
+      '2 customers, 0 products, 2 IBANs',
+    ],
+  ])('of %j psd2 says that it replaced %s', (texts, summary) => {
+    const pseudonyms = new Pseudonyms();
+    for (const text of texts) pseudonyms.collect(text);
+    // What occurs twice counts once.
+    for (const text of [...texts, ...texts]) pseudonyms.replace(text);
+    expect(pseudonyms.summary).toBe(summary);
   });
 
   it('no id in a path and no IBAN is left in any text', () => {

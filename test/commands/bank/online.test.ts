@@ -1,0 +1,68 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { check } from '../../../src/commands/bank/check.ts';
+import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+import { useOperatorHere } from '../operator.ts';
+
+const temporary = temporaryFolder();
+const operator = useOperatorHere();
+const shape = z.looseObject({
+  ok: z.boolean(),
+  checks: z.array(
+    z.object({ name: z.string(), status: z.string(), detail: z.string(), fix: z.nullable(z.string()) }),
+  ),
+});
+
+/** The bank file of the second door of the sandbox, with changes. @returns its path */
+function doorFile(change: (text: string) => string = (text) => text): string {
+  const { caFile } = operator.bank.sandbox.registration;
+  const path = join(temporary, 'door.json');
+  writeFileSync(path, change(readFileSync(doorBankFile(dirname(dirname(caFile))), 'utf8')));
+  return path;
+}
+
+it('psd2 bank check --online of a bank that answers as its file says succeeds, with a result for each check', async () => {
+  const words = ['bank', 'check', '--online', doorFile()];
+  const command = await operator.run(words);
+  const data: unknown = JSON.parse(command.printed());
+  expect(check.printsWith?.['--online']?.shape().safeParse(data).error).toBeUndefined();
+  const { ok, checks } = shape.parse(data);
+  expect([ok, command.said()]).toEqual([true, '']);
+  expect(checks.map(({ name, status }) => `${status} ${name}`)).toEqual([
+    ...['ok QWAC', 'ok QSealC', 'ok CA', 'ok bank signing certificate', 'ok proxy', 'skip DNS', 'ok TLS'],
+    // The certificates of the sandbox are valid in a minute, so the operator lives then.
+    ...['warn clock', 'ok signature'],
+  ]);
+  const table = await operator.run(words, { format: 'table' });
+  expect(
+    table
+      .printed()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t').slice(0, 2).join(' ')),
+  ).toEqual(checks.map(({ name, status }) => `${status} ${name}`));
+});
+
+it('if the bank refuses the signature, psd2 says how to look for another keyId', async () => {
+  const path = doorFile((text) => text.replace('"serial": "hex"', '"serial": "decimal"'));
+  const command = operator.open();
+  const failure = await failureOf(runIn(command.context, 'bank', 'check', '--online', path));
+  expect(failure).toMatchObject({ code: 'config', exitCode: 3 });
+  const { ok, checks } = shape.parse(JSON.parse(command.printed()));
+  expect([ok, checks.at(-1)]).toEqual([
+    false,
+    {
+      ...{
+        name: 'keyId',
+        status: 'skip',
+        detail: expect.stringMatching(/^psd2 can try the 8 forms of keyId/),
+      },
+      fix: `Try them with: psd2 bank check --online ${path} --yes`,
+    },
+  ]);
+});
