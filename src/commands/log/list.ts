@@ -53,6 +53,7 @@ const NARROW_COLUMNS: Column<LoggedCall>[] = [
 
 /** Number of rows that psd2 prints at a time. */
 const PAGE = 100;
+const NONE = 'No call in the log matches.';
 
 /** `psd2 log list`: the calls to the bank, newest first. With `--transaction`, the table is a timeline. */
 export const list = verb(
@@ -78,18 +79,13 @@ ${examples(
     const { output, stdoutIsTerminal } = context;
     if (options.follow) {
       const { follow } = await import('./follow.ts');
-      return follow(context, options, (pages) => output.pages(pages, COLUMNS, '', loggedCalls));
+      return follow(context, options, (pages) => output.pages(pages, COLUMNS, NONE, loggedCalls));
     }
     if (options.transaction !== undefined && output.format === 'table') {
       return (await import('./timeline.ts')).printTimeline(context, options, options.transaction);
     }
     const columns = stdoutIsTerminal ? NARROW_COLUMNS : COLUMNS;
-    await output.pages(
-      pagesOf(await selectCalls(context, options)),
-      columns,
-      'No call in the log matches.',
-      loggedCalls,
-    );
+    await output.pages(pagesOf(await selectCalls(context, options)), columns, NONE, loggedCalls);
   },
 );
 

@@ -96,7 +96,11 @@ it('--limit says how many of the earlier calls come first, and does not limit th
   expect(await requests(['--limit', '2'], { looks })).toEqual(['r3', 'r4', 'r5', 'r6', 'r7']);
 });
 
-it('without an earlier call the first new one is the first', async () => {
+it('without an earlier call the first new one is the first, and without any psd2 says so at its end', async () => {
+  const none = follow([], {}, { format: 'table' });
+  await none.run();
+  expect([none.printed(), none.said()]).toEqual(['', 'No call in the log matches.\n']);
+  time.looks = 0;
   expect(await requests([], { looks: [() => log(...numbered(1, 1))] })).toEqual(['r1']);
 });
 

@@ -403,6 +403,19 @@ describe('psd2 profile edit', () => {
     expect(stored()).toEqual(before);
   });
 
+  it('without --reference stores the contents of new files', async () => {
+    await store();
+    await talk(['edit', 'bank'], {
+      ...{ 'Keep the QWAC': [false], 'QWAC certificate': [files().qwacCertFile] },
+      ...{ 'QWAC key': [files().qwacKeyFile], 'Store the profile': [true] },
+    });
+    const pem = (path: string) => ({ pem: readFileSync(path, 'utf8') });
+    expect(stored()).toEqual({
+      ...ofSandbox(),
+      ...{ qwacCertificate: pem(files().qwacCertFile), qwacKey: pem(files().qwacKeyFile) },
+    });
+  });
+
   it('a QSealC with a new key forgets the signer', async () => {
     await store({ signer: 'sign' });
     await talk(['edit', 'bank', '--reference'], {
