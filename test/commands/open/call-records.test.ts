@@ -163,8 +163,7 @@ describe('the record of a call', () => {
     mkdirSync(context.folder.root, { recursive: true, mode: 0o700 });
     writeFileSync(context.folder.log, 'no folder');
     const record = await callRecorder(context, 'authorization_code', 'psd2.bank.example');
-    await record(observed());
-    await record(observed());
+    for (const _ of ['first', 'second', 'third']) await record(observed());
     expect(said().split('\n')).toEqual([
       expect.stringMatching(/^The log of calls in .+ cannot be written \(.+\)\.$/),
       '',
@@ -352,6 +351,13 @@ describe('the note of what the bank refused', () => {
     const noting = notingCalls(caller, context, 'ada');
     await expect(noting.ask(reading('list'), statusOf)).rejects.toBe(failing);
     expect((await of(context, 'ada'))?.call).toEqual(note('Before'));
+    await storeLogin(context, 'bob');
+    const fault = Object.assign(new TypeError('A fault'), { code: 'forbidden' });
+    for (const error of [failing, fault]) {
+      const other = notingCalls(callsTo([error]).caller, context, 'bob');
+      await expect(other.ask(reading('list'), statusOf)).rejects.toBe(error);
+    }
+    expect((await of(context, 'bob'))?.call).toBeUndefined();
     await noting.ask(reading('list'), statusOf);
     expect((await of(context, 'ada'))?.call).toBeUndefined();
   });
@@ -367,6 +373,9 @@ describe('the note of what the bank refused', () => {
     const { caller } = callsTo([forbidden]);
     await expect(notingCalls(caller, context, 'ada').ask(reading('list'), statusOf)).rejects.toBe(forbidden);
     await forgetRefusedCall(context, 'ada');
+    const fault = new TypeError('A fault');
+    vi.spyOn(notes, 'hasRefusedCall').mockRejectedValue(fault);
+    await expect(forgetRefusedCall(context, 'ada')).rejects.toBe(fault);
   });
 
   it('of a call is forgotten with a new consent, and another one stays', async () => {

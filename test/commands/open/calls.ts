@@ -1,4 +1,4 @@
-import { type BankCall, type Caller, openCaller } from '../../../src/bank/call/call.ts';
+import { type BankCall, type Caller, type Notice, openCaller } from '../../../src/bank/call/call.ts';
 
 /** What the bank does with a call: it answers with this status, or the call throws. */
 export type Outcome = number | Error;
@@ -26,4 +26,7 @@ export function reading(reads: BankCall['facts']['reads'], more: Partial<BankCal
 }
 
 /** Reads nothing of an answer but its status. */
-export const statusOf = ({ status }: { status: number }) => ({ notices: [], status });
+export const statusOf = ({ status }: { status: number }): { notices: Notice[]; status: number } => ({
+  notices: [],
+  status,
+});
