@@ -1,0 +1,146 @@
+import { expect, it } from 'vitest';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere } from '../bank-here.ts';
+import { ANNA, endOf, payerAt } from '../payer-here.ts';
+
+// What the operator sees before a transfer, what they confirm in advance, and what psd2 remembers of it.
+
+const temporary = temporaryFolder();
+const CREATE = [
+  ...['transfer', 'create', '--from', '0000012345', '--to', 'IT60X0542811101000000123456'],
+  ...['--name', 'Mario Rossi', '--amount', '12.50'],
+];
+const INSTANT = [...CREATE, '--instant', '--payee-verified'];
+const LINKED = { commits: 'by the customer' } as const;
+type Payer = Awaited<ReturnType<typeof payerAt>>;
+
+/** Runs a command, and notes what is shown in any case, what only without --quiet, and beside which text psd2 waits. */
+async function shownBy(payer: Payer, words: string[], how: Parameters<Payer['run']>[1] = {}) {
+  const warned: string[] = [];
+  const said: string[] = [];
+  const waits: string[] = [];
+  const ran = await payer.run(words, {
+    ...how,
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...terminal,
+        ...(how.answers && { canAsk: true, confirm: async () => true }),
+        warn: (text) => void warned.push(text),
+        say: (text) => void said.push(text),
+        whileWaiting: (text, work) => {
+          waits.push(typeof text === 'string' ? text : text());
+          return terminal.whileWaiting(text, work);
+        },
+      },
+    }),
+  });
+  expect(ran.failure).toBeNull();
+  return { warned: warned.join('\n'), said: said.join('\n'), waits };
+}
+
+it.each([
+  ['who confirms it sees it in any case', false, true],
+  ['who has confirmed it in advance sees it unless they want silence', true, false],
+])('what the bank has verified: a person %s', async (_, yes, isWarned) => {
+  const payer = await payerAt(new BankHere(), temporary);
+  const { warned, said } = await shownBy(payer, CREATE, { answers: [], yes });
+  const verified = 'The bank has verified this transfer:\n  From          0000012345\n';
+  expect([warned.startsWith(verified), said.startsWith(verified)]).toEqual([isWarned, !isWarned]);
+});
+
+it('the payee check is waited for, and its result is in what the operator confirms', async () => {
+  const check = `sh -c 'cat > /dev/null; echo "$0"' '{"result":"match"}'`;
+  const payer = await payerAt(new BankHere(), temporary, { PSD2_PAYEE_CHECK: check });
+  const { said, waits } = await shownBy(payer, CREATE);
+  expect(waits[0]).toBe('Checking the payee');
+  expect(said).toContain(
+    '  IBAN          IT60 X054 2811 1010 0000 0123 456\n  Payee check   match\n  Amount ',
+  );
+});
+
+it.each([
+  ['a person at a terminal confirms them', { answers: [true, true] }, 2],
+  ['--yes at a terminal confirms them too', { answers: [], yes: true }, 0],
+  ['--yes without a terminal does', {}, 0],
+])('fees that come with the answer of the bank: %s', async (_, how, questions) => {
+  const bank = new BankHere(LINKED);
+  bank.verified = { commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' } };
+  const payer = await payerAt(bank, temporary);
+  const ran = await payer.run(CREATE, how);
+  expect([ran.data.state, ran.asked.length, endOf(ran)]).toEqual(['executed', questions, ['done']]);
+  expect(ran.said).toContain('  Commission    0.50 EUR\n');
+});
+
+it.each([
+  [INSTANT, {}, '--payee-verified --yes'],
+  [INSTANT, { answers: [true] }, '--payee-verified'],
+  [CREATE, {}, '--yes'],
+])('as long as %j with %j is not confirmed, its continuation repeats %s', async (words, how, repeated) => {
+  const bank = new BankHere();
+  bank.meets('verify', 'lost');
+  const payer = await payerAt(bank, temporary);
+  expect(endOf(await payer.run(words, how)).slice(1, 3)).toEqual([
+    'Continue with:',
+    `$ transfer resume tr-1 ${repeated}`,
+  ]);
+});
+
+it('an interruption of execute says which payment may have been made', async () => {
+  const bank = new BankHere();
+  bank.meets('execute', new Psd2Error('interrupted', 'Interrupted'));
+  const ran = await (await payerAt(bank, temporary)).run(CREATE);
+  expect(endOf(ran).slice(0, 3)).toEqual([
+    'exit 130, interrupted of tr-1: Interrupted. The payment of 12.50 EUR to Mario Rossi may have been executed: do not make it again',
+    ...['Continue with:', '$ transfer resume tr-1'],
+  ]);
+});
+
+it('where the operator names the customers, who the customer is at the bank is kept, and only if they say it', async () => {
+  const bank = new BankHere(LINKED);
+  Object.assign(bank.interface, { customers: 'named by the operator' });
+  const payer = await payerAt(bank, temporary);
+  const globals = { customer: ANNA };
+  const psu = async () => {
+    const { customers } = await payer.open().context.store();
+    return (await customers.read(ANNA))?.psu;
+  };
+  const kept: unknown[] = [];
+  for (const more of [[], ['--psu-id', 'anna-7', '--psu-id-type', 'x'], []]) {
+    const ran = await payer.run([...CREATE, ...more], { globals });
+    kept.push([endOf(ran), await psu()]);
+  }
+  expect(kept).toMatchInlineSnapshot(`
+    [
+      [
+        [
+          "done",
+        ],
+        undefined,
+      ],
+      [
+        [
+          "done",
+        ],
+        {
+          "corporateId": null,
+          "corporateIdType": null,
+          "id": "anna-7",
+          "idType": "x",
+        },
+      ],
+      [
+        [
+          "done",
+        ],
+        {
+          "corporateId": null,
+          "corporateIdType": null,
+          "id": "anna-7",
+          "idType": "x",
+        },
+      ],
+    ]
+  `);
+});

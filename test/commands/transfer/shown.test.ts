@@ -1,0 +1,242 @@
+import { expect, it } from 'vitest';
+import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
+import { TRANSFERS } from '../../../src/commands/transfer/transfers.ts';
+import { parseProductId } from '../../../src/domain/identifiers.ts';
+import { applyOperationEvent } from '../../../src/domain/operation.ts';
+import { parseSepaIban } from '../../../src/domain/order/iban.ts';
+import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
+import { applyTransferEvent, type Transfer, type TransferOrder } from '../../../src/domain/transfer.ts';
+import { openOutput } from '../../../src/terminal/output/output.ts';
+import { transferOrder } from '../../domain/orders.ts';
+import { INITIATION } from '../../flows/stored-transfers.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openStream } from '../../terminal/stream.ts';
+import { openCommand } from '../command.ts';
+
+// What a person and a program read of a transfer.
+
+const temporary = temporaryFolder();
+const AT = '2026-11-22T10:00:00.000Z';
+
+function transferWith(changes: Partial<Transfer> = {}, order: Partial<TransferOrder> = {}): Transfer {
+  const created = { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder(order) } as const;
+  return { ...applyTransferEvent(undefined, created, AT), ...changes };
+}
+
+/** All that can be known of one. */
+const WHOLE = transferWith(
+  {
+    initiation: INITIATION,
+    verification: {
+      ...{ resourceId: 'r1', nextStep: 'execute', bankName: 'Banca Rossa', messages: ['One', 'two'] },
+      totalAmount: { amount: parsePaymentAmount('13'), currency: 'EUR' },
+      commissions: { amount: parsePaymentAmount('0.5'), currency: 'EUR' },
+    },
+    ...{ state: 'executed', authorizationStatus: 'ACSC', transactionStatus: 'ACSC', scaStatus: 'finalised' },
+    ...{ executionStatus: 'KO', executionStatusDescription: 'Account closed', cro: '0012345678' },
+    payeeCheck: { result: 'close', name: 'Maria Rossi', problem: null },
+    resolution: { outcome: 'executed', by: 'ada@pisp', at: AT, note: null },
+  },
+  {
+    ...{ fromIban: parseSepaIban('DE02100100109307118603'), payeeSource: 'payer', reference: 'INV-1' },
+    standing: { frequency: 'Monthly', day: 31, end: null },
+  },
+);
+
+function printed(transfer: Transfer, format: 'table' | 'json', columns?: number): string {
+  const command = openCommand(newConfigFolder(temporary), AT, { format, ...(columns && { columns }) });
+  TRANSFERS.print(command.context, transfer);
+  return command.printed();
+}
+
+it('a person reads all that is known of a transfer', () => {
+  expect(printed(WHOLE, 'table')).toMatchInlineSnapshot(`
+    "Transfer	tr-1
+    State	executed
+    Customer	1234567
+    From	DE02100100109307118603 (0000012345)
+    To	Mario Rossi
+    IBAN	IT60X0542811101000000123456
+    Amount	12.50 EUR
+    Commission	0.50 EUR
+    Total	13.00 EUR
+    Description	Invoice 7
+    Execution date	2026-11-21
+    Instant	yes
+    Repeated	Monthly, day 31
+    Product	sepa-credit-transfers
+    End-to-end id	INV-1
+    Status	ACSC
+    SCA	finalised
+    Bank says	One two
+    Name given by	the payer
+    Payee check	close match, the account is held by Maria Rossi
+    Reference	INV-1
+    Authorization	ACSC
+    Execution	KO: Account closed
+    CRO	0012345678
+    Resolved	executed, by ada@pisp at 2026-11-22T10:00:00.000Z
+    Resource	r1
+    Transaction	t
+    "
+  `);
+});
+
+it('a terminal leaves out what is not known', () => {
+  expect(printed(transferWith({}, { instant: false, type: null }), 'table', 80)).toMatchInlineSnapshot(`
+    "Transfer        tr-1
+    State           created
+    Customer        1234567
+    From            0000012345
+    To              Mario Rossi
+    IBAN            IT60X0542811101000000123456
+    Amount          12.50 EUR
+    Description     Invoice 7
+    Execution date  2026-11-21
+    Instant         no
+    Transaction     t
+    "
+  `);
+});
+
+it('a program reads the same, with null for what is not known', () => {
+  expect([
+    JSON.parse(printed(WHOLE, 'json')),
+    JSON.parse(printed(transferWith(), 'json')),
+  ]).toMatchInlineSnapshot(`
+    [
+      {
+        "amount": "12.50",
+        "authorizationStatus": "ACSC",
+        "bankName": "Banca Rossa",
+        "commissions": {
+          "amount": "0.50",
+          "currency": "EUR",
+        },
+        "createdAt": "2026-11-22T10:00:00.000Z",
+        "cro": "0012345678",
+        "currency": "EUR",
+        "customerId": "1234567",
+        "description": "Invoice 7",
+        "endToEndId": "INV-1",
+        "executionDate": "2026-11-21",
+        "executionStatus": "KO",
+        "executionStatusDescription": "Account closed",
+        "flow": "tr-1",
+        "from": "0000012345",
+        "instant": true,
+        "kind": "transfer",
+        "messages": [
+          "One",
+          "two",
+        ],
+        "name": "Mario Rossi",
+        "payeeCheck": {
+          "name": "Maria Rossi",
+          "problem": null,
+          "result": "close",
+        },
+        "payeeSource": "payer",
+        "product": "sepa-credit-transfers",
+        "reference": "INV-1",
+        "resolution": {
+          "at": "2026-11-22T10:00:00.000Z",
+          "by": "ada@pisp",
+          "note": null,
+          "outcome": "executed",
+        },
+        "resourceId": "r1",
+        "scaStatus": "finalised",
+        "state": "executed",
+        "to": "IT60X0542811101000000123456",
+        "totalAmount": {
+          "amount": "13.00",
+          "currency": "EUR",
+        },
+        "transactionId": "t",
+        "transactionStatus": "ACSC",
+        "updatedAt": "2026-11-22T10:00:00.000Z",
+      },
+      {
+        "amount": "12.50",
+        "authorizationStatus": null,
+        "bankName": null,
+        "commissions": null,
+        "createdAt": "2026-11-22T10:00:00.000Z",
+        "cro": null,
+        "currency": "EUR",
+        "customerId": "1234567",
+        "description": "Invoice 7",
+        "endToEndId": null,
+        "executionDate": "2026-11-21",
+        "executionStatus": null,
+        "executionStatusDescription": null,
+        "flow": "tr-1",
+        "from": "0000012345",
+        "instant": true,
+        "kind": "transfer",
+        "messages": [],
+        "name": "Mario Rossi",
+        "payeeCheck": null,
+        "payeeSource": null,
+        "product": null,
+        "reference": null,
+        "resolution": null,
+        "resourceId": null,
+        "scaStatus": null,
+        "state": "created",
+        "to": "IT60X0542811101000000123456",
+        "totalAmount": null,
+        "transactionId": "t",
+        "transactionStatus": null,
+        "updatedAt": "2026-11-22T10:00:00.000Z",
+      },
+    ]
+  `);
+});
+
+it('the state has the colour of its meaning, for a transfer and for an operation', () => {
+  const { stream, written } = openStream('no terminal');
+  const paintState = (state: string) => `<${state}>`;
+  const output = openOutput(stream, { format: 'table', colour: true, paintState, say: () => {} });
+  const context = { ...openCommand(newConfigFolder(temporary), AT).context, output };
+  TRANSFERS.print(context, transferWith());
+  const order = { customerId: '1', from: parseProductId('0000012345'), operation: 'order', data: '{}' };
+  const created = { type: 'created', flow: 'op-1', transactionId: 't', order } as const;
+  OPERATIONS.print(context, applyOperationEvent('operation', undefined, created, AT));
+  expect(written().match(/.*<.*/g)).toEqual(['State\t<created>', 'State\t<created>']);
+});
+
+it.each([
+  ['alone', transferWith(), false],
+  ['alone, and its execute has no answer', transferWith({ state: 'unknown' }), true],
+  ['alone, and its execute was sent', transferWith({ state: 'executing' }), true],
+  ['in a bulk payment that is executing', transferWith({ state: 'executing', bulk: 'op-1' }), false],
+  ['in a bulk payment whose outcome is unknown', transferWith({ state: 'unknown', bulk: 'op-1' }), true],
+  [
+    'in a bulk payment with a refusal alone',
+    transferWith({ state: 'failed', refusalAlone: true, bulk: 'op-1' }),
+    true,
+  ],
+  ['in a bulk payment that failed', transferWith({ state: 'failed', bulk: 'op-1' }), false],
+])('a person may decide the outcome of a transfer %s: %s', (_, transfer, isUnknown) => {
+  expect(TRANSFERS.isUnknown(transfer)).toBe(isUnknown);
+});
+
+it.each([
+  [{ instant: true }, '2026-11-21, instant'],
+  [{ instant: false }, '2026-11-21'],
+])('a question about a transfer %j says when it is executed: %s', (order, day) => {
+  expect(TRANSFERS.describe(transferWith({}, order))).toEqual([
+    ['From', '0000012345'],
+    ['Payee', 'Mario Rossi'],
+    ['IBAN', 'IT60 X054 2811 1010 0000 0123 456'],
+    ['Amount', '12.50 EUR'],
+    ['Execution', day],
+    ['Reference', null],
+  ]);
+});
+
+it('an interruption names the payment that may have been executed', () => {
+  expect(TRANSFERS.payment?.(transferWith())).toBe('payment of 12.50 EUR to Mario Rossi');
+});
