@@ -1,4 +1,3 @@
-import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
@@ -10,10 +9,10 @@ import {
 } from '../../certificates/eidas.ts';
 import type { Psd2Role } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
-import { makeFolder } from '../../make-folder.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { list, text, time } from '../shared/fields.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
+import { refuseExisting, writeNewFiles } from './new-files.ts';
 
 const generated = () =>
   z.object({
@@ -80,16 +79,11 @@ export const generate = verb(
       qsealCertificate: path('qseal.pem'),
       qsealKey: path('qseal-key.pem'),
     };
-    const existing = Object.values(files).find((file) => existsSync(file));
-    if (existing !== undefined) {
-      throw new Psd2Error('usage', `${existing} already exists, and psd2 does not overwrite it`, {
-        hint: 'Choose another folder with --out.',
-      });
-    }
+    refuseExisting(Object.values(files));
 
     const validity = { from: context.world.now(), days };
     const made = await makeTestCertificates(name, organizationIdentifier, roles, validity);
-    writeFiles(out, [
+    writeNewFiles(out, 'the certificates', [
       [files.ca, made.ca],
       [files.qwacCertificate, made.qwac.certificate],
       [files.qwacKey, made.qwac.key],
@@ -136,19 +130,6 @@ async function makeTestCertificates(
     validity,
   );
   return { ca: authority.certificatePem, qwac, qseal };
-}
-
-/** @throws Psd2Error `config` */
-function writeFiles(out: string, contents: [file: string, content: string][]): void {
-  try {
-    makeFolder(out);
-    for (const [file, content] of contents) writeFileSync(file, content, { mode: 0o600, flag: 'wx' });
-  } catch (cause) {
-    throw new Psd2Error('config', `psd2 cannot write the certificates to ${out}`, {
-      hint: 'Check the folder and the free space.',
-      cause,
-    });
-  }
 }
 
 /** @throws Psd2Error `usage` */

@@ -1,4 +1,3 @@
-import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
@@ -7,14 +6,13 @@ import { readEidasCertificate } from '../../certificates/eidas.ts';
 import type { PairName } from '../../certificates/key-pair.ts';
 import { requestSuccessor } from '../../certificates/request.ts';
 import { Psd2Error } from '../../errors.ts';
-import { makeFolder } from '../../make-folder.ts';
-import { appendDurably, reasonOf, syncFolder, systemCode } from '../../store/disk/files.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { examples, type OptionsOf, verb } from '../declare.ts';
 import { flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { openCertificateFile } from './certificates.ts';
+import { refuseExisting, writeNewFiles } from './new-files.ts';
 
 const requested = () =>
   z.object({
@@ -81,7 +79,11 @@ export const request = verb(
     refuseExisting(Object.values(files));
     const passphrase = context.env.PSD2_KEY_PASSPHRASE || undefined;
     const { key, request: csr, keyType, keyBits } = await requestSuccessor(old, passphrase);
-    writeBoth(options.out, [files.keyFile, key], [files.requestFile, csr]);
+    // The key first: a request without its key is worth nothing.
+    writeNewFiles(options.out, 'the key and the request', [
+      [files.keyFile, key],
+      [files.requestFile, csr],
+    ]);
     context.output.record(
       {
         subject: eidas.subject,
@@ -129,34 +131,4 @@ async function oldCertificate(
 async function certificateOfProfile(context: Context, pair: PairName) {
   const { certificate } = await (await context.keys()).read(pair);
   return readCertificateFile(Buffer.from(certificate), undefined, `The ${pair} certificate`);
-}
-
-/** @throws Psd2Error `usage` */
-function refuseExisting(files: readonly string[]): void {
-  const existing = files.find((file) => existsSync(file));
-  if (existing === undefined) return;
-  throw new Psd2Error('usage', `${existing} already exists, and psd2 does not overwrite it`, {
-    hint: 'Choose another folder with --out.',
-  });
-}
-
-/** Writes the key and then the request, or neither. @throws Psd2Error `config` */
-function writeBoth(out: string, key: [file: string, pem: string], csr: [file: string, pem: string]): void {
-  const begun: string[] = [];
-  try {
-    makeFolder(out);
-    for (const [file, pem] of [key, csr]) {
-      begun.push(file);
-      appendDurably(file, 'wx', pem);
-    }
-    syncFolder(out);
-  } catch (cause) {
-    // A file that appeared meanwhile is not ours.
-    const own = systemCode(cause) === 'EEXIST' ? begun.slice(0, -1) : begun;
-    for (const file of own) rmSync(file, { force: true });
-    throw new Psd2Error('config', `psd2 cannot write the key and the request to ${out}: ${reasonOf(cause)}`, {
-      hint: 'Check the folder and the free space.',
-      cause,
-    });
-  }
 }

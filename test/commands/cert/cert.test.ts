@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import * as z from 'zod';
@@ -363,6 +372,24 @@ describe('psd2 cert generate', () => {
       '--organization-identifier "xPSDIT-BI-1" is not of the form PSD<country>-<authority>-<number>',
     ],
     [
+      ['--organization-identifier', `PSDIT-BI-${'1'.repeat(41)}`],
+      `--organization-identifier "PSDIT-BI-${'1'.repeat(41)}" is not of the form PSD<country>-<authority>-<number>`,
+    ],
+    [
+      ['--organization-identifier', 'PSDIT-B-1'],
+      '--organization-identifier "PSDIT-B-1" is not of the form PSD<country>-<authority>-<number>',
+    ],
+    [
+      ['--organization-identifier', 'PSDIT-ABCDEFGHI-1'],
+      '--organization-identifier "PSDIT-ABCDEFGHI-1" is not of the form PSD<country>-<authority>-<number>',
+    ],
+    [
+      ['--organization-identifier', 'PSDIT-BI-1 2'],
+      '--organization-identifier "PSDIT-BI-1 2" is not of the form PSD<country>-<authority>-<number>',
+    ],
+    [['--days', ''], '--days "" is not a whole number from 1 to 3650'],
+    [['--name', 'a/b'], '--name "a/b" is not a name of 1 to 30 letters, digits and spaces'],
+    [
       ['--organization-identifier', 'PSDIT-BI-'],
       '--organization-identifier "PSDIT-BI-" is not of the form PSD<country>-<authority>-<number>',
     ],
@@ -373,12 +400,74 @@ describe('psd2 cert generate', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
+  it.each(['ca', 'qwac', 'qwac-key', 'qseal', 'qseal-key'])(
+    'does not overwrite %s.pem, and writes nothing beside it',
+    async (name) => {
+      const folder = out(`with-${name}`);
+      const file = join(folder, `${name}.pem`);
+      mkdirSync(folder);
+      writeFileSync(file, 'mine');
+      expect((await run(['generate', '--out', folder])).failure).toEqual({
+        ...{ code: 'usage', exitCode: 2, hint: 'Choose another folder with --out.' },
+        message: `${file} already exists, and psd2 does not overwrite it`,
+      });
+      expect([readdirSync(folder), readFileSync(file, 'utf8')]).toEqual([[`${name}.pem`], 'mine']);
+    },
+  );
+
+  it('leaves nothing behind if one file cannot be written, so that the next try succeeds', async () => {
+    const folder = out('link');
+    mkdirSync(folder);
+    const link = join(folder, 'qseal.pem');
+    symlinkSync(join(folder, 'nowhere'), link);
+    expect((await run(['generate', '--out', folder])).failure).toMatchObject({ code: 'config', exitCode: 3 });
+    expect(readdirSync(folder)).toEqual(['qseal.pem']);
+    rmSync(link);
+    expect((await run(['generate', '--out', folder])).failure).toBeNull();
+    expect(readdirSync(folder)).toHaveLength(5);
+  });
+
+  it.each([
+    ['the longest name and time', ['--name', 'Ä'.repeat(30), '--days', '3650'], 'IT-BI'],
+    ['an authority with two letters', ['--organization-identifier', 'PSDDE-BA-1'], 'DE-BA'],
+    [
+      'one with eight, and a number with hyphens',
+      ['--organization-identifier', 'PSDDE-ABCDEFGH-1-2'],
+      'DE-ABCDEFGH',
+    ],
+    ['the longest number', ['--organization-identifier', `PSDDE-BAFIN-${'1'.repeat(40)}`], 'DE-BAFIN'],
+  ])('takes %s', async (name, words, ncaId) => {
+    const folder = out(name.replaceAll(' ', '-'));
+    expect((await run(['generate', '--out', folder, ...words])).failure).toBeNull();
+    expect(await inspected([join(folder, 'qwac.pem')])).toMatchObject([
+      { ncaId, ncaName: `TEST authority ${ncaId}` },
+    ]);
+  });
+
+  it('knows each role by both of its names', async () => {
+    for (const roles of ['AISP,PISP,PIISP,ASPSP', 'PSP_AI,PSP_PI,PSP_IC,PSP_AS']) {
+      const { printed } = await run(['generate', '--out', out(roles), '--roles', roles]);
+      expect(JSON.parse(printed)).toMatchObject({ roles: ['PSP_AI', 'PSP_PI', 'PSP_IC', 'PSP_AS'] });
+    }
+  });
+
+  it('a wrong role or number says what is right', async () => {
+    const hintOf = async (...words: string[]) =>
+      (await run(['generate', '--out', out('none'), ...words])).failure?.hint;
+    expect(await hintOf('--roles', 'boss')).toBe(
+      'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), separated by commas.',
+    );
+    expect(await hintOf('--organization-identifier', 'x')).toBe('For example PSDIT-BI-12345.');
+  });
+
   it('a folder that cannot be made is an error', async () => {
     const file = own('a-file');
     writeFileSync(file, '');
     expect((await run(['generate', '--out', join(file, 'x')])).failure).toEqual({
       ...{ code: 'config', exitCode: 3, hint: 'Check the folder and the free space.' },
-      message: `psd2 cannot write the certificates to ${join(file, 'x')}`,
+      message: expect.stringMatching(
+        new RegExp(`^psd2 cannot write the certificates to ${join(file, 'x')}: .`),
+      ),
     });
   });
 });
