@@ -35,7 +35,8 @@ export function readAddress(texts: Texts, path: string, report: Report): PayeeAd
   const checked = (text: string | undefined, name: keyof typeof PARTS | 'AdrLine'): string | null => {
     if (text === undefined) return null;
     try {
-      return parseSepaText('The text', text, name === 'AdrLine' ? 70 : PARTS[name]);
+      // An element can be empty.
+      return parseSepaText('The text', text, name === 'AdrLine' ? 70 : PARTS[name]) || null;
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
       report(`${path}/${name}`, error.message);

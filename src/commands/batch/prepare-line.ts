@@ -152,11 +152,10 @@ async function accountIn(
 /** The payee's address, at a bank that takes one. */
 function addressIn({ address }: BatchLine) {
   if (!address) return {};
-  // An element of a pain.001 can be empty.
   return {
-    payeeStreet: address.streetName || undefined,
-    payeeBuilding: address.buildingNumber || undefined,
-    payeePostcode: address.postCode || undefined,
+    payeeStreet: address.streetName ?? undefined,
+    payeeBuilding: address.buildingNumber ?? undefined,
+    payeePostcode: address.postCode ?? undefined,
     payeeTown: address.townName,
     payeeCountry: address.country,
   };

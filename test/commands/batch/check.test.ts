@@ -6,9 +6,11 @@ import { parseSepaIban } from '../../../src/domain/order/iban.ts';
 import { parsePaymentAmount } from '../../../src/domain/order/payment-amount.ts';
 import type { TransferOrder } from '../../../src/domain/transfer.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { document, information, transaction } from '../../batch-file/reading.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
+import type { Json } from '../payer-here.ts';
 
 const NOW = '2026-11-23T10:00:00.000Z';
 const IBAN = 'DE89370400440532013000';
@@ -134,6 +136,33 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
         line: 2,
         message: expect.stringMatching(/more than the 100\.00 EUR/),
       }),
+    ]);
+  });
+
+  test('refuses the parts of an address that the bank does not take, and no element that is empty', async () => {
+    const bank = join(temporary, 'bank.json');
+    const allowed = ['creditorAddress.townName', 'creditorAddress.country'];
+    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments: { allowed, futureDays: 60 } }), {
+      mode: 0o600,
+    });
+    const account = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+    const paid = (parts: string) =>
+      transaction({
+        payee: `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}<TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr></Cdtr>${account}`,
+      });
+    const text = document([
+      information([
+        paid(''),
+        paid('<StrtNm/><BldgNb> </BldgNb><PstCd></PstCd>'),
+        ...['<StrtNm>Allee</StrtNm>', '<BldgNb>7</BldgNb>', '<PstCd>10115</PstCd>'].map(paid),
+      ]),
+    ]);
+    const { data } = await checked(text, { env: { PSD2_BANK: bank } });
+    const untaken = data.problems.filter(({ message }: Json) => `${message}`.includes('creditorAddress'));
+    expect(untaken.map(({ line, message }: Json) => [line, message])).toEqual([
+      [3, 'This bank does not take creditorAddress.streetName in a payment'],
+      [4, 'This bank does not take creditorAddress.buildingNumber in a payment'],
+      [5, 'This bank does not take creditorAddress.postCode in a payment'],
     ]);
   });
 
