@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { doorBankFile } from '../../../src/sandbox/folder/door-bank-file.ts';
 import type { ProfileSettings } from '../../../src/store/machine/profiles.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -252,7 +252,6 @@ describe("psd2's own sandbox", () => {
 
 describe('a bank with a bank file', () => {
   const door = () => doorBankFile(sandboxFolder());
-  afterEach(() => vi.unstubAllEnvs());
 
   it('is asked for less, and its base URL is suggested', async () => {
     const answers = await answersForSandbox();
@@ -271,24 +270,22 @@ describe('a bank with a bank file', () => {
     expect(stored()).toMatchObject({ baseUrl: api.baseUrl, bank: expect.stringContaining('"nextgenpsd2"') });
   });
 
-  it('may be a platform, or a file by its path, also below the home folder', async () => {
-    vi.stubEnv('HOME', temporary);
+  it('may be a platform, or a file by its path', async () => {
     copyFileSync(door(), join(temporary, 'door.json'));
     const rest: Answers = {
-      'Which bank': ['sandbox', 'sandbox', 'sandbox'],
-      'Store the profile': [true, true, true],
+      'Which bank': ['sandbox', 'sandbox'],
+      'Store the profile': [true, true],
     };
     for (const [name, given] of [
       ['platform', ' sparkassen '],
       ['path', join(temporary, 'door.json')],
-      ['home', '~/door.json'],
     ] as const) {
       const answers = { ...(await answersForSandbox()), ...rest, NextGenPSD2: [given] };
       const { asked, failure } = await talk(['add', name, '--reference'], answers);
       expect([failure, asked[1]?.slice(0, 11)]).toEqual([null, 'NextGenPSD2']);
     }
     expect(stored('platform')?.bank).toContain('Sparkassen');
-    expect(stored('home')?.bank).toBe(stored('path')?.bank);
+    expect(stored('path')?.bank).toContain('"nextgenpsd2"');
   });
 
   it('that signs nothing is not asked for a QSealC, and loses a stored one', async () => {
