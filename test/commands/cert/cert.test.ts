@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -415,40 +414,32 @@ describe('psd2 cert generate', () => {
     },
   );
 
-  it('leaves nothing behind if one file cannot be written, so that the next try succeeds', async () => {
+  it('leaves nothing behind if one file cannot be written', async () => {
     const folder = out('link');
     mkdirSync(folder);
-    const link = join(folder, 'qseal.pem');
-    symlinkSync(join(folder, 'nowhere'), link);
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'qseal.pem'));
     expect((await run(['generate', '--out', folder])).failure).toMatchObject({ code: 'config', exitCode: 3 });
     expect(readdirSync(folder)).toEqual(['qseal.pem']);
-    rmSync(link);
-    expect((await run(['generate', '--out', folder])).failure).toBeNull();
-    expect(readdirSync(folder)).toHaveLength(5);
   });
 
   it.each([
-    ['the longest name and time', ['--name', 'Ä'.repeat(30), '--days', '3650'], 'IT-BI'],
-    ['an authority with two letters', ['--organization-identifier', 'PSDDE-BA-1'], 'DE-BA'],
-    [
-      'one with eight, and a number with hyphens',
-      ['--organization-identifier', 'PSDDE-ABCDEFGH-1-2'],
-      'DE-ABCDEFGH',
-    ],
-    ['the longest number', ['--organization-identifier', `PSDDE-BAFIN-${'1'.repeat(40)}`], 'DE-BAFIN'],
-  ])('takes %s', async (name, words, ncaId) => {
-    const folder = out(name.replaceAll(' ', '-'));
-    expect((await run(['generate', '--out', folder, ...words])).failure).toBeNull();
-    expect(await inspected([join(folder, 'qwac.pem')])).toMatchObject([
-      { ncaId, ncaName: `TEST authority ${ncaId}` },
+    ['what is longest', `PSDDE-ABCDEFGH-${'1'.repeat(40)}`, 'Ä'.repeat(30), '3650', 'DE-ABCDEFGH'],
+    ['what is shortest, and hyphens in the number', 'PSDDE-BA-1-2', 'Ä', '1', 'DE-BA'],
+  ])('takes %s, and each role by its short name', async (_, id, name, days, ncaId) => {
+    const folder = out(ncaId);
+    const words = ['--organization-identifier', id, '--name', name, '--days', days];
+    const { printed } = await run([
+      'generate',
+      '--out',
+      folder,
+      ...words,
+      '--roles',
+      'AISP,PISP,PIISP,ASPSP',
     ]);
-  });
-
-  it('knows each role by both of its names', async () => {
-    for (const roles of ['AISP,PISP,PIISP,ASPSP', 'PSP_AI,PSP_PI,PSP_IC,PSP_AS']) {
-      const { printed } = await run(['generate', '--out', out(roles), '--roles', roles]);
-      expect(JSON.parse(printed)).toMatchObject({ roles: ['PSP_AI', 'PSP_PI', 'PSP_IC', 'PSP_AS'] });
-    }
+    expect(JSON.parse(printed)).toMatchObject({ roles: ['PSP_AI', 'PSP_PI', 'PSP_IC', 'PSP_AS'] });
+    expect(await inspected([join(folder, 'qwac.pem')])).toMatchObject([
+      { ncaId, ncaName: `TEST authority ${ncaId}`, organizationIdentifier: id },
+    ]);
   });
 
   it('a wrong role or number says what is right', async () => {
