@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Registration } from '../../sandbox/folder/registration.ts';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
@@ -16,7 +17,7 @@ export function isOwnSandbox(
   return (
     qwacCertificate !== undefined &&
     'path' in qwacCertificate &&
-    qwacCertificate.path.startsWith(folder.sandbox)
+    qwacCertificate.path.startsWith(`${folder.sandbox}${sep}`)
   );
 }
 

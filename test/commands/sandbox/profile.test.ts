@@ -67,6 +67,8 @@ it("only a profile with certificates in this configuration's sandbox folder is t
   const inFolder = { path: join(folder.sandbox, 'certificates', 'qwac.pem') };
   expect(isOwnSandbox({ qwacCertificate: inFolder }, { folder })).toBe(true);
   expect(isOwnSandbox(OTHER, { folder })).toBe(false);
+  const beside = { path: join(`${folder.sandbox}-old`, 'certificates', 'qwac.pem') };
+  expect(isOwnSandbox({ qwacCertificate: beside }, { folder })).toBe(false);
   expect(isOwnSandbox({ qwacCertificate: { pem: '' } }, { folder })).toBe(false);
 });
 
