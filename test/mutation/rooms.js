@@ -16,15 +16,23 @@ function commands(least, ...nouns) {
 /**
  * The rooms of the mutation tests. Each has the score that it must reach (percent), its sources, and its tests. What
  * moves money is a room of its own and must reach more. If two rooms name a source, it belongs to the first one. `left` says why
- * the tests do not notice the rest.
+ * the tests do not notice the rest. A room that misses its score must not fall below what it has `reached`.
  *
- * @type {Record<string, { least: number, mutate: string[], tests: string[], left?: string }>}
+ * @type {Record<string, { least: number, reached?: number, mutate: string[], tests: string[], left?: string }>}
  */
 export const ROOMS = {
   money: {
     least: 95,
+    reached: 91,
     mutate: ['src/flows/operation.ts', 'src/flows/session.ts'],
-    tests: ['test/flows', 'test/domain'],
+    // Commands that pay and log in go through these flows at a bank in the process of the test.
+    tests: [
+      'test/flows',
+      'test/domain',
+      'test/commands/transfer',
+      'test/commands/operation',
+      'test/commands/auth',
+    ],
   },
   // The states of payments, and the next step from each.
   states: {
@@ -170,6 +178,7 @@ export const ROOMS = {
   // A server that stays serves these tests (test/store/postgres/shared-server.ts).
   postgres: {
     least: 85,
+    reached: 84,
     mutate: ['access.ts', 'address.ts', 'claims.ts', 'flows/**', 'tokens.ts'].map(
       (name) => `src/store/postgres/${name}`,
     ),
@@ -224,6 +233,7 @@ export const ROOMS = {
   // Commands in the tests' own process (test/commands/operator.ts). Those that pay are a room of their own.
   paying: {
     ...commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds'),
+    reached: 90,
     tests: [
       ...commands(95, 'transfer', 'operation', 'batch', 'flow', 'funds').tests,
       // Consents are flows too.
