@@ -322,8 +322,27 @@ describe('a payment', () => {
     bank.initiate('cut before the answer');
     await errorOf(paying.run());
     paying.logged.is = { answer: 'answered', resourceId: null };
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
-    expect(posts()).toHaveLength(1);
+    const older =
+      'The bank has answered the initiation, but the journal of tr-1 does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing';
+    for (const _ of ['first', 'second']) {
+      const { code, message } = await errorOf(paying.run());
+      expect([code, message.replace(paying.flow, 'tr-1')]).toEqual(['outcome_unknown', older]);
+      expect(paying.events().filter((type) => type === 'execute-unanswered')).toHaveLength(1);
+    }
+    expect([(await paying.stored()).state, posts().length]).toEqual(['unknown', 1]);
+  });
+
+  it('a run that was killed while the initiation was sent leaves a payment that is unknown from the next run on', async () => {
+    const whole = await payment();
+    bank.initiate('cut before the answer');
+    await errorOf(whole.run());
+    const killed = await payment({}, { journal: whole.lines().slice(0, 3) });
+    expect((await killed.stored()).state).toBe('executing');
+    const error = await errorOf(killed.run());
+    expect(error.message.replace(killed.flow, 'tr-1')).toBe(
+      'The journal of tr-1 does not say which resource of the bank it has, so psd2 cannot ask whether the transfer was executed',
+    );
+    expect([(await killed.stored()).state, posts().length]).toEqual(['unknown', 1]);
   });
 
   it.each([
