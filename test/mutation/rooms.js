@@ -245,8 +245,16 @@ export const ROOMS = {
     ...commands(90, 'accounts', 'sync', 'consent', 'products', 'api'),
     left: 'defaults of values that always exist, which columns of a table stay whole, and comparisons at equality with the same result',
   },
-  logins: commands(90, 'auth', 'customer', 'open', 'cert', 'doctor', 'expiring', 'status'),
-  settings: commands(90, 'profile', 'store', 'bank', 'sandbox', 'log', 'audit', 'schema', 'completion'),
+  logins: {
+    ...commands(90, 'auth', 'customer', 'open', 'cert', 'doctor', 'expiring', 'status'),
+    left: 'second guards for what is missing, double filters, and when a connection is closed; cert and doctor need more tests',
+    reached: 87,
+  },
+  settings: {
+    ...commands(90, 'profile', 'store', 'bank', 'sandbox', 'log', 'audit', 'schema', 'completion'),
+    left: 'profile, log, bank and schema were measured before most of their tests; rekey and status of a database need more',
+    reached: 79,
+  },
   // The tests of every command may reach what commands share.
   shared: { least: 90, mutate: ['src/commands/shared/**'], tests: [HELP, 'test/commands'] },
   strict: {
