@@ -90,7 +90,7 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
     const result = await data.flows.exclusively(async () => {
       const now = await collectFor(context, customerId, out);
       await refuse(now);
-      return isUnknown(now) ? nothing(context, customerId) : forgetNow(context, now, out, revoke);
+      return isUnknown(now) ? nothing(context, customerId) : forgetNow(context, customerId, out, revoke);
     });
     printProof(context, result);
   },
@@ -117,11 +117,10 @@ const beginning = z.object({ transactionId: z.string() });
 /** Each step finds what an interrupted run has left. Whose the pseudonyms are is forgotten last. */
 async function forgetNow(
   context: Context,
-  before: Collected,
+  customerId: string,
   out: readonly string[],
   revokes: boolean,
 ): Promise<Proof> {
-  const { customerId } = before;
   const { personal, audit } = await context.store();
   await audit.append({ action: 'forgot', customerId });
   const ended: EndedAtBank = { tokens: [], consents: [], refused: [] };

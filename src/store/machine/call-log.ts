@@ -75,11 +75,12 @@ export class CallLog {
   /**
    * The file stays open for the next call.
    *
-   * @throws Error of the file system, Psd2Error `config` if the folder cannot be created
+   * @throws Error of the file system, Psd2Error `config` if the folder cannot be created, or if something else has the name
    */
   append(call: LoggedCall): void {
     const path = join(this.#folder, CURRENT);
     const named = statSync(path, { throwIfNoEntry: false });
+    if (named) refuseOtherThanFile(path, named);
     // Another process may have put the file aside, or removed it. An open file keeps its number to itself.
     if (this.#open?.ino !== named?.ino) this.close();
     this.#open ??= openForAppending(path, this.#folder);

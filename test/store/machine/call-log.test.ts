@@ -163,13 +163,13 @@ describe('the log of calls', () => {
     mkdirSync(folder, { recursive: true });
     const path = join(folder, 'calls.ndjson');
     make(path);
-    expect(() => idsIn(folder)).toThrow(
-      expect.objectContaining({
-        code: 'config',
-        message: `${path} is ${what}, not a file`,
-        hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
-      }),
-    );
+    const refusal = expect.objectContaining({
+      code: 'config',
+      message: `${path} is ${what}, not a file`,
+      hint: `Restore it, or move it away: mv ${path} ${path}.damaged`,
+    });
+    expect(() => idsIn(folder)).toThrow(refusal);
+    expect(() => new CallLog(folder).append(call())).toThrow(refusal);
   });
 
   it('a log that cannot be written is reported, and its file is closed again', () => {
