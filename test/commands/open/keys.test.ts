@@ -3,6 +3,7 @@ import { createVerify, X509Certificate } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Context } from '../../../src/commands/context.ts';
 import { openKeyRing, openSigner } from '../../../src/commands/open/keys.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
@@ -56,6 +57,16 @@ function open(settings: Settings, env: Environment = { PSD2_KEY_PASSPHRASE: PASS
 const qwac = (certificate: Named, key?: Named): Settings => ({
   qwacCertificate: sourceOf(certificate),
   ...(key !== undefined && { qwacKey: sourceOf(key) }),
+});
+
+/** A person who knows the passphrase. @param asked gets the questions */
+const knowingPassphrase = ({ terminal }: Context, asked: string[]) => ({
+  ...terminal,
+  canAsk: true,
+  askSecret: async (question: string) => {
+    asked.push(question);
+    return PASSPHRASE;
+  },
 });
 
 describe('the certificate and the key of a pair', () => {
@@ -132,14 +143,7 @@ describe('the certificate and the key of a pair', () => {
   it('the passphrase of a PKCS#12 file is asked for once, and opens the second file too', async () => {
     const { context } = open(qwac('both.p12'));
     const asked: string[] = [];
-    const terminal = {
-      ...context.terminal,
-      canAsk: true,
-      askSecret: async (question: string) => {
-        asked.push(question);
-        return PASSPHRASE;
-      },
-    };
+    const terminal = knowingPassphrase(context, asked);
     const settings = { ...qwac('both.p12'), qsealCertificate: sourceOf('both.p12') };
     const keys = openKeyRing({ ...context, env: {}, terminal }, { name: 'bank', settings });
     await keys.pair('QWAC');
@@ -154,14 +158,7 @@ describe('the certificate and the key of a pair', () => {
     chmodSync(encrypted, 0o600);
     const asked: string[] = [];
     const { context, profile } = open({ ...qwac('qwac'), qwacKey: { path: encrypted } });
-    const terminal = {
-      ...context.terminal,
-      canAsk: true,
-      askSecret: async (question: string) => {
-        asked.push(question);
-        return PASSPHRASE;
-      },
-    };
+    const terminal = knowingPassphrase(context, asked);
     await openKeyRing({ ...context, env: {}, terminal }, profile).pair('QWAC');
     expect(asked).toEqual(['Passphrase of the QWAC key']);
   });

@@ -409,6 +409,11 @@ describe('psd2 profile protect', () => {
 });
 
 describe('psd2 profile set --all', () => {
+  const toNewQwac = () => [
+    ...['set', '--all', '--qwac-cert', files.nextQwacCertFile],
+    ...['--qwac-key', files.nextQwacKeyFile],
+  ];
+
   it('an interruption ends it', async () => {
     await store(qwac());
     const read = vi.spyOn(ProfileStore.prototype, 'read');
@@ -416,15 +421,7 @@ describe('psd2 profile set --all', () => {
     read.mockImplementationOnce(() => {
       throw interrupted;
     });
-    const words = [
-      'set',
-      '--all',
-      '--qwac-cert',
-      files.nextQwacCertFile,
-      '--qwac-key',
-      files.nextQwacKeyFile,
-    ];
-    await expect(run(words)).rejects.toBe(interrupted);
+    await expect(run(toNewQwac())).rejects.toBe(interrupted);
     read.mockRestore();
     expect(stored()).toEqual({ ...BANK, ...qwac() });
   });
@@ -438,16 +435,8 @@ describe('psd2 profile set --all', () => {
       { qwacCertificate: { path: files.nextQwacCertFile }, qwacKey: { path: files.nextQwacKeyFile } },
       'other',
     );
-    const words = [
-      'set',
-      '--all',
-      '--qwac-cert',
-      files.nextQwacCertFile,
-      '--qwac-key',
-      files.nextQwacKeyFile,
-    ];
     const command = open({ format: 'table', columns: 120 });
-    const failure = await failureOf(runIn(command.context, 'profile', ...words));
+    const failure = await failureOf(runIn(command.context, 'profile', ...toNewQwac()));
     expect(failure).toEqual({
       ...{ code: 'certificate', exitCode: 3 },
       message: '1 of 2 profiles was not changed: The QWAC certificate cannot be read',
@@ -466,19 +455,11 @@ describe('psd2 profile set --all', () => {
   });
 
   it('takes for the old one that of the same organization, and of another only if nobody has one', async () => {
-    const words = [
-      'set',
-      '--all',
-      '--qwac-cert',
-      files.nextQwacCertFile,
-      '--qwac-key',
-      files.nextQwacKeyFile,
-    ];
     // Nothing listens there, so no profile changes.
     const away = { baseUrl: 'https://127.0.0.1:1/' };
     const rows = async () => {
       const command = open();
-      await runIn(command.context, 'profile', ...words).catch(() => {});
+      await runIn(command.context, 'profile', ...toNewQwac()).catch(() => {});
       return z
         .array(z.object({ profile: z.string(), result: z.string() }))
         .parse(JSON.parse(command.printed() || '[]'))
