@@ -184,15 +184,15 @@ describe('what the bank wants besides', () => {
     ...['confirmationCode', 'confirmation_code', 'authConfirmationCode', 'confirmation-code', 'code'],
     ...['authCode', 'sca_code', 'authorisationCode'],
   ])('sends the confirmation code that the browser brings back as %s', async (name) => {
-    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { [name]: 'c0de' }));
+    const consent = await newLinkedConsent(temporary, fakeCustomer({}, { [name]: 'my-c0de' }));
     script.request(linksTo('a1', PAGE, { confirmation: { href: '/v1/consents/c1/authorisations/a1' } }));
     script.code('finalised');
     script.is('valid');
     await consent.run(open().bank);
-    expect(recorded.received.at(-2)?.body.toString()).toBe('{"confirmationCode":"c0de"}');
+    expect(recorded.received.at(-2)?.body.toString()).toBe('{"confirmationCode":"my-c0de"}');
     // Only the return has the code, so psd2 waits for the port.
     expect(consent.customer.listeners).toMatchObject([{ purpose: 'login' }]);
-    expect(consent.lines().join()).not.toContain('c0de');
+    expect(consent.lines().join()).not.toContain('my-c0de');
   });
 
   it('if only the browser has the code, and it is elsewhere, psd2 asks for its address', async () => {
