@@ -212,7 +212,10 @@ function mayRead(consent: KeptConsent, what: Read, known: KeptCustomer | undefin
 }
 
 /** Forgets a consent that has ended, so that no reading uses it. */
-export async function dropConsent(customers: Customers, { customerId, resourceId }: Consent): Promise<void> {
+export async function dropConsent(
+  customers: Customers,
+  { customerId, resourceId }: Pick<Consent, 'customerId' | 'resourceId'>,
+): Promise<void> {
   const kept = await customers.read(customerId);
   if (!kept?.consents.some(({ consentId }) => consentId === resourceId)) return;
   await customers.change(customerId, (before) => ({

@@ -18,7 +18,7 @@ const NEVER = new AbortController().signal;
  */
 export async function returnPortsOf(
   context: Context,
-  { client, customerId, profile, tokens }: CustomerBank,
+  { client, customerId, profile, tokens }: Pick<CustomerBank, 'client' | 'customerId' | 'profile' | 'tokens'>,
   paste: boolean,
   payment?: string,
 ): Promise<ReturnPorts> {
@@ -49,7 +49,7 @@ export async function returnPortsOf(
 }
 
 /** @throws Psd2Error `usage` without a terminal to ask at */
-export function refusePasting({ terminal }: Context): void {
+export function refusePasting({ terminal }: Pick<Context, 'terminal'>): void {
   if (terminal.canAsk) return;
   throw new Psd2Error('usage', '--paste asks for an address, and there is no terminal to ask at', {
     hint: 'Use a redirect URI on this machine instead (PSD2_REDIRECT_URI).',

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Context } from '../../../src/commands/context.ts';
-import { debitedAccount } from '../../../src/commands/open/debited-account.ts';
+import { debitedAccount, looksLikeIban } from '../../../src/commands/open/debited-account.ts';
 import { readKept } from '../../../src/commands/open/kept-customer.ts';
 import type { Customers } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { granting } from '../../store/whole-store.ts';
 import { openCommand } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const IBAN = 'IT89F0999001600000010482620';
@@ -60,4 +61,40 @@ it('does not bring a customer back whom psd2 has forgotten meanwhile, nor a cons
   const { consents = [] } = (await customers.read('ada')) ?? {};
   expect(consents).toMatchObject([{ flow: 'co-2' }]);
   expect(consents[0]).not.toHaveProperty('listed');
+});
+
+it('an account that the bank does not list, or that has no IBAN, is refused', async () => {
+  const { context, customers } = await opened();
+  const list = listing(context, customers);
+  expect(await failureOf(debitedAccount(context, 'ada', 'acc-2', list))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: 'The account acc-2 is not among the accounts of the customer' },
+    ...{ hint: 'See the accounts with:', next: [['accounts', 'list', '--customer', 'ada']] },
+  });
+  expect(await failureOf(debitedAccount(context, 'ada', 'card-1', list))).toEqual({
+    ...{ code: 'usage', exitCode: 2, message: 'The account card-1 has no IBAN' },
+  });
+});
+
+it('a customer without a consent, or whose consent lists nothing, has the accounts that the bank lists now', async () => {
+  const { context, customers } = await opened();
+  const list = async () => ACCOUNTS;
+  expect(await debitedAccount(context, 'bob', 'acc-1', list)).toEqual(ACCOUNTS[0]);
+  expect(await debitedAccount(context, 'ada', 'acc-1', list)).toEqual(ACCOUNTS[0]);
+  expect(await customers.read('bob')).toBeUndefined();
+});
+
+it.each([
+  ['IT89F0999001600000010482620', true],
+  ['it89f0999001600000010482620', true],
+  ['NO93860111179', false],
+  ['NO938601111794', true],
+  [`IT89${'A'.repeat(30)}`, true],
+  [`IT89${'A'.repeat(31)}`, false],
+  ['1IT89F0999001600000010482620', false],
+  ['I189F0999001600000010482620', false],
+  ['IT8XF0999001600000010482620', false],
+  ['IT89F0999-01600000010482620', false],
+  ['acc-1', false],
+])('%s looks like an IBAN: %s', (account, expected) => {
+  expect(looksLikeIban(account)).toBe(expected);
 });

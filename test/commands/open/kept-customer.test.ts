@@ -1,6 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { covers, readKept } from '../../../src/commands/open/kept-customer.ts';
+import type { Read } from '../../../src/bank/ports/call.ts';
+import { covers, dropConsent, readKept } from '../../../src/commands/open/kept-customer.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import type { KeptConsent } from '../../../src/store/ports/customers.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
@@ -13,7 +15,7 @@ const [A, B] = ['IT89F0999001600000010482620', 'IT31P0999001600000010482638'];
 
 const LISTED = [{ accountId: 'id-of-a', iban: 'IT89F0999001600000010482620' }];
 
-async function consentsOf(...given: Partial<KeptConsent>[]) {
+async function keptOf(...given: Partial<KeptConsent>[]) {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
   const { customers } = await context.store();
   const consents = given.map(
@@ -31,16 +33,45 @@ async function consentsOf(...given: Partial<KeptConsent>[]) {
     }),
   );
   await customers.change('ada', (before) => ({ ...before, consents }));
-  return (await readKept(context, customers, 'ada')).consents;
+  const kept = () => customers.read('ada');
+  return { customers, kept, consents: (await readKept(context, customers, 'ada')).consents };
 }
 
-it.each<[string, Partial<KeptConsent>[], 'list' | { account: string }, string]>([
+async function consentsOf(...given: Partial<KeptConsent>[]) {
+  return (await keptOf(...given)).consents;
+}
+
+it.each<[string, Partial<KeptConsent>[], Read, string]>([
   ['the newest', [{}, {}], 'list', 'c0'],
   ['the one for all accounts, for their list', [{ accounts: [A] }, {}], 'list', 'c1'],
   ['the one that names the account', [{ accounts: [A] }, { accounts: [B] }], { account: B }, 'c1'],
   ['the one for all accounts, for one that none names', [{ accounts: [A] }, {}], { account: B }, 'c1'],
   ['one that reads more than the list', [{ reads: ['accounts'] }, {}], { account: A }, 'c1'],
   ['any, because only the bank knows', [{ accounts: [A] }], { account: 'id-of-a' }, 'c0'],
+  [
+    'one of which only the bank knows, before one that does not cover the account',
+    [{ accounts: [A], listed: LISTED }, { accounts: [B] }],
+    { account: 'id-of-b' },
+    'c1',
+  ],
+  [
+    'one for all accounts, before one of which only the bank knows',
+    [{ accounts: [A] }, {}],
+    { account: 'id-of-b' },
+    'c1',
+  ],
+  [
+    'one that reads more than the list, even if it may not cover the account',
+    [{ reads: ['accounts'] }, { accounts: [A] }],
+    { account: B },
+    'c1',
+  ],
+  [
+    'one that reads what is asked',
+    [{ reads: ['accounts', 'balances'] }, {}],
+    { account: A, of: 'transactions' },
+    'c1',
+  ],
   ['one whose last day is today at the bank', [{ validUntil: day('2026-11-22') }], 'list', 'c0'],
   ['none that ended yesterday at the bank', [{ validUntil: day('2026-11-21') }, {}], 'list', 'c1'],
 ])('a reading takes %s', async (_, kept, what, consentId) => {
@@ -93,6 +124,13 @@ it.each<[string, Partial<KeptConsent>, string, boolean | undefined]>([
     'card',
     true,
   ],
+  ['no IBAN that one of its list has another of', { accounts: [A], listed: LISTED }, B, false],
+  ['no IBAN of a country without known accounts', { accounts: [A] }, 'DE89370400440532013000', false],
+  ['no IBAN of the shortest kind', { accounts: [A] }, 'NO9386011117947', false],
+  ['perhaps an id that begins like an IBAN', { accounts: [A] }, 'NO938601111794', undefined],
+  ['perhaps an id that ends like an IBAN', { accounts: [A] }, '1NO9386011117947', undefined],
+  ['perhaps an id with more than an IBAN', { accounts: [A] }, 'NO9386011117947-1', undefined],
+  ['perhaps an id with one digit only', { accounts: [A] }, 'NO9X86011117947', undefined],
   ['any, if it names none', { accounts: null, listed: LISTED }, 'id-of-c', undefined],
 ])('a consent covers %s', (_, given, account, expected) => {
   const consent: KeptConsent = {
@@ -115,6 +153,25 @@ it.each([
     code: 'not_logged_in',
     message: expect.stringContaining('has no valid consent,'),
     next: [['consent', 'request', '--customer', 'ada']],
+  });
+});
+
+it.each<[Read, string]>([
+  [{ account: A, of: 'balances' }, 'balances'],
+  [{ account: A, of: 'transactions' }, 'transactions'],
+])('a reading that no consent of the customer allows is refused: %j', async (what, named) => {
+  const consents = await consentsOf();
+  await expect(consents.for(what)).rejects.toMatchObject({
+    message: 'The customer ada has no valid consent, so psd2 cannot read accounts',
+    hint: 'Ask the customer for one:',
+  });
+  const others = await consentsOf({ reads: ['accounts'] });
+  await expect(others.for(what)).rejects.toMatchObject({
+    code: 'not_logged_in',
+    message: `The consent of the customer ada does not cover ${named}`,
+    hint: 'Ask the customer for one:',
+    next: [['consent', 'request', '--customer', 'ada']],
+    refusal: 'other',
   });
 });
 
@@ -155,4 +212,112 @@ it('a recurring consent does not give way', async () => {
   const consents = await consentsOf({}, {});
   expect(await consents.instead('c0', 'list')).toBeUndefined();
   expect(await consents.for('list')).toMatchObject({ consentId: 'c0' });
+});
+
+it('which consent gave way is told apart from the others', async () => {
+  const consents = await consentsOf({}, { recurring: false }, {});
+  expect(await consents.instead('c0', 'list')).toBeUndefined();
+  expect(await consents.instead('no-such-consent', 'list')).toBeUndefined();
+  expect(await consents.instead('c1', 'list')).toMatchObject({ consentId: 'c0' });
+});
+
+it('a consent for the list alone does not step in for another one', async () => {
+  const once = { recurring: false };
+  const consents = await consentsOf(once, { reads: ['accounts'] });
+  expect(await consents.instead('c0', { account: A })).toBeUndefined();
+  const two = await consentsOf(once, { reads: ['accounts', 'balances'] });
+  expect(await two.instead('c0', { account: A })).toMatchObject({ consentId: 'c1' });
+});
+
+it('at most 1000 accounts of a customer are kept, and no list with more', async () => {
+  const { customers, consents, kept } = await keptOf({ accounts: [A] });
+  const many = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, index) => ({ accountId: `id-${from + index}`, iban: null }));
+  await consents.listed?.('c0', many(1001));
+  expect((await kept())?.accounts).toBeUndefined();
+  await consents.listed?.('c0', many(1000));
+  expect((await kept())?.accounts).toHaveLength(1000);
+  await consents.listed?.('c0', many(3, 2000));
+  const accounts = (await kept())?.accounts ?? [];
+  expect(accounts.map(({ accountId }) => accountId).slice(0, 4)).toEqual([
+    'id-2000',
+    'id-2001',
+    'id-2002',
+    'id-0',
+  ]);
+  expect([accounts.length, (await kept())?.consents[0]?.listed]).toEqual([1000, many(3, 2000)]);
+  expect(await customers.list()).toEqual(['ada']);
+});
+
+it.each([
+  [
+    'another IBAN',
+    [
+      { accountId: 'a', iban: B },
+      { accountId: 'b', iban: null },
+    ],
+  ],
+  [
+    'one account more',
+    [
+      { accountId: 'a', iban: A },
+      { accountId: 'b', iban: null },
+      { accountId: 'c', iban: B },
+    ],
+  ],
+  ['one account less', [{ accountId: 'a', iban: A }]],
+  [
+    'another id',
+    [
+      { accountId: 'a', iban: A },
+      { accountId: 'c', iban: null },
+    ],
+  ],
+])('a list with %s than before is kept', async (_, later) => {
+  const { consents, kept } = await keptOf({ accounts: [A] }, { accounts: [B] });
+  await consents.listed?.('c1', [{ accountId: 'x', iban: B }]);
+  await consents.listed?.('c0', [
+    { accountId: 'a', iban: A },
+    { accountId: 'b', iban: null },
+  ]);
+  await consents.listed?.('c0', later);
+  expect((await kept())?.consents.map(({ listed }) => listed)).toEqual([
+    later,
+    [{ accountId: 'x', iban: B }],
+  ]);
+  const ids = (await kept())?.accounts?.map(({ accountId }) => accountId) ?? [];
+  expect(ids.slice(0, later.length)).toEqual(later.map(({ accountId }) => accountId));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).toContain('x');
+});
+
+it('a list that another consent of the customer had, too, is kept with its own', async () => {
+  const { consents, kept } = await keptOf({ accounts: [A] }, { accounts: [A] });
+  const list = [{ accountId: 'a', iban: A }];
+  await consents.listed?.('c0', list);
+  await consents.listed?.('c1', list);
+  expect((await kept())?.consents.map(({ listed }) => listed)).toEqual([list, list]);
+});
+
+it('if a list cannot be kept, the reading goes on; an interruption and a fault of psd2 do not pass', async () => {
+  const { customers, consents } = await keptOf({ accounts: [A] });
+  const change = vi.spyOn(customers, 'change');
+  const listed = async (error: Error) => {
+    change.mockRejectedValueOnce(error);
+    await consents.listed?.('c0', [{ accountId: error.message, iban: A }]);
+  };
+  await listed(new Psd2Error('config', 'the record is damaged'));
+  await expect(listed(new Psd2Error('interrupted', 'Ctrl-C'))).rejects.toThrow('Ctrl-C');
+  await expect(listed(new TypeError('a fault'))).rejects.toThrow('a fault');
+});
+
+it('a consent that has ended is dropped, and no other; without it, nothing is written', async () => {
+  const { customers, kept } = await keptOf({}, {}, {});
+  const change = vi.spyOn(customers, 'change');
+  const drop = (customerId: string, resourceId: string) => dropConsent(customers, { customerId, resourceId });
+  await drop('bob', 'c1');
+  await drop('ada', 'no-such-consent');
+  expect(change).not.toHaveBeenCalled();
+  await drop('ada', 'c1');
+  expect((await kept())?.consents.map(({ consentId }) => consentId)).toEqual(['c0', 'c2']);
 });

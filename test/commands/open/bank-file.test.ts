@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  addressOf,
+  bankFileOf,
+  bankOf,
+  contentOfBank,
+  describeStored,
+  needsClientSecret,
+} from '../../../src/commands/open/bank-file.ts';
+import type { CheckedBank } from '../../../src/store/machine/checked-bank.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const FIELDS = { interface: 'nextgenpsd2', name: 'A bank', api: { baseUrl: 'https://psd2.bank.example' } };
+
+/** Keeps nothing: each bank file is checked. */
+const unchecked = (): CheckedBank => ({ read: () => undefined, write: () => {} });
+
+function written(name: string, fields: object): string {
+  const path = join(temporary, name);
+  writeFileSync(path, JSON.stringify(fields));
+  return path;
+}
+const DAMAGED = 'The bank file that the profile stores is damaged';
+const GIVE_AGAIN = 'Give it again with psd2 profile set <profile> --bank <file>.';
+
+describe('what a profile stores of a bank file', () => {
+  it('is the file with all that it extends, which gives the same values', async () => {
+    written('parent.json', FIELDS);
+    const path = written('child.json', {
+      interface: 'nextgenpsd2',
+      extends: 'parent.json',
+      sca: { pollSeconds: 7 },
+    });
+    const { content, description } = await contentOfBank(path);
+    expect(JSON.parse(content)).toMatchObject({ name: 'A bank', sca: { pollSeconds: 7 } });
+    expect(content).not.toContain('extends');
+    expect(description.sca.pollSeconds).toBe(7);
+    expect(await describeStored(content)).toEqual(description);
+    expect(await bankOf(content, {}, unchecked())).toEqual(description);
+    expect(await bankFileOf(content)).toEqual(await bankFileOf(path));
+  });
+
+  it.each(['{', '{"interface":7}'])('is refused if it is damaged: %s', async (damaged) => {
+    const error = await failureOf(bankFileOf(damaged));
+    expect(error).toMatchObject({ code: 'config', message: DAMAGED });
+    expect((await failureOf(describeStored(damaged))).code).toBe('config');
+  });
+
+  it('is refused with a way out if it is no JSON', async () => {
+    const expected = { code: 'config', exitCode: 3, message: DAMAGED, hint: GIVE_AGAIN };
+    expect(await failureOf(describeStored('{"interface"'))).toEqual(expected);
+    expect(await failureOf(bankOf('{"interface"', {}, unchecked()))).toEqual(expected);
+  });
+});
+
+describe('the address in a bank file', () => {
+  it('is its base URL', async () => {
+    expect(await addressOf(written('address.json', FIELDS))).toBe('https://psd2.bank.example');
+  });
+
+  it('is not known without one, and if something is wrong with the file', async () => {
+    const { api, ...without } = FIELDS;
+    expect(api.baseUrl).toBeDefined();
+    expect(await addressOf(written('without.json', without))).toBeUndefined();
+    expect(await addressOf(written('wrong.json', { ...FIELDS, nam: 1 }))).toBeUndefined();
+    expect(await addressOf(join(temporary, 'no-such.json'))).toBeUndefined();
+  });
+});
+
+it.each([
+  [{ mode: 'none' }, false],
+  [{ mode: 'none', clientAuth: 'basic' }, false],
+  [{ mode: 'integrated' }, false],
+  [{ mode: 'integrated', clientAuth: 'mtls' }, false],
+  [{ mode: 'integrated', clientAuth: 'basic' }, true],
+  [{ mode: 'integrated', clientAuth: 'post' }, true],
+])('an application needs a secret at %j: %s', async (oauth, expected) => {
+  const { description } = await contentOfBank(written('oauth.json', { ...FIELDS, oauth }));
+  expect(needsClientSecret(description)).toBe(expected);
+});
+
+describe('a header that the environment gives', () => {
+  const headers = {
+    static: { 'x-plain': 'as it is', 'x-key': 'env:BANK_KEY' },
+    perOperation: { getAccountList: { 'x-other': 'env:OTHER_KEY', 'x-fixed': '1' } },
+  };
+  const setting = JSON.stringify({ ...FIELDS, headers });
+
+  it('has the value there, without blanks around it', async () => {
+    const env = { BANK_KEY: ' secret\n', OTHER_KEY: 'other' };
+    expect((await bankOf(setting, env, unchecked())).headers).toMatchObject({
+      static: { 'x-plain': 'as it is', 'x-key': 'secret' },
+      perOperation: { getAccountList: { 'x-other': 'other', 'x-fixed': '1' } },
+    });
+  });
+
+  it.each([
+    ['BANK_KEY', {}],
+    ['BANK_KEY', { BANK_KEY: ' \t', OTHER_KEY: 'other' }],
+    ['OTHER_KEY', { BANK_KEY: 'secret' }],
+    ['OTHER_KEY', { BANK_KEY: 'secret', OTHER_KEY: '' }],
+  ])('and that %s lacks is named', async (variable, env) => {
+    expect(await failureOf(bankOf(setting, env, unchecked()))).toEqual({
+      ...{ code: 'config', exitCode: 3 },
+      message: `The bank file takes a header from ${variable}, which is not set`,
+      hint: `Set ${variable}.`,
+    });
+  });
+});
+
+describe('what is kept of a checked bank file', () => {
+  it('is its text and its values, and nothing if another file has a say', async () => {
+    const [read, write] = [vi.fn<CheckedBank['read']>(), vi.fn<CheckedBank['write']>()];
+    const path = written('alone.json', FIELDS);
+    const described = await bankOf(path, {}, { read, write });
+    expect(read.mock.calls).toEqual([[JSON.stringify(FIELDS)]]);
+    expect(write.mock.calls).toEqual([[JSON.stringify(FIELDS), described]]);
+    write.mockClear();
+    written('parent.json', FIELDS);
+    await bankOf(
+      written('child.json', { interface: 'nextgenpsd2', extends: 'parent.json' }),
+      {},
+      { read, write },
+    );
+    expect(write).not.toHaveBeenCalled();
+  });
+
+  it('is not looked for if the setting names a platform, or a file that is not there', async () => {
+    const [read, write] = [vi.fn<CheckedBank['read']>(), vi.fn<CheckedBank['write']>()];
+    await bankOf('sparda', {}, { read, write });
+    await failureOf(bankOf(join(temporary, 'no-such.json'), {}, { read, write }));
+    expect(read).not.toHaveBeenCalled();
+  });
+});
