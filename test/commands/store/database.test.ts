@@ -15,6 +15,8 @@ const database = vi.hoisted(() => {
     /** By host. */
     folders: new Map<string, string>(),
     closed: 0,
+    /** The profiles whose tokens a passphrase opens. */
+    sealed: [] as string[],
   };
 });
 /** The keyring of this machine. */
@@ -55,6 +57,15 @@ vi.mock(import('../../../src/store/postgres/admin.ts'), async (original) => {
       return { isPlain, keys: [{ profile: 'bank', key: { v: 1, id: 'id', salt: '', key: sealed } }] };
     },
     opensOne: async (_, passphrase: string) => passphrase === database.passphrase,
+    addPassphrase: async ({ shown }, passphrases) => {
+      database.did.push({ added: shown, ...passphrases });
+      if (database.fails) throw database.fails;
+      return database.sealed;
+    },
+    dropOthers: async ({ shown }, passphrase: string) => {
+      database.did.push({ dropped: shown, left: passphrase, keyring: keyring.passphrase });
+      return database.sealed;
+    },
     passphraseEntry: async ({ shown }) => {
       database.did.push(`the entry of ${shown}`);
       return {
@@ -104,6 +115,7 @@ let folder = newConfigFolder(temporary);
 beforeEach(() => {
   folder = newConfigFolder(temporary);
   Object.assign(database, { version: 0, isPlain: false, passphrase: undefined, fails: undefined, closed: 0 });
+  database.sealed = [];
   Object.assign(keyring, { passphrase: null, answers: [] });
   database.did.length = 0;
 });
@@ -469,5 +481,105 @@ describe('psd2 store copy with a database', () => {
       'Compared\tthe same on both sides, except 1 that are newer in the destination\n',
     );
     expect(texts.map((text) => text())).toEqual([expect.stringMatching(/^[1-9]\d* records$/)]);
+  });
+});
+
+describe('psd2 store rekey of a database', () => {
+  const ENTRY = `the entry of ${PLACE}`;
+  const NEW = { ...IN_ENVIRONMENT, PSD2_NEW_CONFIG_PASSPHRASE: 'new' };
+  const rekey = (words: string[] = [], { env, ...how }: How = {}) =>
+    run(['rekey', ...words], { env: { ...NEW, ...env }, ...how });
+  const added = (old: string | undefined) => ({ added: PLACE, old, new: 'new' });
+  const dropped = (kept: string | null) => ({ dropped: PLACE, left: 'new', keyring: kept });
+  beforeEach(() => {
+    database.sealed = ['other', 'bank'];
+  });
+
+  it('the old passphrase is that of the environment, and then only the new one opens the keys', async () => {
+    keyring.passphrase = 'kept';
+    const { printed, said } = await rekey([], { env: { PSD2_CONFIG_PASSPHRASE: 'old\n' } });
+    expect(JSON.parse(printed)).toEqual({ place: PLACE, profiles: ['bank', 'other'], oldWorks: false });
+    expect([database.did, said, keyring.passphrase, database.closed]).toEqual([
+      [added('old'), dropped('kept')],
+      '',
+      'kept',
+      1,
+    ]);
+  });
+
+  it('with --keep-old, both open them, and the keyring keeps the old one', async () => {
+    keyring.passphrase = 'old';
+    const { printed, said } = await rekey(['--keep-old'], { format: 'table' });
+    expect(said).toBe(
+      'Both passphrases open bank, other. Give all workers the new one, then run this again without --keep-old.\n',
+    );
+    expect([printed, database.did, keyring.passphrase]).toEqual(['', [ENTRY, added('old')], 'old']);
+  });
+
+  it('the keyring of this machine, which has the old one, gets the new one before the old one ends', async () => {
+    keyring.passphrase = 'old';
+    const { said } = await rekey([], { format: 'table' });
+    expect(database.did).toEqual([ENTRY, added('old'), ENTRY, ENTRY, dropped('new')]);
+    expect(said).toBe(
+      'The keyring of this machine has the new passphrase.\nOnly the new passphrase opens bank, other.\n',
+    );
+    // The second time there is nothing to replace.
+    database.did.length = 0;
+    expect((await rekey([], { format: 'table' })).said).toBe('Only the new passphrase opens bank, other.\n');
+    expect(database.did).toEqual([ENTRY, added('new'), ENTRY, dropped('new')]);
+  });
+
+  it('without one in the environment and the keyring, a person is asked for the old one', async () => {
+    const { questions, operator } = person('old');
+    await rekey([], { operator });
+    expect(questions).toEqual(['Old passphrase of the store']);
+    expect([database.did, keyring.passphrase]).toEqual([[ENTRY, added('old'), ENTRY, dropped(null)], null]);
+    database.did.length = 0;
+    await rekey();
+    expect(database.did).toEqual([ENTRY, added(undefined), ENTRY, dropped(null)]);
+  });
+
+  it('a machine without a usable keyring has none to replace; other faults of it count', async () => {
+    const locked = () => new Psd2Error('config', 'The keyring is locked');
+    keyring.passphrase = 'old';
+    keyring.answers = [locked(), locked()];
+    await rekey();
+    expect([database.did, keyring.passphrase]).toEqual([
+      [ENTRY, added(undefined), ENTRY, dropped('old')],
+      'old',
+    ]);
+    for (const fault of [new Psd2Error('interrupted', 'Ctrl-C'), new TypeError('a fault')]) {
+      keyring.answers = [fault];
+      await expect(rekey()).rejects.toBe(fault);
+    }
+  });
+
+  it('profiles of this machine that the passphrase protects get the new one too, each named once', async () => {
+    const env = { PSD2_CONFIG_PASSPHRASE: 'old' };
+    const { context } = openCommand(folder, NOW, { env });
+    for (const name of ['bank', 'own']) {
+      await context.profiles.write(name, { baseUrl: 'https://bank.example/', clientSecret: 'hush' });
+      await runIn(openCommand(folder, NOW, { env }).context, 'profile', 'protect', name, '--passphrase');
+    }
+    const { printed } = await rekey([], { env });
+    expect(JSON.parse(printed).profiles).toEqual(['bank', 'other', 'own']);
+    const opened = (passphrase: string) =>
+      openCommand(folder, NOW, { env: { PSD2_CONFIG_PASSPHRASE: passphrase } }).context.profiles.readSealed(
+        'own',
+      );
+    expect(await opened('new')).toEqual({ clientSecret: 'hush' });
+    await expect(opened('old')).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it('if the database refuses, nothing of this machine has changed', async () => {
+    database.fails = new Psd2Error('config', 'Neither passphrase opens the keys');
+    keyring.passphrase = 'old';
+    await expect(rekey()).rejects.toBe(database.fails);
+    expect([database.did, keyring.passphrase, database.closed]).toEqual([[ENTRY, added('old')], 'old', 1]);
+  });
+
+  it('with nothing that a passphrase protects says so', async () => {
+    database.sealed = [];
+    expect(await failureOf(rekey())).toMatchObject({ message: 'No passphrase protects anything here' });
   });
 });

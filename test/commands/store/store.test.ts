@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { storeFolder } from '../../../src/store/machine/folder.ts';
+import type { StoreStatus } from '../../../src/store/ports/store.ts';
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeLogin } from '../access.ts';
@@ -263,6 +264,105 @@ describe('psd2 store status', () => {
       'Profiles  bank: 2 customers',
       '          env: 1 customer, 2 transfer created',
     ]);
+  });
+});
+
+describe('psd2 store status of what a database has', () => {
+  const STATUS: StoreStatus = {
+    ...{ home: 'postgres', place: 'db.example:5432/bank', profiles: [], claims: [], bytes: 999_940 },
+    schema: { version: 9, needed: 9 },
+  };
+  const claim = { profile: 'bank', until: NOW };
+  const PROFILE = { profile: 'bank', customers: 1, flows: [], batches: 0 };
+  /** @returns the lines that a person reads, by their titles */
+  const shown = async (found: Partial<StoreStatus>, how: Parameters<typeof openCommand>[2] = {}) => {
+    const { context, printed, said } = openCommand(folder, NOW, { format: 'table', ...how });
+    const store = await context.wholeStore();
+    vi.spyOn(store, 'status').mockResolvedValue({ ...STATUS, ...found });
+    await runIn(context, 'store', 'status');
+    const lines = printed()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    return {
+      said: said(),
+      lines,
+      of: (title: string) => lines.filter(([is]) => is === title).map(([, text]) => text),
+    };
+  };
+
+  it('a person reads its kind, its claims, and that it has no profile', async () => {
+    const claims = [
+      { ...claim, kind: 'tokens', name: '1000001', worker: 'a.example:1' },
+      { ...claim, kind: 'flow', name: 'tr-1', worker: 'b.example:2' },
+    ];
+    expect((await shown({ claims })).lines).toEqual([
+      ['Store', 'PostgreSQL'],
+      ['Place', 'db.example:5432/bank'],
+      ['Set by', 'default'],
+      ['Schema', '9'],
+      ['Size', '999.9 kB'],
+      ['Profiles', ''],
+      ['At work', 'tokens 1000001: a.example:1'],
+      ['At work', 'flow tr-1: b.example:2'],
+    ]);
+  });
+
+  it.each([
+    [0, 'none: run psd2 store init'],
+    [8, '8; this psd2 needs 9'],
+    [10, '10; this psd2 needs 9'],
+  ])('the schema %i is not the one of this psd2', async (version, text) => {
+    expect((await shown({ schema: { version, needed: 9 } })).of('Schema')).toEqual([text]);
+  });
+
+  it.each([
+    [0, '0 kB'],
+    [1500, '1.5 kB'],
+    [1_000_000, '1 MB'],
+    [2_340_000, '2.3 MB'],
+    [1_234_567_890, '1,234.6 MB'],
+  ])('%i bytes are %s', async (bytes, text) => {
+    expect((await shown({ bytes })).of('Size')).toEqual([text]);
+  });
+
+  it('batches are counted, one and several', async () => {
+    const profiles = [
+      PROFILE,
+      { ...PROFILE, profile: 'one', batches: 1 },
+      { ...PROFILE, profile: 'two', batches: 2 },
+    ];
+    expect((await shown({ profiles })).of('Profiles')).toEqual([
+      'bank: 1 customer',
+      'one: 1 customer, 1 batch',
+      'two: 1 customer, 2 batches',
+    ]);
+  });
+
+  it('PSD2_STORE has chosen the store, if it is set', async () => {
+    const env = { PSD2_STORE: 'postgres://ada@db.example/bank' };
+    expect((await shown({}, { env })).of('Set by')).toEqual(['PSD2_STORE']);
+  });
+
+  it('a store that the profile was set to is the choice of the profile', async () => {
+    const { StoreMemory } = await import('../../../src/store/machine/store-choice.ts');
+    new StoreMemory(folder, 'env').replace({ home: 'files', isSet: true });
+    expect((await shown({})).of('Set by')).toEqual(['the profile']);
+  });
+
+  it.each([
+    ['fail', 'The data of the profile is elsewhere', 'The data of the profile is elsewhere\n'],
+    ['ok', 'The data of the profile is here', ''],
+  ] as const)('if the first check of the store says %s, it says: %j', async (status, detail, expected) => {
+    const { context, said } = openCommand(folder, NOW);
+    const asked: unknown[] = [];
+    vi.spyOn(await context.wholeStore(), 'check').mockImplementation(async function* (profile) {
+      asked.push(profile);
+      yield { name: 'place', status, detail, fix: null };
+      yield { name: 'rest', status: 'fail', detail: 'Something else is wrong', fix: null };
+    });
+    await runIn(context, 'store', 'status');
+    expect([said(), asked]).toEqual([expected, ['env']]);
   });
 });
 
