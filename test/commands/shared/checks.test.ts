@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { type Check, finding, printChecks, writeFix } from '../../../src/commands/shared/checks.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand } from '../command.ts';
+
+const temporary = temporaryFolder();
+type How = Parameters<typeof openCommand>[2];
+
+async function print(checks: Check[], how: How) {
+  const { context, printed } = openCommand(newConfigFolder(temporary), '2026-03-01T00:00:00.000Z', how);
+  const ok = await printChecks(context, checks);
+  return { ok, printed: printed() };
+}
+const check = (name: string, ...found: Parameters<typeof finding>): Check => ({ name, ...finding(...found) });
+const FIX = { hint: 'Log in with:', next: [['auth', 'login']] };
+const FIX_TEXT = 'Log in with: psd2 auth login';
+const CHECKS = [
+  check('Profile', 'ok', 'bank'),
+  check('Login of the customer', 'warn', 'It ends soon', FIX),
+  check('Last', 'skip', 'The check before it did not pass'),
+];
+
+describe('checks', () => {
+  it.each<[string, Check[], boolean]>([
+    ['without a failure', CHECKS, true],
+    ['of which one failed', [...CHECKS, check('Bank', 'fail', 'It does not answer')], false],
+    ['of which the first failed', [check('Bank', 'fail', 'It does not answer'), ...CHECKS], false],
+    ['that are none', [], true],
+  ])('%s are good or not as a whole', async (_, checks, ok) => {
+    const shown = await print(checks, { format: 'json' });
+    expect(shown.ok).toBe(ok);
+    expect(JSON.parse(shown.printed)).toEqual({
+      ok,
+      checks: checks.map((each) => ({ ...each, fix: each.fix && FIX_TEXT })),
+    });
+  });
+
+  it('are a line each in a pipe', async () => {
+    const { printed } = await print(CHECKS, { format: 'table' });
+    expect(printed).toBe(
+      [
+        'ok\tProfile\tbank\t',
+        `warn\tLogin of the customer\tIt ends soon\t${FIX_TEXT}`,
+        'skip\tLast\tThe check before it did not pass\t',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('are in columns at a terminal, and what is long goes on below', async () => {
+    const long = check('ä', 'warn', `${'word '.repeat(12)}end`, FIX);
+    const { printed } = await print([...CHECKS, long], { format: 'table', columns: 80 });
+    expect(printed).toBe(
+      [
+        'ok    Profile                bank',
+        'warn  Login of the customer  It ends soon',
+        `                             → ${FIX_TEXT}`,
+        'skip  Last                   The check before it did not pass',
+        'warn  ä                      word word word word word word word word word word',
+        '                             word word end',
+        `                             → ${FIX_TEXT}`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('have the detail below the name if there is no room beside it', async () => {
+    const { printed } = await print(CHECKS, { format: 'table', columns: 76 });
+    expect(printed).toBe(
+      [
+        'ok    Profile',
+        '      bank',
+        'warn  Login of the customer',
+        '      It ends soon',
+        `      → ${FIX_TEXT}`,
+        'skip  Last',
+        '      The check before it did not pass',
+        '',
+      ].join('\n'),
+    );
+    // There is just enough room.
+    expect((await print(CHECKS, { format: 'table', columns: 77 })).printed).toContain(
+      'ok    Profile                bank\n',
+    );
+  });
+
+  it('have 80 columns at a terminal that does not say how many it has', async () => {
+    const wide = check('Bank', 'ok', 'x'.repeat(67));
+    expect((await print([wide], { format: 'table', columns: 0 })).printed).toBe(
+      `ok    Bank  ${'x'.repeat(67)}\n`,
+    );
+    const long = check('Bank', 'ok', `${'x'.repeat(67)} y`);
+    expect((await print([long], { format: 'table', columns: 0 })).printed).toBe(
+      `ok    Bank  ${'x'.repeat(67)}\n            y\n`,
+    );
+  });
+});
+
+it('what to do about a check repeats the options of the command', () => {
+  const repeated = { profile: 'bank' };
+  expect(writeFix({ fix: FIX }, { repeated })).toBe('Log in with: psd2 --profile bank auth login');
+  expect(writeFix({ fix: null }, { repeated })).toBeNull();
+  expect(writeFix({ fix: {} }, { repeated })).toBeNull();
+});
