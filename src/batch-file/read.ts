@@ -41,13 +41,18 @@ export async function* readBatchFile(
 }
 
 async function* findingsIn(texts: AsyncGenerator<string>, rules: ReadRules): AsyncGenerator<Finding> {
-  const begin = await firstWords(texts);
-  if (begin.trimStart().startsWith('<')) {
-    const { readPain001 } = await import('./pain001/read.ts');
-    yield* readPain001(joined(begin, texts), rules);
-  } else {
-    const { readCsv } = await import('./csv.ts');
-    yield* readCsv(joined(begin, texts), rules);
+  try {
+    const begin = await firstWords(texts);
+    if (begin.trimStart().startsWith('<')) {
+      const { readPain001 } = await import('./pain001/read.ts');
+      yield* readPain001(joined(begin, texts), rules);
+    } else {
+      const { readCsv } = await import('./csv.ts');
+      yield* readCsv(joined(begin, texts), rules);
+    }
+  } finally {
+    // The file is closed, also if what is wrong with it shows before its end.
+    await texts.return(undefined);
   }
 }
 

@@ -172,3 +172,21 @@ describe('a hostile file', () => {
     },
   );
 });
+
+test.each([
+  ['a wrong heading', 'name,colour\n'],
+  ['XML of another kind', '<html/>'],
+  ['too many names', `${'name,'.repeat(100)}\n`],
+])('a file with %s is closed before its end', async (_, begin) => {
+  let closed = 0;
+  const pieces = function* () {
+    try {
+      yield Buffer.from(begin);
+      yield Buffer.from('name');
+    } finally {
+      closed += 1;
+    }
+  };
+  expect(await refusalOf(pieces())).toMatchObject({ code: 'usage' });
+  expect(closed).toBe(1);
+});

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { check } from '../../../src/commands/batch/check.ts';
@@ -10,6 +10,7 @@ import { document, information, transaction } from '../../batch-file/reading.ts'
 import { transferOrder } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
+import { bankWhere } from '../named-bank.ts';
 import type { Json } from '../payer-here.ts';
 
 const NOW = '2026-11-23T10:00:00.000Z';
@@ -18,13 +19,15 @@ const temporary = temporaryFolder();
 const shape = check.prints?.shape() ?? null;
 
 let folder: StoreFolder;
+let written = 0;
 beforeEach(() => {
   folder = newConfigFolder(temporary);
 });
 
 /** Writes a file of payments. @returns its path */
 function write(text: string): string {
-  const path = join(temporary, 'payments.csv');
+  written += 1;
+  const path = join(temporary, `payments-${written}.csv`);
   writeFileSync(path, text);
   return path;
 }
@@ -32,10 +35,10 @@ function write(text: string): string {
 /** Runs `psd2 batch check` on a file. @returns what it printed, and the error that it ended with */
 async function checked(
   text: string,
-  options: { env?: Record<string, string>; words?: string[]; format?: 'json' | 'table'; path?: string } = {},
+  options: { words?: string[]; path?: string } & Parameters<typeof openCommand>[2] = {},
 ) {
-  const { env = {}, words = [], format = 'json', path = write(text) } = options;
-  const command = openCommand(folder, NOW, { env, format });
+  const { words = [], format = 'json', path = write(text), ...how } = options;
+  const command = openCommand(folder, NOW, { ...how, format });
   const error = await runIn(command.context, 'batch', 'check', path, ...words).then(
     () => null,
     (thrown: Error) => thrown,
@@ -257,5 +260,181 @@ Eve,${IBAN},1,IT60X0542811101000000123456,
     const readStdin = async () => `name,iban,amount\nAda,${IBAN},1\n`;
     await runIn({ ...context, readStdin }, 'batch', 'check', '-');
     expect(JSON.parse(printed())).toMatchObject({ ok: true, file: '-', lines: 1 });
+  });
+
+  const HEAD = 'name,iban,amount';
+  /** Bad lines and a good one. */
+  const wrong = (count: number) => `${HEAD}\n${`Ada,${IBAN},-1\n`.repeat(count)}Bob,${IBAN},1\n`;
+
+  test('says only what it counted if a file has no problems, and names each number in the singular and the plural', async () => {
+    const good = await checked(`${HEAD}\nAda,${IBAN},1\n`, { format: 'table' });
+    expect([good.printed, good.said, good.error]).toEqual([
+      '\t\twhen it is paid\ttransfer\t1\t1.00 EUR\t1\n',
+      '1 payment, 1 SCA, 0 errors, 0 warnings.\n',
+      null,
+    ]);
+    const path = write(`${HEAD}\nAda,${IBAN},-1\nAda,${IBAN},-1\n`);
+    const bad = await checked('', { path, format: 'table' });
+    expect([bad.said, bad.error?.message]).toEqual([
+      '0 payments, 0 SCAs, 2 errors, 0 warnings.\n',
+      `The file ${path} has 2 errors`,
+    ]);
+    expect(bad.error).toMatchObject({
+      hint: 'psd2 has stored and sent nothing. Correct the file and check it again.',
+    });
+    expect(bad.printed.split('\n').filter((line) => line !== '')).toHaveLength(2);
+  });
+
+  test('draws problems and totals on a terminal', async () => {
+    const { printed } = await checked(
+      `${HEAD},customer,from,date
+Ada,${IBAN},12.50,1000001,0000012345,2026-12-01
+Bob,${IBAN},1,1000001,0000012345,
+Bob,${IBAN},-1,1000001,0000012345,
+`,
+      { format: 'table', columns: 120 },
+    );
+    expect(printed).toBe(
+      [
+        'PROBLEM  PAYMENT  PLACE   WHAT',
+        'error    3        line 4  The amount "-1" is negative',
+        'CUSTOMER  FROM        DAY              PRODUCT   PAYMENTS     AMOUNT  SCAS',
+        '1000001   0000012345  2026-12-01       transfer         1  12.50 EUR     1',
+        '1000001   0000012345  when it is paid  transfer         1   1.00 EUR     1',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('shows the first 10 000 problems, and counts the rest', async () => {
+    const { said, printed, error } = await checked(wrong(10_001), { format: 'table' });
+    expect(said).toBe('1 payment, 1 SCA, 10001 errors, 0 warnings.\nThese are the first 10000 problems.\n');
+    expect(printed.split('\n').filter((line) => line.startsWith('error'))).toHaveLength(10_000);
+    expect(error?.message).toMatch(/has 10001 errors$/);
+    const exactly = await checked(wrong(10_000), { format: 'table' });
+    expect(exactly.said).toBe('1 payment, 1 SCA, 10000 errors, 0 warnings.\n');
+  });
+
+  test('adds the results of the payee check to what it says', async () => {
+    const answer = 'console.log(JSON.stringify({ result: "match" }))';
+    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${answer}'` };
+    const { said } = await checked(`${HEAD}\nAda,${IBAN},1\n`, { env, words: ['--payees'], format: 'table' });
+    expect(said).toBe(
+      '1 payment, 1 SCA, 0 errors, 0 warnings. Payees: 1 match, 0 close, 0 none, 0 unavailable.\n',
+    );
+  });
+
+  test('knows the id of a message in pain.001, and no id in CSV; a file of another kind is refused', async () => {
+    const xml = await checked(document([information([transaction()])]));
+    expect(xml.data).toMatchObject({ format: 'pain.001.001.09', messageId: expect.stringMatching(/./) });
+    expect((await checked(wrong(1))).data).toMatchObject({
+      ok: false,
+      format: 'csv',
+      messageId: null,
+      sha256: null,
+    });
+    const other = await checked('{}');
+    expect([other.data, other.error]).toMatchObject([null, { code: 'usage' }]);
+  });
+
+  test('counts the SCAs of a bank that takes bulk payments', async () => {
+    const bank = join(temporary, 'bank.json');
+    const scasAt = async (bulk: object, products: string[]) => {
+      const payments = { products: { 'bulk-payments': products }, bulk };
+      writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
+      const instrument = '<PmtTpInf><LclInstrm><Cd>INST</Cd></LclInstrm></PmtTpInf>';
+      const paid = (count: number) =>
+        Array.from({ length: count }, (_, n) =>
+          transaction({ amount: `<InstdAmt Ccy="EUR">${count}.${n}1</InstdAmt>` }),
+        );
+      const text = document([
+        information(paid(3)),
+        information(paid(2), {
+          PmtInfId: `<PmtInfId>P-2</PmtInfId>`,
+          PmtMtd: `<PmtMtd>TRF</PmtMtd>${instrument}`,
+        }),
+      ]);
+      const { data } = await checked(text, { env: { PSD2_BANK: bank } });
+      return [data.scas, ...data.totals.map(({ scas, instant }: Json) => [instant, scas])];
+    };
+    const slow = ['sepa-credit-transfers'];
+    expect(await scasAt({}, slow)).toEqual([3, [false, 1], [true, 2]]);
+    expect(await scasAt({ maxEntries: 2 }, slow)).toEqual([4, [false, 2], [true, 2]]);
+    expect(await scasAt({ maxEntries: 3 }, slow)).toEqual([3, [false, 1], [true, 2]]);
+    expect(await scasAt({}, ['instant-sepa-credit-transfers'])).toEqual([4, [false, 3], [true, 1]]);
+    expect(await scasAt({}, [])).toEqual([5, [false, 3], [true, 2]]);
+  });
+
+  test('has no hash of the content if only an earlier payment is in its way', async () => {
+    await storeTransfer({ reference: 'Inv 7' });
+    const { data } = await checked(`${HEAD},reference\nAda,${IBAN},1,Inv 7\n`);
+    expect([data.sha256, data.lines]).toEqual([null, 1]);
+    const other = await checked(`${HEAD},reference\nAda,${IBAN},1,Inv 8\n`);
+    expect(other.data.sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('warns of a transfer that it cannot read, and compares the file with the others', async () => {
+    const damaged = await storeTransfer({ reference: 'Inv 7' });
+    const other = await storeTransfer({ reference: 'Inv 8' });
+    const flows = folder.flows('env');
+    const file = readdirSync(flows).find((name) => name.startsWith(damaged)) ?? '';
+    writeFileSync(join(flows, file), 'no journal');
+    const { data, said } = await checked(`${HEAD},reference\nAda,${IBAN},1,Inv 7\nAda,${IBAN},2,Inv 8\n`);
+    expect(data.problems).toMatchObject([{ line: 2, message: expect.stringContaining(other) }]);
+    expect(said).toContain(damaged);
+    expect(said).toMatch(/\. psd2 cannot compare its payment with the file\n$/);
+  });
+
+  test('of a profile that is damaged says so, and one that is not there counts as none', async () => {
+    const text = `${HEAD}\nAda,${IBAN},1\n`;
+    const globals = { profile: 'bank' };
+    const env = { PSD2_BASE_URL: '' };
+    await openCommand(folder, NOW, { env }).context.profiles.write('bank', {
+      baseUrl: 'https://bank.example/',
+      maxAmount: '0.50',
+    });
+    expect((await checked(text, { env, globals })).error).not.toBeNull();
+    expect((await checked(text, { env, globals: { profile: 'none' } })).error).toBeNull();
+    writeFileSync(folder.profile('bank'), '{', { mode: 0o600 });
+    const { error, printed } = await checked(text, { env, globals });
+    expect([error, printed]).toEqual([expect.objectContaining({ code: 'config' }), '']);
+  });
+
+  test.each([
+    ['its size alone', () => `appendFileSync(p, "Bob,"); utimesSync(p, s.atime, s.mtime)`],
+    ['its time alone', () => `utimesSync(p, s.atime, new Date(0))`],
+  ])('a file of which another program changes %s is refused with what to do', async (_, change) => {
+    const path = write(`${HEAD}\n${`Ada,${IBAN},1\n`.repeat(20)}`);
+    utimesSync(path, new Date(NOW), new Date(NOW));
+    const program = `const {statSync,appendFileSync,utimesSync} = require("fs"); const p = ${JSON.stringify(path)}; const s = statSync(p); ${change()}; console.log(JSON.stringify({result:"match"}))`;
+    const env = { PSD2_PAYEE_CHECK: `'${process.execPath}' -e '${program}'` };
+    const { error } = await checked('', { path, env, words: ['--payees'] });
+    expect(error).toMatchObject({
+      message: `The file ${path} has changed while psd2 read it`,
+      hint: 'psd2 has stored nothing. Run this again once the file is complete.',
+    });
+  });
+
+  test('a fault of psd2 where the bank is asked is no problem of the file', async () => {
+    const fault = new TypeError('a fault of psd2');
+    const find = bankWhere({
+      refusePayment: () => {
+        throw fault;
+      },
+    });
+    expect((await checked(`${HEAD}\nAda,${IBAN},1\n`, { find })).error).toBe(fault);
+  });
+
+  test('refuses the country of an address that the bank does not take', async () => {
+    const bank = join(temporary, 'bank.json');
+    const payments = { allowed: ['creditorAddress.townName', 'endToEndIdentification'], futureDays: 60 };
+    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
+    const address = '<PstlAdr><TwnNm>Berlin</TwnNm><Ctry>DE</Ctry></PstlAdr>';
+    const payee = `<Cdtr><Nm>Ada</Nm>${address}</Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+    const text = document([information([transaction({ payee })])]);
+    const { data } = await checked(text, { env: { PSD2_BANK: bank } });
+    expect(data.problems.map(({ message }: Json) => message)).toContainEqual(
+      'This bank does not take creditorAddress.country in a payment',
+    );
   });
 });
