@@ -1,0 +1,151 @@
+import { expect, it, vi } from 'vitest';
+import { readLine, readLines } from '../../../src/commands/batch/rows.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+import { temporaryFolder } from '../../store/temporary-folder.ts';
+import { BankHere } from '../bank-here.ts';
+import { endOf } from '../payer-here.ts';
+import { beginLine, payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
+
+// How a run ends that meets several things at once, and what a line has come to.
+
+const temporary = temporaryFolder();
+const refused = () => new Psd2Error('bank_refused', 'Not this one', { refusal: 'content', isBanks: true });
+const failing = (hint?: string) =>
+  new Psd2Error('bank_failing', 'The bank is failing', hint === undefined ? {} : { hint });
+const withBatch = (...names: string[]) => withPayees(temporary, new BankHere(), names);
+
+it('if the bank fails after a payment whose end is unknown, the unknown one counts, and the failure is a warning', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo', 'Dora');
+  bank.meets('execute', 'lost');
+  bank.next = { becomes: null };
+  await payer.run([...RUN, '--only', '1']);
+  bank.meets('verify', failing(), failing(), failing());
+  expect(told(await payer.run(RUN))).toMatchInlineSnapshot(`
+    [
+      "1 unknown tr-1 The bank does not say yet whether the transfer was executed",
+      "2 created tr-2 The bank is failing",
+      "3 created tr-3 The bank is failing",
+      "4 created tr-4 The bank is failing",
+      "Payment 2: The bank is failing.",
+      "Payment 3: The bank is failing.",
+      "Payment 4: The bank is failing.",
+      "0 of 4 paid, 1 unknown.",
+      "The bank is failing",
+      "exit 9, outcome_unknown: The outcome of 1 of 4 payments is not known",
+      "Do not make them again. psd2 asks the bank with:",
+      "$ batch run batch-1",
+    ]
+  `);
+});
+
+it('what the bank says to do counts more than how to go on', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  bank.meets('verify', failing('Try at noon.'), failing('Try at noon.'), failing('Try at noon.'));
+  expect(endOf(await payer.run(RUN))).toEqual(['exit 11, bank_failing: The bank is failing', 'Try at noon.']);
+});
+
+it('a fault of psd2 stops the run, and stays what it is', async () => {
+  const { payer } = await withBatch('Ada', 'Bea');
+  const { flows } = await storeOf(payer);
+  const fault = new TypeError('a fault of psd2');
+  vi.spyOn(Object.getPrototypeOf(flows), 'begin').mockRejectedValueOnce(fault);
+  await expect(payer.run(RUN)).rejects.toBe(fault);
+});
+
+it('a refusal by one answer alone counts for --stop-after, and is told apart from what was surely not paid', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  bank.meets('execute', refused());
+  bank.next = { becomes: null };
+  expect(told(await payer.run([...RUN, '--stop-after', '1']))).toMatchInlineSnapshot(`
+    [
+      "1 failed tr-1 Not this one",
+      "2 waiting  ",
+      "3 waiting  ",
+      "0 of 3 paid, 1 not paid.",
+      "exit 8, payment_failed: 3 of 3 payments were not made",
+      "Go on with:",
+      "$ batch run batch-1",
+    ]
+  `);
+  bank.next = {};
+  bank.meets('verify', refused());
+  expect(told(await payer.run([...RUN, '--only', '1', '2']))).toMatchInlineSnapshot(`
+    [
+      "1 failed tr-1 Not this one",
+      "2 failed tr-2 Not this one",
+      "0 of 2 paid, 2 not paid.",
+      "exit 8, payment_failed: 2 of 2 payments were not made",
+      "The bank refused 1 and does not say that nothing was paid, so psd2 keeps their references until psd2 transfer resolve ends them. Make a new batch of those that were surely not paid with:",
+      "$ batch retry batch-1",
+    ]
+  `);
+  await payer.run(['batch', 'cancel', 'batch-1']);
+  expect((await payer.run(['batch', 'show', 'batch-1'])).data).toMatchObject({
+    state: 'done',
+    counts: { failed: 2, cancelled: 1 },
+  });
+});
+
+it('what psd2 has refused before there was a transfer is not tried again', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea');
+  const env = { PSD2_PAYEE_CHECK: payeeCheck(temporary, { Ada: 'none' }) };
+  const first = told(await payer.run(RUN, { env }));
+  expect(first).toMatchInlineSnapshot(`
+    [
+      "1 failed  The payee check says: no match, the account is held by Other",
+      "2 executed tr-1 ",
+      "1 of 2 paid (11.00 EUR), 1 not paid.",
+      "exit 8, payment_failed: 1 of 2 payments was not made",
+      "psd2 refused them and sent nothing: their reasons say what to correct. See them with:",
+      "$ batch report batch-1",
+    ]
+  `);
+  const calls = bank.calls.length;
+  expect(told(await payer.run(RUN))).toEqual(first.filter((line) => !/address|https/.test(line)));
+  expect(bank.calls.length).toBe(calls);
+});
+
+it('a line that waits for its customer has no reason, whatever the bank calls its state', async () => {
+  const { bank, payer } = await withBatch('Ada');
+  bank.customersAgree = false;
+  bank.next = { word: 'PATIENT' };
+  const { data } = await payer.run(RUN, { globals: { scaTimeout: '1' } });
+  expect(data[0]).toMatchObject({ state: 'authorizing' });
+  expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchObject({ reason: null });
+});
+
+it('a fault of the store is no end of a line, but a journal that is gone is an unknown one', async () => {
+  const { payer } = await withBatch('Ada');
+  const store = await storeOf(payer);
+  await beginLine(store, 1);
+  const batch = await store.read();
+  const [line] = await store.batches.lines(batch);
+  if (line === undefined) throw new TypeError('The batch has a line');
+  const find = vi.spyOn(store.flows, 'find');
+  for (const error of [new TypeError('a fault'), new Psd2Error('interrupted', 'Ctrl-C')]) {
+    find.mockRejectedValueOnce(error);
+    await expect(readLine(store.flows, batch, line)).rejects.toBe(error);
+  }
+  find.mockRejectedValueOnce(new Psd2Error('config', 'It is damaged'));
+  expect(await readLine(store.flows, batch, line)).toMatchObject({
+    outcome: 'unknown',
+    row: { state: 'unknown', reason: 'It is damaged', flow: batch.flows.get(1) },
+  });
+});
+
+it('a report knows which refusal was one answer alone', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  bank.meets('execute', refused());
+  bank.next = { becomes: null };
+  await payer.run([...RUN, '--only', '1']);
+  bank.meets('verify', refused());
+  await payer.run([...RUN, '--only', '2']);
+  const { batches, flows, read } = await storeOf(payer);
+  const batch = await read();
+  const rows = await readLines(flows, batch, await batches.lines(batch));
+  expect(rows.map(({ outcome, row: { isRefusalAlone } }) => [outcome, isRefusalAlone])).toEqual([
+    ['refused', true],
+    ['not paid', false],
+    ['unfinished', false],
+  ]);
+});
