@@ -325,3 +325,46 @@ it('the payee check of all payments counts the results, and names what a person 
     ]
   `);
 });
+
+it('psd2 says each warning of a file, at most twenty, and no error twice', async () => {
+  const rows = Array.from({ length: 21 }, (_, n) => `Ada ${n},${IBAN},1,${OWN_ACCOUNT}\n`);
+  const many = await withText(`name,iban,amount,from\n${rows.join('')}Bea,${IBAN},-1,${OWN_ACCOUNT}\n`);
+  const failed = await many.add();
+  const warnings = failed.said.trimEnd().split('\n');
+  expect([warnings.length, warnings.filter((line) => line.includes('negative')).length]).toEqual([20, 0]);
+  expect(warnings[0]).toMatch(/^line 3: /);
+  expect(endOf(failed)[0]).toContain('has 1 error. line 23: The amount "-1" is negative');
+});
+
+it('an error in a file counts more than the same payments in a stored batch, and what is stored is named only if all is the same', async () => {
+  const text = `name,iban,amount,from,reference\nAda,${IBAN},1,${OWN_ACCOUNT},R-1\n`;
+  const { payer, add } = await withText(text);
+  expect((await add()).said).toBe('Stored. It can be paid now.\n');
+  await payer.run(['batch', 'run', 'batch-1']);
+  writeFileSync(PATH, `${text}Bea,${IBAN},-1,${OWN_ACCOUNT},R-2\n`);
+  expect(endOf(await add())[0]).toContain(
+    'has 2 errors. line 2: The transfer tr-1 already has the reference "R-1"',
+  );
+  // Another payment with a reference that is paid is no stored batch.
+  writeFileSync(PATH, text.replace('Ada', 'Eve'));
+  expect(endOf(await add())[0]).toContain('has 1 error. line 2: The transfer tr-1 already has');
+  writeFileSync(PATH, text);
+  expect(endOf(await add(['--again']))[0]).toContain('has 1 error. line 2: The transfer tr-1 already has');
+  expect(endOf(await add())[0]).toContain('The batch batch-1 has the same content');
+});
+
+it.each([
+  ['', 'Stored. It can be paid now.\n'],
+  [
+    'R-1',
+    '1 of 2 payments has a reference of its own. psd2 pays a reference once, in this batch or in the one before. To pay both, give them other references\nStored. It can be paid now.\n',
+  ],
+])(
+  'content that is stored again with the reference %j is paid again as far as it has none',
+  async (reference, said) => {
+    const text = `name,iban,amount,from,reference\nAda,${IBAN},1,${OWN_ACCOUNT},${reference}\nBea,${IBAN},2,${OWN_ACCOUNT},\n`;
+    const { add } = await withText(text);
+    expect((await add()).said).toBe('Stored. It can be paid now.\n');
+    expect((await add(['--again'])).said).toBe(said);
+  },
+);
