@@ -368,3 +368,31 @@ it.each([
     expect((await add(['--again'])).said).toBe(said);
   },
 );
+
+it('only a confirmed consent with accounts says which accounts a customer has, and none at a bank that does not name customers', async () => {
+  const { payer, check } = await withText(LINES);
+  const { context } = payer.open();
+  await storeConsent(context, ANNA, [{ name: 'ACCOUNT_INFO', products: [] }]);
+  expect((await check()).data.errors).toBe(0);
+  const { flows } = await context.store();
+  const categories = [{ name: 'PAYMENTS' as const, products: [parseProductId('0000088888')] }];
+  const begun = { transactionId: context.world.newId(), customerId: ANNA, categories };
+  await flows.begin('consent', begun, async (open) => {
+    const outcomes = [{ name: 'PAYMENTS', outcome: true }];
+    await open.record({ type: 'requested', resourceId: context.world.newId(), outcomes });
+  });
+  expect((await check()).data.errors).toBe(0);
+  await storeConsent(context, ANNA, categories);
+  expect((await check()).data.errors).toBe(2);
+  const elsewhere = new BankHere();
+  Object.assign(elsewhere.interface, { customers: 'named by the operator' });
+  expect((await check([], { at: elsewhere })).data.errors).toBe(0);
+});
+
+it('an account that a line names by its IBAN is compared with no consent', async () => {
+  const { payer, check } = await withText(LINES.replaceAll(OWN_ACCOUNT, 'IT60X0542811101000000123456'));
+  await storeConsent(payer.open().context, ANNA, [
+    { name: 'PAYMENTS', products: [parseProductId('0000088888')] },
+  ]);
+  expect((await check()).data.errors).toBe(0);
+});

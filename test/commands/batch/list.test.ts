@@ -117,3 +117,18 @@ it('a table of batches shows the number of a batch that has the content of anoth
   await runIn(context, 'batch', 'list');
   expect(printed()).toContain(`${ids.first.slice(0, 12)}-2\t`);
 });
+
+it('a batch that was added at midnight is one of the day that begins', async () => {
+  const place = newConfigFolder(temporaryFolder());
+  const midnight = '2026-02-28T23:00:00.000Z';
+  const { batches } = await openCommand(place, midnight).context.store();
+  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  await batches.add({ added, lines: [line(1, 'Ada', '1.00')], again: false });
+  const count = async (...words: string[]) => {
+    const { context, printed } = openCommand(place, midnight);
+    await runIn(context, 'batch', 'list', ...words);
+    return JSON.parse(printed()).length;
+  };
+  expect([await count('--since', '2026-03-01'), await count('--since', '2026-03-02')]).toEqual([1, 0]);
+  expect([await count('--until', '2026-02-28'), await count('--until', '2026-03-01')]).toEqual([0, 1]);
+});
