@@ -62,6 +62,7 @@ interface Options {
 const ALL: Capability[] = [
   ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds', 'products'] as const),
   ...(['data of the customer', 'Consent-ID', 'operations', 'terms', 'receipts', 'documents'] as const),
+  'addresses of payees',
 ];
 
 /** The IBAN of the account of the payer. */
@@ -104,7 +105,11 @@ export class BankHere {
   constructor(options: Options = {}) {
     this.#options = options;
     const { lacks = [], bulk, hasBaskets = false } = options;
-    const lacksAny = [...lacks, ...(hasBaskets ? [] : ['signing baskets'])];
+    const hasAddresses = options.commits === 'by the customer';
+    const lacksAny = [
+      ...[...lacks, ...(hasBaskets ? [] : ['signing baskets'])],
+      ...(hasAddresses ? [] : ['addresses of payees']),
+    ];
     this.interface = {
       name: 'here',
       has: new Set(ALL.filter((each) => !lacksAny.includes(each))),

@@ -18,6 +18,7 @@ export type Capability =
   | 'payments'
   | 'standing orders'
   | 'signing baskets'
+  | 'addresses of payees'
   | 'confirmation of funds'
   | 'products'
   | 'data of the customer'

@@ -45,7 +45,8 @@ export function readTransaction(
   const ownType = readPaymentType(texts, wrong);
   if (ownType && information?.type) wrong('PmtTpInf', 'PmtTpInf is in PmtInf too. It must be in one of them');
   const address = readAddress(texts, 'Cdtr/PstlAdr', wrong);
-  if (address) warn('Cdtr/PstlAdr', "psd2 pays without the payee's address");
+  if (address && address.lines.length > 0)
+    warn('Cdtr/PstlAdr/AdrLine', 'psd2 pays without this part of the address');
   for (const path of [PATHS.name, PATHS.iban, PATHS.amount, PATHS.currency]) requiredAt(texts, path, wrong);
   if (textAt(texts, 'CdtrAcct/Id/Othr/Id') !== undefined)
     wrong('CdtrAcct/Id/Othr', 'psd2 pays to an IBAN, and to no other account number');

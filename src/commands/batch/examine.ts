@@ -61,7 +61,7 @@ export async function examineFile(
   { instant = false, payeeVerified = false, complete = (line) => line, keep = () => {} }: Examination = {},
 ): Promise<Examined> {
   const today = bankDay(context.world.now());
-  const { readAccountId, readCustomerId, refusePayment } = await context.bankInterface();
+  const { readAccountId, readCustomerId, refusePayment, has } = await context.bankInterface();
   const profile = profileIn(context);
   const known = profile && (await earlierPayments(context));
   const accounts = profile && (await readKnownAccounts(context));
@@ -93,6 +93,7 @@ export async function examineFile(
       if (untaken) found.add({ ...warningAt(line, untaken.message), severity: 'error' });
       const foreign = accounts?.problemWith(line);
       if (foreign !== undefined) found.add({ ...warningAt(line, foreign), severity: 'error' });
+      if (line.address && !has.has('addresses of payees')) found.add(withoutAddress(line));
       if (isUnchecked(line, profile, payeeCheck)) found.add(warningAt(line, UNCHECKED_PAYEE));
       await payees?.add(line);
     }
@@ -171,6 +172,11 @@ function isUnchecked(
 
 function warningAt({ line, place }: BatchLine, message: string): BatchProblem {
   return { severity: 'warning', line, place, message };
+}
+
+/** Only pain.001 has addresses. */
+function withoutAddress(line: BatchLine): BatchProblem {
+  return { ...warningAt(line, "psd2 pays without the payee's address"), place: `${line.place}/Cdtr/PstlAdr` };
 }
 
 /** What is wrong with a line because of the profile and its earlier transfers. */

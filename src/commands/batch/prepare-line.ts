@@ -115,6 +115,7 @@ export async function orderOf(
   return orRefused(payment, line, async () => {
     const { context, opened } = payer;
     const isNamed = opened.bank.payments.initiation !== undefined;
+    const bankInterface = await context.bankInterface();
     const order = readOrder(
       {
         from: await accountIn(payer, line, isNamed),
@@ -123,10 +124,10 @@ export async function orderOf(
         date: line.executionDate ?? undefined,
         reference: referenceOf(batch, line),
         fromIban: isNamed ? undefined : (line.fromIban ?? undefined),
-        ...(isNamed && addressIn(line)),
+        ...(bankInterface.has.has('addresses of payees') && addressIn(line)),
       },
       context.world.now(),
-      await context.bankInterface(),
+      bankInterface,
     );
     refuseAboveLimit(context.profile(), order);
     const ordered = {

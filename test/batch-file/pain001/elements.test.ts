@@ -70,7 +70,6 @@ describe('a pain.001', () => {
       `warning ${FIRST}/Cdtr/CtctDtls: psd2 pays without the payee's contact details`,
       `warning ${FIRST}/PmtTpInf/CtgyPurp: psd2 pays without the category purpose`,
       `warning ${FIRST}/Purp: psd2 pays without the purpose`,
-      `warning ${FIRST}/Cdtr/PstlAdr: psd2 pays without the payee's address`,
     ]);
   });
 

@@ -183,7 +183,7 @@ describe('a pain.001', () => {
     expect(said).toEqual([expect.stringMatching(message)]);
   });
 
-  test('keeps an address with town and country, and says that it is not sent', async () => {
+  test('keeps an address with town and country, and says that its lines are not sent', async () => {
     const parts =
       '<StrtNm>Via Roma</StrtNm><BldgNb>1</BldgNb><PstCd>00100</PstCd><TwnNm>Roma</TwnNm><Ctry>IT</Ctry><AdrLine>Scala B</AdrLine>';
     const payee = `<Cdtr><Nm>Ada</Nm><PstlAdr>${parts}</PstlAdr></Cdtr><CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
@@ -192,7 +192,11 @@ describe('a pain.001', () => {
       ...{ country: 'IT', townName: 'Roma', postCode: '00100', streetName: 'Via Roma', buildingNumber: '1' },
       lines: ['Scala B'],
     });
-    expect(said).toEqual([`warning ${FIRST}/Cdtr/PstlAdr: psd2 pays without the payee's address`]);
+    expect(said).toEqual([
+      `warning ${FIRST}/Cdtr/PstlAdr/AdrLine: psd2 pays without this part of the address`,
+    ]);
+    const without = payee.replace('<AdrLine>Scala B</AdrLine>', '');
+    expect((await readFile(document([information([transaction({ payee: without })])]))).said).toEqual([]);
   });
 
   test('must have as many payments, and as much money, as its headers say', async () => {

@@ -437,4 +437,26 @@ Bob,${IBAN},-1,1000001,0000012345,
       'This bank does not take creditorAddress.country in a payment',
     );
   });
+
+  test('warns of an address only where the bank takes none, and of its lines everywhere', async () => {
+    const bank = join(temporary, 'bank.json');
+    const payments = { futureDays: 60 };
+    writeFileSync(bank, JSON.stringify({ interface: 'nextgenpsd2', payments }), { mode: 0o600 });
+    const account = `<CdtrAcct><Id><IBAN>${IBAN}</IBAN></Id></CdtrAcct>`;
+    const paid = (name: string, more: string) =>
+      transaction({
+        id: `<EndToEndId>${name}</EndToEndId>`,
+        amount: `<InstdAmt Ccy="EUR">${name.length}.${name.charCodeAt(0)}</InstdAmt>`,
+        payee: `<Cdtr><Nm>${name}</Nm><PstlAdr><TwnNm>Berlin</TwnNm><Ctry>DE</Ctry>${more}</PstlAdr></Cdtr>${account}`,
+      });
+    const text = document([information([paid('Ada', ''), paid('Bea', '<AdrLine>Allee 7</AdrLine>')])]);
+    const warnings = async (env: Record<string, string>) =>
+      (await checked(text, { env })).data.problems.map(({ line, place, message }: Json) => [
+        ...[line, `${place}`.split('/Cdtr/')[1], message],
+      ]);
+    const lines = [2, 'PstlAdr/AdrLine', 'psd2 pays without this part of the address'];
+    const whole = "psd2 pays without the payee's address";
+    expect(await warnings({})).toEqual([[1, 'PstlAdr', whole], lines, [2, 'PstlAdr', whole]]);
+    expect(await warnings({ PSD2_BANK: bank })).toEqual([lines]);
+  });
 });

@@ -35,7 +35,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     },
     has: new Set([
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
-      ...(['consent status', 'consent deletion', 'Consent-ID'] as const),
+      ...(['consent status', 'consent deletion', 'Consent-ID', 'addresses of payees'] as const),
     ]),
     probes: 'signature',
     logsIn: LOGS_IN[description.oauth.mode],
