@@ -4,12 +4,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   requireFile,
   requireNewFile,
@@ -97,6 +98,7 @@ describe('a file that must be new', () => {
 it.each(['json', 'table'] as const)('a document is the only output of a command: %s', async (format) => {
   const file = join(mkdtempSync(join(temporary, 'result-')), 'document.pdf');
   const bytes: Buffer[] = [];
+  onTestFinished(() => rmSync('-', { force: true }));
   const printBytes = (document: Uint8Array) => void bytes.push(Buffer.from(document));
   const { context, printed, said } = openCommand(newConfigFolder(temporary), NOW, {
     format,
