@@ -238,10 +238,12 @@ async function acceptFees({ globals, terminal }: Context, open: Open<'transfer'>
 
 /** The outcome of an executed transfer, in one sentence. */
 function sayPaid({ order, state, cro }: Transfer): string {
-  const what = `${order.futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
-  const when = order.futureDated ? ` for ${order.executionDate}` : '';
+  const { standing, futureDated } = order;
+  const what = `${standing || futureDated ? 'Ordered' : 'Paid'} ${writeMoney(order)} to ${order.name}`;
+  const when = futureDated ? ` ${standing ? 'from' : 'for'} ${order.executionDate}` : '';
+  const often = standing ? ` (${describeStanding(standing)})` : '';
   const facts = [state, cro && `CRO ${cro}`, order.reference && `reference ${order.reference}`];
-  return `${[`${what}${when}`, ...facts].filter(Boolean).join(', ')}.`;
+  return `${[`${what}${when}${often}`, ...facts].filter(Boolean).join(', ')}.`;
 }
 
 /** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */

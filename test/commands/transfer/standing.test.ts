@@ -60,7 +60,7 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
       Product       sepa-credit-transfers
     Open this address in the customer's browser:
       https://customers.bank.example/pay-1
-    Paid 12.50 EUR to Mario Rossi, executed.
+    Ordered 12.50 EUR to Mario Rossi (Monthly, day 31, until 2099-12-31), executed.
     "
   `);
   expect(JSON.parse(String(bank.last.asked))).toMatchObject({
@@ -69,6 +69,8 @@ it('a standing order is shown with how often it pays, and the bank gets it as on
   });
   const plain = await payer.run(STANDING, { format: 'table' });
   expect(plain.printed).toContain('Repeated\tMonthly\n');
+  const later = await payer.run([...STANDING, '--start', '2099-12-01'], { format: 'table' });
+  expect(later.said).toContain('Ordered 12.50 EUR to Mario Rossi from 2099-12-01 (Monthly), executed.\n');
 });
 
 it.each(['0', '32', '1.5', '', ' 1', '01', '31x'])('%j is no day of a month', async (day) => {
