@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDate } from '../../src/domain/calendar.ts';
 import {
   applyConsentEvent,
   type Consent,
@@ -11,6 +12,7 @@ import {
 import { CONSENT_CATEGORIES } from '../../src/domain/consent-category.ts';
 import { consentCategories } from './orders.ts';
 
+const day = (text: string) => parseDate('a day', text);
 const intent = { requestId: 'request-1', digest: null };
 const created: ConsentEvent = {
   type: 'created',
@@ -294,4 +296,76 @@ describe('the 180 days of a consent', () => {
 
 it('a customer can consent to three categories', () => {
   expect(CONSENT_CATEGORIES).toEqual(['ACCOUNT_INFO', 'FUNDS_AVAILABILITY', 'PAYMENTS']);
+});
+
+describe("a consent that the customer's SCA alone grants", () => {
+  const terms = { frequencyPerDay: 4, recurring: true, validUntil: day('2027-01-31') };
+  const asked: ConsentEvent = { ...created, terms, returnState: 'state-1' };
+  const links = { approach: 'redirect', redirect: 'https://bank.example/sca' } as const;
+  const access = { accounts: [{ iban: 'IT60X0542811101000000123456' }] };
+  const noted: ConsentEvent = {
+    ...{
+      type: 'requested',
+      resourceId: 'c1',
+      outcomes: [],
+      terms: { ...terms, access: { type: 'list-only' } },
+    },
+    ...{ access, bankStatus: 'received', besideOthers: true, links },
+  };
+  const granted: ConsentEvent = {
+    ...{ type: 'granted', bankStatus: 'valid', validUntil: null, frequencyPerDay: null, recurring: null },
+  };
+  const following = (...events: ConsentEvent[]) =>
+    [noted, ...events].reduce(
+      (consent, event, second) => applyConsentEvent(consent, event, `2026-11-21T10:00:0${second + 1}.000Z`),
+      applyConsentEvent(undefined, asked, '2026-11-21T10:00:00.000Z'),
+    );
+
+  it('begins with its terms, and has the words, the links and the access of the bank then', () => {
+    expect(applyConsentEvent(undefined, asked, '2026-11-21T10:00:00.000Z')).toMatchObject({
+      ...{ terms, returnState: 'state-1', access: null, bankStatus: null, links: null, besideOthers: false },
+    });
+    expect(following()).toMatchObject({
+      ...{ state: 'requested', resourceId: 'c1', access, bankStatus: 'received', besideOthers: true, links },
+      terms: { ...terms, access: { type: 'list-only' } },
+    });
+    const bare = following({ type: 'requested', resourceId: 'c2', outcomes: [] });
+    expect(bare).toMatchObject({
+      ...{ resourceId: 'c2', access: null, bankStatus: null, besideOthers: false, links: null },
+      terms: { ...terms, access: { type: 'list-only' } },
+    });
+  });
+
+  it('keeps its links until the bank gives others', () => {
+    expect(following({ type: 'sca-started' })).toMatchObject({ state: 'authorizing', links });
+    const others = { ...links, redirect: 'https://bank.example/again' };
+    expect(following({ type: 'sca-started', links: others }).links).toEqual(others);
+  });
+
+  it('is confirmed once it is granted, with what the bank says of its terms', () => {
+    const confirmed = following(granted);
+    expect(confirmed).toMatchObject({
+      ...{ state: 'confirmed', grantedAt: '2026-11-21T10:00:02.000Z', bankStatus: 'valid', access },
+      terms: { ...terms, access: { type: 'list-only' } },
+    });
+    expect(nextConsentStep(confirmed)).toBe('done');
+    const said = { validUntil: day('2026-12-31'), frequencyPerDay: 1, recurring: false };
+    const other = { accounts: [] };
+    const again = following(granted, { ...granted, ...said, access: other });
+    expect(again).toMatchObject({ grantedAt: '2026-11-21T10:00:02.000Z', access: other, terms: said });
+    expect(consentEnd(again, new Date('2026-12-31T12:00:00.000Z'))).toEqual({
+      ...{ expiresAt: '2026-12-31T23:00:00.000Z', daysLeft: 1 },
+    });
+  });
+
+  it('stays open while another person must authorise it, with the word of the bank', () => {
+    const partly = following({ type: 'sca-started' }, { type: 'noted', bankStatus: 'partiallyAuthorised' });
+    expect(partly).toMatchObject({ state: 'authorizing', bankStatus: 'partiallyAuthorised' });
+  });
+
+  it.each(['rejected', 'expired', 'cancelled', 'revoked'] as const)('ends as the bank says: %s', (state) => {
+    const ended = following(granted, { type: 'ended', state, bankStatus: 'the word' });
+    expect(ended).toMatchObject({ state, bankStatus: 'the word' });
+    expect([nextConsentStep(ended), consentEnd(ended, new Date())]).toEqual(['done', null]);
+  });
 });

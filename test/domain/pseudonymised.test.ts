@@ -1,12 +1,16 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { consentEvent, genericEvent, transferEvent } from '../../src/domain/events.ts';
+import { parseProductId } from '../../src/domain/identifiers.ts';
+import { parseSepaIban } from '../../src/domain/order/iban.ts';
 import {
   accountsIn,
   accountsInRows,
   customerIn,
   type NameOf,
   pseudonymisedEvent,
+  pseudonymisedLine,
 } from '../../src/domain/pseudonymised.ts';
+import { batchLine } from './batch/lines.ts';
 
 const WORDS = new Map([
   ['1000001', 'p-customer'],
@@ -143,4 +147,145 @@ it('accounts are found in stored rows of tables, files and consents', () => {
       'no row',
     ]),
   ).toEqual(['A1', 'A2', 'IT1', 'A3', 'A4', 'A5', 'IT5']);
+});
+
+it.each([undefined, null, 'text', 7, [], [{ customerId: '1000001' }]])(
+  'what is no event has no customer and no accounts, and stays: %j',
+  (event) => {
+    expect([customerIn(event), accountsIn(event), pseudonymisedEvent(event, nameOf)]).toEqual([
+      ...[undefined, [], event],
+    ]);
+  },
+);
+
+it('the customer and the accounts of a payment are those of its order, each once and only texts', () => {
+  expect(customerIn(created)).toBe('1000001');
+  expect(accountsIn(created)).toEqual(['ACC0000001', 'IT60X0542811101000000123456']);
+  const order = { customerId: 7, from: '', fromIban: undefined };
+  expect([customerIn({ order }), accountsIn({ order })]).toEqual([undefined, []]);
+  expect(accountsIn({ order: 'x', categories: 'y', terms: 'z' })).toEqual([]);
+  expect(
+    accountsIn({
+      categories: [null, 'x', { products: ['A1', 7, ''] }, { products: ['A1', 'A2'] }],
+      terms: { access: { accounts: ['A3'], balances: ['A4', null], transactions: ['A2'] } },
+    }),
+  ).toEqual(['A1', 'A2', 'A3', 'A4']);
+});
+
+it('empty texts and what is no text are no accounts of stored rows', () => {
+  expect(
+    accountsInRows([
+      {
+        productId: '',
+        accountId: 7,
+        iban: null,
+        consents: 'x',
+        accounts: [null, { accountId: '', iban: 'IT1' }],
+      },
+      { kept: { consents: [{ accounts: [7, '', 'A1'] }, 'x'], accounts: 'y' } },
+      { kept: ['A2'] },
+      [{ iban: 'IT2' }],
+    ]),
+  ).toEqual(['IT1', 'A1']);
+});
+
+it("an initiation loses its body and the return of the customer's browser", () => {
+  const initiation = {
+    ...{ service: 'payments', product: 'sepa-credit-transfers', endToEndId: 'R-1', body: '{"name":"Anna"}' },
+    ...{ returnAddress: 'https://tpp.example/back?state=s', returnState: 's', repeatMinutes: null },
+    ...{ needsLink: true, executesWithoutSca: 'never' },
+  };
+  const event = pseudonymisedEvent({ ...created, commits: 'by the customer', initiation }, nameOf);
+  expect(event).toMatchObject({
+    initiation: { ...initiation, body: '', returnAddress: '', returnState: '' },
+  });
+  expect(transferEvent.safeParse(event).success).toBe(true);
+  expect(pseudonymisedEvent({ type: 'created', initiation: 'x' }, nameOf)).toMatchObject({ initiation: 'x' });
+});
+
+it("the bank's and the operator's own data loses all text that is no fact, whatever its form", () => {
+  const kept = (data: unknown) => Object(pseudonymisedEvent({ type: 'further-data', data }, nameOf)).data;
+  expect(kept(['no JSON', '"text"', '7', '["a",1]', '{"a":{"amount":{"b":"5.00"}},"c":["d"]}'])).toEqual([
+    ...['{}', '""', '7', '["",1]', '{"a":{"amount":{"b":"5.00"}},"c":[""]}'],
+  ]);
+  expect(kept([7, null, { amount: '5.00' }])).toEqual(['{}', '{}', '{}']);
+  // What is kept under a name that is no fact is an id of psd2 or of the bank.
+  const facts = {
+    ...{ reference: '1000001', cro: '1000001', flow: '1000001', resourceId: '1000001' },
+    ...{ transactionId: '1000001', endToEndId: '1000001', data: '1000001', amount: '1000001' },
+  };
+  expect(kept([JSON.stringify(facts)])).toEqual([JSON.stringify(facts)]);
+  expect(kept([JSON.stringify({ iban: 'IT60X0542811101000000123456', reference: 7, cro: ['a'] })])).toEqual([
+    JSON.stringify({ iban: 'p-iban', reference: 7, cro: [''] }),
+  ]);
+  expect(kept('text')).toBe('text');
+});
+
+it('an event whose order is damaged stays as readable as it was', () => {
+  const order = { description: 7, to: 7, data: 7, name: 'Ada' };
+  expect(pseudonymisedEvent({ type: 'created', order }, nameOf)).toEqual({ type: 'created', order });
+  const unnamed = { to: 'IT60X0542811101000000123456' };
+  expect(pseudonymisedEvent({ type: 'created', order: unnamed }, nameOf)).toEqual({
+    ...{ type: 'created', order: { to: 'p-iban' } },
+  });
+});
+
+it.each([
+  ['/x/10 and 10', '/x/p-10 and 10'],
+  ['/a', '/p-a'],
+  ['a/', 'a/'],
+  ['(1000001)', '(p-customer)'],
+  ['1000001.', 'p-customer.'],
+  ['/1000001.', '/p-customer.'],
+])('a short word goes only as a part of a path: %s', (description, kept) => {
+  const short: NameOf = (word) => nameOf(word) ?? (['10', 'a'].includes(word) ? `p-${word}` : undefined);
+  const event = { type: 'execute-unanswered', description };
+  expect(pseudonymisedEvent(event, short)).toEqual({ ...event, description: kept });
+});
+
+describe('a line of a batch', () => {
+  const address = {
+    ...{ country: 'IT', townName: 'Roma', postCode: null, streetName: null, buildingNumber: null, lines: [] },
+  };
+  const line = batchLine({
+    ...{ customer: '1000001', from: parseProductId('0010482620'), description: 'rent of Anna', address },
+    ...{
+      fromIban: parseSepaIban('IT60X0542811101000000123456'),
+      iban: parseSepaIban('DE89370400440532013000'),
+    },
+  });
+  const names: NameOf = (word) => (word === '0010482620' ? '0099999999' : nameOf(word));
+
+  it('keeps what is paid to whom, and loses the customer, their account and their words', () => {
+    expect(pseudonymisedLine(line, names)).toEqual({
+      ...{
+        ...line,
+        customer: 'p-customer',
+        from: '0099999999',
+        fromIban: null,
+        description: '',
+        address: null,
+      },
+    });
+  });
+
+  it('keeps what belongs to nobody who is forgotten', () => {
+    const other = { ...line, customer: '2000002', from: parseProductId('0000000001') };
+    const kept = { fromIban: null, description: '', address: null };
+    expect(pseudonymisedLine(other, names)).toEqual({ ...other, ...kept });
+    const none = { ...line, customer: null, from: null };
+    expect(pseudonymisedLine(none, names)).toEqual({ ...none, ...kept });
+  });
+
+  it('to an account of their own loses the payee too', () => {
+    const own: NameOf = (word) => (word === line.iban ? 'IT60X0542811101000000123456' : undefined);
+    expect(pseudonymisedLine(line, own)).toMatchObject({
+      ...{ iban: 'IT60X0542811101000000123456', name: 'IT60X0542811101000000123456' },
+    });
+  });
+
+  it('has no account if its pseudonym cannot be one', () => {
+    const wrong: NameOf = (word) => (word === '0010482620' ? 'no account\u0000' : undefined);
+    expect(pseudonymisedLine(line, wrong).from).toBe('0010482620');
+  });
 });
