@@ -135,7 +135,7 @@ function callsOf(customer: string, log: string): (call: LoggedCall) => boolean {
 
 function transactionsOf(customer: string, log: string): ReadonlySet<string> {
   const transactions = new Set<string>();
-  for (const call of readCalls(log, JSON.stringify(customer).slice(1, -1)))
+  for (const call of readCalls(log, customer))
     if (customerOf(call) === customer) transactions.add(call.transactionId);
   return transactions;
 }

@@ -147,13 +147,15 @@ const NEWLINE = 0x0a;
  * Reads the log of calls, the newest first, only as far as the caller iterates. It reads the files from their ends, in
  * blocks. It skips a line that a full disk or a crash cut short.
  *
- * @param mention reads only lines that contain this text, which is faster than to parse them all
+ * @param mention reads only calls that contain this text, which is faster than to parse them all
  * @throws Psd2Error `config` if a file cannot be read, belongs to another user, or can be changed by others
  */
 export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> {
+  // As a line has it: a bank's id may contain what JSON escapes.
+  const written = JSON.stringify(mention).slice(1, -1);
   for (const path of [join(folder, CURRENT), ...fullFiles(folder)]) {
     for (const line of linesFromEnd(path)) {
-      if (!line.includes(mention)) continue;
+      if (!line.includes(written)) continue;
       const call = loggedCall.safeParse(parse(line));
       if (call.success) yield call.data;
     }

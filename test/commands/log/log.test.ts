@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -91,6 +91,28 @@ describe('psd2 log list', () => {
     expect(await count()).toBe(100);
     expect(await count('--since', '1d')).toBe(205);
     expect(await count('--limit', '150')).toBe(150);
+  });
+
+  /** An older file of the log, which nobody may read as it is. */
+  const damageOlder = () => mkdirSync(join(folder.log, 'calls-2026-11-20T120000.000Z-1.ndjson'));
+
+  it('prints what it has read a hundred calls at a time, also if it cannot read on', async () => {
+    log(...Array.from({ length: 250 }, () => ({})));
+    damageOlder();
+    const command = openCommand(folder, NOW, { format: 'table' });
+    expect(await failureOf(runIn(command.context, 'log', 'list', '--since', '1d'))).toMatchObject({
+      ...{ code: 'config', exitCode: 3 },
+    });
+    expect(command.printed().trimEnd().split('\n')).toHaveLength(200);
+  });
+
+  it('reads no further back than --since', async () => {
+    log({ at: '2026-11-21T10:00:00.000Z' }, { tppRequestId: 'r2' });
+    damageOlder();
+    expect(JSON.parse((await run(['list', '--since', '1h'])).printed)).toEqual([
+      call({ tppRequestId: 'r2' }),
+    ]);
+    expect((await failureOf(run(['list']))).code).toBe('config');
   });
 
   it.each(['--transaction', '--request'])('refuses an empty %s', async (option) => {

@@ -76,6 +76,23 @@ it('psd2 log finds transactions, flows and requests by the beginning of their id
   expect(await selected(calls, { request: '77' })).toBe('2-c');
 });
 
+it('psd2 log --request finds the id of a bank that has quotes and backslashes', async () => {
+  const calls = [{ requestId: 'ab' }, { requestId: 'a"b\\c' }, { requestId: 'a"c' }];
+  expect(await selected(calls, { request: 'a"b' })).toBe('1');
+  expect(await selected(calls, { request: 'a"b\\' })).toBe('1');
+  expect(await selected(calls, { request: 'a"' })).toBe('1 2');
+});
+
+it.each([{ transaction: 'mine' }, { request: 'mine' }])(
+  'a call by a clock that was wrong does not hide those before it from --since and %j',
+  async (wanted) => {
+    const mine = { transactionId: 'mine', tppRequestId: 'mine-0' };
+    expect(await selected([mine, { at: '2025-01-01T12:00:00.000Z' }, {}], { ...wanted, since: '1h' })).toBe(
+      'mine-0',
+    );
+  },
+);
+
 it('a call must match all that is given, and the limit counts those that do', async () => {
   const mine = { transactionId: 'abc', tppRequestId: 'q-1', status: 503 };
   const calls = [
