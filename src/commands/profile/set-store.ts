@@ -33,6 +33,8 @@ export async function setStore(context: Context, name: string, given: string): P
   else if (!profiles.list().includes(parseProfileName(name))) throw noSuchProfile(name, profiles.list());
   const memory = new StoreMemory(folder, name);
   const wanted = await readStore(context, given);
+  // A variable that names no database is refused before anything changes.
+  chooseStore(env, wanted);
   const before = memory.read() ?? { home: 'files', isSet: false };
   // A store that was copied to another one can no longer be used.
   if (wanted.home === 'files' || wanted.id !== null) await (await flowsIn(context, name, wanted)).atWork();
@@ -136,10 +138,10 @@ async function countPayments(flows: Flows): Promise<Payments> {
 
 /** Warns if `PSD2_STORE` names another store: psd2 refuses it from now on. */
 async function warnOfVariable({ env, world, terminal }: Context, wanted: RememberedStore): Promise<void> {
-  const { address } = chooseStore(env, wanted);
-  if (!env.PSD2_STORE || address === undefined) return;
+  const { PSD2_STORE: address } = env;
+  if (!address) return;
   if (wanted.home === 'postgres') {
-    const named = await findDatabase(address, env, world.signal, 'PSD2_STORE').catch(() => undefined);
+    const named = await findDatabase(address, env, world.signal).catch(() => undefined);
     if (named === undefined || isSame(wanted, { home: 'postgres', ...named, isSet: false })) return;
   }
   terminal.warn('PSD2_STORE names another store. psd2 refuses commands of the profile until you unset it.');

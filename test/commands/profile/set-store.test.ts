@@ -320,10 +320,13 @@ describe('PSD2_STORE beside the store that is set', () => {
     expect(said).toBe(`${warning}${uses(place)}`);
   });
 
-  it('is not the address of a database', async () => {
-    expect(await failureOf(setStore(ONE, { env: { PSD2_STORE: 'files' } }))).toMatchObject({
-      ...{ code: 'config', message: 'PSD2_STORE is not the address of a database' },
+  it.each([ONE, 'files'])('is not the address of a database, so %s is not set', async (store) => {
+    remember(inTwo);
+    expect(await failureOf(setStore(store, { env: { PSD2_STORE: 'files' }, ...YES }))).toEqual({
+      ...{ code: 'config', exitCode: 3, message: 'PSD2_STORE is not the address of a database' },
+      hint: 'Give postgres://user@host:5432/database, or unset it: the store is then the configuration folder.',
     });
+    expect(remembered()).toEqual(inTwo);
   });
 });
 
