@@ -23,13 +23,11 @@ export const list = bareVerb({ what: 'profiles', shape }, examples('psd2 profile
 
 async function listProfiles({ profiles: store, output }: Context): Promise<void> {
   const current = store.current();
-  const listed = store.list().map(
-    (name): ListedProfile => ({
-      name,
-      baseUrl: store.read(name)?.baseUrl ?? '',
-      current: name === current,
-    }),
-  );
+  const listed = store.list().flatMap((name): ListedProfile[] => {
+    const stored = store.read(name);
+    // Another psd2 may have removed it since.
+    return stored ? [{ name, baseUrl: stored.baseUrl, current: name === current }] : [];
+  });
   await output.table(
     listed,
     [

@@ -80,6 +80,20 @@ describe('psd2 profile list and use', () => {
     expect(drawn.printed.split('\n')[0]?.trim().split(/ {2,}/)).toEqual(['PROFILE', 'BASE URL']);
   });
 
+  it('a profile that another psd2 removes while this one lists them is not in the list', async () => {
+    await store('bank');
+    await store('other');
+    const { context, printed } = open();
+    const { profiles } = context;
+    const names = profiles.list();
+    vi.spyOn(profiles, 'list').mockImplementation(() => {
+      profiles.remove('other');
+      return names;
+    });
+    await runIn(context, 'profile', 'list');
+    expect(JSON.parse(printed())).toEqual([{ name: 'bank', baseUrl: BANK.baseUrl, current: false }]);
+  });
+
   it('the second use replaces the first', async () => {
     await store('bank');
     await store('other');
