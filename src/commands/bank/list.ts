@@ -22,7 +22,7 @@ const shape = () =>
 type Platform = Printed<typeof shape>[number];
 
 /** Fields that say what the file is, not what the bank does. */
-const ABOUT_THE_FILE = ['interface', 'name', 'source', 'verifiedOn'];
+const ABOUT_THE_FILE = ['name', 'source', 'verifiedOn'];
 
 /** `psd2 bank list` */
 export const list: Verb = {

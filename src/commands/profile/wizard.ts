@@ -127,9 +127,7 @@ async function askForBank(
   if (signs && (await terminal.confirm('Does a QSealC sign? Without one, the QWAC signs', sealed)))
     await askForPair(wizard, keys, 'QSealC');
   else for (const key of ['qsealCertificate', 'qsealKey', 'signer'] as const) delete settings[key];
-  // A bank with a bank file gets no header with the certificate.
-  const ofInterface = bank ? [] : settingsOf('header');
-  await askForEach(wizard, [...settingsOf('trust', 'redirect', 'limit', 'payee'), ...ofInterface]);
+  await askForEach(wizard, settingsOf('trust', 'redirect', 'limit'));
   await tryConnection(trial);
   return settings;
 }
