@@ -54,9 +54,10 @@ function sessionWith(
   world: SessionSettings['world'],
   keeper: TokenKeeper,
   grantType: SessionSettings['grantType'] = 'authorization_code',
+  calls: Partial<SessionSettings['login']> = {},
 ): TokenSource {
   return openSession({
-    login: openClient({ now: world.now }).bankWith().login,
+    login: { ...openClient({ now: world.now }).bankWith().login, ...calls },
     grantType,
     holder: grantType === 'client_credentials' ? null : '1234567',
     client: () => ({ clientId: 'client-1', clientSecret: 'secret-1' }),
@@ -484,6 +485,7 @@ describe('tokens that the bank gave for a refresh token', () => {
   const FOREIGN = {
     code: 'not_logged_in',
     message: 'The bank gave the tokens of customer 7654321 for customer 1234567',
+    hint: 'psd2 has deleted them, and has used them for nothing else. Log the customer in again:',
     next: [['auth', 'login', '--customer', '1234567']],
   };
   /** The bank grants tokens, and does not say whose they are. */
@@ -574,6 +576,103 @@ describe('tokens that the bank gave for a refresh token', () => {
     expect(await loaded(store)).toMatchObject({ accessToken: 'access-new' });
   });
 });
+
+describe('whose renewed tokens are', () => {
+  /** Tokens that were renewed and not proven, as an earlier process left them. */
+  async function unproven(whose: SessionSettings['login']['whose']) {
+    const { world, store } = await login(HOUR, { unproven: true });
+    return { store, session: sessionWith(world, keeperOf(store), 'authorization_code', { whose }) };
+  }
+
+  it('if the bank tells it only with SCA, they are used', async () => {
+    const error = new Psd2Error('sca_required', 'The customer must authorise this', { httpStatus: 403 });
+    const { session, store } = await unproven(() => Promise.reject(error));
+    expect(await session.current()).toBe('access-0');
+    expect(await loaded(store)).not.toHaveProperty('unproven');
+  });
+
+  it.each([
+    new Psd2Error('config', 'The bank does not accept the signature', { httpStatus: 401 }),
+    new TypeError('a fault of psd2'),
+  ])('after %s, psd2 renews nothing', async (error) => {
+    const { session, store } = await unproven(() => Promise.reject(error));
+    await expect(session.current()).rejects.toBe(error);
+    expect(await loaded(store)).toMatchObject({ refreshToken: 'refresh-0', unproven: true });
+    expect(recorded.received).toEqual([]);
+  });
+
+  it('is not asked if another process has asked it meanwhile', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    const { world, store } = await login(0);
+    const keeper = keeperOf(store, '1234567', (slot) => ({
+      async replace(spent, granted) {
+        const kept = await slot.replace(spent, granted);
+        const stored = await slot.read();
+        if (stored) await slot.prove(stored, true);
+        return kept;
+      },
+    }));
+    expect(await sessionWith(world, keeper).current()).toBe('access-1');
+    expect(recorded.received).toHaveLength(1);
+  });
+
+  it('is not asked if the operator has logged out meanwhile: they are not used', async () => {
+    recorded.expect('POST', TOKEN_PATH, tokens('access-1', 'refresh-1'));
+    const { world, store } = await login(0);
+    let isOut = false;
+    const keeper = keeperOf(store, '1234567', (slot) => ({
+      async replace(spent, granted) {
+        const kept = await slot.replace(spent, granted);
+        isOut = true;
+        return kept;
+      },
+      read: async () => (isOut ? undefined : slot.read()),
+    }));
+    await expect(sessionWith(world, keeper).current()).rejects.toMatchObject({
+      ...{ code: 'not_logged_in', message: 'Nobody is logged in with this profile' },
+    });
+    expect(recorded.received).toHaveLength(1);
+  });
+});
+
+it('a valid token of another process is read once, and used', async () => {
+  const { world, store } = await login(HOUR);
+  let reads = 0;
+  const keeper = keeperOf(store, '1234567', (slot) => ({
+    read() {
+      reads += 1;
+      return slot.read();
+    },
+  }));
+  expect(await sessionWith(world, keeper).renewed('access-of-earlier')).toBe('access-0');
+  expect(reads).toBe(1);
+});
+
+it('a session with a valid token waits for no other process', async () => {
+  const { world, store } = await login(HOUR);
+  const change = () => Promise.reject(new TypeError('Another process holds the tokens'));
+  expect(await sessionWith(world, { ...keeperOf(store), change }).current()).toBe('access-0');
+});
+
+it.each([undefined, 'https://oauth.bank.example/metadata'])(
+  'tokens of the OAuth server %s are renewed there, and the new ones are of that server too',
+  async (server) => {
+    const { world, store } = await login(0, server === undefined ? {} : { server });
+    const asked: unknown[] = [];
+    const session = sessionWith(world, keeperOf(store), 'authorization_code', {
+      async tokens(client) {
+        asked.push(client);
+        const granted = { accessToken: 'access-1', expiresIn: 60, refreshToken: 'refresh-1' };
+        return { ...granted, refreshExpiresIn: null, scope: null };
+      },
+      whose: async () => '1234567',
+    });
+    expect(await session.current()).toBe('access-1');
+    const named = server === undefined ? {} : { server };
+    expect(asked).toEqual([{ clientId: 'client-1', clientSecret: 'secret-1', ...named }]);
+    expect((await loaded(store)).server).toBe(server);
+  },
+);
 
 it('what a renewal does not repeat stays: the scope, and the session at the bank', async () => {
   const answer = { status: 200, body: '{"access_token":"access-1","token_type":"Bearer","expires_in":3600}' };
