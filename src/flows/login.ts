@@ -114,7 +114,7 @@ async function refusedOther(
       if (token !== null) await login.revoke(client, token, kind, transactionId);
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      left = ` The bank did not revoke the ${kind.replace('_', ' ')}: ${error.message}.`;
+      left += ` The bank did not revoke the ${kind.replace('_', ' ')}: ${error.message}.`;
     }
   }
   return new Psd2Error('login_refused', `Customer ${customerId} has logged in, not customer ${expected}`, {

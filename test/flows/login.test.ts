@@ -153,19 +153,21 @@ describe('a login', () => {
       recorded.expect('GET', '/private/customers/customerid-info', { status: 503 });
     expect(await errorOf(logIn(portsWith(fakeCustomer({}, { code: 'code-1' }))))).toMatchObject({
       code: 'bank_failing',
-      hint: expect.stringContaining('The bank has granted the login, but did not say whose it is.'),
+      hint: 'The bank has granted the login, but did not say whose it is. psd2 could not store its tokens.',
       next: [['auth', 'login']],
     });
     expect(recorded.received).toHaveLength(18);
   });
 
   it('a refusal to say whose tokens it has granted is final, and so is Ctrl-C while psd2 waits', async () => {
-    const hint = expect.stringContaining('psd2 could not store its tokens');
     expectAuthorize(LOCAL);
     recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
     recorded.expect('GET', '/private/customers/customerid-info', refusal(403));
     const refused = portsWith(fakeCustomer({}, { code: 'code-1' }));
-    expect(await errorOf(logIn(refused))).toMatchObject({ code: 'forbidden', hint });
+    expect(await errorOf(logIn(refused))).toMatchObject({
+      code: 'forbidden',
+      hint: 'The bank has granted the login, but did not say whose it is. psd2 could not store its tokens. The application may lack the PSD2 role for this call, or the customer has not consented. Ask for it with:',
+    });
     expect(refused.world.sleeps).toEqual([]);
     expectAuthorize(LOCAL);
     recorded.expect('POST', '/auth/oauth/v2/token', tokens('access-1', 'refresh-1'));
@@ -175,8 +177,79 @@ describe('a login', () => {
     const sleep = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
     expect(await errorOf(logIn({ ...ports, world: { ...world, sleep } }))).toMatchObject({
       code: 'bank_failing',
-      hint,
+      hint: 'The bank has granted the login, but did not say whose it is. psd2 could not store its tokens.',
     });
+  });
+
+  it('what the bank did not revoke after the login of another customer is in the advice, and no token is', async () => {
+    const ends: unknown[] = [];
+    for (const away of [[], ['refresh_token'], ['refresh_token', 'access_token']]) {
+      expectAuthorize(LOCAL);
+      expectTokens();
+      const ports = portsWith(fakeCustomer({}, { code: 'code-1' }));
+      const revoked: string[] = [];
+      const login: LoginPorts['login'] = {
+        ...ports.login,
+        async revoke(_client, token, kind) {
+          if (away.includes(kind)) throw new Psd2Error('bank_failing', 'The bank is failing');
+          revoked.push(token);
+          return true;
+        },
+      };
+      const { code, message, hint, next } = await errorOf(logIn({ ...ports, login, expected: '7654321' }));
+      ends.push({ code, message, hint, next, revoked });
+    }
+    expect(ends).toMatchInlineSnapshot(`
+      [
+        {
+          "code": "login_refused",
+          "hint": "psd2 has stored nothing, and has revoked the tokens. Let the other customer log out at the bank, then try again:",
+          "message": "Customer 1234567 has logged in, not customer 7654321",
+          "next": [
+            [
+              "auth",
+              "login",
+              "--customer",
+              "7654321",
+            ],
+          ],
+          "revoked": [
+            "refresh-1",
+            "access-1",
+          ],
+        },
+        {
+          "code": "login_refused",
+          "hint": "psd2 has stored nothing. The bank did not revoke the refresh token: The bank is failing. Let the other customer log out at the bank, then try again:",
+          "message": "Customer 1234567 has logged in, not customer 7654321",
+          "next": [
+            [
+              "auth",
+              "login",
+              "--customer",
+              "7654321",
+            ],
+          ],
+          "revoked": [
+            "access-1",
+          ],
+        },
+        {
+          "code": "login_refused",
+          "hint": "psd2 has stored nothing. The bank did not revoke the refresh token: The bank is failing. The bank did not revoke the access token: The bank is failing. Let the other customer log out at the bank, then try again:",
+          "message": "Customer 1234567 has logged in, not customer 7654321",
+          "next": [
+            [
+              "auth",
+              "login",
+              "--customer",
+              "7654321",
+            ],
+          ],
+          "revoked": [],
+        },
+      ]
+    `);
   });
 
   it('a login that the bank does not begin opens no browser', async () => {
