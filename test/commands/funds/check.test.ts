@@ -77,3 +77,11 @@ it('what is wrong is refused before the bank is asked', async () => {
   ]);
   expect([...bank.calls, ...lacking.calls]).toEqual([]);
 });
+
+it('a fault while the accounts are read is not taken for an answer of the bank', async () => {
+  const bank = bankWithFunds();
+  const payer = await payerAt(bank, temporary);
+  bank.meanwhile = () => Promise.reject(new RangeError('a fault'));
+  await expect(payer.run(check(OWN_ACCOUNT, '1'))).rejects.toThrow('a fault');
+  expect(bank.calls).toEqual([`accounts ${ANNA}`]);
+});

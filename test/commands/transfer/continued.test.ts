@@ -125,6 +125,17 @@ describe('resume --all', () => {
   });
 });
 
+it('resume --all shows every unfinished transfer, so it names none as interrupted', async () => {
+  const { bank, payer } = await withWaiting();
+  const isForPerson = { changes: () => ({ isForPerson: true }) };
+  expect((await payer.run(['transfer', 'list'], isForPerson)).said).toBe(
+    'Interrupted: transfer tr-1 (authorizing). Continue with: psd2 transfer resume tr-1\n',
+  );
+  bank.last.decision = 'AUTHORIZED';
+  const { said, data } = await payer.run(['transfer', 'resume', '--all'], isForPerson);
+  expect([said, data[0]?.state]).toEqual(['Transfer tr-1\n', 'executed']);
+});
+
 describe('the status of a transfer', () => {
   it('follows the journal while another psd2 works on it, and says where it is', async () => {
     const { bank, payer } = await withWaiting();

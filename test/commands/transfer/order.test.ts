@@ -65,7 +65,7 @@ it('an order has what the operator gave, and the defaults of the rest', () => {
       "urgent": true,
     }
   `);
-  expect(read({ payeeTown: 'Rome', payeeCountry: 'IT' }).payeeAddress).toEqual({
+  expect(read({ payeeTown: 'Rome', payeeCountry: 'IT' }).payeeAddress).toStrictEqual({
     town: 'Rome',
     country: 'IT',
   });
