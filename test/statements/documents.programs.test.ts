@@ -1,12 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse as parseCsv } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accountHistory } from '../../src/domain/account-history.ts';
 import { writeCamt053Statement } from '../../src/statements/camt053.ts';
-import { writeCsvStatement } from '../../src/statements/csv.ts';
 import { writeOfxStatement } from '../../src/statements/ofx.ts';
 import { writeReport } from '../../src/statements/report.ts';
 import type { Statement } from '../../src/statements/statement.ts';
@@ -33,12 +31,6 @@ function lint(document: string, ...options: string[]): string {
   });
   expect(status, stderr).toBe(0);
   return stdout;
-}
-
-/** Splits cells like a spreadsheet with this separator: quotes count only at the start of a cell. */
-function cellsOf(text: string, separator: string): string[] {
-  const cell = new RegExp(`(?:"(?:[^"]|"")*(?:"|$))?[^${separator}\r\n]*`, 'g');
-  return text.match(cell) ?? [];
 }
 
 const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
@@ -143,62 +135,6 @@ describe('OFX', () => {
     expect(read).toContain("(memo): L'ARTE & CO <1> DEL 03.02.2026");
     expect(read).toMatch(/Ledger balance: 1000/i);
     expect(read).not.toMatch(/ERROR/);
-  });
-});
-
-describe('CSV', () => {
-  const FORMULA = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/;
-  /** Characters that separate or quote cells or begin a formula, in any order. */
-  const spreadsheetText = fc
-    .array(fc.constantFrom(...',;\t"\r\n =+-@\uff1d\u00a0\'1a'), { maxLength: 12 })
-    .map((characters) => characters.join(''));
-  const columns =
-    'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge';
-
-  it('a CSV statement has rows and columns, and no cell that a spreadsheet calculates', () => {
-    const rows = parseCsv(writeCsvStatement(statementOf(ROWS)), { columns: true, record_delimiter: '\r\n' });
-    expect(rows).toMatchObject([
-      { amount: '20.00', description: `'=HYPERLINK("x")`, bookingDate: '2026-01-31' },
-      { amount: '-1234.50', details: "L'ARTE & CO <1> DEL 03.02.2026", currency: 'EUR' },
-    ]);
-    expect(writeCsvStatement(statementOf([]))).toBe(`${columns}\r\n`);
-    const wide = statementOf([booking('2026-01-31', '1.00', '\uff1dA1')], undefined, { currency: '=A1' });
-    const [row] = parseCsv(writeCsvStatement(wide), { columns: true, record_delimiter: '\r\n' });
-    expect(row).toMatchObject({ description: "'\uff1dA1", currency: "'=A1" });
-  });
-
-  it('a CSV statement has no formula, wherever a spreadsheet splits its lines', () => {
-    fc.assert(
-      fc.property(spreadsheetText, spreadsheetText, (description, details) => {
-        const row = { ...booking('2026-01-31', '-1.50', description, details), code: description };
-        const written = writeCsvStatement(
-          statementOf([row], undefined, { productId: details, currency: 'EUR' }),
-        );
-        for (const delimiter of [',', ';', '\t']) {
-          const split = written.split('\r\n').flatMap((line) => line.split(delimiter));
-          for (const piece of [...split, ...cellsOf(written, delimiter)]) {
-            // Some readers remove quotes, others skip spaces.
-            if (piece !== '-1.50') expect(piece.replace(/^[\s"]+/, '')).not.toMatch(FORMULA);
-          }
-        }
-      }),
-    );
-    const row = booking('2026-01-31', '-1.50', 'ok;=1+1', '50% - SALDO, +39 06');
-    const [read] = parseCsv(writeCsvStatement(statementOf([row])), { columns: true });
-    expect(read).toMatchObject({ amount: '-1.50', description: "ok;'=1+1", details: "50% - SALDO, '+39 06" });
-  });
-
-  it('a CSV statement keeps every row and column, whatever the bank wrote', () => {
-    fc.assert(
-      fc.property(bookings, (some) => {
-        const statement = statementOf(some);
-        const [, ...rows] = parseCsv(writeCsvStatement(statement), { record_delimiter: '\r\n' });
-        expect(rows.map(([id]) => id)).toEqual(statement.history.bookings.map(({ id }) => id));
-        for (const [, , , , , , ...texts] of rows) {
-          for (const text of texts) expect(text).not.toMatch(/^[=+\-@]/);
-        }
-      }),
-    );
   });
 });
 
