@@ -76,7 +76,7 @@ describe('CSV', () => {
       [
         columns,
         "a1,'+1,2026-01-31,2026-01-31,20.00,EUR,BONIFICO,STIPENDIO,,TRN-1,",
-        "b2,'+1,2026-02-02,2026-02-02,-1.00,EUR,COMMISSIONI," ",,,true",
+        `b2,'+1,2026-02-02,2026-02-02,-1.00,EUR,COMMISSIONI," ",,,true`,
         "c3,'+1,2026-02-03,,-1234.50,EUR,PAGAMENTO POS,L'ARTE & CO <1> DEL 03.02.2026,43,,",
         '',
       ].join('\r\n'),

@@ -163,6 +163,8 @@ describe('the PmtInf of a pain.001', () => {
     ['on a day in a zone that does not exist', '2027-02-30T10:00:00Z'],
     ['with a zone that is none', '2026-12-01T10:00:00 CET'],
     ['with a zone without minutes', '2026-12-01T10:00:00+01'],
+    ['with a zone without a colon', '2026-12-01T23:30:00-0500'],
+    ['with a small letter as its zone', '2026-12-01T23:30:00z'],
     ['with a point and nothing after it', '2026-12-01T10:00:00.'],
     ['with something before it', 'on 2026-12-01T10:00:00'],
     ['with a year of six digits', '+002026-12-01T10:00:00Z'],
