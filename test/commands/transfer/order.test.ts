@@ -253,6 +253,24 @@ it('the list of accounts shows the IBANs if there is room, and an account withou
   `);
 });
 
+it('a person sees that psd2 waits for the list of accounts', async () => {
+  const payer = await payerAt(new BankHere(), temporary);
+  const waits: unknown[] = [];
+  const stop = () => Promise.reject(new Psd2Error('interrupted', 'Interrupted'));
+  const { failure } = await payer.run(['transfer', 'create'], {
+    changes: ({ terminal }) => ({
+      terminal: {
+        ...{ ...terminal, canAsk: true, choose: stop },
+        whileWaiting: (text, work) => {
+          waits.push(text);
+          return work;
+        },
+      },
+    }),
+  });
+  expect([failure?.code, waits]).toEqual(['interrupted', ['Asking the bank for the accounts']]);
+});
+
 it('a wrong option is refused before psd2 asks for anything', async () => {
   const bank = new BankHere();
   const payer = await payerAt(bank, temporary);
