@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { describeFlow } from '../../../src/commands/flow/fields.ts';
 import { OPERATIONS } from '../../../src/commands/operation/operations.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { applyOperationEvent } from '../../../src/domain/operation.ts';
@@ -33,6 +34,20 @@ it('an operation that the bank does not have yet is described without a total, a
   ]);
   expect(OPERATIONS.row(created, new Date())).toMatchObject({ nextStep: null, resourceId: null });
   expect(OPERATIONS.referenceOf(created)).toBeNull();
+});
+
+it('a question about it leaves out what is not known', () => {
+  const created = operationWith({});
+  expect(
+    describeFlow(created, OPERATIONS.describe(created), (time) => time.slice(0, 10)),
+  ).toMatchInlineSnapshot(`
+    "The operation op-1 is created:
+      Name               standingOrder
+      Product            0000012345
+      Data               {"a":1}
+      Begun              2026-11-22
+      Last change        2026-11-22"
+  `);
 });
 
 it.each<[string, Partial<GenericOperation>, [isUnknown: boolean, isEnded: boolean]]>([

@@ -216,6 +216,24 @@ describe('the status of a transfer', () => {
   });
 });
 
+it('a program reads in the list what it reads of each transfer', async () => {
+  const payer = await payerAt(new BankHere(), temporary);
+  const list = ['transfer', 'list'];
+  expect([(await payer.run(list)).data, (await payer.run(list)).said]).toEqual([[], '']);
+  for (const _ of ['first', 'second']) await payer.run(CREATE);
+  const shown = [
+    (await payer.run(['transfer', 'show', 'tr-2'])).data,
+    (await payer.run(['transfer', 'show', 'tr-1'])).data,
+  ];
+  expect((await payer.run(list)).data).toEqual(shown);
+  const { printed } = await payer.run(list, { format: 'csv' });
+  const [titles = '', ...rows] = printed.trimEnd().split('\n');
+  expect([titles.split(',').slice(0, 4), rows.map((row) => row.split(',')[0])]).toEqual([
+    ['flow', 'kind', 'state', 'resourceId'],
+    ['tr-2', 'tr-1'],
+  ]);
+});
+
 it('a transfer is continued without further data if nobody gave any', async () => {
   const { bank, payer } = await withWaiting();
   bank.last.decision = 'AUTHORIZED';
