@@ -179,7 +179,7 @@ function printTransfer({ output }: Context, transfer: Transfer): void {
     { title: 'Customer', value: ({ customerId }) => customerId },
     { title: 'From', value: () => writeDebited(transfer) },
     { title: 'To', value: ({ name }) => name },
-    { title: 'IBAN', value: ({ to }) => to, whole: true },
+    { title: 'IBAN', value: ({ to }) => to },
     { title: 'Amount', value: writeMoney },
     { title: 'Commission', value: ({ commissions }) => writeMoney(commissions) },
     { title: 'Total', value: ({ totalAmount }) => writeMoney(totalAmount) },
