@@ -327,13 +327,13 @@ it('the payee check of all payments counts the results, and names what a person 
 });
 
 it('psd2 says each warning of a file, at most twenty, and no error twice', async () => {
-  const rows = Array.from({ length: 21 }, (_, n) => `Ada ${n},${IBAN},1,${OWN_ACCOUNT}\n`);
-  const many = await withText(`name,iban,amount,from\n${rows.join('')}Bea,${IBAN},-1,${OWN_ACCOUNT}\n`);
+  const rows = Array.from({ length: 22 }, (_, n) => `Ada ${n},${IBAN},1,${OWN_ACCOUNT}\n`);
+  const many = await withText(`name,iban,amount,from\nBea,${IBAN},-1,${OWN_ACCOUNT}\n${rows.join('')}`);
   const failed = await many.add();
   const warnings = failed.said.trimEnd().split('\n');
   expect([warnings.length, warnings.filter((line) => line.includes('negative')).length]).toEqual([20, 0]);
-  expect(warnings[0]).toMatch(/^line 3: /);
-  expect(endOf(failed)[0]).toContain('has 1 error. line 23: The amount "-1" is negative');
+  expect(warnings[0]).toMatch(/^line 4: /);
+  expect(endOf(failed)[0]).toContain('has 1 error. line 2: The amount "-1" is negative');
 });
 
 it('an error in a file counts more than the same payments in a stored batch, and what is stored is named only if all is the same', async () => {

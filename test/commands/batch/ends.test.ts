@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { readLine, readLines } from '../../../src/commands/batch/rows.ts';
+import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
@@ -148,4 +149,56 @@ it('a report knows which refusal was one answer alone', async () => {
     ['not paid', false],
     ['unfinished', false],
   ]);
+});
+
+const VERIFIED: TransferEvent[] = [
+  { type: 'verify-sent', requestId: 'r', digest: null },
+  {
+    ...{ resourceId: 'p', totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' },
+    type: 'verified',
+  },
+];
+const checkedAs = (result: 'close' | 'match') =>
+  ({ type: 'payee-checked', result, name: 'Other', problem: null }) as const;
+
+it.each<[string, TransferEvent[], string, string | null]>([
+  [
+    'was cancelled after a payee check without a match',
+    [...VERIFIED, checkedAs('close'), { type: 'cancelled' }],
+    'cancelled',
+    'close match, the account is held by Other',
+  ],
+  [
+    'was cancelled after a match',
+    [...VERIFIED, checkedAs('match'), { type: 'cancelled' }],
+    'cancelled',
+    null,
+  ],
+  ['was cancelled without a payee check', [...VERIFIED, { type: 'cancelled' }], 'cancelled', null],
+  ['goes on after a payee check without a match', [...VERIFIED, checkedAs('close')], 'verified', null],
+  [
+    'waits for its customer',
+    [
+      ...VERIFIED,
+      { type: 'sca-started' },
+      { type: 'authorization', status: 'PENDING', bankStatus: 'PATIENT' },
+    ],
+    'authorizing',
+    null,
+  ],
+  [
+    'was not authorised',
+    [
+      ...VERIFIED,
+      { type: 'sca-started' },
+      { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'The customer refused' },
+    ],
+    'rejected',
+    'The customer refused',
+  ],
+])('a line whose transfer %s has the reason for that', async (_, events, state, reason) => {
+  const { payer } = await withBatch('Ada');
+  await beginLine(await storeOf(payer), 1, { commits: 'on execute', events });
+  const { data } = await payer.run(['batch', 'report', 'batch-1']);
+  expect(data).toMatchObject([{ state, reason }]);
 });
