@@ -1,13 +1,17 @@
+// @peculiar/x509 uses tsyringe, which needs this import to be first.
+import 'reflect-metadata';
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { X509Certificate as ParsedCertificate } from '@peculiar/x509';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { generateRsaKeys, makeCertificateAuthority } from '../../../src/certificates/eidas.ts';
 import { loadOrCreateRegistration } from '../../../src/sandbox/folder/registration.ts';
 import { requested } from '../../e2e/support/shapes.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const registration = await loadOrCreateRegistration(inject('registration'));
@@ -98,6 +102,47 @@ describe('psd2 cert request', () => {
     expect(readFileSync(made.keyFile, 'utf8')).toContain('BEGIN ENCRYPTED PRIVATE KEY');
     expect(belongs(made.keyFile, made.requestFile, 'correct horse')).toBe(true);
   });
+
+  it('a file counts, and not the certificate of the profile', async () => {
+    const made = await request([registration.qsealCertFile, '--out', newFolder()]);
+    expect(made).toMatchObject({ qcType: 'eseal', keyFile: expect.stringMatching(/qseal-key\.pem$/) });
+  });
+
+  it.each([
+    ['not encrypted', registration.qwacCertFile, { ...profile, PSD2_KEY_PASSPHRASE: '' }],
+    ['encrypted', registration.qwacCertFile, { ...profile, PSD2_KEY_PASSPHRASE: 'correct horse' }],
+  ])(
+    'a person reads one value a line, and what to do next: a key that is %s',
+    async (encrypted, file, env) => {
+      const out = newFolder();
+      const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), {
+        env,
+        format: 'table',
+      });
+      await runIn(command.context, 'cert', 'request', file, '--out', out);
+      expect(
+        command
+          .printed()
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split('\t')),
+      ).toEqual([
+        ['Subject', new ParsedCertificate(readFileSync(file, 'utf8')).subject],
+        ['Organization', 'PSDIT-BI-12345'],
+        ['QcType', 'web'],
+        ['Roles', 'PSP_AI PSP_PI PSP_IC'],
+        ['Authority', 'Bank of Italy (IT-BI)'],
+        ['Key type', `RSA 2048, ${encrypted}`],
+        ['Key', join(out, 'qwac-key.pem')],
+        ['Request', join(out, 'qwac.csr')],
+      ]);
+      const begin = encrypted === 'encrypted' ? 'ENCRYPTED PRIVATE KEY' : 'PRIVATE KEY';
+      expect(readFileSync(join(out, 'qwac-key.pem'), 'utf8')).toContain(`-----BEGIN ${begin}-----\n`);
+      expect(command.said()).toBe(
+        'Send the request to your certificate authority. Keep the key: it belongs to the new certificate.\n',
+      );
+    },
+  );
 });
 
 /** Makes a self-signed certificate with OpenSSL. */
@@ -121,7 +166,10 @@ describe('psd2 cert request with a file', () => {
     async (name, newKey, keyType, keyBits, signed) => {
       const old = selfSigned(`${name}.pem`, ...newKey);
       const made = await request([old, '--out', newFolder()], {});
-      expect(made).toMatchObject({ keyType, keyBits, qcType: null, organizationIdentifier: null, roles: [] });
+      expect(made).toMatchObject({
+        ...{ keyType, keyBits, qcType: null, organizationIdentifier: null, roles: [] },
+        ...{ ncaName: null, ncaId: null, keyFile: expect.stringMatching(/\/certificate-key\.pem$/) },
+      });
       expect(subjectOf('req', made.requestFile)).toBe(subjectOf('x509', old));
       const printed = opensslRequest(made.requestFile);
       expect(printed).toContain(`Public-Key: (${keyBits} bit)`);
@@ -148,20 +196,54 @@ describe('psd2 cert request with bad input', () => {
   it.each([
     ['a file that is missing', () => ['missing.pem'], 'certificate', /missing\.pem/],
     ['a file without a certificate', () => [text], 'certificate', /text\.pem has no readable certificate/],
-    ['the file of an authority', () => [authority], 'certificate', /only certificates of authorities/],
     [
       'a key of an unknown kind',
       () => [selfSigned('ed.pem', '-newkey', 'ed25519')],
       'certificate',
       /ed25519/,
     ],
-    ['a file and an option', () => [text, '--qseal'], 'usage', /Give one of these/],
-    ['both options', () => ['--qwac', '--qseal'], 'usage', /Give one of these/],
   ])('%s ends with one sentence, and leaves no files', async (_, words, code, message) => {
     const out = newFolder();
     const ended = request([...words(), '--out', out]);
     await expect(ended).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
     expect(readdirSync(out)).toEqual([]);
+  });
+
+  it.each([
+    ['a file and --qseal', () => [text, '--qseal']],
+    ['a file and --qwac', () => [text, '--qwac']],
+    ['both options', () => ['--qwac', '--qseal']],
+    ['a file and both options', () => [text, '--qwac', '--qseal']],
+  ])('%s are too many: a request is for one certificate', async (_, words) => {
+    const out = newFolder();
+    expect(await failureOf(request([...words(), '--out', out]))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
+      hint: 'Each request is for one certificate.',
+    });
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it.each([
+    ['a file', () => [authority], () => authority],
+    ['the QWAC', () => [], () => 'The QWAC certificate'],
+    ['the QSealC', () => ['--qseal'], () => 'The QSealC certificate'],
+  ])('%s of an authority alone has no successor', async (_, words, name) => {
+    const out = newFolder();
+    const env = { PSD2_QWAC_CERT: authority, PSD2_QSEAL_CERT: authority };
+    expect(await failureOf(request([...words(), '--out', out], env))).toEqual({
+      ...{ code: 'certificate', exitCode: 3, hint: 'Give the file with your old certificate.' },
+      message: `${name()} has only certificates of authorities, and none of a TPP`,
+    });
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it.each(['QWAC', 'QSealC'])('a %s that is no certificate is named', async (pair) => {
+    const env = { PSD2_QWAC_CERT: text, PSD2_QSEAL_CERT: text };
+    const words = pair === 'QWAC' ? ['--qwac'] : ['--qseal'];
+    expect(await failureOf(request([...words, '--out', newFolder()], env))).toMatchObject({
+      code: 'certificate',
+      message: expect.stringContaining(`The ${pair} certificate`),
+    });
   });
 
   it('a profile without a QSealC cannot request the next one', async () => {
@@ -173,8 +255,8 @@ describe('psd2 cert request with bad input', () => {
   it.each(['qwac-key.pem', 'qwac.csr'])('psd2 does not overwrite %s', async (name) => {
     const out = newFolder();
     writeFileSync(join(out, name), 'mine');
-    await expect(request(['--out', out])).rejects.toMatchObject({
-      code: 'usage',
+    expect(await failureOf(request(['--out', out]))).toEqual({
+      ...{ code: 'usage', exitCode: 2, hint: 'Choose another folder with --out.' },
       message: `${join(out, name)} already exists, and psd2 does not overwrite it`,
     });
     expect(readdirSync(out)).toEqual([name]);
