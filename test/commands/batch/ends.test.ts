@@ -2,9 +2,10 @@ import { expect, it, vi } from 'vitest';
 import { readLine, readLines } from '../../../src/commands/batch/rows.ts';
 import type { TransferEvent } from '../../../src/domain/transfer.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { CallLog } from '../../../src/store/machine/call-log.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere } from '../bank-here.ts';
-import { endOf } from '../payer-here.ts';
+import { endOf, NOW } from '../payer-here.ts';
 import { beginLine, payeeCheck, RUN, storeOf, told, withPayees } from './with-batch.ts';
 
 // How a run ends that meets several things at once, and what a line has come to.
@@ -202,3 +203,40 @@ it.each<[string, TransferEvent[], string, string | null]>([
   const { data } = await payer.run(['batch', 'report', 'batch-1']);
   expect(data).toMatchObject([{ state, reason }]);
 });
+
+it.each([
+  [
+    201,
+    'The bank has answered the initiation, but the journal of tr-1 does not have the answer. It may be older than a link that the customer has, so psd2 initiates nothing',
+    ['verify transfer'],
+  ],
+  [null, null, ['verify transfer', 'verify transfer', 'sca pay-2']],
+])(
+  'a lost initiation is repeated unless the log of calls has its answer: %j',
+  async (status, reason, sent) => {
+    const bank = new BankHere({ commits: 'by the customer' });
+    const { payer } = await withPayees(temporary, bank, ['Ada']);
+    bank.meets('verify', 'lost');
+    await payer.run(RUN);
+    const begun = payer.journal('tr-1')[0];
+    expect(begun?.furtherData).toEqual([]);
+    const log = new CallLog(payer.folder.log);
+    const { flows } = await storeOf(payer);
+    for await (const { transactionId } of flows.list('transfer'))
+      log.append({
+        ...{
+          at: NOW,
+          profile: 'env',
+          host: 'bank.example',
+          method: 'POST',
+          path: '/payments',
+          failure: null,
+        },
+        ...{ status, milliseconds: 1, tppRequestId: 'request-1', requestId: null, apiTrackId: null },
+        ...{ flow: null, irrevocable: true, transactionId },
+      });
+    log.close();
+    const again = await payer.run(RUN);
+    expect([again.data[0]?.reason, bank.sent]).toEqual([reason, sent]);
+  },
+);
