@@ -1,0 +1,220 @@
+import 'reflect-metadata';
+import { createPrivateKey, webcrypto } from 'node:crypto';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BasicConstraintsExtension, Extension, X509CertificateGenerator } from '@peculiar/x509';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  encodeQcStatements,
+  QC_STATEMENTS_OID,
+  type QcType,
+} from '../../../src/certificates/qc-statements.ts';
+import { request } from '../../../src/commands/cert/request.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const own = (name: string) => join(temporary, name);
+const EC = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const psd2 = { roles: ['PSP_AI' as const, 'PSP_PI' as const], ncaName: 'Bank of Italy', ncaId: 'IT-BI' };
+const ADVICE =
+  'Send the request to your certificate authority. Keep the key: it belongs to the new certificate.\n';
+const KEEPING = { hint: 'Choose another folder with --out.' };
+
+const newFolder = () => join(mkdtempSync(own('out-')), 'new');
+
+/** Makes a certificate with a key on a curve, which costs no time. @param qcType undefined: it is not qualified */
+async function certificate(name: string, qcType: QcType | undefined, isAuthority = false): Promise<string> {
+  const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
+  const statements = qcType && encodeQcStatements({ qcCompliance: true, qcType, psd2 });
+  const made = await X509CertificateGenerator.createSelfSigned({
+    name: qcType ? `CN=${name}, 2.5.4.97=PSDIT-BI-12345` : `CN=${name}`,
+    keys,
+    signingAlgorithm: EC,
+    extensions: [
+      ...(isAuthority ? [new BasicConstraintsExtension(true)] : []),
+      ...(statements ? [new Extension(QC_STATEMENTS_OID, false, Uint8Array.from(statements))] : []),
+    ],
+  });
+  const file = own(`${name}.pem`);
+  writeFileSync(file, `${made.toString('pem')}\n`, { mode: 0o600 });
+  return file;
+}
+
+beforeAll(async () => {
+  await Promise.all([
+    certificate('web', 'web'),
+    certificate('seal', 'eseal'),
+    certificate('person', 'esign'),
+    certificate('plain', undefined),
+    certificate('authority', undefined, true),
+  ]);
+  const contents = ['authority', 'plain'].map((name) => readFileSync(own(`${name}.pem`), 'utf8'));
+  writeFileSync(own('both.pem'), contents.join(''));
+  writeFileSync(own('none.pem'), 'no certificate\n', { mode: 0o600 });
+});
+
+const profile = () => ({ PSD2_QWAC_CERT: own('web.pem'), PSD2_QSEAL_CERT: own('seal.pem') });
+type How = NonNullable<Parameters<typeof openCommand>[2]>;
+
+/** Runs `psd2 cert request` into a folder. */
+async function run(words: string[], out: string, how: How = {}) {
+  const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), {
+    ...how,
+    env: { ...profile(), ...how.env },
+  });
+  await runIn(command.context, 'cert', 'request', ...words, '--out', out);
+  return command;
+}
+
+const QUALIFIED = {
+  ...{ organizationIdentifier: 'PSDIT-BI-12345', roles: ['PSP_AI', 'PSP_PI'] },
+  ...{ ncaName: 'Bank of Italy', ncaId: 'IT-BI' },
+};
+const NONE = { organizationIdentifier: null, roles: [], ncaName: null, ncaId: null };
+const KEY = { keyType: 'EC', keyBits: 256, keyEncrypted: false };
+
+describe('the certificate that psd2 cert request renews', () => {
+  it.each([
+    ['nothing, the QWAC of the profile', [], 'web', 'qwac', QUALIFIED, 'web'],
+    ['--qwac, the QWAC of the profile', ['--qwac'], 'web', 'qwac', QUALIFIED, 'web'],
+    ['--qseal, the QSealC of the profile', ['--qseal'], 'seal', 'qseal', QUALIFIED, 'eseal'],
+    ['a file, that one', ['seal'], 'seal', 'qseal', QUALIFIED, 'eseal'],
+    ['one for a person, that one', ['person'], 'person', 'certificate', QUALIFIED, 'esign'],
+    ['one that is not qualified, that one', ['plain'], 'plain', 'certificate', NONE, null],
+    ['a file with its authority first, that of the TPP', ['both'], 'plain', 'certificate', NONE, null],
+  ])('is, with %s', async (_, words, name, file, said, qcType) => {
+    const out = newFolder();
+    const given = words.map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
+    const command = await run(given, out);
+    const printed: unknown = JSON.parse(command.printed());
+    expect(request.prints?.shape().safeParse(printed).error).toBeUndefined();
+    const [keyFile, requestFile] = [join(out, `${file}-key.pem`), join(out, `${file}.csr`)];
+    const subject = `CN=${name}${qcType === null ? '' : ', 2.5.4.97=PSDIT-BI-12345'}`;
+    expect(printed).toEqual({ ...{ subject, qcType }, ...said, ...KEY, keyFile, requestFile });
+    expect(command.said()).toBe(ADVICE);
+    expect(readdirSync(out).toSorted()).toEqual([`${file}-key.pem`, `${file}.csr`]);
+  });
+
+  it.each([
+    [['web', '--qwac']],
+    [['web', '--qseal']],
+    [['--qwac', '--qseal']],
+    [['web', '--qwac', '--qseal']],
+  ])('is one alone: %j is refused', async (words) => {
+    const out = newFolder();
+    const given = words.map((word) => (word.startsWith('-') ? word : own(`${word}.pem`)));
+    expect(await failureOf(run(given, out))).toEqual({
+      ...{ code: 'usage', exitCode: 2, message: 'Give one of these: a file, --qwac or --qseal' },
+      hint: 'Each request is for one certificate.',
+    });
+    expect(() => lstatSync(out)).toThrow('ENOENT');
+  });
+
+  it.each([
+    ['the file', ['FILE'], {}, (file: string) => file],
+    ['the QWAC', [], { PSD2_QWAC_CERT: 'FILE' }, () => 'The QWAC certificate'],
+    ['the QSealC', ['--qseal'], { PSD2_QSEAL_CERT: 'FILE' }, () => 'The QSealC certificate'],
+  ])('is not one of an authority, nor what is none: %s', async (_, words, env, subject) => {
+    const failure = (file: string) => {
+      const put = (word: string) => (word === 'FILE' ? file : word);
+      const changed = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, put(value)]));
+      return failureOf(run(words.map(put), newFolder(), { env: changed }));
+    };
+    expect(await failure(own('authority.pem'))).toEqual({
+      ...{ code: 'certificate', exitCode: 3, hint: 'Give the file with your old certificate.' },
+      message: `${subject(own('authority.pem'))} has only certificates of authorities, and none of a TPP`,
+    });
+    expect(await failure(own('none.pem'))).toEqual({
+      ...{ code: 'certificate', exitCode: 3 },
+      message: `${subject(own('none.pem'))} has no readable certificate`,
+      hint: 'Use a PEM (-----BEGIN CERTIFICATE-----), DER or PKCS#12 file.',
+    });
+  });
+});
+
+describe('the new key', () => {
+  it.each([
+    ['an empty PSD2_KEY_PASSPHRASE is none', '', false],
+    ['a blank one is a passphrase as any other', ' ', true],
+  ])('%s', async (_, passphrase, isEncrypted) => {
+    const out = newFolder();
+    const { printed } = await run([], out, { env: { PSD2_KEY_PASSPHRASE: passphrase } });
+    expect(JSON.parse(printed())).toMatchObject({ keyEncrypted: isEncrypted });
+    const key = readFileSync(join(out, 'qwac-key.pem'), 'utf8');
+    expect(key.split('\n')[0]).toBe(`-----BEGIN ${isEncrypted ? 'ENCRYPTED ' : ''}PRIVATE KEY-----`);
+    expect(createPrivateKey({ key, passphrase }).asymmetricKeyType).toBe('ec');
+  });
+});
+
+describe('what a person reads of a request', () => {
+  const rows = (out: string) => [
+    ['Subject', 'CN=web, 2.5.4.97=PSDIT-BI-12345'],
+    ['Organization', 'PSDIT-BI-12345'],
+    ['QcType', 'web'],
+    ['Roles', 'PSP_AI PSP_PI'],
+    ['Authority', 'Bank of Italy (IT-BI)'],
+    ['Key type', 'EC 256, encrypted'],
+    ['Key', join(out, 'qwac-key.pem')],
+    ['Request', join(out, 'qwac.csr')],
+  ];
+  const env = { PSD2_KEY_PASSPHRASE: 'correct horse' };
+
+  it('in a pipe is a value a line, after a tab', async () => {
+    const out = newFolder();
+    const { printed, said } = await run([], out, { env, format: 'table' });
+    expect(printed()).toBe(
+      rows(out)
+        .map((row) => `${row.join('\t')}\n`)
+        .join(''),
+    );
+    expect(said()).toBe(ADVICE);
+  });
+
+  it('at a terminal is a value a line, below each other', async () => {
+    const out = newFolder();
+    const { printed } = await run([], out, { env, format: 'table', columns: 300 });
+    const written = rows(out).map(([title = '', value]) => `${title.padEnd(14)}${value}\n`);
+    expect(printed()).toBe(written.join(''));
+  });
+
+  it('of a certificate that is not qualified says what there is', async () => {
+    const out = newFolder();
+    const { printed } = await run([own('plain.pem')], out, { format: 'table' });
+    expect(printed().split('\n')).toEqual([
+      ...['Subject\tCN=plain', 'Organization\t', 'QcType\t', 'Roles\t', 'Authority\t'],
+      ...['Key type\tEC 256, not encrypted', `Key\t${join(out, 'certificate-key.pem')}`],
+      ...[`Request\t${join(out, 'certificate.csr')}`, ''],
+    ]);
+  });
+});
+
+describe('files that are there already', () => {
+  it('a second request into the same folder is refused, and the first key stays', async () => {
+    const out = newFolder();
+    await run([], out);
+    const key = readFileSync(join(out, 'qwac-key.pem'), 'utf8');
+    expect(await failureOf(run([], out))).toEqual({
+      ...{ code: 'usage', exitCode: 2, ...KEEPING },
+      message: `${join(out, 'qwac-key.pem')} already exists, and psd2 does not overwrite it`,
+    });
+    expect(readFileSync(join(out, 'qwac-key.pem'), 'utf8')).toBe(key);
+    await run(['--qseal'], out);
+    expect(readdirSync(out)).toHaveLength(4);
+  });
+
+  it('a request that cannot be written leaves no key behind, and what was there stays', async () => {
+    const out = newFolder();
+    await run(['--qseal'], out);
+    const link = join(out, 'qwac.csr');
+    // A link to nowhere is no file yet, but no new one can be made in its place.
+    symlinkSync(join(out, 'nowhere'), link);
+    expect(await failureOf(run([], out))).toEqual({
+      ...{ code: 'config', exitCode: 3, hint: 'Check the folder and the free space.' },
+      message: `psd2 cannot write the key and the request to ${out}: something else has that name`,
+    });
+    expect(readdirSync(out).toSorted()).toEqual(['qseal-key.pem', 'qseal.csr', 'qwac.csr']);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+});
