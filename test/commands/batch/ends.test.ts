@@ -240,3 +240,60 @@ it.each([
     expect([again.data[0]?.reason, bank.sent]).toEqual([reason, sent]);
   },
 );
+
+it('payments that are made do not count for --stop-after', async () => {
+  const { payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  expect(endOf(await payer.run([...RUN, '--stop-after', '1']))).toEqual(['done']);
+});
+
+it('a line that nobody wants any more is not begun again, whether it has had a transfer or not', async () => {
+  const { bank, payer } = await withBatch('Ada', 'Bea', 'Cleo');
+  const store = await storeOf(payer);
+  await beginLine(store, 1, { commits: 'on execute', events: [{ type: 'cancelled' }] });
+  const person = { by: 'ada', user: 'ada', machine: 'machine' };
+  await store.change({ type: 'lines-cancelled', lines: [1, 2], ...person });
+  await store.change({ type: 'line-refused', line: 3, reason: 'No' });
+  const before = payer.flows();
+  expect(endOf(await payer.run(RUN))[0]).toBe('exit 8, payment_failed: 3 of 3 payments were not made');
+  expect([payer.flows(), bank.calls]).toEqual([before, []]);
+});
+
+it('a payment that the bank does not take is refused before a transfer begins', async () => {
+  const bank = new BankHere({ commits: 'by the customer' });
+  const { open } = bank.interface;
+  const initiation = () => {
+    throw new Psd2Error('usage', 'This bank has no such product');
+  };
+  Object.assign(bank.interface, {
+    open: (...settings: Parameters<typeof open>) => {
+      const opened = open(...settings);
+      const connect = (...how: Parameters<typeof opened.connect>) => {
+        const connected = opened.connect(...how);
+        return { ...connected, payments: { ...connected.payments, initiation } };
+      };
+      return { ...opened, connect };
+    },
+  });
+  const { payer } = await withPayees(temporary, bank, ['Ada']);
+  expect(told(await payer.run(RUN)).slice(0, 2)).toEqual([
+    '1 failed  This bank has no such product',
+    '0 of 1 paid, 1 not paid.',
+  ]);
+  expect(payer.flows()).toBe(0);
+});
+
+it('what is wrong with the store while a bulk payment is prepared stops it, and is no taken reference', async () => {
+  const bank = new BankHere({ commits: 'by the customer', bulk: { maxEntries: null } });
+  const { payer } = await withPayees(temporary, bank, ['Ada', 'Bea']);
+  const { flows } = await storeOf(payer);
+  for (const error of [new Psd2Error('config', 'The disk is full'), new TypeError('a fault')]) {
+    vi.spyOn(Object.getPrototypeOf(flows), 'begin').mockRejectedValueOnce(error);
+    const ran = payer.run(RUN);
+    if (error instanceof Psd2Error) expect(told(await ran)).toContain('Payment 1: The disk is full.');
+    else await expect(ran).rejects.toBe(error);
+  }
+  expect((await payer.run(['batch', 'report', 'batch-1'])).data).toMatchObject([
+    { state: 'waiting' },
+    { state: 'waiting' },
+  ]);
+});
