@@ -8,7 +8,12 @@ import {
 } from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generateRsaKeys, type RsaKeyPair } from '../../../src/certificates/eidas.ts';
-import { encodeQcStatements, QC_STATEMENTS_OID } from '../../../src/certificates/qc-statements.ts';
+import {
+  encodeQcStatements,
+  type Psd2Role,
+  QC_STATEMENTS_OID,
+  type QcType,
+} from '../../../src/certificates/qc-statements.ts';
 import { checkCertificate } from '../../../src/commands/cert/certificate-checks.ts';
 import { lastToEnd } from '../../../src/commands/cert/profile-certificates.ts';
 import type { Consent } from '../../../src/domain/consent.ts';
@@ -25,12 +30,16 @@ beforeAll(async () => {
 /** Makes a QWAC that ends on 1 March 2027. @param usages undefined: without an extended key usage */
 async function qwacFor(
   usages: ExtendedKeyUsage[] | undefined,
-  { subject = 'CN=tpp.example, 2.5.4.97=PSDIT-BI-12345' } = {},
+  {
+    subject = 'CN=tpp.example, 2.5.4.97=PSDIT-BI-12345',
+    qcType = 'web',
+    roles = psd2.roles,
+  }: { subject?: string; qcType?: QcType | null; roles?: readonly Psd2Role[] | null } = {},
 ): Promise<X509Certificate> {
   const statements = encodeQcStatements({
     qcCompliance: true,
-    qcType: 'web',
-    psd2: { ...psd2, roles: [...psd2.roles] },
+    qcType: qcType ?? undefined,
+    psd2: roles === null ? undefined : { ...psd2, roles: [...roles] },
   });
   const made = await X509CertificateGenerator.createSelfSigned({
     name: subject,
@@ -122,6 +131,118 @@ describe('two findings at once', () => {
   });
 });
 
+describe('what the check of a certificate says', () => {
+  const UNTIL = 'valid until 2027-03-01, 98 days left';
+  const WHO = 'authority Bank of Italy (IT-BI); PSDIT-BI-12345';
+  const GOOD = `${UNTIL}; the key matches; it is a QWAC; roles PSP_AI PSP_PI; ${WHO}`;
+  const seal = { ...USE, name: 'QSealC', qcType: 'eseal' as const };
+  const before = (ms: number) => ({ ...LIMITS, now: new Date(ENDS.getTime() - ms), days: 0 });
+  const DAY = 24 * 60 * 60 * 1000;
+
+  it.each([
+    ['a good QWAC', USE, {}, GOOD],
+    ['a good QSealC', seal, { qcType: 'eseal' as const }, GOOD.replace('QWAC', 'QSealC')],
+    ['one whose key is not known', { ...USE, keyMatches: null }, {}, GOOD.replace('the key matches; ', '')],
+    ['one whose use needs no kind', { ...USE, qcType: undefined }, {}, `${UNTIL}; the key matches`],
+    [
+      "the bank's, with no roles",
+      { ...seal, isTpp: false },
+      { qcType: 'eseal' as const, roles: null },
+      `${UNTIL}; the key matches; it is a QSealC`,
+    ],
+  ])('of %s: all that is right', async (_, use, made, detail) => {
+    const certificate = await qwacFor(undefined, made);
+    expect(checkCertificate(certificate, use, LIMITS)).toEqual({
+      ...{ name: use.name, status: 'ok', detail, fix: null, daysLeft: 98 },
+      subject: 'CN=tpp.example, 2.5.4.97=PSDIT-BI-12345',
+      sha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+      notAfter: ENDS.toISOString(),
+    });
+  });
+
+  it.each([
+    [
+      'without a kind',
+      { qcType: null },
+      'warn',
+      'not a qualified certificate: it has no QcType',
+      'Banks accept it at most in a sandbox.',
+    ],
+    [
+      'for a person',
+      { qcType: 'esign' as const },
+      'fail',
+      "it is a certificate for a person's signatures, not a QWAC",
+      'Use each certificate for its own setting.',
+    ],
+  ])('of one %s: what banks do with it', async (_, made, status, detail, hint) => {
+    expect(checkCertificate(await qwacFor(undefined, made), USE, LIMITS)).toMatchObject({
+      ...{ status, fix: { hint } },
+      detail: GOOD.replace('it is a QWAC', detail),
+    });
+  });
+
+  it.each([
+    [['PSP_PI' as const], 'roles PSP_PI; without the role PSP_AI, needed for reading accounts'],
+    [['PSP_AI' as const], 'roles PSP_AI; without the role PSP_PI, needed for making transfers'],
+    [
+      ['PSP_IC' as const],
+      'roles PSP_IC; without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers',
+    ],
+  ])('of one with the roles %j: what it cannot do', async (roles, detail) => {
+    expect(checkCertificate(await qwacFor(undefined, { roles }), USE, LIMITS)).toMatchObject({
+      status: 'warn',
+      detail: `${UNTIL}; the key matches; it is a QWAC; ${detail}; ${WHO}`,
+      fix: { hint: 'The bank refuses calls that the roles do not cover.' },
+    });
+  });
+
+  it('of one without a PSD2 statement: neither roles nor an authority', async () => {
+    expect(checkCertificate(await qwacFor(undefined, { roles: null }), USE, LIMITS)).toMatchObject({
+      status: 'warn',
+      detail: `${UNTIL}; the key matches; it is a QWAC; without the role PSP_AI, needed for reading accounts, without the role PSP_PI, needed for making transfers; PSDIT-BI-12345`,
+    });
+  });
+
+  it.each([
+    ['missing', ''],
+    ['after something else', ', 2.5.4.97=xPSDIT-BI-12345'],
+    ['without a number', ', 2.5.4.97=PSDIT-BI-'],
+    ['of a tax number', ', 2.5.4.97=VATIT-12345678'],
+  ])('of one whose organizationIdentifier is %s: the form', async (_, identifier) => {
+    const certificate = await qwacFor(undefined, { subject: `CN=tpp.example${identifier}` });
+    expect(checkCertificate(certificate, USE, LIMITS)).toMatchObject({
+      ...{ status: 'warn', fix: null },
+      detail: GOOD.replace('PSDIT-BI-12345', 'its organizationIdentifier is not of the form PSDIT-BI-12345'),
+    });
+  });
+
+  it('of one for a TPP with two warnings: the advice of the first that has any', async () => {
+    const certificate = await qwacFor(undefined, { subject: 'CN=tpp.example', roles: ['PSP_PI'] });
+    expect(checkCertificate(certificate, USE, LIMITS).fix).toEqual({
+      hint: 'The bank refuses calls that the roles do not cover.',
+    });
+  });
+
+  it.each([
+    [2 * DAY - 1, 'ok', 'valid until 2027-03-01, 1 day left'],
+    [2 * DAY, 'ok', 'valid until 2027-03-01, 2 days left'],
+    [DAY - 1, 'ok', 'valid until 2027-03-01, 0 days left'],
+    [0, 'ok', 'valid until 2027-03-01, 0 days left'],
+    [-1, 'fail', 'expired on 2027-03-01'],
+  ])('%i ms before its end: %s', async (ms, status, detail) => {
+    const check = checkCertificate(await qwacFor(undefined), USE, before(ms));
+    expect([check.status, check.detail.split(';')[0]]).toEqual([status, detail]);
+  });
+
+  it('in the moment in which it begins, it is valid', async () => {
+    const begins = new Date('2026-01-01T00:00:00Z');
+    const at = async (now: Date) =>
+      checkCertificate(await qwacFor(undefined), USE, { ...LIMITS, now }).status;
+    expect([await at(begins), await at(new Date(begins.getTime() - 1))]).toEqual(['ok', 'fail']);
+  });
+});
+
 describe('a consent that depends on a certificate', () => {
   const check = async (expiresAt: string, now = NOW) =>
     checkCertificate(await qwacFor(undefined), USE, {
@@ -134,7 +255,22 @@ describe('a consent that depends on a certificate', () => {
     const { status, detail, fix } = await check('2027-03-01T00:00:01Z');
     expect(status).toBe('warn');
     expect(detail).toContain('ends before a consent that depends on it (customer 1234567, until 2027-03-01)');
-    expect(fix?.next).toEqual([['profile', 'set']]);
+    expect(fix).toEqual({
+      hint: 'Before that, register a new certificate at the bank and store it with:',
+      next: [['profile', 'set']],
+    });
+  });
+
+  it('psd2 names no customer if the consent is for none, and judges a consent at the very end of the certificate', async () => {
+    const expiresAt = '2027-04-01T00:00:00Z';
+    const at = async (now: Date) =>
+      checkCertificate(await qwacFor(undefined), USE, {
+        ...{ ...LIMITS, days: 0, now },
+        lastConsent: { customerId: null, expiresAt },
+      });
+    const said = 'ends before a consent that depends on it (until 2027-04-01)';
+    expect((await at(NOW)).detail.split('; ')[1]).toBe(said);
+    expect((await at(ENDS)).detail.split('; ')[1]).toBe(said);
   });
 
   it('psd2 does not warn if the certificate lasts as long as the consent', async () => {
