@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import type { PairName } from '../../certificates/key-pair.ts';
+import { type PairName, readPrivateKey } from '../../certificates/key-pair.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readNamedFile } from '../../store/disk/files.ts';
@@ -110,9 +110,11 @@ async function keysOfProfile(context: Context): Promise<string[]> {
       const silent = { ...context, terminal: { ...context.terminal, canAsk: false } };
       const { key } = await openKeyRing(silent, await context.unsealed()).read(pair);
       const pem = key();
-      if (pem !== undefined) known.push(pem);
+      if (pem === undefined) continue;
+      readPrivateKey(pair, pem, context.env.PSD2_KEY_PASSPHRASE);
+      known.push(pem);
     } catch (error) {
-      if (!(error instanceof Psd2Error)) throw error;
+      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
     }
   }
   return known;

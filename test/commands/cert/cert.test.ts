@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import * as z from 'zod';
 import { check } from '../../../src/commands/cert/check.ts';
 import { generate } from '../../../src/commands/cert/generate.ts';
 import { inspect } from '../../../src/commands/cert/inspect.ts';
+import { Psd2Error } from '../../../src/errors.ts';
 import { loadOrCreateRegistration, type Registration } from '../../../src/sandbox/folder/registration.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { storeConsent } from '../access.ts';
@@ -136,7 +138,50 @@ describe('psd2 cert inspect', () => {
     expect(await inspected([files.qsealCertFile], { env: none })).toMatchObject([{ keyMatches: true }]);
     const neither = { ...none, PSD2_QSEAL_KEY: own('none.key') };
     expect(await inspected([files.qsealCertFile], { env: neither })).toMatchObject([{ keyMatches: null }]);
+    const wrong = own('wrong.key');
+    writeFileSync(wrong, 'no key\n', { mode: 0o600 });
+    const noKey = { PSD2_QWAC_KEY: wrong };
+    expect(await inspected([files.qsealCertFile], { env: noKey })).toMatchObject([{ keyMatches: true }]);
+    // The key that the operator names is another matter.
+    expect((await run(['inspect', files.qsealCertFile, '--key', wrong])).failure).toEqual({
+      ...{ code: 'certificate', exitCode: 3 },
+      message: `The ${files.qsealCertFile} key is not a PEM private key`,
+      hint: 'A PEM key begins with -----BEGIN PRIVATE KEY----- or -----BEGIN RSA PRIVATE KEY-----.',
+    });
   });
+
+  it('psd2 does not go on if the operator interrupts the question for the passphrase of the profile', async () => {
+    const { context, printed } = open();
+    const interrupted = new Psd2Error('interrupted', 'Interrupted');
+    const unsealed = () => Promise.reject(interrupted);
+    await expect(runIn({ ...context, unsealed }, 'cert', 'inspect', files.qwacCertFile)).rejects.toBe(
+      interrupted,
+    );
+    expect(printed()).toBe('');
+  });
+
+  it.each([
+    ['no passphrase', undefined, null],
+    ['an empty passphrase', '', null],
+    ['a wrong passphrase', 'wrong', null],
+    ['the passphrase', 'correct horse', true],
+  ])(
+    'whether an encrypted key matches: with %s, the answer is %j to %j',
+    async (_, passphrase, keyMatches) => {
+      const encrypted = own('encrypted.key');
+      const key = createPrivateKey(readFileSync(files.qwacKeyFile));
+      const protection = { cipher: 'aes-256-cbc', passphrase: 'correct horse' };
+      writeFileSync(encrypted, key.export({ type: 'pkcs8', format: 'pem', ...protection }), { mode: 0o600 });
+      const env = { PSD2_QWAC_KEY: encrypted, PSD2_KEY_PASSPHRASE: passphrase, PSD2_QSEAL_CERT: undefined };
+      expect(await inspected([], { env })).toMatchObject([{ keyMatches }]);
+      expect(await inspected([files.qwacCertFile], { env })).toMatchObject([{ keyMatches }]);
+      const named = await inspected([files.qwacCertFile, '--key', encrypted], { env });
+      expect(named).toMatchObject([{ keyMatches }]);
+      const checkedOne = await run(['check'], { env });
+      expect(checkedOne.failure).toBeNull();
+      expect(checkedOne.printed.includes('the key matches')).toBe(keyMatches === true);
+    },
+  );
 
   it('an authority beside the certificate is expected to have no key here, unless one is named', async () => {
     expect(await inspected([files.caFile])).toMatchObject([
