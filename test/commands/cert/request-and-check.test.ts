@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createPrivateKey, webcrypto } from 'node:crypto';
+import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BasicConstraintsExtension, Extension, X509CertificateGenerator } from '@peculiar/x509';
@@ -189,6 +189,83 @@ describe('what a person reads of a request', () => {
     ]);
   });
 });
+
+describe('what a person reads of psd2 cert check', () => {
+  const check = async (words: string[], how: How) => {
+    const now = new Date(Date.now() + 1000).toISOString();
+    const command = openCommand(newConfigFolder(temporary), now, { ...how, format: 'table' });
+    const failure = await failureOf(runIn(command.context, 'cert', 'check', ...words, '--days', '9999'));
+    return { failure, printed: command.printed() };
+  };
+  const until = (name: string) => {
+    const { validTo } = new X509Certificate(readFileSync(own(`${name}.pem`)));
+    const days = Math.floor((Date.parse(validTo) - Date.now() - 1000) / (24 * 60 * 60 * 1000));
+    return `valid until ${new Date(validTo).toISOString().slice(0, 10)}, ${days} days left`;
+  };
+  const hint = 'Order a new certificate and register it at the bank in time.';
+
+  it('in a pipe is a certificate a line, also of one that fails', async () => {
+    const { failure, printed } = await check([own('both.pem')], {});
+    expect(printed).toBe(
+      `fail\tauthority\t${until('authority')}\t${hint}\nfail\tplain\t${until('plain')}\t${hint}\n`,
+    );
+    expect(failure).toEqual({
+      ...{ code: 'certificate', exitCode: 3, hint },
+      message: '2 of 2 certificates need attention: authority, plain',
+    });
+  });
+
+  it('at a terminal is a certificate with what to do below it', async () => {
+    const { printed } = await check([own('both.pem')], { columns: 200 });
+    const below = `${' '.repeat(17)}→ ${hint}\n`;
+    expect(printed).toBe(
+      `fail  authority  ${until('authority')}\n${below}fail  plain      ${until('plain')}\n${below}`,
+    );
+  });
+
+  it('names a certificate without a common name by its whole subject', async () => {
+    const file = own('nameless.pem');
+    writeFileSync(file, await nameless());
+    const { failure } = await check([file], {});
+    expect(failure.message).toBe('1 of 1 certificates needs attention: O=CN=no name, C=IT');
+  });
+
+  async function nameless(): Promise<string> {
+    const keys = await webcrypto.subtle.generateKey(EC, false, ['sign', 'verify']);
+    const name = [{ O: ['CN=no name'] }, { C: ['IT'] }];
+    const made = await X509CertificateGenerator.createSelfSigned({ name, keys, signingAlgorithm: EC });
+    return made.toString('pem');
+  }
+});
+
+it.each([
+  ['in a pipe, one after the other', undefined, (title: string) => `${title}\t`, '\n'],
+  ['at a terminal, with a line between them', 300, (title: string) => title.padEnd(15), '\n\n'],
+])('psd2 cert inspect shows two certificates %s', async (_, columns, titled, between) => {
+  const rows = (name: string, qcType: string) => {
+    const read = new X509Certificate(readFileSync(own(`${name}.pem`)));
+    const subject = `CN=${name}, 2.5.4.97=PSDIT-BI-12345`;
+    const date = (text: string) => new Date(text).toISOString();
+    return [
+      ...[titled('Subject') + subject, titled('Issuer') + subject],
+      titled('Serial number') + readEidasCertificate(read.raw).serialNumber,
+      ...[titled('Valid from') + date(read.validFrom), titled('Valid until') + date(read.validTo)],
+      titled('SHA-256') + read.fingerprint256.replaceAll(':', '').toLowerCase(),
+      ...[`${titled('Organization')}PSDIT-BI-12345`, titled('QcType') + qcType],
+      ...[`${titled('Roles')}PSP_AI PSP_PI`, `${titled('Authority')}Bank of Italy (IT-BI)`],
+      `${titled('Key')}not known`,
+    ].join('\n');
+  };
+  const how = { env: profile(), format: 'table' as const, ...(columns !== undefined && { columns }) };
+  const command = openCommand(newConfigFolder(temporary), new Date().toISOString(), how);
+  await runIn(command.context, 'cert', 'inspect');
+  const written = [rows('web', 'web (QWAC)'), rows('seal', 'eseal (QSealC)')].join(between);
+  if (columns === undefined) expect(command.printed()).toBe(`${written}\n`);
+  else expect(withoutTimes(command.printed())).toBe(withoutTimes(`${written}\n`));
+});
+
+/** A terminal shows times in the time zone of the reader. */
+const withoutTimes = (text: string) => text.replace(/^(Valid \w+ +).*$/gm, '$1');
 
 describe('files that are there already', () => {
   it('a second request into the same folder is refused, and the first key stays', async () => {
