@@ -4,6 +4,7 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFi
 import { join } from 'node:path';
 import { BasicConstraintsExtension, Extension, X509CertificateGenerator } from '@peculiar/x509';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { readEidasCertificate } from '../../../src/certificates/eidas.ts';
 import {
   encodeQcStatements,
   QC_STATEMENTS_OID,
