@@ -235,7 +235,6 @@ export const ROOMS = {
   // Commands in the tests' own process (test/commands/operator.ts). Those that pay are a room of their own.
   paying: {
     ...PAYING,
-    reached: 90,
     tests: [
       ...PAYING.tests,
       // Consents are flows too.
