@@ -30,7 +30,7 @@ const LONG_OF_RUN = takesAll ? LONG : someFiles('test');
 export default defineConfig({
   test: {
     // Most tests wait: for another process, a poll or a disk.
-    maxWorkers: 4 * availableParallelism(),
+    maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
     // The projects, and later runs, read the same files as JavaScript. It finds them by their path and content.

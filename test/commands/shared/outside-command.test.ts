@@ -67,3 +67,14 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+it('a command that takes too long is ended, and the error names the limit', async () => {
+  const { context } = openCommand(newConfigFolder(temporary), new Date().toISOString());
+  const globals = { ...context.globals, timeoutMs: 50 };
+  expect(
+    await failureOf(runOutsideCommand({ ...context, globals }, 'signer', 'sleep 600', '')),
+  ).toMatchObject({
+    ...{ code: 'config', exitCode: 3 },
+    message: 'The signer command "sleep" did not answer within 0.05 s',
+  });
+});

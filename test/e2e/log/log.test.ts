@@ -241,14 +241,7 @@ describe('psd2 log bundle', () => {
     expect(ended.stderr).toContain('Replaced: 1 customer, 1 product, 1 IBAN.');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const content = readFileSync(file, 'utf8');
-    for (const hidden of [
-      customerId,
-      ACCOUNT,
-      encoded,
-      'Ada',
-      'sandbox"',
-      ...secretsIn(operator.config),
-    ]) {
+    for (const hidden of [customerId, ACCOUNT, encoded, 'Ada', 'sandbox"', ...secretsIn(operator.config)]) {
       expect(content).not.toContain(hidden);
     }
     // Not DE89 alone: the hexadecimal digits of an id can be these too.
