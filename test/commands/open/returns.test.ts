@@ -103,7 +103,7 @@ it('with --paste the operator is asked for the address, hidden, until it is the 
     expect(question).toBe('The address that the browser ended at');
     for (const wrong of ['x', `${PORT}?state=another`])
       try {
-        check?.(wrong);
+        await check?.(wrong);
       } catch (error) {
         refused.push(String(error));
       }
