@@ -96,8 +96,13 @@ export function runRecorded([node, ...words], { env, prefix = [], countLines = f
     const recorder = join(folder, 'recorder.mjs');
     writeFileSync(
       recorder,
-      `import { writeFileSync } from 'node:fs';
-       process.on('exit', () => writeFileSync(${JSON.stringify(record)}, JSON.stringify(process.resourceUsage())));`,
+      // Linux counts into maxRSS what the process that started this one had in memory; VmHWM is its own peak.
+      `import { readFileSync, writeFileSync } from 'node:fs';
+       process.on('exit', () => {
+         const usage = process.resourceUsage();
+         const own = process.platform === 'linux' && /^VmHWM:\\s+(\\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'));
+         writeFileSync(${JSON.stringify(record)}, JSON.stringify({ ...usage, peak: own ? Number(own[1]) : usage.maxRSS }));
+       });`,
     );
     const command = [...prefix, node, '--import', recorder, ...words];
     const quoted = command.map((word) => `'${word}'`).join(' ');
@@ -107,8 +112,8 @@ export function runRecorded([node, ...words], { env, prefix = [], countLines = f
       : spawnSync(command[0], command.slice(1), { env, encoding: 'utf8', maxBuffer: 1e9 });
     const seconds = (performance.now() - begun) / 1000;
     if (status !== 0) throw new Error(`${words.join(' ')} ended with exit code ${status}: ${stderr}`);
-    const { maxRSS, userCPUTime, systemCPUTime } = JSON.parse(readFileSync(record, 'utf8'));
-    return { stdout, seconds, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, megabytes: maxRSS / 1024 };
+    const { peak, userCPUTime, systemCPUTime } = JSON.parse(readFileSync(record, 'utf8'));
+    return { stdout, seconds, cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, megabytes: peak / 1024 };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -179,13 +179,20 @@ export function writeTokens(config: string, baseUrl: string, changed: object = {
   file('last-login.json', { customerId: CUSTOMER_ID });
 }
 
-/** A preload for `NODE_OPTIONS` that writes the peak memory of the process to a file at its end. */
+/**
+ * A preload for `NODE_OPTIONS` that writes the peak memory of the process to a file at its end.
+ * Linux counts into `maxRSS` what the process that started this one had in memory, so `VmHWM` is read there.
+ */
 export function measuringMemory(operator: Operator): {
   env: { NODE_OPTIONS: string };
   peakMiB: () => number;
 } {
   const file = join(operator.folder, `max-rss-${randomUUID()}`);
-  const code = `import{writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync('${file}',String(process.resourceUsage().maxRSS)))`;
+  const peak =
+    process.platform === 'linux'
+      ? String.raw`/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status','utf8'))[1]`
+      : 'String(process.resourceUsage().maxRSS)';
+  const code = `import{readFileSync,writeFileSync}from'node:fs';process.on('exit',()=>writeFileSync('${file}',${peak}))`;
   return {
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` },
     peakMiB: () => {
