@@ -36,8 +36,11 @@ export interface OperatorHere {
 
 type User = 'anna' | 'bruno' | 'carla';
 
-/** A minute from now: the certificates are valid then, and it is the day that the server's own `Date` header says. */
-const soon = () => new Date(Date.now() + 60_000).toISOString();
+/**
+ * Not quite a minute from now: the certificates are valid then, and it is the day that the server's own `Date` header says.
+ * More than a minute from that header, psd2 doctor would take the clock for wrong.
+ */
+const soon = () => new Date(Date.now() + 50_000).toISOString();
 
 /** Starts a sandbox for the tests of this file, with an operator who has a profile for it and no login. */
 export function useOperatorHere(options: Partial<SandboxOptions> = {}): OperatorHere {

@@ -35,7 +35,7 @@ it('psd2 bank check --online of a bank that answers as its file says succeeds, w
   expect([ok, command.said()]).toEqual([true, '']);
   expect(checks.map(({ name, status }) => `${status} ${name}`)).toEqual([
     ...['ok QWAC', 'ok QSealC', 'ok CA', 'ok bank signing certificate', 'ok proxy', 'skip DNS', 'ok TLS'],
-    // The certificates of the sandbox are valid in a minute, so the operator lives then.
+    // The operator lives most of a minute from now.
     ...['warn clock', 'ok signature'],
   ]);
   const table = await operator.run(words, { format: 'table' });
