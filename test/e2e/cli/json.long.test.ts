@@ -110,7 +110,7 @@ const ELSEWHERE = [
   ...['operation list', 'operation show'], // operation/operation.test.ts
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} resolve`), // resolve.test.ts
   ...['transfer', 'operation', 'consent'].map((kind) => `${kind} cancel`), // cancel.test.ts
-  ...['consent status', 'consent delete'], // nextgenpsd2/consents.test.ts
+  ...['consent status', 'consent delete'], // nextgenpsd2/consents.long.test.ts
   ...['check', 'list', 'show'].map((step) => `bank ${step}`), // bank/bank-files.test.ts
   ...['transfer standing', 'funds check'], // nextgenpsd2/transfers.test.ts
   'batch check', // commands/batch/check.test.ts
