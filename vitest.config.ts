@@ -29,7 +29,7 @@ const LONG_OF_RUN = takesAll ? LONG : someFiles('test');
 
 export default defineConfig({
   test: {
-    // Most tests wait: for another process, a poll or a disk.
+    // Tests wait: for another process, a poll or a disk.
     maxWorkers: 3 * availableParallelism(),
     // One process runs many test files, and imports what they share once. A file must undo its changes to the process.
     isolate: false,
@@ -52,6 +52,9 @@ export default defineConfig({
           exclude: [...PROGRAMS, ...END_TO_END, ...LONG],
           provide: { backend: 'files' },
           globalSetup: REGISTRATION,
+          // These tests use the processor more than they wait. They run after the others.
+          maxWorkers: 2 * availableParallelism(),
+          sequence: { groupOrder: 1 },
           // What one process keeps of hundreds of files makes the collection of young objects slow, so it comes more rarely.
           execArgv: ['--max-semi-space-size=32'],
           testTimeout: 2 * MINUTE_MS,

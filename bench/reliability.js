@@ -49,7 +49,7 @@ const PARTS = {
         sideBySide: 2 * processors,
       },
       { tests: ['stop', 'signal'], sideBySide: processors },
-      { tests: ['kill', 'cut', 'durable'], sideBySide: 2 * processors },
+      { tests: ['kill', 'kill-others', 'cut', 'durable'], sideBySide: 2 * processors },
     ],
     kinds: [
       ...['stalled', 'told to stop', 'moving lists', 'not the bank’s'],

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { named } from '../support/named.ts';
-import { sample } from '../support/sample.ts';
 import { PATIENCE_MS, useCrashBank } from './bank.ts';
-import { choose, problemsOf, recordFlow, recordLogin, SIDE_BY_SIDE, tryFlows, tryLogins } from './matrix.ts';
-import { CONSENT, INSTANT, LOGINS, OPERATION, RENEWAL, TRANSFER } from './scenarios.ts';
+import { choose, problemsOf, recordFlow, SIDE_BY_SIDE, tryFlows } from './matrix.ts';
+import { CONSENT, TRANSFER } from './scenarios.ts';
 import { useFollowers } from './tried.ts';
+
+// Every run stops these two at every point where money is at risk. kill-others.test.ts has the other flows, and the logins.
 
 const bank = useCrashBank();
 const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
@@ -12,31 +12,14 @@ const followers = useFollowers(bank, Math.ceil(SIDE_BY_SIDE / 2));
 const execution = { from: /half .* execute-sent/, to: /half .* executed/ };
 const confirmation = { from: /half .* confirm-sent/, to: /half .* confirmed/ };
 
-/** Where money is at risk, every run tries every point. */
-const ALWAYS = [TRANSFER, CONSENT].map(({ name }) => name);
-const cases = [
+it.each([
   [TRANSFER.name, { scenario: TRANSFER, core: execution, rest: 8 }],
-  [INSTANT.name, { scenario: INSTANT, core: execution, rest: 4 }],
-  [RENEWAL.name, { scenario: RENEWAL, core: undefined, rest: 10 }],
-  [OPERATION.name, { scenario: OPERATION, core: undefined, rest: 6 }],
   [CONSENT.name, { scenario: CONSENT, core: confirmation, rest: 6 }],
-] as const;
-const others = cases.filter(([name]) => !ALWAYS.includes(name));
-
-it.each([...cases.filter(([name]) => ALWAYS.includes(name)), ...sample(others, 1, ([name]) => name)])(
+] as const)(
   '%s: if SIGKILL hits psd2 between any two steps, it loses no flow and pays once',
   async (_name, { scenario, core, rest }) => {
     const points = choose(await recordFlow(bank, scenario), core, rest);
     expect(problemsOf(await tryFlows(bank, followers, scenario, 'SIGKILL', points))).toEqual([]);
-  },
-  PATIENCE_MS,
-);
-
-it.each(sample(named(LOGINS), 1, ([name]) => name))(
-  '%s: if SIGKILL hits psd2 between any two steps, the earlier login still works, and so does a new login',
-  async (_name, scenario) => {
-    const points = choose(await recordLogin(bank, scenario), undefined, 4);
-    expect(problemsOf(await tryLogins(bank, followers, scenario, 'SIGKILL', points))).toEqual([]);
   },
   PATIENCE_MS,
 );

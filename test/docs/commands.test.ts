@@ -9,8 +9,8 @@ const program = await buildProgram('0.0.0');
 /** A line that is typed into a shell. */
 const TYPED = /^(?:\$ )?(?:psd2|npm|export|sudo|docker|kubectl|createdb) /m;
 
-/** psd2 in command position, and its words up to a pipe, a bracket or a quote. */
-const COMMAND = /(?<=^ *|[|;(&"'] *|[$:-] |=\S+ )psd2(?: +[^\s`"'|;&#>)\]]+)+/g;
+/** psd2 in command position, also in a systemd unit (`ExecStart=/usr/local/bin/psd2 …`) and in a crontab, and its words up to a pipe, a bracket or a quote. */
+const COMMAND = /(?<=^ *|[|;(&"'] *|[$:-] |=\S+ |=\S+\/bin\/|[\d*] +)psd2(?: +[^\s`"'|;&#>)\]]+)+/g;
 
 describe.each(PAGES)('%s', (page) => {
   it('each shell command on a page is run by a test, or the page says why not', () => {
@@ -42,6 +42,13 @@ it('the check finds a command that psd2 does not have, and an option too', () =>
     ['psd2 accounts lst: lst', 'psd2 accounts list --colour: --colour', 'psd2 -v account: account'],
   );
   expect(commandsOf('README.md').length).toBeGreaterThan(10);
+  expect(commandsOf('docs/pipelines.md')).toEqual(
+    expect.arrayContaining([
+      'psd2 sandbox start --detach',
+      'psd2 sync --out /var/lib/psd2/accounts --all-customers',
+      'psd2 --quiet cert check --days 45',
+    ]),
+  );
 });
 
 /** The psd2 commands on a page, in its blocks and between backticks. */

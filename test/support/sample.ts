@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** The kinds of long test files: the pattern of their paths, and how many `npm test` takes of each. */
 const KINDS: readonly (readonly [RegExp, number])[] = [
-  // Nothing is lost or paid twice, wherever psd2 is killed: no run goes without it.
+  // A transfer is paid once and a consent is not lost, wherever psd2 is killed: no run goes without it.
   [/^crash\/kill\.test\.ts$/, 1],
   [/^crash\/(?!kill\.).*\.test\.ts$/, 1],
   // The bank lies, the input is random, or the built program does something at length.

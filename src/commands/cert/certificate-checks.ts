@@ -1,7 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import * as z from 'zod/mini';
 import { type EidasCertificate, readEidasCertificate } from '../../certificates/eidas.ts';
-import { readPrivateKey, WrongPassphrase } from '../../certificates/key-pair.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
 import { type Check, finding, printedCheck, type Unwritten } from '../shared/checks.ts';
 import { text, time, whole } from '../shared/fields.ts';
@@ -164,27 +163,4 @@ function suitability(eidas: EidasCertificate, { qcType, isTpp, keyMatches }: Cer
     add('warn', 'its organizationIdentifier is not of the form PSDIT-BI-12345');
   else add('ok', organizationIdentifier);
   return findings;
-}
-
-/**
- * Whether a key belongs to a certificate.
- *
- * @param name of the certificate, for messages
- * @param key PEM; undefined if there is none
- * @returns null if there is no key, or it is encrypted and the passphrase does not open it
- * @throws Psd2Error `certificate` if it is not a key
- */
-export function keyMatches(
-  name: string,
-  certificate: X509Certificate,
-  key: string | undefined,
-  passphrase: string | undefined,
-): boolean | null {
-  if (key === undefined) return null;
-  try {
-    return certificate.checkPrivateKey(readPrivateKey(name, key, passphrase));
-  } catch (error) {
-    if (error instanceof WrongPassphrase) return null;
-    throw error;
-  }
 }

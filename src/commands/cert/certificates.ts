@@ -1,13 +1,12 @@
-import type { X509Certificate } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { type PairName, readPrivateKey } from '../../certificates/key-pair.ts';
+import { type PairName, readPrivateKey, WrongPassphrase } from '../../certificates/key-pair.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readNamedFile } from '../../store/disk/files.ts';
 import { type Profile, readPem } from '../../store/machine/settings.ts';
 import type { Context, KeyRing } from '../context.ts';
 import { openKeyRing, PAIR_SETTINGS } from '../open/keys.ts';
-import { keyMatches } from './certificate-checks.ts';
 
 /** The pairs of a profile, with the kind of certificate that each needs. */
 export const PAIRS = [
@@ -47,9 +46,9 @@ export async function pairOf(
   const [certificate] = certificates;
   // psd2 cannot read the key of an outside signer. psd2 doctor asks the signer for a signature.
   const isOutside = pair === 'QSealC' && profile.settings.signer !== undefined;
-  const fits =
-    certificate && (isOutside ? null : keyMatches(pair, certificate, key(), env.PSD2_KEY_PASSPHRASE));
-  return certificate && { certificate, keyMatches: fits ?? null };
+  if (!certificate) return undefined;
+  const opened = isOutside ? null : openKey(pair, key(), env.PSD2_KEY_PASSPHRASE);
+  return { certificate, keyMatches: opened && certificate.checkPrivateKey(opened) };
 }
 
 /**
@@ -84,13 +83,15 @@ export async function certificatesOfFile(
   const { env } = context;
   const { certificates, key } = await openCertificateFile(context, file);
   const given = keyFile === undefined ? key : readBytes(keyFile).toString('utf8');
-  const known = given === undefined ? await keysOfProfile(context) : [given];
+  const keys =
+    given === undefined ? await keysOfProfile(context) : [openKey(file, given, env.PSD2_KEY_PASSPHRASE)];
   return certificates.map((certificate) => {
-    const matches = known.map((each) => keyMatches(file, certificate, each, env.PSD2_KEY_PASSPHRASE));
+    const fits = keys.some((each) => each !== null && certificate.checkPrivateKey(each));
     // The file may contain the issuer's certificate too. Its key is not expected here.
-    const expected = !certificate.ca || keyFile !== undefined;
-    const fits = matches.includes(true) || (expected && matches.includes(false) ? false : null);
-    return { certificate, keyMatches: fits };
+    const isExpected = !certificate.ca || keyFile !== undefined;
+    // A key that psd2 could not open may be the right one.
+    const isKnown = fits || (isExpected && keys.length > 0 && !keys.includes(null));
+    return { certificate, keyMatches: isKnown ? fits : null };
   });
 }
 
@@ -102,22 +103,42 @@ export function openCertificateFile(context: Context, file: string): ReturnType<
   );
 }
 
-/** The keys of the profile, if there is one. It skips unreadable keys, because the check is about another file. */
-async function keysOfProfile(context: Context): Promise<string[]> {
-  const known: string[] = [];
+/** The keys of the profile, if there is one. A key that cannot be opened is null: the check is about another file. */
+async function keysOfProfile(context: Context): Promise<(KeyObject | null)[]> {
+  const { env, terminal } = context;
+  const silent = { ...context, terminal: { ...terminal, canAsk: false } };
+  const keys: (KeyObject | null)[] = [];
   for (const [pair] of PAIRS) {
     try {
-      const silent = { ...context, terminal: { ...context.terminal, canAsk: false } };
-      const { key } = await openKeyRing(silent, await context.unsealed()).read(pair);
-      const pem = key();
-      if (pem === undefined) continue;
-      readPrivateKey(pair, pem, context.env.PSD2_KEY_PASSPHRASE);
-      known.push(pem);
+      const profile = await context.unsealed();
+      const { certificate, key } = PAIR_SETTINGS[pair];
+      if (!profile.settings[certificate] && !profile.settings[key]) continue;
+      const opened = await openKeyRing(silent, profile).read(pair);
+      keys.push(openKey(pair, opened.key(), env.PSD2_KEY_PASSPHRASE));
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+      keys.push(null);
     }
   }
-  return known;
+  return keys;
+}
+
+/**
+ * Opens a private key.
+ *
+ * @param name of the certificate, for messages
+ * @param pem undefined if there is none
+ * @returns null if there is no key, or it is encrypted and the passphrase does not open it
+ * @throws Psd2Error `certificate` if it is not a key
+ */
+function openKey(name: string, pem: string | undefined, passphrase: string | undefined): KeyObject | null {
+  if (pem === undefined) return null;
+  try {
+    return readPrivateKey(name, pem, passphrase);
+  } catch (error) {
+    if (error instanceof WrongPassphrase) return null;
+    throw error;
+  }
 }
 
 function readBytes(path: string): Buffer {

@@ -142,6 +142,10 @@ describe('psd2 cert inspect', () => {
     writeFileSync(wrong, 'no key\n', { mode: 0o600 });
     const noKey = { PSD2_QWAC_KEY: wrong };
     expect(await inspected([files.qsealCertFile], { env: noKey })).toMatchObject([{ keyMatches: true }]);
+    // The key that psd2 could not open may be that of the certificate; a pair that is not set is no key.
+    expect(await inspected([files.nextQsealCertFile], { env: noKey })).toMatchObject([{ keyMatches: null }]);
+    const alone = { PSD2_QSEAL_CERT: undefined, PSD2_QSEAL_KEY: undefined };
+    expect(await inspected([files.nextQsealCertFile], { env: alone })).toMatchObject([{ keyMatches: false }]);
     // The key that the operator names is another matter.
     expect((await run(['inspect', files.qsealCertFile, '--key', wrong])).failure).toEqual({
       ...{ code: 'certificate', exitCode: 3 },
