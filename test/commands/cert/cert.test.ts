@@ -146,12 +146,21 @@ describe('psd2 cert inspect', () => {
     expect(await inspected([files.nextQsealCertFile], { env: noKey })).toMatchObject([{ keyMatches: null }]);
     const alone = { PSD2_QSEAL_CERT: undefined, PSD2_QSEAL_KEY: undefined };
     expect(await inspected([files.nextQsealCertFile], { env: alone })).toMatchObject([{ keyMatches: false }]);
+    const keyAlone = { PSD2_QSEAL_CERT: undefined };
+    expect(await inspected([files.nextQsealCertFile], { env: keyAlone })).toMatchObject([
+      { keyMatches: null },
+    ]);
     // The key that the operator names is another matter.
     expect((await run(['inspect', files.qsealCertFile, '--key', wrong])).failure).toEqual({
       ...{ code: 'certificate', exitCode: 3 },
       message: `The ${files.qsealCertFile} key is not a PEM private key`,
       hint: 'A PEM key begins with -----BEGIN PRIVATE KEY----- or -----BEGIN RSA PRIVATE KEY-----.',
     });
+  });
+
+  it('the key of the QSealC of an outside signer is not known, and that of the QWAC is', async () => {
+    const env = { PSD2_SIGNER: 'a command that this command does not run' };
+    expect(await inspected([], { env })).toMatchObject([{ keyMatches: true }, { keyMatches: null }]);
   });
 
   it('psd2 does not go on if the operator interrupts the question for the passphrase of the profile', async () => {

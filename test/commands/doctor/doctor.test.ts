@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -24,9 +25,12 @@ const PROFILE_CHECKS = [
   ...['proxy', 'DNS', 'TLS', 'clock', 'authorize', 'token', 'consents', 'expiring'],
 ];
 
-// Whether psd2 can keep its compiled code depends on the machine, but for this variable. The loader reads it when it is loaded.
+// Whether psd2 can keep its compiled code depends on the machine, but for this variable. The loader reads it when it is loaded,
+// and the tests of another file may have loaded it.
 beforeAll(() => {
   process.env.NODE_DISABLE_COMPILE_CACHE = '1';
+  const { cache, resolve } = createRequire(import.meta.url);
+  delete cache[resolve('../../../bin/loader.js')];
 });
 
 beforeEach(async () => {
