@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Login } from '../../src/bank/ports/customer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import { type LoginPorts, logIn } from '../../src/flows/login.ts';
 import { refusal, success, tokens } from '../bank/answers.ts';
@@ -67,6 +68,42 @@ describe('a login', () => {
     });
     expect(recorded.last.headers.authorization).toBe('Bearer access-1');
     expect(new Set(recorded.received.map(({ headers }) => headers['tpp-transaction-id'])).size).toBe(1);
+  });
+
+  it('at a bank that ties codes, a login has a secret of its own, and who sent the browser is checked before the code is used', async () => {
+    const secrets: (string | undefined)[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      recorded.expect('GET', '/private/customers/customerid-info', success('{"customerid":"1234567"}'));
+      const ports = portsWith(fakeCustomer({}, { code: 'code-1', iss: 'https://bank.example' }));
+      const asked: string[] = [];
+      const login: Login = {
+        ...ports.login,
+        tiesCodes: true,
+        authorize: async ({ codeVerifier }) => {
+          secrets.push(codeVerifier);
+          return LOGIN_PAGE;
+        },
+        assertIssuer: async (iss) => void asked.push(`from ${iss}`),
+        tokens: async (_, grant) => {
+          asked.push('tokens');
+          expect(grant).toEqual({
+            grant_type: 'authorization_code',
+            code: 'code-1',
+            redirect_uri: 'http://127.0.0.1:8910/callback',
+            code_verifier: secrets.at(-1),
+          });
+          return {
+            ...{ accessToken: 'access-1', expiresIn: 60, scope: null },
+            ...{ refreshToken: null, refreshExpiresIn: null },
+          };
+        },
+      };
+      await logIn({ ...ports, login });
+      expect(asked).toEqual(['from https://bank.example', 'tokens']);
+    }
+    // RFC 7636, section 4.1: from 43 characters.
+    expect(secrets).toEqual([expect.stringMatching(/^[\w-]{43}$/), expect.stringMatching(/^[\w-]{43}$/)]);
+    expect(secrets[0]).not.toBe(secrets[1]);
   });
 
   it('after the code was sent, Ctrl-C does not stop the login, because the bank accepts a code only once', async () => {
