@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { layersOf, looksLikePlatform } from '../../src/bank-file/layers.ts';
 import { parseJson, readText } from '../../src/bank-file/read-json.ts';
 import { valuesIn } from '../../src/bank-file/values.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { openBelow } from '../store/open-files.ts';
 import { bankFolder, LEAST } from './folder.ts';
 
 const { folder, write } = bankFolder();
@@ -219,10 +220,11 @@ describe('the text of a bank file', () => {
   it('leaves no file open', async () => {
     const path = write('a.json', LEAST);
     const large = write('large.json', 'x'.repeat(262_145));
-    const before = readdirSync('/dev/fd').length;
+    const opened = () => ['/dev/null', '/dev/zero', folder].flatMap(openBelow);
+    const before = opened();
     for (const each of [path, path, '/dev/null', '/dev/null']) await readText(each);
     for (const each of [large, folder, '/dev/zero']) await refusalOf(readText(each));
-    expect(readdirSync('/dev/fd')).toHaveLength(before);
+    expect(opened()).toEqual(before);
   });
 });
 

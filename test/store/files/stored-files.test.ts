@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import fs, {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -24,6 +16,7 @@ import {
 } from '../../../src/store/disk/files.ts';
 import { refuseUnsafe, refuseUnsafeFilesIn, UnsafeFile } from '../../../src/store/disk/permissions.ts';
 import { recordDisk } from '../disk.ts';
+import { openBelow } from '../open-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const temporary = temporaryFolder();
@@ -42,18 +35,6 @@ function refusalOf(action: () => unknown): { message: string; hint: string | nul
     throw error;
   }
   throw new Error('psd2 did not refuse this');
-}
-
-/** The open files of this process whose path begins so. */
-function openBelow(path: string): string[] {
-  return readdirSync('/proc/self/fd').flatMap((fd) => {
-    try {
-      const target = readlinkSync(`/proc/self/fd/${fd}`);
-      return target.startsWith(path) ? [target] : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 describe('what psd2 says of a path that it cannot use', () => {

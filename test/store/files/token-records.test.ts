@@ -6,6 +6,7 @@ import { FileTokens } from '../../../src/store/files/tokens.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import type { Holder, ReadTokens, StoredTokens } from '../../../src/store/ports/tokens.ts';
 import { placeOfTokens } from '../../../src/store/secrets/sealed.ts';
+import { openBelow } from '../open-files.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
 
@@ -92,12 +93,10 @@ describe('the form of stored tokens', () => {
   it('a login needs space for its tokens and for six names', async () => {
     expect(LOGIN_SPACE.bytes).toBeGreaterThanOrEqual(16_384);
     expect(LOGIN_SPACE.names).toBeGreaterThanOrEqual(6);
-    const opened = () => readdirSync('/proc/self/fd').length;
-    const before = opened();
     const giveBack = await tokens().ready();
-    expect(opened()).toBe(before + LOGIN_SPACE.names);
+    expect(openBelow(folder.root)).toHaveLength(LOGIN_SPACE.names);
     await giveBack();
-    expect(opened()).toBe(before);
+    expect(openBelow(folder.root)).toEqual([]);
     once('openSync', failing('ENOSPC'));
     await expect(tokens().ready()).rejects.toMatchObject({ code: 'config' });
   });
