@@ -9,7 +9,10 @@ const program = await buildProgram('0.0.0');
 /** A line that is typed into a shell. */
 const TYPED = /^(?:\$ )?(?:psd2|npm|export|sudo|docker|kubectl|createdb) /m;
 
-/** psd2 in command position, also in a systemd unit (`ExecStart=/usr/local/bin/psd2 …`) and in a crontab, and its words up to a pipe, a bracket or a quote. */
+/**
+ * psd2 in command position, and its words up to a pipe, a bracket or a quote. It may also stand in a systemd unit
+ * (`ExecStart=/usr/local/bin/psd2 …`) and in a crontab.
+ */
 const COMMAND = /(?<=^ *|[|;(&"'] *|[$:-] |=\S+ |=\S+\/bin\/|[\d*] +)psd2(?: +[^\s`"'|;&#>)\]]+)+/g;
 
 describe.each(PAGES)('%s', (page) => {

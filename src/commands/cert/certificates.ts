@@ -44,9 +44,9 @@ export async function pairOf(
   const { certificate: pem, key } = await keys.read(pair);
   const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, `The ${pair} certificate`);
   const [certificate] = certificates;
+  if (!certificate) return undefined;
   // psd2 cannot read the key of an outside signer. psd2 doctor asks the signer for a signature.
   const isOutside = pair === 'QSealC' && profile.settings.signer !== undefined;
-  if (!certificate) return undefined;
   const opened = isOutside ? null : openKey(pair, key(), env.PSD2_KEY_PASSPHRASE);
   return { certificate, keyMatches: opened && certificate.checkPrivateKey(opened) };
 }
