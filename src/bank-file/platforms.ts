@@ -23,7 +23,7 @@ import type { BankFile } from './schema.ts';
 
 /**
  * The platforms that come with psd2, by name: starting points for a bank file. They leave out what the operator has: the base
- * URL, ids and secrets. Nobody has seen them hold at a bank yet, so `verifiedOn` is null everywhere.
+ * URL, ids and secrets. Nobody has seen them hold at a bank yet: `verifiedOn` is null, or says at what else they were seen to hold.
  */
 export const PLATFORMS: Readonly<Record<string, BankFile>> = {
   standard,

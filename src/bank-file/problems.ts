@@ -67,8 +67,6 @@ function requirement(issue: Issue, given: unknown): string {
       const meant = typeof given === 'string' ? didYouMean(given, words) : '';
       return [`must be ${listed(words.map(quoted))}`, meant].filter(Boolean).join('. ').trim();
     }
-    case 'invalid_format':
-      return issue.format === 'date' ? 'must be a day, for example "2026-11-23", or null' : issue.message;
     case 'invalid_key':
       return issue.issues[0]?.message ?? 'has a wrong name';
     case 'too_small':

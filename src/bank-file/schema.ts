@@ -312,6 +312,13 @@ const payments = z.strictObject({
   ),
 });
 
+const VERIFIED_ON = 'must be a day, also with words, for example "2026-11-23, its test server", or null';
+
+function isDayWithWords(value: string): boolean {
+  const [day, ...words] = value.split(/,(.*)/s, 2);
+  return z.iso.date().safeParse(day).success && words.every((said) => said.trim() !== '');
+}
+
 /** A bank file. Parsed, it has the standard's default wherever it says nothing. */
 export const bankFile = z.strictObject({
   interface: z.literal('nextgenpsd2').check(z.describe('the interface of the bank')),
@@ -321,7 +328,10 @@ export const bankFile = z.strictObject({
   ),
   source: z.optional(text('where the facts are from')),
   verifiedOn: z._default(
-    noted(z.nullable(z.iso.date()), 'day on which somebody saw the facts hold at the bank; null: nobody did'),
+    noted(
+      z.nullable(z.string().check(z.refine(isDayWithWords, VERIFIED_ON))),
+      'day on which somebody saw the facts hold at the bank, and after a comma words about it; null: nobody did',
+    ),
     null,
   ),
   api: z.prefault(noted(api, 'addresses'), {}),

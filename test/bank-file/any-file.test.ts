@@ -43,7 +43,7 @@ const anyFile = fc
       name: fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => /\S/.test(text)),
       extends: fc.constantFrom(...Object.keys(PLATFORMS)),
       source: address,
-      verifiedOn: fc.constantFrom(null, '2026-11-23', '2028-02-29'),
+      verifiedOn: fc.constantFrom(null, '2026-11-23', '2028-02-29, its server'),
       api: maybe({
         baseUrl: address,
         version: fc.constantFrom('', 'v1', 'v2', 'berlingroup/v1'),

@@ -86,8 +86,9 @@ describe('what a bank file inherits', () => {
   });
 
   it('a file can take same-answer back', async () => {
+    write('below.json', { ...LEAST, payments: { repeat: 'same-answer', repeatMinutes: 1440 } });
     const { description } = await readBankFile(
-      write('a.json', { ...LEAST, extends: 'wso2', payments: { repeat: 'unknown' } }),
+      write('a.json', { ...LEAST, extends: 'below.json', payments: { repeat: 'unknown' } }),
     );
     expect(description.payments.repeat).toBe('unknown');
     expect(description.payments.repeatMinutes).toBeUndefined();

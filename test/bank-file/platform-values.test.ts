@@ -18,7 +18,7 @@ it('each platform says what its source says, and nothing else', () => {
       signing.ifSent: ["psu-id","psu-corporate-id","date","tpp-redirect-uri"]
       signing.keyId.serial: "hex"
       signing.keyId.case: "lower"
-      signing.keyId.format: "rfc1779"
+      signing.keyId.format: "rfc2253"
       signing.keyId.spaces: "percent"
       signing.emptyBodyDigest: true
       signing.certificate: "pem-line"
@@ -229,7 +229,6 @@ it('each platform says what its source says, and nothing else', () => {
       oauth.scope.ais: "ais:{consentId}"
       oauth.scope.pis: "pis:{paymentId}"
       sca.approaches: ["oauth","redirect"]
-      payments.repeat: "same-answer"
-      payments.repeatMinutes: 1440"
+      payments.repeat: "unknown""
   `);
 });

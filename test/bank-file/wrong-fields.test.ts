@@ -26,7 +26,7 @@ const WRONG: Record<string, unknown[]> = {
   name: ['', 1],
   extends: [[]],
   source: [' '],
-  verifiedOn: ['2026-02-30', 'yesterday', 20261123],
+  verifiedOn: ['2026-02-30', 'yesterday', '2026-11-23, ', '2026-11-23 its server', 20261123],
   api: [null],
   'api.baseUrl': [
     'http://bank.example',
@@ -206,8 +206,10 @@ it('a wrong value is named with its field and what is allowed', async () => {
       "1: name must be a text",
       "[]: extends must be a text",
       "" ": source must not be empty",
-      ""2026-02-30": verifiedOn must be a day, for example "2026-11-23", or null",
-      ""yesterday": verifiedOn must be a day, for example "2026-11-23", or null",
+      ""2026-02-30": verifiedOn must be a day, also with words, for example "2026-11-23, its test server", or null",
+      ""yesterday": verifiedOn must be a day, also with words, for example "2026-11-23, its test server", or null",
+      ""2026-11-23, ": verifiedOn must be a day, also with words, for example "2026-11-23, its test server", or null",
+      ""2026-11-23 its server": verifiedOn must be a day, also with words, for example "2026-11-23, its test server", or null",
       "20261123: verifiedOn must be a text",
       "null: api must be an object",
       ""http://bank.example": api.baseUrl must be an https address without user, query and fragment; http only on this computer",
@@ -501,7 +503,7 @@ it('readBankFile says the first problem, how many there are, and how to see all'
 /** Values of a field at the edge of what is allowed. */
 const RIGHT: Record<string, unknown[]> = {
   name: ['x'],
-  verifiedOn: ['2026-02-28', null],
+  verifiedOn: ['2026-02-28', '2026-11-23, its server, not a bank', null],
   'api.version': ['', 'v1', '1.3/v2', 'a~b_c-d.e/F'],
   'api.paths': [
     { createConsent: '/consents' },

@@ -8,7 +8,7 @@ export const adorsys: BankFile = {
   headers: { date: 'signed' },
   signing: {
     ifSent: ['psu-id', 'psu-corporate-id', 'date', 'tpp-redirect-uri'],
-    keyId: { serial: 'hex', case: 'lower', format: 'rfc1779', spaces: 'percent' },
+    keyId: { serial: 'hex', case: 'lower', format: 'rfc2253', spaces: 'percent' },
     emptyBodyDigest: true,
     certificate: 'pem-line',
   },
@@ -37,5 +37,5 @@ export const adorsys: BankFile = {
     bulk: { format: 'json' },
   },
   errors: { PSU_CREDENTIALS_INVALID: 'login_refused', SERVICE_BLOCKED: 'forbidden' },
-  verifiedOn: null,
+  verifiedOn: '2026-11-26, its server 14.10, not a bank',
 };

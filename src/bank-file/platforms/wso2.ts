@@ -1,6 +1,6 @@
 import type { BankFile } from '../schema.ts';
 
-/** A repeated POST with the same X-Request-ID and the same bytes gives the same answer for a day. */
+/** Its server can answer a repeated POST as it did the first time, but only where an installation has switched that on. */
 export const wso2: BankFile = {
   interface: 'nextgenpsd2',
   name: 'WSO2 Open Banking, Berlin toolkit',
@@ -9,6 +9,6 @@ export const wso2: BankFile = {
   signing: { headers: ['digest', 'x-request-id', 'date'], ifSent: ['psu-id'] },
   oauth: { mode: 'integrated', scope: { ais: 'ais:{consentId}', pis: 'pis:{paymentId}' } },
   sca: { approaches: ['oauth', 'redirect'] },
-  payments: { repeat: 'same-answer', repeatMinutes: 1440 },
+  payments: { repeat: 'unknown' },
   verifiedOn: null,
 };

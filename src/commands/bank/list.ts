@@ -6,7 +6,7 @@ import { valuesIn } from '../../bank-file/values.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
-import { day, list as listOf, orNull, text } from '../shared/fields.ts';
+import { list as listOf, orNull, text } from '../shared/fields.ts';
 
 const shape = () =>
   listOf(
@@ -14,7 +14,7 @@ const shape = () =>
       name: text('name of the platform, for extends'),
       bank: orNull(text('whose platform it is')),
       source: orNull(text('where the facts are from')),
-      verifiedOn: orNull(day('day on which somebody saw them hold at a bank; null: nobody did')),
+      verifiedOn: orNull(text('day on which somebody saw them hold, and words about it; null: nobody did')),
       differs: listOf(z.string(), 'fields in which it differs from the standard'),
     }),
   );

@@ -22,7 +22,7 @@ const platforms = z.array(
     name: z.string(),
     bank: z.string(),
     source: z.url(),
-    verifiedOn: z.null(),
+    verifiedOn: z.union([z.null(), z.string().endsWith(', not a bank')]),
     differs: z.array(z.string()),
   }),
 );

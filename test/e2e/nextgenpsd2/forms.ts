@@ -62,7 +62,7 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
     signing: {
       ...standard,
       ifSent: ['psu-id', 'psu-corporate-id', 'date', 'tpp-redirect-uri'],
-      keyId: (serial, issuer) => lowerHex(serial, rfc1779(issuer).replaceAll(' ', '%20')),
+      keyId: (serial, issuer) => lowerHex(serial, issuer.replaceAll(' ', '%20')),
       certificate: (pem) => pem.trim().replaceAll('\n', ''),
     },
   },
