@@ -29,6 +29,11 @@ export function isAboutContent({ refusal }: Psd2Error): boolean {
   return refusal === 'content';
 }
 
+/** Whether the bank refused an initiation, and has certainly begun no payment (NextGenPSD2, "A refused initiation is refused"). */
+export function hasBegunNothing(error: unknown): error is Psd2Error {
+  return error instanceof Psd2Error && error.beganNothing === true;
+}
+
 /** Whether another psd2 has taken over the flow. This one must not send anything more for it. */
 export function isOvertaken(error: unknown): error is Psd2Error {
   return error instanceof Psd2Error && error.code === 'overtaken';

@@ -16,6 +16,7 @@ import { assertRepeatable, mayRunUnseen } from './lost-initiation.ts';
 import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import {
+  hasBegunNothing,
   isAboutContent,
   isBanksRefusal,
   isInterruption,
@@ -60,8 +61,7 @@ export async function verify<Order extends OrderTarget>(
     const send = () => run.calls.verify(run.announcing('verify-sent', revoking));
     const { isRejected, ...verification } = await send()
       .catch((error: unknown) => {
-        if (!isTurningAway(error) || !error.hadToken || !operation.initiation || mayRunUnseen(operation))
-          throw error;
+        if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
         // With a new token.
         return send();
       })
@@ -200,7 +200,7 @@ async function lostInitiation<Order extends OrderTarget>(
   run: Verifying<Order>,
   error: unknown,
 ): Promise<never> {
-  const isOpen = run.open.current.mayRun && !isBanksRefusal(error);
+  const isOpen = run.open.current.mayRun && !isBanksRefusal(error) && !hasBegunNothing(error);
   if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
   if (isTurningAway(error)) {
     await recordOutcome(run.open, { type: 'execute-unanswered', description: error.message });
@@ -308,9 +308,10 @@ async function orRefused<Order extends OrderTarget>(
   try {
     await step();
   } catch (error) {
-    if (!isBanksRefusal(error)) throw error;
+    const isNothing = hasBegunNothing(error);
+    if (!isNothing && !isBanksRefusal(error)) throw error;
     if (await isPast()) return;
-    if (mayRunUnseen(run.open.current)) await refusedInitiation(run, error);
+    if (!isNothing && mayRunUnseen(run.open.current)) await refusedInitiation(run, error);
     await run.open.record({ type: 'verify-refused', description: error.message });
     throw error;
   }

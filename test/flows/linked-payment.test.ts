@@ -29,7 +29,7 @@ const refused = (code: string, status = 400) =>
   json({ tppMessages: [{ category: 'ERROR', code, text: 'no' }] }, status);
 /** Refusals of what the bank has not read, with psd2's code for them. */
 const UNREAD = [
-  ['SIGNATURE_INVALID', 401, 'config'],
+  ['KID_MISSING', 401, 'config'],
   ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
 ] as const;
 const STATUS = '/v1/payments/sepa-credit-transfers/p1/status';
@@ -144,31 +144,105 @@ describe('a payment', () => {
     expect(posts()).toHaveLength(1);
   });
 
-  it.each([
-    ['FORMAT_ERROR', 400],
-    ['PAYMENT_FAILED', 400],
-    ['PRODUCT_UNKNOWN', 404],
-    ['SERVICE_BLOCKED', 403],
-  ])(
-    'the bank refuses it (%s, %i), but may execute without SCA: its reference stays taken',
-    async (code, status) => {
-      const paying = await payment();
-      bank.initiate(refused(code, status));
-      for (const _ of ['at once', 'resumed'])
+  describe('the bank refuses it with an error of the standard about what or who asks', () => {
+    const free: [string, number, string][] = [
+      ['FORMAT_ERROR', 400, 'bank_refused'],
+      ['FORMAT_ERROR', 412, 'bank_refused'],
+      ['PARAMETER_NOT_SUPPORTED', 400, 'bank_refused'],
+      ['PARAMETER_NOT_CONSISTENT', 400, 'bank_refused'],
+      ['PRODUCT_INVALID', 403, 'bank_refused'],
+      ['PRODUCT_UNKNOWN', 404, 'bank_refused'],
+      ['SERVICE_INVALID', 405, 'bank_refused'],
+      ['CERTIFICATE_EXPIRED', 401, 'certificate'],
+      ['SIGNATURE_INVALID', 401, 'config'],
+      ['ROLE_INVALID', 401, 'forbidden'],
+      ['TOKEN_EXPIRED', 401, 'not_logged_in'],
+      ['CORPORATE_ID_INVALID', 401, 'forbidden'],
+      ['PSU_CREDENTIALS_INVALID', 401, 'forbidden'],
+      ['CONSENT_UNKNOWN', 403, 'not_logged_in'],
+      ['CONSENT_INVALID', 401, 'not_logged_in'],
+      ['EXECUTION_DATE_INVALID', 400, 'bank_refused'],
+      ['PAYMENT_FAILED', 400, 'bank_refused'],
+      ['FUNDS_NOT_AVAILABLE', 403, 'bank_refused'],
+      ['REQUESTED_FORMATS_INVALID', 406, 'bank_refused'],
+    ];
+    it.each([...free.map((row) => [...row, {}] as const), ...free.map((row) => [...row, NEVER] as const)])(
+      '%s with %i: it has failed, and its reference is free',
+      async (code, status, ours, payments) => {
+        const paying = await payment(payments);
+        bank.initiate(refused(code, status));
+        expect(await errorOf(paying.run())).toMatchObject({ code: ours });
+        const kept = await paying.stored();
+        expect(kept).toMatchObject({ state: 'failed', refusalAlone: false });
+        expect(isPlainlyFailed(kept)).toBe(true);
         expect(await errorOf(paying.run())).toMatchObject({
-          code: expect.stringMatching(/^(bank_refused|forbidden)$/),
+          code: 'bank_refused',
+          hint: expect.stringMatching('No money'),
+        });
+        expect(posts()).toHaveLength(1);
+      },
+    );
+
+    const said = (text: string) =>
+      json({ tppMessages: [{ category: 'ERROR', code: 'FORMAT_ERROR', text }] }, 400);
+    const another = { 'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11' };
+    const TWO = ['FORMAT_ERROR', 'STATUS_INVALID'].map((code) => ({ category: 'ERROR', code }));
+    it.each<[string, ScriptedAnswer]>([
+      ...[408, 409, 425, 429, 500, 503].map((status): [string, ScriptedAnswer] => [
+        `HTTP ${status}`,
+        refused('FORMAT_ERROR', status),
+      ]),
+      ['STATUS_INVALID', refused('STATUS_INVALID', 400)],
+      ['RESOURCE_BLOCKED', refused('RESOURCE_BLOCKED', 400)],
+      ['an error that psd2 does not know', refused('OWN_CODE', 400)],
+      ['one of two errors that may mean more', json({ tppMessages: TWO }, 400)],
+      ['an error that is not of the standard', json({ message: 'FORMAT_ERROR' }, 400)],
+      ['the id of another request', { ...refused('FORMAT_ERROR', 400), headers: another }],
+      ...[
+        'Duplicate request',
+        'The payment already exists',
+        'Auftrag bereits vorhanden',
+        'Doppelte Einreichung',
+        'Ce paiement existe d\u00e9j\u00e0',
+        'Doublon',
+        'Pagamento gi\u00e0 inserito',
+        'Pago duplicado',
+        'El pago ya existe',
+        'Plata exist\u0103 deja',
+        'Betaling bestaat reeds',
+        'P\u0142atno\u015b\u0107 ju\u017c istnieje',
+        'Platba ji\u017e existuje',
+        'Betalingen findes allerede',
+        'Betalningen finns redan',
+      ].map((text): [string, ScriptedAnswer] => [text, said(text)]),
+    ])('but %s: its reference stays taken', async (_, answer) => {
+      const paying = await payment();
+      bank.initiate(answer);
+      for (const _turn of ['at once', 'resumed'])
+        expect(await errorOf(paying.run())).toMatchObject({
           next: expect.arrayContaining([['transfer', 'resolve', paying.flow, '--not-executed']]),
         });
-      const kept = await paying.stored();
-      expect(kept).toMatchObject({ state: 'failed', refusalAlone: true });
-      expect(isPlainlyFailed(kept)).toBe(false);
+      expect(standingOf(await paying.stored())).toBe('sent');
       expect(posts()).toHaveLength(1);
-    },
-  );
+    });
+
+    it.each([
+      'The IBAN does not exist',
+      'Das Konto existiert nicht',
+      'Ce compte n\u2019existe pas',
+      'Il conto non esiste',
+      'La cuenta no existe',
+      'Contul nu exist\u0103',
+    ])('%s speaks of nothing that the bank has already', async (text) => {
+      const paying = await payment();
+      bank.initiate(said(text));
+      expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_refused' });
+      expect(isPlainlyFailed(await paying.stored())).toBe(true);
+    });
+  });
 
   it.each([
     ['STATUS_INVALID', 409],
-    ['FORMAT_ERROR', 412],
     ['RESOURCE_UNKNOWN', 403],
   ])('a refusal that may mean "already done" (%s, %i) decides nothing', async (code, status) => {
     const paying = await payment();
@@ -190,23 +264,26 @@ describe('a payment', () => {
     expect((await paying.run()).state).toBe('executed');
   });
 
-  it('the bank refuses the token, and nobody has a link: psd2 sends it once more with a new one', async () => {
-    const tokens = { current: async () => 'old', renewed: async () => 'new' };
-    const paying = await newPayment(temporary, open({ file: { payments: NEVER }, tokens }).bank);
-    bank.initiate(refused('TOKEN_EXPIRED', 401));
-    bank.initiate();
-    bank.sca('finalised');
-    bank.is('ACSC');
-    expect((await paying.run()).state).toBe('executed');
-    expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
-  });
+  it.each([NEVER, {}])(
+    'the bank refuses the token: psd2 sends it once more with a new one (%j)',
+    async (payments) => {
+      const tokens = { current: async () => 'old', renewed: async () => 'new' };
+      const paying = await newPayment(temporary, open({ file: { payments }, tokens }).bank);
+      bank.initiate(refused('TOKEN_EXPIRED', 401));
+      bank.initiate();
+      bank.sca('finalised');
+      bank.is('ACSC');
+      expect((await paying.run()).state).toBe('executed');
+      expect(posts().map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
+    },
+  );
 
   it('the bank has no tokens, and refuses one all the same: psd2 has no new one to send it with', async () => {
     const paying = await payment(NEVER);
     bank.initiate(refused('TOKEN_INVALID', 401));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'not_logged_in' });
     expect(posts()).toHaveLength(1);
-    expect(await paying.stored()).toMatchObject({ state: 'created', mayRun: false });
+    expect(isPlainlyFailed(await paying.stored())).toBe(true);
   });
 
   it.each(UNREAD)(

@@ -224,20 +224,18 @@ describe('a store that was restored has lost that it was sent', () => {
 });
 
 describe('the bank does not read it, because of the token', () => {
-  it('and nothing can have moved: psd2 sends it once more', async () => {
-    const {
-      verify: send,
-      recorded,
-      requests,
-    } = await scene({ answers: [unread({ hadToken: true }), ANSWER] });
+  const nothing = unread({ hadToken: true, beganNothing: true });
+  it.each([{}, { created: POSSIBLE }])('and has begun nothing: psd2 sends it once more', async (given) => {
+    const { verify: send, recorded, requests } = await scene({ ...given, answers: [nothing, ANSWER] });
     await send();
     expect(recorded()).toEqual([SENT, SENT, AT_THE_BANK]);
     expect(requests).toHaveLength(2);
   });
 
   it.each<[string, Scene]>([
-    ['twice', { answers: [unread({ hadToken: true })] }],
-    ['and psd2 had none', { answers: [unread()] }],
+    ['twice', { answers: [nothing] }],
+    ['and psd2 had none', { answers: [unread({ beganNothing: true })] }],
+    ['and may have begun it', { answers: [unread({ hadToken: true })] }],
     ['of a payment that may run', { created: POSSIBLE, answers: [unread({ hadToken: true })] }],
     ['at a bank that has execute', { created: createdForExecute(), answers: [unread({ hadToken: true })] }],
     [

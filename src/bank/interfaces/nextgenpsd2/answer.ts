@@ -10,6 +10,8 @@ import {
   type Meaning,
   meaningOf,
   meaningOfStatus,
+  refusesInitiation,
+  speaksOfDuplicate,
   TOKEN_CODES,
 } from './refusals.ts';
 import { type BankMessage, messagesIn } from './wire/messages.ts';
@@ -192,7 +194,25 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && call.facts.reads !== null && { endsConsent: true }),
     ...refusalIn(answer, code),
+    ...(call.irrevocable && beganNothing(answer, code) && { beganNothing: true as const }),
   });
+}
+
+/** Statuses after which the bank may have begun a payment all the same, whatever its error says. */
+const MAY_HAVE_BEGUN = [408, 409, 425, 429];
+
+/**
+ * Whether a refused initiation has certainly begun nothing: HTTP forbids intermediaries to repeat a `POST`, and psd2 sends it once,
+ * over a connection of its own. So an error of the standard about what was asked for, or about who asks, is the bank's last word, unless
+ * the bank speaks of something that it has already. An answer with the id of another request never comes here.
+ */
+function beganNothing({ status, said }: NextGenAnswer, code: Psd2Error['code']): boolean {
+  // What the bank file says of a code of the standard counts.
+  if ([...UNDECIDED, 'duplicate_reference', 'too_many_calls'].includes(code)) return false;
+  if (status < 400 || status > 499 || MAY_HAVE_BEGUN.includes(status) || !said.isBanks) return false;
+  const errors = said.messages.filter(({ isError }) => isError);
+  const areAll = errors.length > 0 && errors.every(({ code }) => code !== null && refusesInitiation(code));
+  return areAll && !speaksOfDuplicate(JSON.stringify(said.json));
 }
 
 /** Statuses with which the bank refuses what a request contains. */

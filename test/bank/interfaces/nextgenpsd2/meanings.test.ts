@@ -251,7 +251,7 @@ describe('a code of the standard', () => {
   it.each<[string, number, string, ErrorContext]>([
     ['PERIOD_INVALID', 400, 'The bank does not take the days of', CONTENT],
     ['RESOURCE_UNKNOWN', 404, 'The bank does not know what', OTHER],
-    ['CONSENT_INVALID', 400, 'The consent does not cover', { ...CONSENT, ...CONTENT }],
+    ['CONSENT_INVALID', 400, 'The consent does not cover', { ...CONSENT, ...CONTENT, beganNothing: true }],
   ])(
     '%s about no reading has no advice about readings, and ends no consent',
     async (bankCode, status, begins, context) => {
