@@ -121,7 +121,7 @@ export const stepEvent = z.lazy(() =>
         'bulk-left',
         /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
         'sca-again',
-        /** No byte of the request left. `execute` may be sent again. psd2 0.2 also wrote this after a 401 or 420. */
+        /** No byte of the request left. `execute` may be sent again. */
         'execute-not-begun',
         /**
          * The bank says that it refused the request unread (401, 420, 429). A gateway may have delivered it twice, so psd2
@@ -181,8 +181,8 @@ const operationEvent = <Order extends z.ZodMiniType>(order: Order) =>
   z.union([
     z.object({
       ...created,
-      /** Who takes the step that cannot be undone. Absent in old journals: `on execute`. */
-      commits: z.optional(z.enum(['on execute', 'by the customer'])),
+      /** Who takes the step that cannot be undone. */
+      commits: z.enum(['on execute', 'by the customer']),
       order,
       furtherData: z.optional(z.array(z.string())),
       /** Absent at a bank that has `execute`. */
@@ -339,7 +339,7 @@ export const consentEvent = z.lazy(() =>
         /** The bank would grant none of the categories. */
         'all-refused',
         'sca-returned',
-        /** No byte of the request left. `confirm` may be sent again. psd2 0.2 also wrote this after some refusals. */
+        /** No byte of the request left. `confirm` may be sent again. */
         'confirm-not-begun',
         /**
          * The bank says that it refused the request unread (401, 420, 429), or that it came too early. A gateway may have

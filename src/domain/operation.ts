@@ -43,7 +43,7 @@ type Created = Extract<z.infer<typeof genericEvent>, { type: 'created' }>;
  * Who takes the step that cannot be undone: psd2 with `execute`, or the customer, who can make the payment run from the moment
  * they have the link. A flow keeps what its first event says.
  */
-export type Commits = NonNullable<Created['commits']>;
+export type Commits = Created['commits'];
 
 /** An operation with any name, and the data from the bank's documentation of it. */
 export type GenericOrder = Created['order'];
@@ -141,7 +141,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
     return {
       ...beginning(operation, event, at),
       kind,
-      commits: event.commits ?? 'on execute',
+      commits: event.commits,
       order: event.order,
       furtherData: event.furtherData ?? [],
       furtherSteps: 0,

@@ -56,7 +56,7 @@ export interface Bank extends BankState {
   tppName: string;
   applications: { authorizationCode: Application; clientCredentials: Application };
   tppCertificates: TppCertificates;
-  nextTppCertificates: TppCertificates | undefined;
+  nextTppCertificates: TppCertificates;
   /** What the console shows. */
   calls: CallLog;
   /** Signs the bank's answers. */
@@ -72,8 +72,7 @@ export async function openBank(
   const kept = folder === undefined ? undefined : await openStateFolder(folder);
   const [tppCertificates, nextTppCertificates, bankSigningKey] = await Promise.all([
     readCertificates(registration.qwacCertFile, registration.qsealCertFile),
-    // A folder that an older psd2 made has none.
-    readCertificates(registration.nextQwacCertFile, registration.nextQsealCertFile).catch(() => undefined),
+    readCertificates(registration.nextQwacCertFile, registration.nextQsealCertFile),
     readFile(registration.bankSigningKeyFile),
   ]);
   const bank: Bank = {

@@ -27,7 +27,11 @@ beforeAll(async () => {
     await context.profiles.write(profile, SETTINGS);
     const [customerId, from] = [`100000${index}`, parseProductId(`000000100${index}`)];
     await storeLogin(context, customerId);
-    const begin = { transactionId: context.world.newId(), order: transferOrder({ customerId, from }) };
+    const begin = {
+      transactionId: context.world.newId(),
+      commits: 'on execute' as const,
+      order: transferOrder({ customerId, from }),
+    };
     const { flows: journals } = await context.store();
     flows[profile] = await journals.begin('transfer', begin, async (open) => open.current.flow);
     const events = join(folder.flows(profile), 'batches', String(index).repeat(64), 'events');

@@ -28,7 +28,8 @@ const order = {
   payeeSource: 'payer',
 };
 const generic = { customerId: '1234567', from: '0000012345', operation: 'bollettino', data: '{"a":1}' };
-const begin = { type: 'created', flow: 'x', transactionId: 't1' };
+const beginning = { type: 'created', flow: 'x', transactionId: 't1' };
+const begin = { ...beginning, commits: 'on execute' };
 const plain = (...types: string[]) => types.map((type) => ({ type }));
 const nothing = { totalAmount: null, commissions: null, bankName: null };
 
@@ -122,7 +123,7 @@ const WRONG_INITIATIONS = [
 ].map((each) => ({ ...begin, initiation: each }));
 
 const CONSENT = {
-  ...{ ...begin, customerId: '1234567', categories: [{ name: 'PAYMENTS', products: ['0000012345'] }] },
+  ...{ ...beginning, customerId: '1234567', categories: [{ name: 'PAYMENTS', products: ['0000012345'] }] },
 };
 
 /** For each kind of flow: its events as they are stored, and events that psd2 never wrote. */
@@ -149,7 +150,12 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
       })),
     ],
     damaged: [
-      ...['a b', '', 'a\n', 'é', ' a', 'a '].map((transactionId) => ({ ...begin, transactionId, order })),
+      ...['a b', '', 'a\n', 'é', ' a', 'a '].map((transactionId) => ({
+        ...begin,
+        transactionId,
+        commits: 'on execute',
+        order,
+      })),
       ...[{ amount: '12,50' }, { amount: 12.5 }, { amount: ['12.50'] }, { executionDate: '2026-11-31' }].map(
         (change) => ({ ...begin, order: { ...order, ...change } }),
       ),
@@ -224,7 +230,7 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
       ].map((access) => ({ ...CONSENT, terms: { access } })),
       { type: 'ended', state: 'confirmed', bankStatus: null },
       { ...granted, validUntil: '2027-02-30' },
-      { ...begin, customerId: '1234567', categories: [{ name: 'OTHER', products: [] }] },
+      { ...beginning, customerId: '1234567', categories: [{ name: 'OTHER', products: [] }] },
       { type: 'requested', resourceId: 'r1', outcomes: [{ name: 'PAYMENTS', outcome: 'yes' }] },
       { type: 'executed', cro: null },
     ],
@@ -233,7 +239,6 @@ const KINDS: { schema: z.ZodMiniType<object>; stored: object[]; damaged: object[
 /** Fields that not every event of its type has. */
 const OPTIONAL = new Set([
   'furtherData',
-  'commits',
   'description of verify-refused',
   'description of execute-unanswered',
   'source',

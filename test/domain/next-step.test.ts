@@ -16,7 +16,7 @@ const order: GenericOrder = { customerId, from, operation: 'standingOrder', data
 const CREATED = applyOperationEvent<GenericOrder>(
   'operation',
   undefined,
-  { type: 'created', flow: 'op-1', transactionId: 't1', order },
+  { type: 'created', flow: 'op-1', transactionId: 't1', commits: 'on execute', order },
   AT,
 );
 const { type: _, ...verification } = VERIFIED;

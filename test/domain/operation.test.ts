@@ -18,7 +18,13 @@ const order: GenericOrder = {
   operation: 'standingOrder',
   data: '{}',
 };
-const created: OperationEvent<GenericOrder> = { type: 'created', flow: 'op-1', transactionId: 't1', order };
+const created: OperationEvent<GenericOrder> = {
+  type: 'created',
+  flow: 'op-1',
+  transactionId: 't1',
+  commits: 'on execute',
+  order,
+};
 const intent = { requestId: 'q1', digest: null };
 const money = { amount: transferOrder().amount, currency: 'EUR' };
 const verification = {

@@ -102,7 +102,9 @@ const choices = fc.array(fc.record({ way: fc.nat(), killedAfter: fc.nat({ max: 6
 /** Returns the events of runs that make these choices. Each run resumes where the one before was killed. */
 function eventsOf(made: { way: number; killedAfter: number }[], instant: boolean): TransferEvent[] {
   const order = transferOrder({ instant });
-  const events: TransferEvent[] = [{ type: 'created', flow: 'tr-1', transactionId: 't1', order }];
+  const events: TransferEvent[] = [
+    { type: 'created', flow: 'tr-1', transactionId: 't1', commits: 'on execute', order },
+  ];
   for (const { way, killedAfter } of made) {
     // Only an instant transfer has a settlement.
     const ways = WAYS[nextTransferStep(foldOf(events))].filter(

@@ -23,7 +23,13 @@ const verified: TransferEvent = {
 
 /** Returns the transfer after these events, which come one second apart. */
 function transferOf(events: TransferEvent[], order = transferOrder()): Transfer {
-  const created: TransferEvent = { type: 'created', flow: 'tr-1', transactionId: 't1', order };
+  const created: TransferEvent = {
+    type: 'created',
+    flow: 'tr-1',
+    transactionId: 't1',
+    commits: 'on execute',
+    order,
+  };
   const [first, ...rest] = [created, ...events].map((event, second) => ({
     event,
     at: `2026-11-21T10:00:0${second}.000Z`,
@@ -295,6 +301,7 @@ describe('a transfer that a person resolves', () => {
         type: 'created',
         flow: 'tr-1',
         transactionId: 't1',
+        commits: 'on execute',
         order: transferOrder(order),
       };
       const at = '2026-11-24T09:00:00.000Z';

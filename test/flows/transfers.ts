@@ -72,6 +72,7 @@ export async function newTransfer(
   const flows = flowsIn(folder, world);
   const begin = {
     transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+    commits: 'on execute' as const,
     order: transferOrder(settings.order),
     furtherData: settings.furtherData,
   };

@@ -343,7 +343,11 @@ describe('the answer to an initiation cannot be written down', () => {
 
   it('because the bank gave it the id of another payment: it has no id', async () => {
     const { verify: send, recorded, flows } = await scene();
-    const begin = { transactionId: 't2', order: transferOrder({ reference: 'INV-2' }) };
+    const begin = {
+      transactionId: 't2',
+      commits: 'on execute' as const,
+      order: transferOrder({ reference: 'INV-2' }),
+    };
     const other = await begun(flows, 'transfer', begin);
     await other.record(AT_THE_BANK);
     expect(await errorOf(send())).toEqual(

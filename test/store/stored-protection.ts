@@ -1,4 +1,4 @@
-/** As psd2 0.2 wrote it for the passphrase `correct horse`. */
+/** as psd2 writes it for the passphrase `correct horse`. */
 export const stored = {
   v: 1,
   id: 'aszt2ZDKZ-xNgA5b',

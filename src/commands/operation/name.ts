@@ -51,8 +51,6 @@ export async function findOperation(
   const { order, flow } = found;
   if (order.operation === operation && order.from === from) return found;
   throw new Psd2Error('usage', `${flow} is a ${order.operation} of the product ${order.from}`, {
-    ...(isMoneyTransfer(order.operation)
-      ? { hint: 'An older psd2 began it. See it with:', next: [['operation', 'show', flow]], flow }
-      : { hint: 'Use that name and product, or another resource.' }),
+    hint: 'Use that name and product, or another resource.',
   });
 }

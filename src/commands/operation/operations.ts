@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { isOutcomeOpen, nextOperationStep } from '../../domain/next-step.ts';
 import { OPERATION_STATES } from '../../domain/operation.ts';
-import { isMoneyTransfer } from '../../domain/transfer.ts';
 import { askOfOperation } from '../../flows/resolve.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
@@ -60,10 +59,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
   referenceOf: () => null,
   sent: 'execute',
   done: 'executed',
-  isUnknown: (flow) =>
-    isOutcomeOpen(flow, false) ||
-    // Nothing else ends it, since psd2 does not continue it.
-    (isMoneyTransfer(flow.order.operation) && nextOperationStep(flow, false) !== 'done'),
+  isUnknown: (flow) => isOutcomeOpen(flow, false),
   isEnded: (flow) => nextOperationStep(flow, false) === 'done',
   askBank: (bank, flow) => askOfOperation(bank, flow, () => ({ executionStatus: null })),
   help: {
@@ -72,8 +68,7 @@ export const OPERATIONS: FlowNoun<'operation'> = {
     notExecuted: 'it was not executed and never will be',
     resolve: `For an operation in state unknown or executing. The command first asks the bank again. If the bank's answer decides, that
 answer counts. Otherwise the command shows the operation, asks you to confirm, and records who decided what, when and why.
-It changes nothing at the bank. First end every psd2 that still works on the operation, also one that Ctrl-Z stopped.
-If an older psd2 began a moneyTransfer with "psd2 operation", the command can end it in any state.`,
+It changes nothing at the bank. First end every psd2 that still works on the operation, also one that Ctrl-Z stopped.`,
     resolveExamples: [
       'psd2 operation resolve op-0mwq9zj41 --executed --note "The bank\'s site lists the order"',
       'psd2 operation resolve op-0mwq9zj41 --not-executed --note "Bank support, case 4711" --yes',

@@ -1,7 +1,4 @@
 import { maySend } from '../../domain/flow-states.ts';
-import { nextOperationStep } from '../../domain/next-step.ts';
-import { isMoneyTransfer } from '../../domain/transfer.ts';
-import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
 import { collect, examples, type Verb } from '../declare.ts';
@@ -37,35 +34,12 @@ function resumeOperation(
     const furtherData = await readFurtherData(context, options.verifyData);
     const receipt = await readReceipt(context, options.receipt);
     await context.needs('operations');
-    refuseMoneyTransfer(current);
     if (maySend(current)) refuseClientCredentials(context);
     if (!current.accepted) refuseUnconfirmable(context, 'An operation');
     return { furtherData, receipt };
   };
   return resumeFlow(context, OPERATIONS, named, check, async (opened, open, { furtherData, receipt }) => {
-    refuseMoneyTransfer(open.current);
     if (furtherData.length > 0) await open.record({ type: 'further-data', data: furtherData });
     await driveOperation(context, opened, open, { receipt });
   });
-}
-
-/**
- * Refuses to continue a bank transfer that an older psd2 began as an operation. psd2 only asks for the outcome of an
- * `execute` that was sent.
- *
- * @throws Psd2Error `usage`
- */
-function refuseMoneyTransfer(operation: GenericOperation): void {
-  const { order, flow, state } = operation;
-  const step = nextOperationStep(operation, false);
-  if (!isMoneyTransfer(order.operation) || step === 'ask-outcome' || step === 'done') return;
-  throw new Psd2Error(
-    'usage',
-    `${flow} is a bank transfer that an older psd2 began, and it is ${state}. psd2 operation cannot continue it`,
-    {
-      hint: 'Make the payment with psd2 transfer. End this one with:',
-      next: [['operation', 'resolve', flow, '--not-executed']],
-      flow,
-    },
-  );
 }

@@ -27,7 +27,7 @@ export interface Registration {
   /** The TPP's certificate and key for the `Signature` header. */
   qsealCertFile: string;
   qsealKeyFile: string;
-  /** Certificates of the TPP that are registered too, to try a change of certificates. A folder of an older psd2 has none. */
+  /** Certificates of the TPP that are registered too, to try a change of certificates. */
   nextQwacCertFile: string;
   nextQwacKeyFile: string;
   nextQsealCertFile: string;
@@ -152,6 +152,8 @@ async function areUsable(files: RegistrationFiles, { at: now, names }: Wanted): 
       [files.serverCertFile, files.serverKeyFile],
       [files.qwacCertFile, files.qwacKeyFile],
       [files.qsealCertFile, files.qsealKeyFile],
+      [files.nextQwacCertFile, files.nextQwacKeyFile],
+      [files.nextQsealCertFile, files.nextQsealKeyFile],
       [files.bankSigningCertFile, files.bankSigningKeyFile],
     ] as const;
     const checks = pairs.map(async ([certificateFile, keyFile]) => {

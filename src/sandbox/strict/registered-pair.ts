@@ -5,8 +5,7 @@ import type { TppCertificates } from './signature.ts';
 /** The certificates that the TPP registered. The next ones count beside the first ones, so that a TPP can change them. */
 export interface RegisteredCertificates {
   tppCertificates: TppCertificates;
-  /** Undefined in a sandbox folder that an older psd2 made. */
-  nextTppCertificates: TppCertificates | undefined;
+  nextTppCertificates: TppCertificates;
 }
 
 /**
@@ -17,7 +16,6 @@ export function registeredFor(
   { tppCertificates: first, nextTppCertificates: next }: RegisteredCertificates,
   request: RawRequest,
 ): TppCertificates {
-  if (!next) return first;
   const named = header(request, 'tpp-certificate') ?? header(request, 'tpp-signature-certificate') ?? '';
   return {
     qwac: request.clientCertificate?.equals(next.qwac.raw) ? next.qwac : first.qwac,

@@ -29,12 +29,11 @@ export function hasDataInFiles(folder: StoreFolder, profile: string): boolean {
   );
 }
 
-/** A customer's or the application's folder of tokens, or the file that psd2 0.1 kept. */
-const isOfHolder = (name: string) => holderOfName(name.replace(/\.json$/, '')) !== undefined;
+/** A customer's or the application's folder of tokens. */
+const isOfHolder = (name: string) => holderOfName(name) !== undefined;
 
 /** A logout leaves a generation without tokens. */
 function hasTokens(path: string): boolean {
-  if (path.endsWith('.json')) return true;
   const generations = new Generations(path);
   const newest = generations.newest();
   return newest > 0 && readPlainFile(generations.pathOf(newest))?.toString('utf8') !== 'null';

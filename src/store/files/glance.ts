@@ -15,7 +15,7 @@ const FIRST_LINE = 8 * 1024;
 export function glanceAtFiles(folder: StoreFolder, profile: string): Glance {
   return {
     customers: async () =>
-      namesIn(folder.tokens(profile), /^customer-([^.]+)(?:\.json)?$/)
+      namesIn(folder.tokens(profile), /^customer-([^.]+)$/)
         .flatMap((name) => customerOfName(name) ?? [])
         .sort(),
     begun: async (kind, max) => {

@@ -21,7 +21,7 @@ import { FlowsAtRest } from './flows/at-rest.ts';
 import { FlowFolder } from './flows/lookup.ts';
 import { eventsIn, rewriteFlowFile } from './flows/rewrite.ts';
 import { syncedInto } from './sync/customer-folder.ts';
-import { Generations, tokenFile, tokenGeneration } from './token-file.ts';
+import { Generations, tokenGeneration } from './token-file.ts';
 import type { FileTokens } from './tokens.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
@@ -120,11 +120,7 @@ export class FilePersonalData implements PersonalData {
     const folder = join(this.#tokens, nameOfHolder(customerId));
     const generations = new Generations(folder);
     const newest = generations.newest();
-    // psd2 0.1 kept one file for each customer.
-    const file =
-      newest === 0
-        ? readJsonFile(`${folder}.json`, tokenFile)
-        : readJsonFile(generations.pathOf(newest), tokenGeneration);
+    const file = newest === 0 ? undefined : readJsonFile(generations.pathOf(newest), tokenGeneration);
     if (!file) return undefined;
     const { baseUrl, accessTokenExpiresAt, refreshTokenExpiresAt, scope } = file;
     return { baseUrl, accessTokenExpiresAt, refreshTokenExpiresAt, scope };

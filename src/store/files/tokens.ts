@@ -32,7 +32,6 @@ import {
   LOGIN_SPACE,
   loginsOf,
   type TokenFile,
-  tokenFile,
   tokenGeneration,
 } from './token-file.ts';
 import { FileSeals } from './token-seals.ts';
@@ -310,8 +309,7 @@ export class FileTokens implements Tokens {
     refuseUnsafeFolder(this.#folderOf(customerId));
     for (;;) {
       const generation = generations.newest();
-      // psd2 0.1 kept one file for each customer.
-      if (generation === 0) return { generation, file: readJsonFile(this.#path(customerId), tokenFile) };
+      if (generation === 0) return { generation, file: undefined };
       const file = readJsonFile(generations.pathOf(generation), tokenGeneration);
       // If the file is gone, a newer generation has replaced it in the meantime.
       if (file !== undefined) return { generation, file };
@@ -353,9 +351,7 @@ export class FileTokens implements Tokens {
     const folder = this.#folderOf(customerId);
     if (mayBegin) makePrivateFolder(folder);
     if (!this.#generations(customerId).add(generation, content)) return false;
-    if (generation > 1) return true;
-    syncFolder(this.#folder);
-    removeStored(this.#path(customerId));
+    if (generation === 1) syncFolder(this.#folder);
     return true;
   }
 
@@ -374,14 +370,14 @@ export class FileTokens implements Tokens {
   }
 
   #pathOf(customerId: Holder, generation: number): string {
-    return generation === 0 ? this.#path(customerId) : this.#generations(customerId).pathOf(generation);
+    return this.#generations(customerId).pathOf(generation);
   }
 
   #folderOf(customerId: Holder): string {
     return join(this.#folder, nameOfHolder(customerId));
   }
 
-  /** The file that the lock is for. psd2 0.1 kept the tokens in it. */
+  /** The path that the lock is for. */
   #path(customerId: Holder): string {
     return `${this.#folderOf(customerId)}.json`;
   }

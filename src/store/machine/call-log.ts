@@ -42,11 +42,11 @@ const loggedCall = z.object({
   flow: textOrNull,
   /** No byte of the request left. Absent: bytes may have left. */
   neverLeft: z.optional(z.literal(true)),
-  /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not, or psd2 0.2 wrote the line. */
+  /** It was `execute` or `confirm`, which cannot be taken back. Absent: it was not. */
   irrevocable: z.optional(z.literal(true)),
-  /** The id that the bank gave to what it began. Absent: it gave none, or psd2 0.2 wrote the line. */
+  /** The id that the bank gave to what it began. Absent: it gave none. */
   begun: z.optional(z.string()),
-  /** The operator's name for the customer, if the path cannot name one. Absent: it can, or an earlier psd2 wrote the line. */
+  /** The operator's name for the customer, if the path cannot name one. Absent: it can. */
   customer: z.optional(z.string()),
 });
 

@@ -24,11 +24,15 @@ beforeEach(async () => {
   await log.append({ action: 'logged-in', customerId: '1000001', about: 'authorization_code' });
   const { flows } = await open().context.store();
   const order = transferOrder({ customerId: '1000002', reference: 'INV 7' });
-  await flows.begin('transfer', { transactionId: 't1', order }, async ({ current, record }) => {
-    flow = current.flow;
-    await record({ ...VERIFIED, resourceId: 'resource-7' });
-    await record({ type: 'cancelled' });
-  });
+  await flows.begin(
+    'transfer',
+    { transactionId: 't1', commits: 'on execute', order },
+    async ({ current, record }) => {
+      flow = current.flow;
+      await record({ ...VERIFIED, resourceId: 'resource-7' });
+      await record({ type: 'cancelled' });
+    },
+  );
 });
 
 /** The lines that a command prints. */

@@ -54,7 +54,7 @@ async function storeTransfer(changes: Partial<TransferOrder>, now = NOW): Promis
   const { context } = openCommand(folder, now);
   const { flows } = await context.store();
   const order = transferOrder({ instant: false, type: null, ...changes });
-  return flows.begin('transfer', { transactionId: 't-1', order }, async (open) => {
+  return flows.begin('transfer', { transactionId: 't-1', commits: 'on execute', order }, async (open) => {
     await open.record({ type: 'verify-sent', requestId: 'r', digest: null });
     return open.current.flow;
   });

@@ -157,7 +157,7 @@ describe('what is not over', () => {
     const order = { customerId: ANNA, from: parseProductId(ACCOUNT), operation: 'standingOrder', data: '{}' };
     const flow = await flows.begin(
       'operation',
-      { transactionId: 't', order },
+      { transactionId: 't', commits: 'on execute', order },
       async ({ current }) => current.flow,
     );
     expect(await refusal()).toMatchObject({

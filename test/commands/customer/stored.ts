@@ -21,20 +21,24 @@ export async function storeTransfer(
 ): Promise<string> {
   const { flows } = await context.store();
   const order = transferOrder({ customerId, ...changes });
-  return flows.begin('transfer', { transactionId: context.world.newId(), order }, async (open) => {
-    const { flow } = open.current;
-    if (reached === 'cancelled') await open.record({ type: 'cancelled' });
-    if (reached === 'created' || reached === 'cancelled') return flow;
-    await open.record({ type: 'verify-sent', ...SENT });
-    await open.record({ ...VERIFIED, resourceId: flow });
-    await open.record({ type: 'accepted' });
-    await open.record({ type: 'execute-sent', ...SENT });
-    if (reached === 'unknown') await open.record({ type: 'execute-unanswered' });
-    else if (reached === 'failed') await open.record({ type: 'execute-refused', description: 'No' });
-    else await open.record({ type: 'executed', cro: null });
-    if (reached === 'settled') await open.record({ type: 'settlement', status: 'OK', description: null });
-    return flow;
-  });
+  return flows.begin(
+    'transfer',
+    { transactionId: context.world.newId(), commits: 'on execute', order },
+    async (open) => {
+      const { flow } = open.current;
+      if (reached === 'cancelled') await open.record({ type: 'cancelled' });
+      if (reached === 'created' || reached === 'cancelled') return flow;
+      await open.record({ type: 'verify-sent', ...SENT });
+      await open.record({ ...VERIFIED, resourceId: flow });
+      await open.record({ type: 'accepted' });
+      await open.record({ type: 'execute-sent', ...SENT });
+      if (reached === 'unknown') await open.record({ type: 'execute-unanswered' });
+      else if (reached === 'failed') await open.record({ type: 'execute-refused', description: 'No' });
+      else await open.record({ type: 'executed', cro: null });
+      if (reached === 'settled') await open.record({ type: 'settlement', status: 'OK', description: null });
+      return flow;
+    },
+  );
 }
 
 /** Adds a batch from CSV. @returns its id */

@@ -130,7 +130,13 @@ async function refusalOf(changes: Partial<Transfer>) {
     globals: { yes: true },
   });
   const data = await context.store();
-  const created = { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder() } as const;
+  const created = {
+    type: 'created',
+    flow: 'tr-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order: transferOrder(),
+  } as const;
   const transfer = { ...applyTransferEvent(undefined, created, '2026-11-22T10:00:00.000Z'), ...changes };
   const flows = Object.assign(Object.create(data.flows), { find: async () => transfer });
   const within = { ...context, store: async () => ({ ...data, flows }) };

@@ -11,7 +11,13 @@ const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 const FLOW = applyTransferEvent(
   undefined,
-  { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder({ customerId: '1000001' }) },
+  {
+    type: 'created',
+    flow: 'tr-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order: transferOrder({ customerId: '1000001' }),
+  },
   NOW,
 );
 

@@ -40,7 +40,11 @@ beforeEach(() => {
 /** Makes a transfer with these events. @returns its id */
 async function made(events: TransferEvent[], order: Partial<TransferOrder> = {}): Promise<string> {
   const { flows } = await context.store();
-  const begin = { transactionId: context.world.newId(), order: transferOrder(order) };
+  const begin = {
+    transactionId: context.world.newId(),
+    commits: 'on execute' as const,
+    order: transferOrder(order),
+  };
   return flows.begin('transfer', begin, async (open) => {
     for (const event of events)
       await open.record(
@@ -182,10 +186,14 @@ it('operations and consents that a person must look at are found too', async () 
   const customerId = '1000001';
   const begin = { transactionId: 'an-id' };
   const order = { customerId, from: parseProductId('0000012345'), operation: 'standingOrder', data: '{}' };
-  const operation = await flows.begin('operation', { ...begin, order }, async (open) => {
-    for (const event of EXECUTED.slice(0, -1)) await open.record(event);
-    return open.current.flow;
-  });
+  const operation = await flows.begin(
+    'operation',
+    { ...begin, commits: 'on execute', order },
+    async (open) => {
+      for (const event of EXECUTED.slice(0, -1)) await open.record(event);
+      return open.current.flow;
+    },
+  );
   const consent = await flows.begin('consent', { ...begin, customerId, categories: [] }, async (open) => {
     await open.record({ type: 'requested', resourceId: 'r2', outcomes: [] });
     return open.current.flow;
@@ -236,7 +244,11 @@ it('a list of operations takes days, and says whether there is none or none matc
   const { flows } = await context.store();
   const none = await said();
   const order = { customerId: '1', from: parseProductId('0000012345'), operation: 'order', data: '{}' };
-  await flows.begin('operation', { transactionId: 'an-id', order }, async () => {});
+  await flows.begin(
+    'operation',
+    { transactionId: 'an-id', commits: 'on execute' as const, order },
+    async () => {},
+  );
   expect([
     none,
     await said('--attention'),

@@ -17,7 +17,13 @@ const BATCH = 'b'.repeat(64);
 const inBatch = { batch: { batch: BATCH, line: 1 } } as const;
 
 function transfer(changes: Partial<Transfer> = {}, order: Partial<TransferOrder> = {}): Transfer {
-  const created = { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder(order) } as const;
+  const created = {
+    type: 'created',
+    flow: 'tr-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order: transferOrder(order),
+  } as const;
   return { ...applyTransferEvent(undefined, created, AT), ...changes };
 }
 
@@ -28,7 +34,13 @@ function operation(
 ): Operation<GenericOrder> {
   const { customerId, from } = transferOrder();
   const order: GenericOrder = { customerId, from, operation: name, data };
-  const created = { type: 'created', flow: 'op-1', transactionId: 't', order } as const;
+  const created = {
+    type: 'created',
+    flow: 'op-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order,
+  } as const;
   return { ...applyOperationEvent('operation', undefined, created, AT), initiation };
 }
 

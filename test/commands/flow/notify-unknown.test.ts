@@ -51,10 +51,14 @@ const eventsUntil = (isUnanswered: boolean): StepEvent[] => [
 async function transfer(isUnanswered = true): Promise<Transfer> {
   const { flows } = await context.store();
   const order = transferOrder({ customerId: ANNA });
-  return flows.begin('transfer', { transactionId: crypto.randomUUID(), order }, async (open) => {
-    for (const event of eventsUntil(isUnanswered)) await open.record(event);
-    return open.current;
-  });
+  return flows.begin(
+    'transfer',
+    { transactionId: crypto.randomUUID(), commits: 'on execute', order },
+    async (open) => {
+      for (const event of eventsUntil(isUnanswered)) await open.record(event);
+      return open.current;
+    },
+  );
 }
 
 async function standingOrder(): Promise<Operation<GenericOrder>> {
@@ -65,10 +69,14 @@ async function standingOrder(): Promise<Operation<GenericOrder>> {
     operation: 'standingOrder',
     data: '{"amount":"1"}',
   };
-  return flows.begin('operation', { transactionId: crypto.randomUUID(), order }, async (open) => {
-    for (const event of eventsUntil(true)) await open.record(event);
-    return open.current;
-  });
+  return flows.begin(
+    'operation',
+    { transactionId: crypto.randomUUID(), commits: 'on execute', order },
+    async (open) => {
+      for (const event of eventsUntil(true)) await open.record(event);
+      return open.current;
+    },
+  );
 }
 
 async function end(flow: Transfer): Promise<Transfer> {

@@ -16,7 +16,7 @@ beforeEach(() => {
 
 const BEGUN = applyTransferEvent(
   undefined,
-  { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder() },
+  { type: 'created', flow: 'tr-1', transactionId: 't', commits: 'on execute', order: transferOrder() },
   '2026-11-22T10:00:00.000Z',
 );
 const flowIn = (state: OperationState, changes: Partial<Transfer> = {}): Transfer => ({

@@ -164,10 +164,14 @@ describe('the timeline of a transaction', () => {
   it('has the events of a flow between its calls, an event before a call of the same time', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
     const order = transferOrder();
-    const flow = await flows.begin('transfer', { transactionId: FIRST, order }, async (open) => {
-      await open.record({ type: 'verify-sent', requestId: 'r1', digest: null });
-      return open.current.flow;
-    });
+    const flow = await flows.begin(
+      'transfer',
+      { transactionId: FIRST, commits: 'on execute' as const, order },
+      async (open) => {
+        await open.record({ type: 'verify-sent', requestId: 'r1', digest: null });
+        return open.current.flow;
+      },
+    );
     log(
       { at: '2026-11-21T11:59:59.000Z', tppRequestId: 'r0', flow },
       { flow, requestId: '9', apiTrackId: 'track', path: '/private/customers/1/products/2/verify' },
@@ -226,7 +230,7 @@ describe('the timeline of a transaction', () => {
 
   it('an event has what it is about', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
-    const begin = { transactionId: FIRST, order: transferOrder() };
+    const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };
     const flow = await flows.begin('transfer', begin, async (open) => {
       await open.record({ type: 'verify-sent', requestId: 'r1', digest: null });
       await open.record({ type: 'verify-refused', description: 'No money' });
@@ -238,7 +242,7 @@ describe('the timeline of a transaction', () => {
 
   it('a flow without a call has its events alone', async () => {
     const { flows } = await openCommand(folder, NOW).context.store();
-    const begin = { transactionId: FIRST, order: transferOrder() };
+    const begin = { transactionId: FIRST, commits: 'on execute' as const, order: transferOrder() };
     const flow = await flows.begin('transfer', begin, async ({ current }) => current.flow);
     expect((await timeline(flow, { columns: 120 })).printed.split('\n').slice(0, 2)).toEqual([
       `Flow         ${flow}`,

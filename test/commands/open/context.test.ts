@@ -206,7 +206,7 @@ describe('what was interrupted', () => {
 
   it('is named, with the command that continues it', async () => {
     const { flows } = await open().store();
-    const begin = { transactionId: 't', order: transferOrder() };
+    const begin = { transactionId: 't', commits: 'on execute' as const, order: transferOrder() };
     const flow = await flows.begin('transfer', begin, async ({ current }) => current.flow);
     const { context, leftBehind, said } = await opened(PERSON);
     const left = { kind: 'transfer', flow, state: 'created', resourceId: null } as const;

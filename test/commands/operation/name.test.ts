@@ -13,7 +13,7 @@ it('a step of an operation needs the name and the product that the operation beg
   const order = {
     ...{ customerId: '1000001', from: parseProductId(PRODUCT), operation: 'standingOrder', data: '{}' },
   };
-  const begin = { transactionId: context.world.newId(), order };
+  const begin = { transactionId: context.world.newId(), commits: 'on execute' as const, order };
   const flow = await flows.begin('operation', begin, async ({ current }) => current.flow);
   expect(await findOperation(context, 'standingOrder', PRODUCT, flow)).toMatchObject({ flow });
   for (const [name, product] of [

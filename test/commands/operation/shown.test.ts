@@ -19,7 +19,13 @@ function operationWith(
   operation: string = 'standingOrder',
 ): GenericOperation {
   const order = { customerId: '1', from: parseProductId(OWN_ACCOUNT), operation, data: '{"a":1}' };
-  const created = { type: 'created', flow: 'op-1', transactionId: 't', order } as const;
+  const created = {
+    type: 'created',
+    flow: 'op-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order,
+  } as const;
   const at = '2026-11-22T10:00:00.000Z';
   return { ...applyOperationEvent('operation', undefined, created, at), ...changes };
 }
@@ -64,15 +70,6 @@ it.each<[string, Partial<GenericOperation>, [isUnknown: boolean, isEnded: boolea
     expect([OPERATIONS.isUnknown(operation), OPERATIONS.isEnded(operation)]).toEqual(is);
   },
 );
-
-it.each([
-  ['executed', false],
-  ['failed', false],
-  ['verified', true],
-  ['cancelled', false],
-] as const)('a person may decide a bank transfer of an older psd2 that is %s: %s', (state, may) => {
-  expect(OPERATIONS.isUnknown(operationWith({ state }, 'moneyTransfer'))).toBe(may);
-});
 
 it('an interruption of execute says which operation may have been executed', async () => {
   const bank = new BankHere();

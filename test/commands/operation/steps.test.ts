@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
-import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { BankHere, OWN_ACCOUNT } from '../bank-here.ts';
-import { ANNA, endOf, payerAt } from '../payer-here.ts';
+import { endOf, payerAt } from '../payer-here.ts';
 
 // Where each command about an operation stops, what it needs to be confirmed, and what it sends once only.
 
@@ -144,18 +143,4 @@ it('the data of the first step must be JSON too', async () => {
     endOf(await payer.run(operation('run', '--data', '{'))),
   );
   expect(bank.calls).toEqual([]);
-});
-
-it('the steps of a bank transfer that an older psd2 began are refused with the command that shows it', async () => {
-  const payer = await payerAt(new BankHere(), temporary);
-  const { flows } = await payer.open().context.store();
-  const order = {
-    ...{ customerId: ANNA, from: parseProductId(OWN_ACCOUNT), operation: 'moneyTransfer', data: '{}' },
-  };
-  await flows.begin('operation', { transactionId: crypto.randomUUID(), order }, async () => {});
-  await payer.run(['operation', 'list']);
-  expect(endOf(await payer.run(at('sca')))).toEqual([
-    `exit 2, usage of op-1: op-1 is a moneyTransfer of the product ${OWN_ACCOUNT}`,
-    ...['An older psd2 began it. See it with:', '$ operation show op-1'],
-  ]);
 });

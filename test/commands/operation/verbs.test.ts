@@ -116,18 +116,22 @@ it.each([
   expect([cancelled.data.state, cancelled.asked]).toEqual(['cancelled', ['Cancel the operation for good?']]);
 });
 
-/** A payer with a bank transfer that an older psd2 began as an operation, and that got so far. */
-async function withOldTransfer(...events: StepEvent[]) {
+/** A payer with an operation that got so far. */
+async function withOperation(...events: StepEvent[]) {
   const bank = new BankHere();
   const payer = await payerAt(bank, temporary);
   const { flows } = await payer.open().context.store();
   const order = {
-    ...{ customerId: ANNA, from: parseProductId(OWN_ACCOUNT), operation: 'moneyTransfer', data: '{}' },
+    ...{ customerId: ANNA, from: parseProductId(OWN_ACCOUNT), operation: 'standingOrder', data: '{}' },
   };
-  const flow = await flows.begin('operation', { transactionId: crypto.randomUUID(), order }, async (open) => {
-    for (const event of events) await open.record(event);
-    return open.current;
-  });
+  const flow = await flows.begin(
+    'operation',
+    { transactionId: crypto.randomUUID(), commits: 'on execute', order },
+    async (open) => {
+      for (const event of events) await open.record(event);
+      return open.current;
+    },
+  );
   await payer.run(['operation', 'show', flow.flow]);
   return { bank, payer };
 }
@@ -139,44 +143,14 @@ const SENT: StepEvent[] = [
   { type: 'execute-sent', requestId: 'q', digest: null },
 ];
 
-it('a bank transfer that an older psd2 began is not continued', async () => {
-  const { bank, payer } = await withOldTransfer(VERIFIED);
-  const resumed = await payer.run(['operation', 'resume', 'op-1']);
-  expect([endOf(resumed), bank.calls]).toMatchInlineSnapshot(`
-    [
-      [
-        "exit 2, usage of op-1: op-1 is a bank transfer that an older psd2 began, and it is verified. psd2 operation cannot continue it",
-        "Make the payment with psd2 transfer. End this one with:",
-        "$ operation resolve op-1 --not-executed",
-      ],
-      [],
-    ]
-  `);
-});
-
-it('a person can end it in any state, and only until it has ended', async () => {
-  const { payer } = await withOldTransfer(VERIFIED);
-  const resolve = ['operation', 'resolve', 'op-1', '--not-executed', '--note', 'Made with psd2 transfer'];
-  const resolved = await payer.run(resolve);
-  expect([resolved.data.state, endOf(resolved)]).toEqual(['failed', ['done']]);
-  expect(endOf(await payer.run(resolve))).toMatchInlineSnapshot(`
-    [
-      "exit 2, usage of op-1: The operation op-1 has already ended: ada@machine recorded on NOW that it was not executed",
-      "See it with:",
-      "$ operation show op-1",
-      "transactionId: "an-id"",
-    ]
-  `);
-});
-
-it('psd2 asks what became of one whose execute was sent', async () => {
-  const { bank, payer } = await withOldTransfer(...SENT);
+it('psd2 asks what became of an operation whose execute was sent', async () => {
+  const { bank, payer } = await withOperation(...SENT);
   const resumed = await payer.run(['operation', 'resume', 'op-1']);
   expect([resumed.data.state, endOf(resumed), bank.sent]).toMatchInlineSnapshot(`
     [
       "unknown",
       [
-        "exit 9, outcome_unknown of op-1: The bank does not say yet whether the moneyTransfer was executed",
+        "exit 9, outcome_unknown of op-1: The bank does not say yet whether the standingOrder was executed",
         "The first command asks the bank, and never pays again. If the outcome stays unknown, ask the bank's support or look at the account statement, then use one of the others:",
         "$ operation resume op-1",
         "$ operation resolve op-1 --executed",

@@ -395,7 +395,7 @@ describe('psd2 profile remove', () => {
     await store('bank');
     const { flows } = await open({ globals: { profile: 'bank' } }).context.store();
     const order = { customerId: '1000001', from: parseProductId('0000012345'), operation: 'x', data: '{}' };
-    await flows.begin('operation', { transactionId: 't1', order }, async (open) => {
+    await flows.begin('operation', { transactionId: 't1', commits: 'on execute', order }, async (open) => {
       await open.record({
         ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
         nextStep: 'execute',

@@ -43,16 +43,20 @@ it('psd2 profile remove keeps a profile while a payment is authorised and not ex
   const { flows } = await bank.store();
   const from = parseProductId('0000012345');
   const order = { customerId: '1000001', from, operation: 'standingOrder', data: '{}' };
-  const flow = await flows.begin('operation', { transactionId: 't1', order }, async (open) => {
-    await open.record({
-      ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
-      nextStep: 'execute',
-    });
-    await open.record({ type: 'accepted' });
-    await open.record({ type: 'sca-started' });
-    await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
-    return open.current.flow;
-  });
+  const flow = await flows.begin(
+    'operation',
+    { transactionId: 't1', commits: 'on execute', order },
+    async (open) => {
+      await open.record({
+        ...{ type: 'verified', resourceId: 'r1', totalAmount: null, commissions: null, bankName: null },
+        nextStep: 'execute',
+      });
+      await open.record({ type: 'accepted' });
+      await open.record({ type: 'sca-started' });
+      await open.record({ type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' });
+      return open.current.flow;
+    },
+  );
   await expect(profileRemove(context, 'bank')).rejects.toMatchObject({
     code: 'config',
     next: [['--profile', 'bank', 'operation', 'resume', flow]],

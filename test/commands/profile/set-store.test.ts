@@ -190,7 +190,7 @@ describe('payments that would stay behind', () => {
       operation: 'standingOrder',
       data: '{}',
     };
-    await flows.begin('operation', { transactionId: 't1', order }, async () => {});
+    await flows.begin('operation', { transactionId: 't1', commits: 'on execute', order }, async () => {});
     appendFileSync(join(folder.flows('bank'), `${damaged}.ndjson`), 'damaged\n{}\n');
     const { message } = await failureOf(setStore(ONE));
     expect(message).toContain('4 payments of the profile bank would stay behind in the files');

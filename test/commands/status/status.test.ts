@@ -52,15 +52,19 @@ it('psd2 status has what needs a person: payments first, each with its customer 
   });
   const sent = { requestId: 'q', digest: null };
   let flow = '';
-  await flows.begin('transfer', { transactionId: before.world.newId(), order }, async (open) => {
-    flow = open.current.flow;
-    await open.record({ type: 'verify-sent', ...sent });
-    const verified = { totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' };
-    await open.record({ type: 'verified', resourceId: 'r1', ...verified });
-    await open.record({ type: 'accepted' });
-    await open.record({ type: 'execute-sent', ...sent });
-    await open.record({ type: 'execute-unanswered' });
-  });
+  await flows.begin(
+    'transfer',
+    { transactionId: before.world.newId(), commits: 'on execute', order },
+    async (open) => {
+      flow = open.current.flow;
+      await open.record({ type: 'verify-sent', ...sent });
+      const verified = { totalAmount: null, commissions: null, bankName: null, nextStep: 'execute' };
+      await open.record({ type: 'verified', resourceId: 'r1', ...verified });
+      await open.record({ type: 'accepted' });
+      await open.record({ type: 'execute-sent', ...sent });
+      await open.record({ type: 'execute-unanswered' });
+    },
+  );
   const login = await tokens.login('1000002');
   if (login) await notes.refreshRefused('1000002', login, { at: MAY, message: 'The bank refused' });
 
@@ -166,7 +170,7 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
   let flow = '';
   await flows.begin(
     'transfer',
-    { transactionId: before.world.newId(), order: transferOrder() },
+    { transactionId: before.world.newId(), commits: 'on execute', order: transferOrder() },
     async (open) => {
       flow = open.current.flow;
       await open.record({ type: 'cancelled' });
@@ -292,10 +296,14 @@ describe('as a person reads it', () => {
     const { context: before } = openCommand(folder, MARCH);
     const { flows } = await before.store();
     const order = transferOrder({ customerId: '1000001', amount: parsePaymentAmount('12.50'), name: 'Ada' });
-    const flow = await flows.begin('transfer', { transactionId: 't', order }, async (open) => {
-      await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
-      return open.current.flow;
-    });
+    const flow = await flows.begin(
+      'transfer',
+      { transactionId: 't', commits: 'on execute', order },
+      async (open) => {
+        await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
+        return open.current.flow;
+      },
+    );
     const end = new Date(new X509Certificate(readFileSync(files.qwacCertFile)).validTo);
     const now = new Date(end.getTime() - 24 * 60 * 60 * 1000).toISOString();
     const { context, printed } = openCommand(folder, now, {
@@ -370,10 +378,14 @@ it('consents and operations stand with what they are about, the oldest of a kind
     operation: 'standingOrder',
     data: '{}',
   };
-  const operation = await flows.begin('operation', { transactionId: 't', order }, async (open) => {
-    await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
-    return open.current.flow;
-  });
+  const operation = await flows.begin(
+    'operation',
+    { transactionId: 't', commits: 'on execute', order },
+    async (open) => {
+      await open.record({ type: 'verify-sent', requestId: 'q', digest: null });
+      return open.current.flow;
+    },
+  );
   const { context, printed } = openCommand(folder, OCTOBER);
   context.repeated.profile = 'bank';
   await failureOf(runIn(context, 'status'));

@@ -33,7 +33,7 @@ async function run(words: string[], env: Record<string, string> = {}, where = fo
 /** Stores a transfer that is not over. @returns its local id */
 async function storeTransfer(where: StoreFolder, reference: string): Promise<string> {
   const { flows } = await openCommand(where, NOW).context.store();
-  const begin = { transactionId: 't', order: transferOrder({ reference }) };
+  const begin = { transactionId: 't', commits: 'on execute' as const, order: transferOrder({ reference }) };
   return flows.begin('transfer', begin, async ({ current }) => current.flow);
 }
 

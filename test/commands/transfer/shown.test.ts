@@ -19,7 +19,13 @@ const temporary = temporaryFolder();
 const AT = '2026-11-22T10:00:00.000Z';
 
 function transferWith(changes: Partial<Transfer> = {}, order: Partial<TransferOrder> = {}): Transfer {
-  const created = { type: 'created', flow: 'tr-1', transactionId: 't', order: transferOrder(order) } as const;
+  const created = {
+    type: 'created',
+    flow: 'tr-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order: transferOrder(order),
+  } as const;
   return { ...applyTransferEvent(undefined, created, AT), ...changes };
 }
 
@@ -202,7 +208,13 @@ it('the state has the colour of its meaning, for a transfer and for an operation
   const context = { ...openCommand(newConfigFolder(temporary), AT).context, output };
   TRANSFERS.print(context, transferWith());
   const order = { customerId: '1', from: parseProductId('0000012345'), operation: 'order', data: '{}' };
-  const created = { type: 'created', flow: 'op-1', transactionId: 't', order } as const;
+  const created = {
+    type: 'created',
+    flow: 'op-1',
+    transactionId: 't',
+    commits: 'on execute',
+    order,
+  } as const;
   OPERATIONS.print(context, applyOperationEvent('operation', undefined, created, AT));
   expect(written().match(/.*<.*/g)).toEqual(['State\t<created>', 'State\t<created>']);
 });

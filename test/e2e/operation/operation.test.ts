@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -222,68 +222,6 @@ describe('a bank transfer', () => {
       expect(await operator.json(z.array(operation), ['operation', 'list'])).toEqual(before);
     },
   );
-
-  /** Leaves a bank transfer as an older psd2 did: the same journal, with another operation. */
-  async function olderTransfer(until: 'sca-started' | 'execute-sent'): Promise<string> {
-    const ended = await run(
-      ...['run', 'standingOrder', '--product', ACCOUNT, '--yes'],
-      ...['--data', standingOrder(), '--verify-data', TERM],
-    );
-    const { flow } = readDocument(operation, ended.stdout);
-    const file = join(operator.config, 'flows', 'sandbox', `${flow}.ndjson`);
-    const lines = readFileSync(file, 'utf8').replace('"standingOrder"', '"moneyTransfer"').split('\n');
-    const last = lines.findIndex((line) => line.includes(`"${until}"`));
-    writeFileSync(file, `${lines.slice(0, last + 1).join('\n')}\n`);
-    return flow;
-  }
-
-  it('a bank transfer that an older psd2 began is shown, is not continued, and can be ended', async () => {
-    const flow = await olderTransfer('sca-started');
-    const shown = await operator.json(operation, ['operation', 'show', flow]);
-    expect(shown).toMatchObject({ operation: 'moneyTransfer', state: 'authorizing' });
-    expect((await operator.json(z.array(operation), ['operation', 'list']))[0]).toEqual(shown);
-
-    const completed = async (...words: string[]) =>
-      (await operator.psd2(['__complete', 'words', 'operation', ...words, ''])).stdout.split('\n');
-    const { flow: order } = await operator.json(operation, [
-      ...['operation', 'verify', 'standingOrder', '--product', ACCOUNT, '--data', standingOrder()],
-    ]);
-    expect((await completed('run')).filter(Boolean)).toEqual(['values', 'standingOrder\t']);
-    expect(await completed('resolve')).toContainEqual(expect.stringMatching(`^${flow}\tmoneyTransfer, `));
-
-    const resumed = await run('resume', flow, '--yes');
-    expect(readError(resumed)).toMatchObject({
-      exitCode: 2,
-      message: expect.stringContaining('psd2 operation cannot continue it'),
-      hint: expect.stringContaining(`psd2 operation resolve ${flow} --not-executed`),
-    });
-    expect(stepsOf(resumed)).toEqual([]);
-    for (const step of ['sca', 'execute']) {
-      const ended = await run(step, 'standingOrder', '--product', ACCOUNT, '--resource', flow);
-      expect(readError(ended)).toMatchObject({ exitCode: 2 });
-      expect(stepsOf(ended)).toEqual([]);
-    }
-    // The bank's answer decides: the transfer was executed before the test cut its journal.
-    const contrary = await run('resolve', flow, '--not-executed', '--yes');
-    expect(readError(contrary)).toMatchObject({
-      exitCode: 2,
-      message: expect.stringMatching(/^The bank says/),
-    });
-    expect(stepsOf(contrary)).toEqual(['status']);
-    expect(readDocument(operation, contrary.stdout)).toMatchObject({ state: 'executed', resolution: null });
-    // The bank says that nobody has authorised this one.
-    const file = join(operator.config, 'flows', 'sandbox', `${order}.ndjson`);
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"standingOrder"', '"moneyTransfer"'));
-    const ended = await operator.json(operation, ['operation', 'resolve', order, '--not-executed', '--yes']);
-    expect(ended).toMatchObject({ state: 'failed', resolution: { outcome: 'not-executed' } });
-  });
-
-  it('if an older psd2 sent execute for a bank transfer, resume asks for the outcome and sends nothing else', async () => {
-    const flow = await olderTransfer('execute-sent');
-    const resumed = await run('resume', flow);
-    expect(readDocument(operation, resumed.stdout)).toMatchObject({ flow, state: 'executed' });
-    expect(stepsOf(resumed)).toEqual(['status']);
-  });
 });
 
 describe('psd2 transfer', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -256,34 +256,6 @@ describe('psd2 sync', () => {
     expect(readReport(await sync(folder, '--customer', '5000001')).totals.newTransactions).toBe(5);
     expect(readFileSync(path, 'utf8')).toBe(whole);
     expect(JSON.stringify(lines(join(folder, '5000001', 'sync-2.ndjson')).at(-1))).not.toContain('2999-01');
-  });
-
-  it('psd2 sync continues with a folder from psd2 before 0.2', async () => {
-    const folder = out('old');
-    await sync(folder, '--customer', '5000001');
-    const whole = contentOf1(folder);
-    const state = join(folder, '5000001', 'sync-1.ndjson');
-    const { products } = progress.parse(lines(state).at(-1));
-    const old = Object.entries(products).map(([id, { size: _size, ...known }]) => [id, known]);
-    writeFileSync(
-      join(folder, '5000001', 'sync.json'),
-      JSON.stringify({ products: Object.fromEntries(old) }),
-      {
-        mode: 0o600,
-      },
-    );
-    rmSync(state);
-    rmSync(join(folder, '5000001', 'current.ndjson'));
-    mkdirSync(join(folder, '5000001', 'pending'));
-    writeFileSync(join(folder, '5000001', 'accounts.ndjson'), '');
-    const report = readReport(await sync(folder, '--customer', '5000001'));
-    expect(report.totals).toMatchObject({ newTransactions: 0, synced: 1 });
-    expect(contentOf1(folder)).toEqual(whole);
-    expect(readdirSync(join(folder, '5000001')).sort()).toEqual([
-      'current.ndjson',
-      'sync-1.ndjson',
-      'transactions',
-    ]);
   });
 
   it('psd2 sync fetches the rows of a file again if the file was moved away', async () => {

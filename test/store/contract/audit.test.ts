@@ -35,7 +35,11 @@ describe.each(named(useBackends()))('the audit log in %s', (_name, { open }) => 
 
   it('says who did what with a flow, in the order of the events, and nothing of what the bank said', async () => {
     const order = transferOrder({ customerId: '1000001' });
-    const transfer = await begun(data.flows, 'transfer', { transactionId: 't1', order });
+    const transfer = await begun(data.flows, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order,
+    });
     await transfer.record({ type: 'verify-sent', ...SENT });
     await transfer.record({ type: 'accepted' });
     await transfer.record({ type: 'execute-sent', ...SENT });

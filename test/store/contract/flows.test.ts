@@ -14,6 +14,7 @@ const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const order = (reference: string | null = null) => ({
   transactionId: 't1',
+  commits: 'on execute' as const,
   order: { ...transferOrder(), reference },
 });
 const OVERTAKEN = { code: 'overtaken' };
@@ -69,7 +70,11 @@ describe.each(named(useBackends()))('the flows in %s', (_name, { open }) => {
 
   it('a list has the flows of a customer, payee, amount, reference and time, and a transfer is found by its reference', async () => {
     const make = async (fields: Partial<ReturnType<typeof transferOrder>>) => {
-      const made = await begun(flows, 'transfer', { transactionId: 't1', order: transferOrder(fields) });
+      const made = await begun(flows, 'transfer', {
+        transactionId: 't1',
+        commits: 'on execute' as const,
+        order: transferOrder(fields),
+      });
       return made.current.flow;
     };
     const amount = parsePaymentAmount('250.00');

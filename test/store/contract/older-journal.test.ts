@@ -12,6 +12,7 @@ const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
 const AUTHORIZED = { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'AUTHORIZED' } as const;
 const order = (reference: string | null = null) => ({
   transactionId: 't1',
+  commits: 'on execute' as const,
   order: { ...transferOrder(), reference },
 });
 const REQUEST = { transactionId: 't2', customerId: '1234567', categories: consentCategories() };
@@ -136,7 +137,11 @@ describe.each(named(useBackends()))('a journal from an old backup in %s', (_name
 
   it('an operation is not executed again either', async () => {
     const data = { operation: 'standingOrder', data: '{}' };
-    const begin = { transactionId: 't', order: { ...transferOrder(), ...data } };
+    const begin = {
+      transactionId: 't',
+      commits: 'on execute' as const,
+      order: { ...transferOrder(), ...data },
+    };
     const flow = await recordAll(await begun(flows, 'operation', begin), [
       { type: 'verify-sent', ...SENT },
       { ...VERIFIED, resourceId: 'r1' },

@@ -8,9 +8,10 @@ import { type Place, useBackends } from './backends.ts';
 
 const temporary = temporaryFolder();
 const SENT = { requestId: 'q1', digest: 'SHA-256=x' };
-const TRANSFER = { transactionId: 't1', order: transferOrder() };
+const TRANSFER = { transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
 const OPERATION = {
   transactionId: 't2',
+  commits: 'on execute' as const,
   order: { ...transferOrder(), operation: 'standingOrder', data: '{}' },
 };
 const CONSENT = { transactionId: 't3', customerId: '1234567', categories: consentCategories() };

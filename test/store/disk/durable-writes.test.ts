@@ -27,7 +27,8 @@ describe('the durable writes of a flow', () => {
   beforeEach(() => {
     journal = new FileFlows(folder.flows('sandbox'), { now: () => new Date(), random: Math.random });
   });
-  const begin = () => begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const begin = () =>
+    begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() });
   const sent = { requestId: 'q1', digest: null };
 
   it('a flow and its name are durable with the first event, before anyone continues with it', async () => {

@@ -357,7 +357,13 @@ describe('an operator who interrupts', () => {
   const flowOf = (folder: StoreFolder) => {
     const path = join(folder.flows('p'), `${FLOW}.ndjson`);
     makePrivateFolder(dirname(path));
-    const event = { type: 'created', flow: FLOW, transactionId: 't1', order: transferOrder() };
+    const event = {
+      type: 'created',
+      flow: FLOW,
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    };
     createFlowFile(path, { at: '2026-11-21T10:00:00.000Z', by: 'x', event });
     return path;
   };

@@ -35,6 +35,7 @@ const listed = async (filter: Filter) => (await allOf(flowsOf(), 'transfer', fil
 async function made(events: readonly TransferEvent[], instant = false): Promise<string> {
   const transfer = await begun(flowsOf(), 'transfer', {
     transactionId: 't',
+    commits: 'on execute',
     order: transferOrder({ instant, name: 'Ada Lovelace' }),
   });
   resources += 1;

@@ -35,7 +35,7 @@ const flowsOf = (folder: string) => new FileFlows(folder, { now: () => new Date(
 const pathOf = (folder: string, flow: string) => join(folder, `${flow}.ndjson`);
 /** A transfer with these events. */
 async function transfer(reference: string | null, events: EventOf<'transfer'>[] = []): Promise<string> {
-  const begin = { transactionId: 't', order: transferOrder({ reference }) };
+  const begin = { transactionId: 't', commits: 'on execute' as const, order: transferOrder({ reference }) };
   const open = await begun(flowsOf(from), 'transfer', begin);
   for (const event of events) await open.record(event);
   return open.current.flow;

@@ -31,8 +31,6 @@ it.each([
     { 'tokens/bank/customer-42/1.json': 'null', 'tokens/bank/customer-43/1.json': '{}' },
   ],
   ['damaged tokens', { 'tokens/bank/customer-42/1.json': 'garbage' }],
-  ['tokens that psd2 0.1 kept', { 'tokens/bank/customer-42.json': '{}' }],
-  ['an empty file of tokens that psd2 0.1 kept', { 'tokens/bank/client-credentials.json': 'null' }],
 ])('%s are data', (_what, files) => {
   expect(hasData(files)).toBe(true);
 });

@@ -57,7 +57,7 @@ describe('the file name of an id', () => {
     expect(nameOfAccount('~'.repeat(70))).toHaveLength(210);
   });
 
-  it('ids of psd2 before 0.3 keep their names', () => {
+  it('ids of digits are their own names', () => {
     fc.assert(fc.property(fc.stringMatching(/^\d{1,20}$/), (id) => nameOfCustomer(id) === id));
     fc.assert(fc.property(fc.stringMatching(OWN_NAME), (id) => nameOfAccount(id) === id));
     expect([nameOfHolder('1000001'), nameOfHolder(null)]).toEqual(['customer-1000001', 'client-credentials']);

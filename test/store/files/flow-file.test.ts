@@ -162,8 +162,6 @@ describe('another process has continued the flow', () => {
   it.each([
     ['a newer line after one that came too late', line('late', 1) + line('third', 3)],
     ['a newer line before one that came too late', line('third', 3) + line('late', 1)],
-    ['a line of psd2 0.1, which has no number', line('third')],
-    ['a line of psd2 0.1 after one that came too late', line('late', 1) + line('third')],
   ])('a process learns that another has continued the flow from %s', (_, added) => {
     const known = twoEvents();
     appendFileSync(path, added);
@@ -171,19 +169,6 @@ describe('another process has continued the flow', () => {
     const before = readFileSync(path, 'utf8');
     expect(() => appendToFlowFile(path, known, event('third'))).toThrow(overtaken);
     expect(readFileSync(path, 'utf8')).toBe(before);
-  });
-
-  it('a process learns that another has continued the flow from a line of psd2 0.1 that follows its own', () => {
-    const known = twoEvents();
-    const { fsyncSync } = fs;
-    vi.spyOn(fs, 'fsyncSync').mockImplementationOnce((file) => {
-      fsyncSync(file);
-      appendFileSync(path, line('fourth'));
-    });
-    syncBuiltinESMExports();
-    onTestFinished(restore);
-    expect(() => appendToFlowFile(path, known, event('third'))).toThrow(overtaken);
-    expect(read()?.current).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
   it('a line that came too late does not mean that another process has continued the flow', () => {

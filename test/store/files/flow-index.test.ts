@@ -21,7 +21,11 @@ beforeEach(() => {
 
 const flowsOf = () => new FileFlows(folder, { now: () => new Date(), random: Math.random });
 const transfer = (reference: string | null) =>
-  begun(flowsOf(), 'transfer', { transactionId: 't', order: { ...transferOrder(), reference } });
+  begun(flowsOf(), 'transfer', {
+    transactionId: 't',
+    commits: 'on execute',
+    order: { ...transferOrder(), reference },
+  });
 
 describe('the index of flows', () => {
   it('has what was added, of each flow all its resource ids', () => {

@@ -39,7 +39,11 @@ beforeEach(() => {
 
 async function transfer(events: EventOf<'transfer'>[], reference: string | null = null): Promise<string> {
   const of = new FileFlows(folder, { now: () => new Date(), random: Math.random });
-  const open = await begun(of, 'transfer', { transactionId: 't', order: transferOrder({ reference }) });
+  const open = await begun(of, 'transfer', {
+    transactionId: 't',
+    commits: 'on execute',
+    order: transferOrder({ reference }),
+  });
   for (const event of events) await open.record(event);
   return open.current.flow;
 }
@@ -177,6 +181,7 @@ describe('the resources of flows', () => {
     await consent.record({ type: 'requested', resourceId: 'c1', outcomes: [] });
     const operation = await begun(of, 'operation', {
       transactionId: 't',
+      commits: 'on execute',
       order: { ...transferOrder(), operation: 'standingOrder', data: '{}' },
     });
     await operation.record(verified('o1'));

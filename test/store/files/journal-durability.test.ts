@@ -25,7 +25,11 @@ async function writeTransfer(): Promise<{
   states: string[];
 }> {
   const folder = newConfigFolder(temporary);
-  const open = await begun(openJournal(folder), 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(openJournal(folder), 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   const states = [open.current.state];
   const record = async (...event: Parameters<typeof open.record>) =>
     states.push((await open.record(...event)).state);
@@ -88,7 +92,7 @@ it('an event that the disk stores only in part has not happened', async () => {
     import { transferOrder } from '../../domain/orders.ts';
     import { begun } from '../flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() });
     let recorded = 0;
     try {
       for (; recorded < 100; recorded += 1) await open.record({ type: 'approach-sent', requestId: 'q', digest: 'd' });
@@ -117,7 +121,7 @@ it('a flow that cannot be written leaves nothing behind, and the error says why'
     import { begun } from '../flows.ts';
     const journal = new FileFlows(storeFolder(process.argv[2]).flows('sandbox'), { now: () => new Date(), random: Math.random });
     try {
-      await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+      await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() });
     } catch (error) {
       process.stdout.write(error.code + ' ' + error.message);
     }`;

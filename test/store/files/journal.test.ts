@@ -62,7 +62,11 @@ const { customerId, from } = transferOrder();
 const transferTarget = { customerId, from };
 
 it('the journal has one line for each event, with its time, and reads back the same flow', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   expect(await open.record({ type: 'verify-sent', ...intent })).toBe(open.current);
   await open.record(verified);
   await open.record({ type: 'accepted' });
@@ -74,7 +78,7 @@ it('the journal has one line for each event, with its time, and reads back the s
       at: '2026-11-21T10:00:01.000Z',
       n: 1,
       by,
-      event: { type: 'created', flow, transactionId: 't1', order: transferOrder() },
+      event: { type: 'created', flow, transactionId: 't1', commits: 'on execute', order: transferOrder() },
     },
     { at: '2026-11-21T10:00:02.000Z', n: 2, by, event: { type: 'verify-sent', ...intent } },
     { at: '2026-11-21T10:00:03.000Z', n: 3, by, event: verified },
@@ -92,6 +96,7 @@ it('the journal has one line for each event, with its time, and reads back the s
 it('the journal keeps other operations apart from transfers, with their data unchanged', async () => {
   const operation = await begun(journal, 'operation', {
     transactionId: 't3',
+    commits: 'on execute',
     order: { ...transferTarget, operation: 'standingOrder', data: '{"amount":1.50}' },
     furtherData: ['{"b":1}'],
   });
@@ -111,8 +116,9 @@ it('the journal keeps other operations apart from transfers, with their data unc
 });
 
 it('the journal reads files of earlier versions, which have no further data', async () => {
-  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-    .current;
+  const { flow } = (
+    await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
+  ).current;
   expect(linesOf(flow)).toEqual([
     expect.objectContaining({ event: expect.not.objectContaining({ furtherData: expect.anything() }) }),
   ]);
@@ -120,8 +126,9 @@ it('the journal reads files of earlier versions, which have no further data', as
 });
 
 it('only the owner can read the journal: folders 0700, files 0600', async () => {
-  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-    .current;
+  const { flow } = (
+    await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
+  ).current;
   expect(statSync(pathOf(flow)).mode & 0o777).toBe(0o600);
   for (let path = folder.flows('sandbox'); path.startsWith(folder.root); path = dirname(path)) {
     expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -129,8 +136,9 @@ it('only the owner can read the journal: folders 0700, files 0600', async () => 
 });
 
 it('a journal that others can read is refused', async () => {
-  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-    .current;
+  const { flow } = (
+    await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
+  ).current;
   chmodSync(pathOf(flow), 0o644);
   await expect(journal.find('transfer', flow)).rejects.toThrow(
     expect.objectContaining({
@@ -142,8 +150,9 @@ it('a journal that others can read is refused', async () => {
 });
 
 it('a list does not skip a journal that others can write to', async () => {
-  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-    .current;
+  const { flow } = (
+    await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
+  ).current;
   chmodSync(pathOf(flow), 0o666);
   const told: string[] = [];
   const onDamaged = ({ message }: Error) => void told.push(message);
@@ -156,7 +165,11 @@ it('a list does not skip a journal that others can write to', async () => {
 describe('finding one of many flows', () => {
   const damage = (flow: string) => writeFileSync(pathOf(flow), 'garbage');
   const begin = (transactionId: string, reference: string | null = null) =>
-    begun(journal, 'transfer', { transactionId, order: { ...transferOrder(), reference } });
+    begun(journal, 'transfer', {
+      transactionId,
+      commits: 'on execute',
+      order: { ...transferOrder(), reference },
+    });
 
   it('an id, its prefix and a resource id open only the file that they name', async () => {
     const open = await begin('t1');
@@ -244,7 +257,11 @@ describe('finding one of many flows', () => {
 });
 
 it('a flow whose file was removed does not come back without its beginning', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   rmSync(pathOf(open.current.flow));
   await expect(open.record({ type: 'cancelled' })).rejects.toThrow(
     expect.objectContaining({ code: 'config' }),
@@ -266,7 +283,11 @@ describe('a damaged journal', () => {
   ];
 
   it.each(damages)('a journal is refused if a line in its middle %s', async (_, damage) => {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     await open.record({ type: 'verify-sent', ...intent });
     await open.record(verified);
     const path = pathOf(open.current.flow);
@@ -281,7 +302,11 @@ describe('a damaged journal', () => {
     ['is empty', ''],
     ['is missing', undefined],
   ])('a journal is refused if its first line %s', async (_, first) => {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     await open.record({ type: 'verify-sent', ...intent });
     const path = pathOf(open.current.flow);
     const [, ...others] = readFileSync(path, 'utf8').split('\n');
@@ -296,7 +321,9 @@ it("if the journal's folder cannot be made, the error says so", async () => {
   const flows = folder.flows('sandbox');
   mkdirSync(dirname(flows), { recursive: true, mode: 0o700 });
   writeFileSync(flows, '');
-  await expect(begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() })).rejects.toThrow(
+  await expect(
+    begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() }),
+  ).rejects.toThrow(
     expect.objectContaining({
       code: 'config',
       message: `The folder ${flows} cannot be made: something else has that name`,
@@ -305,7 +332,11 @@ it("if the journal's folder cannot be made, the error says so", async () => {
 });
 
 it('a process does not continue a flow that another process has continued', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   const { flow } = open.current;
   const other = await opened(openJournal('sandbox'), 'transfer', flow);
   await other.record({ type: 'verify-sent', ...intent });
@@ -329,7 +360,11 @@ it('a process does not continue a flow that another process has continued', asyn
 describe('a process that is stopped in the middle of a write', () => {
   /** A transfer for which two processes write the second event, and the other one writes it first. */
   async function overtakenInWriting(more: (other: Open<'transfer'>) => void = () => {}) {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     // The other process writes after the first has checked the file, and before the first writes its line.
@@ -401,7 +436,11 @@ describe('a process that is stopped in the middle of a write', () => {
   }
 
   it('a process has lost if another has already continued from its line', async () => {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     const { flow } = open.current;
     const other = await opened(openJournal('sandbox'), 'transfer', flow);
     let written: Promise<unknown> | undefined;
@@ -417,7 +456,11 @@ describe('a process that is stopped in the middle of a write', () => {
   });
 
   it('a process continues if another was killed in the middle of a line after its own', async () => {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     const { flow } = open.current;
     afterNextFsync(() => appendFileSync(pathOf(flow), '{"at":"2026-11-21T10:00:0'));
     await open.record({ type: 'verify-sent', ...intent });
@@ -427,8 +470,9 @@ describe('a process that is stopped in the middle of a write', () => {
   });
 
   it('a process has lost if a line that seemed cut short by a crash is completed', async () => {
-    const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-      .current;
+    const { flow } = (
+      await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
+    ).current;
     const line = JSON.stringify({
       at: '2026-11-21T10:00:02.000Z',
       n: 2,
@@ -445,7 +489,11 @@ describe('a process that is stopped in the middle of a write', () => {
   });
 
   it("a process continues if another's line came after its own", async () => {
-    const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(journal, 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     const { flow } = open.current;
     const late = JSON.stringify({
       at: '2026-11-21T10:00:00.000Z',
@@ -461,20 +509,10 @@ describe('a process that is stopped in the middle of a write', () => {
   });
 });
 
-it('a line of psd2 0.1, which has no number, counts as the next one', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
-  const { flow } = open.current;
-  const old = JSON.stringify({ at: '2026-11-21T10:00:02.000Z', event: { type: 'verify-sent', ...intent } });
-  appendFileSync(pathOf(flow), `${old}\n`);
-  await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'overtaken' }));
-  const again = await opened(openJournal('sandbox'), 'transfer', flow);
-  expect((await again.record(verified)).state).toBe('verified');
-  expect(linesOf(flow)[2]).toMatchObject({ n: 3 });
-});
-
 it('a new flow never replaces another flow with the same id', async () => {
-  const { flow } = (await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() }))
-    .current;
+  const { flow } = (
+    await begun(journal, 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() })
+  ).current;
   const before = readFileSync(pathOf(flow), 'utf8');
   expect(() => createFlowFile(pathOf(flow), { at: '', by: '', event: {} })).toThrow(
     expect.objectContaining({ code: 'config' }),
@@ -483,7 +521,11 @@ it('a new flow never replaces another flow with the same id', async () => {
 });
 
 it('a flow whose file has lost events is damaged, and psd2 adds nothing to it', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   const path = pathOf(open.current.flow);
   const beginning = readFileSync(path, 'utf8');
   await open.record({ type: 'verify-sent', ...intent });
@@ -498,7 +540,11 @@ it('a flow whose file has lost events is damaged, and psd2 adds nothing to it', 
 });
 
 it('psd2 does not write through a link that has replaced the file', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   const path = pathOf(open.current.flow);
   const elsewhere = join(temporary, 'elsewhere.ndjson');
   renameSync(path, elsewhere);
@@ -512,7 +558,11 @@ it('psd2 does not write through a link that has replaced the file', async () => 
 });
 
 it('an event that cannot be written has not happened', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   const path = pathOf(open.current.flow);
   appendFileSync(path, ' ');
   await expect(open.record(verified)).rejects.toThrow(expect.objectContaining({ code: 'config' }));
@@ -520,7 +570,11 @@ it('an event that cannot be written has not happened', async () => {
 });
 
 it('a flow whose file is gone cannot be read again', async () => {
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   rmSync(pathOf(open.current.flow));
   await expect(open.reread()).rejects.toThrow(`The file of ${open.current.flow} is gone`);
 });

@@ -41,7 +41,11 @@ const journalOf = (flow: string) => join(folder.flows('p'), `${flow}.ndjson`);
 
 /** A transfer whose process was killed, either before anything was sent or after it was verified as the resource. */
 async function killed(resourceId?: string): Promise<string> {
-  const open = await begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(flowsOf(), 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   if (resourceId !== undefined) {
     await open.record({ type: 'verify-sent', ...intent });
     await open.record({ ...VERIFIED, resourceId });
@@ -274,7 +278,11 @@ describe('the flows that processes work on', () => {
 
 describe('the history of a flow', () => {
   it('the history of a flow has each event, with what the bank said', async () => {
-    const open = await begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() });
+    const open = await begun(flowsOf(), 'transfer', {
+      transactionId: 't1',
+      commits: 'on execute',
+      order: transferOrder(),
+    });
     await open.record({ type: 'verify-sent', ...intent });
     expect(await flowsOf().history(open.current.flow)).toEqual([
       { at: '2026-11-21T10:00:01.000Z', type: 'created', detail: null },
@@ -303,7 +311,7 @@ describe('beginning a flow fails', () => {
   it('a flow that could not be begun is not under way', async () => {
     mkdirSync(join(folder.flows('p'), 'index'), { recursive: true, mode: 0o700 });
     await expect(
-      begun(flowsOf(), 'transfer', { transactionId: 't1', order: transferOrder() }),
+      begun(flowsOf(), 'transfer', { transactionId: 't1', commits: 'on execute', order: transferOrder() }),
     ).rejects.toMatchObject({ code: 'config' });
     expect(readdirSync(join(folder.flows('p'), 'open'))).toEqual([]);
   });
@@ -312,7 +320,11 @@ describe('beginning a flow fails', () => {
 it('onFlow gets each transaction that is begun or read, with its flow', async () => {
   const told: string[] = [];
   const onFlow = (transactionId: string, flow: string) => void told.push(`${transactionId} ${flow}`);
-  const open = await begun(flowsOf({ onFlow }), 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(flowsOf({ onFlow }), 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   const { flow } = open.current;
   expect(told).toEqual([`t1 ${flow}`]);
   await flowsOf({ onFlow }).find('transfer', flow.slice(0, -1));

@@ -47,7 +47,11 @@ it('without hard links a reference still belongs to one flow', async () => {
 it('without hard links a transfer can be begun and continued', async () => {
   const place = newConfigFolder(temporary);
   const journal = new FileFlows(place.flows('sandbox'), { now: () => new Date(), random: Math.random });
-  const open = await begun(journal, 'transfer', { transactionId: 't1', order: transferOrder() });
+  const open = await begun(journal, 'transfer', {
+    transactionId: 't1',
+    commits: 'on execute',
+    order: transferOrder(),
+  });
   await open.record({ type: 'cancelled' });
   expect(await allOf(journal, 'transfer')).toEqual([open.current]);
 });

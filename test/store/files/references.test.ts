@@ -23,6 +23,7 @@ const flowsOf = (profile = 'p') =>
 const begin = (reference: string | null = null, profile = 'p') =>
   begun(flowsOf(profile), 'transfer', {
     transactionId: `in-${profile}`,
+    commits: 'on execute',
     order: { ...transferOrder(), reference },
   });
 

@@ -86,20 +86,6 @@ describe('a folder that no run works in', () => {
     (await take('second')).write(MORE, true);
     expect(open.size).toBe(0);
   });
-
-  it('progress of psd2 before 0.2 is taken over, and its rows may not be on the disk', async () => {
-    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: SOME }));
-    expect(await take()).toMatchObject({ number: 1, found: SOME, left: 'old' });
-    expect(claims()).toEqual(['sync-1.ndjson']);
-  });
-
-  it('damaged progress of psd2 before 0.2 is refused', async () => {
-    writeFileSync(join(folder(), 'sync.json'), '{"products":[]}');
-    await expect(take()).rejects.toMatchObject({
-      code: 'config',
-      message: `${join(folder(), 'sync.json')} is damaged: products is not as psd2 wrote it`,
-    });
-  });
 });
 
 describe('a run that is faster', () => {
@@ -290,14 +276,6 @@ describe('a folder that another run works in', () => {
     expect(time.seconds).toBe(9);
   });
 
-  it('before any new progress was stored, that of psd2 before 0.2 counts', async () => {
-    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: SOME }));
-    writeFileSync(fileOf(1), '');
-    secondsWhileWaiting();
-    expect(await take()).toMatchObject({ number: 2, found: SOME, left: 'begun' });
-    expect(claims()).toEqual(['sync-2.ndjson']);
-  });
-
   it('only the last complete line counts after a kill', async () => {
     writeFileSync(fileOf(1), `${line(1, SOME)}${line(1, MORE)}\n\0\0${line(1, {}).slice(0, -9)}`);
     expect(await take()).toMatchObject({ number: 2, found: MORE, left: 'begun' });
@@ -309,7 +287,6 @@ describe('a folder that another run works in', () => {
   });
 
   it('the progress is on the disk before the earlier files go, the oldest first', async () => {
-    writeFileSync(join(folder(), 'sync.json'), JSON.stringify({ products: {} }));
     for (const number of [1, 2, 11]) theyWork(number);
     const calls: string[] = [];
     for (const name of ['fdatasyncSync', 'rmSync'] as const) {
@@ -321,13 +298,11 @@ describe('a folder that another run works in', () => {
     }
     await take();
     const [first, second, third, ours] = [1, 2, 11, 12].map((number) => `sync-${number}.ndjson`);
-    const old = 'sync.json';
     expect(calls.map((call) => new Set(call.split(' ')))).toEqual([
-      new Set(['fdatasyncSync', first, second, third, ours, old]),
-      new Set(['rmSync', first, second, third, ours, old]),
-      new Set(['rmSync', second, third, ours, old]),
-      new Set(['rmSync', third, ours, old]),
-      new Set(['rmSync', ours, old]),
+      new Set(['fdatasyncSync', first, second, third, ours]),
+      new Set(['rmSync', first, second, third, ours]),
+      new Set(['rmSync', second, third, ours]),
+      new Set(['rmSync', third, ours]),
     ]);
   });
 });

@@ -51,12 +51,6 @@ const kill = () => {
   const { claim } = stored();
   writeFileSync(place(`sync-${claim}.ndjson`), `${JSON.stringify({ ...stored(), ended: false })}\n`);
 };
-/** Leaves the folder as psd2 0.1 did. */
-const makeOld = () => {
-  const { claim, products } = stored();
-  rmSync(place(`sync-${claim}.ndjson`));
-  writeFileSync(place('sync.json'), JSON.stringify({ products }), { mode: 0o600 });
-};
 
 describe('the current state of a customer', () => {
   it('accounts come before balances, and balances before pending transactions, each in their order', async () => {
@@ -119,24 +113,6 @@ describe('the current state of a customer', () => {
       hint: 'Check the free space, and who owns the folder. What is in the files stays. The next sync continues.',
     });
   });
-
-  it('the new state replaces the files of psd2 before 0.2, and only those', async () => {
-    await syncRow('A1', 'a');
-    makeOld();
-    for (const name of ['accounts.ndjson', 'balances.ndjson', 'notes.txt']) writeFileSync(place(name), '');
-    mkdirSync(place('pending'));
-    writeFileSync(place('pending', 'A1.ndjson'), '');
-    await sync(async (folder) => folder.replace('accounts', [{ productId: 'A1' }]));
-    expect(readdirSync(place()).sort()).toEqual([
-      'current.ndjson',
-      'notes.txt',
-      'sync-1.ndjson',
-      'transactions',
-    ]);
-    writeFileSync(place('accounts.ndjson'), 'of another program');
-    await sync(async (folder) => folder.replace('accounts', []));
-    expect(existsSync(place('accounts.ndjson'))).toBe(true);
-  });
 });
 
 describe('the progress of a customer', () => {
@@ -195,14 +171,6 @@ describe('rows of a sync', () => {
     await syncRow('A1', 'a');
     const { ino } = statSync(rowsFile('A1'));
     expect(await waitsForTheDisk()).toBe(false);
-    expect(statSync(rowsFile('A1')).ino).toBe(ino);
-  });
-
-  it('rows of a sync of psd2 before 0.2 may not be on the disk, and stay in their file', async () => {
-    await syncRow('A1', 'a');
-    makeOld();
-    const { ino } = statSync(rowsFile('A1'));
-    expect(await waitsForTheDisk()).toBe(true);
     expect(statSync(rowsFile('A1')).ino).toBe(ino);
   });
 

@@ -36,9 +36,9 @@ function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, content, { mode: 0o600 });
 }
-/** The file of psd2 0.1. */
-const putOld = (customerId: string) =>
-  put(place(`customer-${customerId}.json`), JSON.stringify({ ...login, baseUrl: bank.href }));
+/** Tokens of another customer, as psd2 keeps them. */
+const putKept = (customerId: string) =>
+  put(place(`customer-${customerId}`, '1.json'), JSON.stringify({ ...login, baseUrl: bank.href }));
 
 describe('a logout', () => {
   it('a logout leaves one generation without tokens, however often it is repeated', async () => {
@@ -56,15 +56,8 @@ describe('a logout', () => {
     expect(readdirSync(place())).toEqual([]);
   });
 
-  it('a logout removes the file of psd2 0.1', async () => {
-    putOld('42');
-    expect(await tokens().read('42')).toMatchObject({ accessToken: 'secret-access', generation: 0 });
-    await tokens().forget('42');
-    expect(readdirSync(place())).toEqual(['customer-42']);
-    expect(await tokens().read('42')).toBeUndefined();
-  });
-
-  it.each(['1.json', '../customer-42.json'])('a logout removes damaged tokens (%s)', async (name) => {
+  it('a logout removes damaged tokens', async () => {
+    const name = '1.json';
     put(place('customer-42', name), 'garbage');
     expect(await tokens().customers()).toEqual(['42']);
     await tokens().forget('42');
@@ -74,7 +67,7 @@ describe('a logout', () => {
 
   it('a logout from everything waits for nobody who has ended, and leaves the other profiles', async () => {
     for (const holder of ['42', 'x y', null]) await write(holder);
-    putOld('7');
+    putKept('7');
     put(place('notes'), '');
     const other = new FileTokens(folder, 'other', bank);
     await other.change('42', (slot) => slot.write(login));
@@ -106,7 +99,7 @@ describe('a logout', () => {
 describe('what is in the folder of tokens', () => {
   it('holders are those with tokens of any psd2, and those who log in for the first time', async () => {
     await write('42');
-    putOld('7');
+    putKept('7');
     put(place('customer-8.json.lock'), '');
     put(place('client-credentials.json.lock'), '');
     for (const name of ['last-login.json', 'my-customer-9', 'client-credentials2']) put(place(name), '');
@@ -117,7 +110,7 @@ describe('what is in the folder of tokens', () => {
     for (const customerId of ['7', '42', '8']) await write(customerId);
     await write(null);
     await tokens().forget('8');
-    putOld('5');
+    putKept('5');
     for (const name of ['my-customer-9.json', 'customer-10.json.old', 'customer-A.json'])
       put(place(name), '{}');
     expect(await tokens().customers()).toEqual(['42', '5', '7']);
@@ -125,14 +118,14 @@ describe('what is in the folder of tokens', () => {
 
   it('damaged tokens are kept when new ones replace them, and found again', async () => {
     put(place('customer-42', '1.json'), 'garbage');
-    put(place('client-credentials.json'), 'garbage');
+    put(place('client-credentials', '1.json'), 'garbage');
     put(place('my-customer-9', '1.json.damaged-x'), '');
     expect(await tokens().damaged()).toEqual([]);
     await write('42');
     await write(null);
     const damaged = await tokens().damaged();
     expect(damaged.sort()).toEqual([
-      expect.stringMatching(`^${place('client-credentials.json.damaged-')}\\d+T\\d+Z$`),
+      expect.stringMatching(`^${place('client-credentials', '1.json.damaged-')}\\d+T\\d+Z$`),
       expect.stringMatching(`^${place('customer-42', '1.json.damaged-')}\\d+T\\d+Z$`),
     ]);
     expect(notices).toHaveLength(2);
@@ -196,7 +189,7 @@ describe('tokens of a profile that becomes protected', () => {
     useKeyring();
     await write('42');
     await write(null, { ...login, refreshToken: null });
-    putOld('7');
+    putKept('7');
     await tokens().forget('9');
     for (const name of ['customer-42.json.tmp-1', 'client-credentials.json.tmp-1'])
       put(place(name), 'secret-');
@@ -205,7 +198,7 @@ describe('tokens of a profile that becomes protected', () => {
     expect(everything()).not.toContain('secret-');
     expect(await tokens().read('42')).toMatchObject({ ...login, generation: 2, origin: 1 });
     expect(await tokens().read(null)).toMatchObject({ refreshToken: null, generation: 2, origin: 1 });
-    expect(await tokens().read('7')).toMatchObject({ ...login, generation: 1, origin: 0 });
+    expect(await tokens().read('7')).toMatchObject({ ...login, generation: 2, origin: 1 });
     await tokens().rewrite();
     expect(await tokens().read('42')).toMatchObject({ ...login, generation: 3, origin: 1 });
   });

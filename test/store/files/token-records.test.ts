@@ -1,4 +1,4 @@
-import fs, { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { countBanks, LOGIN_SPACE, tokenGeneration } from '../../../src/store/files/token-file.ts';
@@ -33,8 +33,6 @@ function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, content, { mode: 0o600 });
 }
-/** The file of psd2 0.1. */
-const putOld = () => put(place('customer-42.json'), JSON.stringify({ ...login, baseUrl: bank.href }));
 async function read(): Promise<ReadTokens> {
   const found = await tokens().read('42');
   if (!found) throw new TypeError('There are no tokens');
@@ -100,27 +98,6 @@ describe('the form of stored tokens', () => {
     once('openSync', failing('ENOSPC'));
     await expect(tokens().ready()).rejects.toMatchObject({ code: 'config' });
   });
-});
-
-describe('tokens that psd2 0.1 stored', () => {
-  it('are marked as refused in a generation of their own', async () => {
-    putOld();
-    const spent = await read();
-    await tokens().change('42', (slot) => slot.refuse(spent));
-    expect(await read()).toMatchObject({ refreshToken: null, generation: 1, origin: 0 });
-  });
-
-  it.each([true, false])(
-    "are kept once they are proven, and deleted if they are another customer's (%s)",
-    async (isOwn) => {
-      putOld();
-      const spent = await read();
-      await tokens().change('42', (slot) => slot.prove(spent, isOwn));
-      if (isOwn) expect(await read()).toMatchObject({ ...login, generation: 1, origin: 0 });
-      else expect(await tokens().read('42')).toBeUndefined();
-      expect(readdirSync(place())).toEqual(['customer-42']);
-    },
-  );
 });
 
 it('proven tokens are still those of the generation in which the bank gave them', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileTokens } from '../../../src/store/files/tokens.ts';
@@ -99,15 +99,5 @@ describe('tokens that the bank gave for a refresh token', () => {
     expect(await slow.replace(spent, newer)).toBeUndefined();
     await slow.refuse(spent);
     expect(existsSync(place)).toBe(false);
-  });
-
-  it('renewed tokens replace the file that psd2 0.1 wrote', async () => {
-    const place = folder.tokens('sandbox');
-    mkdirSync(place, { recursive: true, mode: 0o700 });
-    const old = join(place, 'customer-1234567.json');
-    writeFileSync(old, JSON.stringify({ ...tokens, baseUrl: bank.href }), { mode: 0o600 });
-    await (await lateSlot(store)).replace(await read(), newer);
-    expect(await store.read('1234567')).toMatchObject({ ...newer, generation: 1 });
-    expect(existsSync(old)).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ describe('an operation', () => {
   const order = { ...transferOrder(), operation: 'standingOrder', data: '{}' };
   const begun = operation.apply(
     undefined,
-    operation.created('op-1', { transactionId: 't', order: order }),
+    operation.created('op-1', { transactionId: 't', commits: 'on execute', order: order }),
     AT,
   );
 
@@ -85,7 +85,11 @@ describe('the call that cannot be undone', () => {
   const generic = { ...order, operation: 'standingOrder', data: '{}' };
 
   it('of a transfer is execute', () => {
-    const begun = transfer.apply(undefined, transfer.created('tr-1', { transactionId: 't', order }), AT);
+    const begun = transfer.apply(
+      undefined,
+      transfer.created('tr-1', { transactionId: 't', commits: 'on execute', order }),
+      AT,
+    );
     expect(transfer.isLastCall({ type: 'execute-sent', ...intent }, begun)).toBe(true);
     expect(transfer.isLastCall({ type: 'verify-sent', ...intent }, begun)).toBe(false);
     expect(transfer.isNotBegun({ type: 'execute-not-begun' }, begun)).toBe(true);
@@ -93,7 +97,7 @@ describe('the call that cannot be undone', () => {
   });
 
   it('of an operation is execute', () => {
-    const created = operation.created('op-1', { transactionId: 't', order: generic });
+    const created = operation.created('op-1', { transactionId: 't', commits: 'on execute', order: generic });
     const begun = operation.apply(undefined, created, AT);
     expect(operation.isLastCall({ type: 'execute-sent', ...intent }, begun)).toBe(true);
     expect(operation.isLastCall({ type: 'verify-sent', ...intent }, begun)).toBe(false);

@@ -14,7 +14,7 @@ const FLOW = 'tr-0mi7x7x8x00001';
 const SEE = { hint: 'See it with:', next: [['transfer', 'show', FLOW]], flow: FLOW };
 
 it('a reference that is used names its transfer, the state, and how to see it', () => {
-  const begin = { flow: FLOW, transactionId: 't1', order: transferOrder() };
+  const begin = { flow: FLOW, transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
   const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
   const again = { ...transferOrder(), reference: 'INV "1"' };
   expect(referenceIsUsed(again, { flow: FLOW, transfer })).toMatchObject({
@@ -45,7 +45,7 @@ it.each([
   ['urgent', 'urgent or not', { urgent: true }],
   ['type', 'the type', { type: 'SCT' }],
 ])('a second order with the same reference and another %s says so: %s', (field, words, change) => {
-  const begin = { flow: FLOW, transactionId: 't1', order: transferOrder() };
+  const begin = { flow: FLOW, transactionId: 't1', commits: 'on execute' as const, order: transferOrder() };
   const transfer = applyTransferEvent(undefined, { type: 'created', ...begin }, '2026-11-22T12:00:00Z');
   const error = referenceIsUsed({ ...ORDER, ...change }, { flow: FLOW, transfer });
   expect(error.message).toMatch(`which is created. These are different: ${words}`);

@@ -9,6 +9,7 @@ const DAY = parseDate('--date', '2026-11-22');
 /** The beginning of a transfer with a reference. */
 export const TRANSFER_BEGIN = (reference: string): Begin<'transfer'> => ({
   transactionId: crypto.randomUUID(),
+  commits: 'on execute',
   order: {
     customerId: '42',
     from: parseProductId('0012345678'),

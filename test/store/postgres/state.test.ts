@@ -159,7 +159,11 @@ it('more flows than one statement reads are all listed and copied', async () => 
   await stores.init();
   const { transactionId, order } = TRANSFER_BEGIN('');
   const { flows } = worker();
-  await begun(flows, 'transfer', { transactionId, order: { ...order, reference: null } });
+  await begun(flows, 'transfer', {
+    transactionId,
+    commits: 'on execute',
+    order: { ...order, reference: null },
+  });
   stores.sql(`insert into psd2.flows
       select profile, left(flow, -5) || id, kind, state, standing, resource_id, transaction_id, reference, under_way,
         created_at, updated_at from psd2.flows, generate_series(10001, 10200) id;

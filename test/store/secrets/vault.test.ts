@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -289,9 +289,9 @@ describe('encrypted data that was changed on disk', () => {
   });
 
   it('the tokens of another customer do not open', async () => {
-    writeFileSync(join(folder.tokens('bank'), 'customer-7654321.json'), readFileSync(file()), {
-      mode: 0o600,
-    });
+    const theirs = join(folder.tokens('bank'), 'customer-7654321');
+    mkdirSync(theirs, { mode: 0o700 });
+    writeFileSync(join(theirs, '1.json'), readFileSync(file()), { mode: 0o600 });
     await expect(open().tokens.read('7654321')).rejects.toMatchObject({ code: 'config' });
   });
 

@@ -54,9 +54,9 @@ interface JournalLine {
 
 /**
  * The number of a line: its event is the n-th of the flow. If several lines have the same number, the first one counts. The
- * others come from processes that were stopped while another continued the flow. Lines of psd2 0.1 have no number.
+ * others come from processes that were stopped while another continued the flow.
  */
-const lineNumber = z.optional(z.int().check(z.gte(1)));
+const lineNumber = z.int().check(z.gte(1));
 
 /** A line without what its event must be. One schema for all kinds: to build one takes longer than to read a line. */
 const frame = z.object({ at: z.iso.datetime({ offset: true }), n: lineNumber, event: z.unknown() });
@@ -84,7 +84,7 @@ export function readFlowFile<Flow, Event>(
     // A crash cut the line short before its fsync ended, so the step that it announces never began. If two processes ended
     // such a line, an empty line follows too.
     if (isCutShort(text)) continue;
-    const { n = events + 1, event, at } = parseLine(path, text, index + 1, schema);
+    const { n, event, at } = parseLine(path, text, index + 1, schema);
     if (n <= events) continue;
     if (n > events + 1) throw damagedAt(path, expected);
     try {
@@ -192,7 +192,7 @@ export function assertNotOvertaken(path: string, known: KnownFile): void {
 
 /** What other processes or this one appended to a file after it was read. */
 interface Added {
-  /** Complete lines with their numbers. A line of psd2 0.1 has no number and counts as the next one. */
+  /** Complete lines with their numbers. */
   lines: { text: string; n: number }[];
   size: number;
   cutShort: boolean;
@@ -213,11 +213,9 @@ function readAdded(path: string, file: number, known: KnownFile): Added {
   // The line was not cut short by a crash: another process was still writing it.
   if (known.cutShort && texts[0] !== '') throw overtaken(flowIn(path));
   const lines: Added['lines'] = [];
-  let last = known.events;
   for (const text of texts) {
     if (isCutShort(text)) continue;
-    const { n = last + 1 } = parseLine(path, text, known.events + 1, z.unknown());
-    last = Math.max(last, n);
+    const { n } = parseLine(path, text, known.events + 1, z.unknown());
     lines.push({ text, n });
   }
   return { lines, size, cutShort: length === 0 ? known.cutShort : texts.at(-1) !== '' };
@@ -232,7 +230,7 @@ function parseLine<Event>(
   text: string,
   number: number,
   schema: z.ZodMiniType<Event>,
-): { at: string; n?: number | undefined; event: Event } {
+): { at: string; n: number; event: Event } {
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -4,7 +4,6 @@ import {
   existsSync,
   fdatasyncSync,
   linkSync,
-  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,15 +17,7 @@ import * as z from 'zod/mini';
 import { type Decimal, isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
 import { Psd2Error } from '../../../errors.ts';
-import {
-  cannotRead,
-  cannotWrite,
-  isMissing,
-  readJsonFile,
-  readPlainFile,
-  systemCode,
-  withFile,
-} from '../../disk/files.ts';
+import { cannotRead, cannotWrite, isMissing, systemCode, withFile } from '../../disk/files.ts';
 import { holderOf } from '../../disk/lock.ts';
 
 const count = z.int().check(z.gte(0));
@@ -44,7 +35,7 @@ const productProgress = z.object({
   checked: z.optional(z.literal(true)),
   /** The bank's reference of the newest row, at a bank that gives what comes after it. */
   newest: z.optional(z.string()),
-  /** Size of the file in bytes when this was written. Folders of psd2 before 0.2 lack it. */
+  /** Size of the file in bytes when this was written. Absent: no row was ever stored. */
   size: z.optional(count),
 });
 const products = z.record(z.string(), productProgress);
@@ -63,10 +54,6 @@ const stateLine = z.object({
 });
 type State = z.infer<typeof stateLine>;
 
-/** Where psd2 before 0.2 kept the progress. */
-const OLD_STATE = 'sync.json';
-const oldState = z.object({ products });
-
 /** A claim begins a new file if the current one is larger than this. */
 const MAX_BYTES = 64 * 1024;
 /** How long another run may work in the folder before this one gives up. */
@@ -76,9 +63,9 @@ const UNKNOWN_FOR_MS = 5_000;
 
 /**
  * How the last run left the folder. `ended`: it writes nothing more, and its rows are on the disk. `begun`: it has not ended,
- * and may only be stopped. `old`: it was psd2 before 0.2, and its rows may not be on the disk.
+ * and may only be stopped.
  */
-type Left = 'ended' | 'begun' | 'old';
+type Left = 'ended' | 'begun';
 
 /** A run of `psd2 sync`. Its claims contain its id, and a lock shows that it is alive. */
 export interface RunName {
@@ -124,8 +111,7 @@ export class SyncClaim {
       const numbers = claimsIn(folder);
       const last = numbers.at(-1);
       if (last === undefined) {
-        const old = readOldState(folder);
-        const claim = SyncClaim.#begin(folder, run.id, 1, old ?? {}, old === undefined ? 'ended' : 'old');
+        const claim = SyncClaim.#begin(folder, run.id, 1, {}, 'ended');
         if (claim) return claim;
         continue;
       }
@@ -179,7 +165,7 @@ export class SyncClaim {
     }
     const claim = new SyncClaim(folder, run, number, found, left);
     claim.write(found, false);
-    if (number > 1 || left !== 'ended') {
+    if (number > 1) {
       // The copy of the progress must be on the disk before the original goes.
       claim.#onFile('r', fdatasyncSync);
       claim.#removeEarlier();
@@ -253,7 +239,6 @@ export class SyncClaim {
     for (const number of claimsIn(this.#folder)) {
       if (number < this.number) rmSync(claimPath(this.#folder, number), { force: true });
     }
-    rmSync(join(this.#folder, OLD_STATE), { force: true });
   }
 }
 
@@ -322,15 +307,7 @@ function lastProducts(folder: string, numbers: readonly number[]): Products | un
     if (state === 'gone') return undefined;
     if (state) return state.products;
   }
-  return readOldState(folder) ?? {};
-}
-
-/** The progress that psd2 before 0.2 stored; undefined if it never used the folder. */
-function readOldState(folder: string): Products | undefined {
-  const path = join(folder, OLD_STATE);
-  // To look first is faster than to throw and catch an error.
-  if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
-  return readJsonFile(path, oldState, readPlainFile)?.products;
+  return {};
 }
 
 /**

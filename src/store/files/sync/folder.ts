@@ -160,7 +160,6 @@ export class SyncFolder {
       writeFileSync(besideOf(path, this.#claim), text, { mode: 0o600 });
       putInPlace(path, this.#claim);
     });
-    if (this.#claim.left === 'old') this.#removeOld();
   }
 
   /** Removes files that other runs were about to put in place, before this run writes anything: see {@link putInPlace}. */
@@ -170,12 +169,6 @@ export class SyncFolder {
         if (isBeside(name)) rmSync(join(folder, name), { force: true });
       }
     }
-  }
-
-  /** Removes the files of psd2 before 0.2 that `current.ndjson` replaces. */
-  #removeOld(): void {
-    for (const name of ['accounts.ndjson', 'balances.ndjson', 'pending'])
-      rmSync(join(this.#path, name), { recursive: true, force: true });
   }
 
   #progressOf(productId: string): Products[string] | undefined {
