@@ -24,7 +24,8 @@ interface Row {
 }
 
 /**
- * Reads CSV (RFC 4180) with a heading: `,` or `;`, any order of the columns, any line ends.
+ * Reads CSV (RFC 4180) with a heading: `,` or `;`, any order of the columns, any line ends. A first line `sep=` of Excel may name the
+ * separator.
  *
  * @throws Psd2Error `usage` if the heading is not one of payments
  */
@@ -42,7 +43,7 @@ export async function* readCsv(texts: AsyncGenerator<string>, rules: ReadRules):
   try {
     for await (const row of rowsOf(heading, texts)) {
       lastLine = row.last;
-      if (row.cells.every((cell) => cell === '')) continue;
+      if (row.cells.every((cell) => cell === '') || (heading.isNamed && row.number === 1)) continue;
       if (columns === null) columns = columnsIn(row.cells);
       else {
         payments += 1;
@@ -66,8 +67,15 @@ function inShort(name: string): string {
   return name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name;
 }
 
+interface Heading {
+  begin: string;
+  separator: string;
+  /** The first line is `sep=`, and the heading follows. */
+  isNamed: boolean;
+}
+
 /** The beginning of the file, with its whole first line, and the separator that this line has. */
-async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: string; separator: ',' | ';' }> {
+async function readHeading(texts: AsyncGenerator<string>): Promise<Heading> {
   let begin = '';
   while (!/[\r\n]/.test(begin.trimStart()) && begin.length < MAX_LINE_LENGTH) {
     const { value, done } = await texts.next();
@@ -75,14 +83,12 @@ async function readHeading(texts: AsyncGenerator<string>): Promise<{ begin: stri
     begin += value;
   }
   const [line = ''] = begin.trimStart().split(/[\r\n]/, 1);
-  return { begin, separator: line.includes(';') ? ';' : ',' };
+  const named = /^"?sep=([,;|\t])"?\s*$/i.exec(line)?.[1];
+  return { begin, separator: named ?? (line.includes(';') ? ';' : ','), isNamed: named !== undefined };
 }
 
 /** The rows before an error come before it. @throws CsvError */
-async function* rowsOf(
-  { begin, separator }: { begin: string; separator: string },
-  rest: AsyncGenerator<string>,
-): AsyncGenerator<Row> {
+async function* rowsOf({ begin, separator }: Heading, rest: AsyncGenerator<string>): AsyncGenerator<Row> {
   let rows: Row[] = [];
   let lastLine = 0;
   const parser = parse({
@@ -124,7 +130,7 @@ function columnsIn(cells: string[]): Column[] {
     throw new Psd2Error('usage', message, { hint: HEADING_HINT });
   };
   // Excel writes empty columns at the end.
-  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+  const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1).map((cell) => cell.trim());
   const columns = names.map((name, index) => {
     const known = COLUMNS.find((column) => column === name.toLowerCase());
     if (known === undefined)

@@ -163,6 +163,27 @@ Ada,${IBAN},1,,no,
     }
   });
 
+  test.each([
+    ['sep=;', ';'],
+    ['\ufeffsep=;', ';'],
+    ['\ufeffSEP=,\r', ','],
+    ['"sep=;"', ';'],
+    ['sep=\t', '\t'],
+    ['sep=|', '|'],
+  ])('may name its separator in its first line: %j', async (first, separator) => {
+    const heading = ['\ufeffname', 'iban', 'amount', 'description'].join(separator);
+    const row = ['Ada', 'DE89\u00a03704\u202f0044 0532\u200b013000', '\u00a012.50', '"a, b"'].join(separator);
+    const { lines, said } = await readFile(`${first}\n${heading}\n${row}\n`);
+    expect(said).toEqual([]);
+    expect(lines).toMatchObject([{ place: 'line 3', iban: IBAN, amount: '12.50', description: 'a, b' }]);
+  });
+
+  test('takes a separator that it does not know as a heading, which is wrong', async () => {
+    expect((await refusalOf('sep=x\nname,iban,amount\n')).message).toBe(
+      'The heading has the unknown column "sep=x"',
+    );
+  });
+
   test('may end its lines in any way, and in several', async () => {
     const ends = ['\r', '\r\n', '\n', '\r'];
     const rows = ['name,iban,amount', `Ada,${IBAN},1`, `Bob,${IBAN},2`, `Eve,${IBAN},3`];

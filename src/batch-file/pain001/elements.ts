@@ -36,9 +36,19 @@ const address = hold({
   AdrLine: { does: 'text', isRepeated: true },
   AdrTp: skip,
   ...Object.fromEntries(
-    ['Dept', 'SubDept', 'BldgNm', 'Flr', 'PstBx', 'Room', 'TwnLctnNm', 'DstrctNm', 'CtrySubDvsn'].map(
-      (name) => [name, leaveOut('this part of the address')],
-    ),
+    [
+      'Dept',
+      'SubDept',
+      'BldgNm',
+      'Flr',
+      'PstBx',
+      'Room',
+      'TwnLctnNm',
+      'DstrctNm',
+      'CtrySubDvsn',
+      'CareOf',
+      'UnitNb',
+    ].map((name) => [name, leaveOut('this part of the address')]),
   ),
 });
 
@@ -97,8 +107,10 @@ const information = (format: BatchFormat) =>
   hold({
     ...{ PmtInfId: text, PmtMtd: text, BtchBookg: text, NbOfTxs: text, CtrlSum: text },
     PmtTpInf: paymentType,
-    ReqdExctnDt: format === 'pain.001.001.03' ? text : hold({ Dt: text, DtTm: text }),
+    ReqdExctnDt: format.endsWith('.03') ? text : hold({ Dt: text, DtTm: text }),
     PoolgAdjstmntDt: refuse('psd2 cannot ask for a pooling date'),
+    ReqdAdvcTp: leaveOut('the advice of the payment'),
+    AddtlDtTm: refuse('psd2 cannot ask for other days than that of the execution'),
     // The debtor's bank knows the debtor.
     Dbtr: hold({ Nm: skip, PstlAdr: address, Id: skip, CtryOfRes: skip, CtctDtls: skip }),
     DbtrAcct: account,

@@ -67,13 +67,24 @@ function readDebtor(texts: Texts, report: Report): string | null {
   return account ?? null;
 }
 
+/** German programs write it for "as soon as possible", because the element must not be missing. */
+const AT_ONCE = '1999-01-01';
+
 /** The day of execution, in any of its forms. */
 function readDay(texts: Texts, report: Report, warn: Report): string | null {
   const day = textAt(texts, 'ReqdExctnDt') ?? textAt(texts, 'ReqdExctnDt/Dt');
   const time = textAt(texts, 'ReqdExctnDt/DtTm');
   if (day !== undefined && time !== undefined) report('ReqdExctnDt', 'The element has both Dt and DtTm');
   // XML allows a time zone after a day, and a day has none at the bank.
-  if (day !== undefined) return day.replace(/(?<=^\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)$/, '');
+  const plain = day?.replace(/(?<=^\d{4}-\d\d-\d\d)(Z|[+-]\d\d:\d\d)$/, '');
+  if ((plain ?? time?.slice(0, AT_ONCE.length)) === AT_ONCE) {
+    warn(
+      'ReqdExctnDt',
+      `The day ${AT_ONCE} means as soon as possible: psd2 orders the payments for the day on which it pays them`,
+    );
+    return null;
+  }
+  if (plain !== undefined) return plain;
   if (time === undefined) {
     report('ReqdExctnDt', 'The element is missing');
     return null;

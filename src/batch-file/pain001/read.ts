@@ -11,7 +11,7 @@ import { readTransaction } from './transaction.ts';
 import { type Texts, type Visitor, walkDocument } from './walk.ts';
 
 /**
- * Reads pain.001.001.03 or .09. What psd2 cannot pay as the file says it is an error; what it leaves out is a warning.
+ * Reads pain.001. What psd2 cannot pay as the file says it is an error; what it leaves out is a warning.
  *
  * @throws Psd2Error `usage` if the file is not such a document
  */

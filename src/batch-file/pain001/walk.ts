@@ -41,7 +41,7 @@ interface Open {
 
 /** Walks over a document, piece by piece. */
 export interface Walk {
-  /** @throws Psd2Error `usage` if it is not well-formed, has a DOCTYPE, or is not pain.001.001.03 or .09 */
+  /** @throws Psd2Error `usage` if it is not well-formed, has a DOCTYPE, or is not a pain.001 of {@link BATCH_FORMATS} */
   write(text: string): void;
   /** The document ends. @throws as `write` */
   close(): void;
@@ -59,7 +59,7 @@ export function walkDocument(visitor: Visitor): Walk {
   let namespace = '';
   const refuse = (what: string): never => {
     throw new Psd2Error('usage', `${what}, at line ${parser.line} of the file`, {
-      hint: 'psd2 reads pain.001.001.03 and pain.001.001.09, without DOCTYPE and entities. It has stored nothing.',
+      hint: 'psd2 reads pain.001.001 of the versions 03 and 09 to 12, pain.001.002.03 and pain.001.003.03, without DOCTYPE and entities. It has stored nothing.',
     });
   };
   parser.on('error', ({ message }) =>

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import { written } from '../../domain/account-history.ts';
-import type { BatchFormat, PayeeAddress } from '../../domain/batch/line.ts';
+import type { PayeeAddress } from '../../domain/batch/line.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { Iban } from '../../domain/order/iban.ts';
@@ -36,7 +36,7 @@ export interface PaymentGroup {
 
 /** A pain.001. */
 export interface Initiation {
-  format: Exclude<BatchFormat, 'csv'>;
+  format: 'pain.001.001.03' | 'pain.001.001.09';
   /** At most 35 characters. */
   messageId: string;
   /** ISO 8601 with zone. */

@@ -1,6 +1,7 @@
 import type { Account, Accounts } from '../../bank/ports/bank.ts';
 import type { DayRange } from '../../domain/calendar.ts';
 import { type AccountId, isAccountId } from '../../domain/identifiers.ts';
+import { compactIban } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
@@ -37,7 +38,7 @@ function notCovered(
   covered: string,
   iban = isIban(account) ? account : undefined,
 ): Psd2Error {
-  const named = iban === undefined ? [] : ['--account', compact(iban)];
+  const named = iban === undefined ? [] : ['--account', compactIban(iban)];
   return new Psd2Error(
     'not_logged_in',
     `No consent of the customer ${customer} covers the account ${account}`,
@@ -72,7 +73,7 @@ export function findAccount(accounts: readonly Account[], named: AccountId, cust
   const byId = accounts.find(({ productId }) => productId === named);
   if (byId) return byId;
   const [account, ...others] = accounts.filter(
-    ({ iban }) => iban !== null && compact(iban) === compact(named),
+    ({ iban }) => iban !== null && compactIban(iban) === compactIban(named),
   );
   if (account && others.length === 0) return account;
   const all = accounts.map(describe).join(', ');
@@ -111,10 +112,6 @@ export function withinHistory(
 /** Whether a text has the form of an IBAN. An id can have it too. */
 function isIban(text: string): boolean {
   return /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/i.test(text);
-}
-
-function compact(iban: string): string {
-  return iban.replace(/ /g, '').toUpperCase();
 }
 
 function describe({ productId, iban }: Account): string {

@@ -39,7 +39,7 @@ ${examples('psd2 batch add salaries.csv --from 0012345678 --note "Salaries of No
   },
   (command) =>
     command
-      .argument('<file>', 'CSV, pain.001.001.03 or pain.001.001.09; - reads standard input')
+      .argument('<file>', 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input')
       .option('--from <account>', 'account to debit, for payments whose file names none: its id or IBAN')
       .option('--date <date>', 'execution day, YYYY-MM-DD, for payments whose file has none')
       .option('--instant', 'make all payments instant transfers')

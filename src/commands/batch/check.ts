@@ -66,7 +66,7 @@ export const check: Verb = {
   prints: { what: 'a file of payments, checked', shape },
   declare: (command, run) =>
     command
-      .argument('<file>', 'CSV, pain.001.001.03 or pain.001.001.09; - reads standard input')
+      .argument('<file>', 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input')
       .option('--payees', 'also run the payee check (PSD2_PAYEE_CHECK) for all payments')
       .addHelpText('after', CHECK_NOTE)
       .action((file, { payees = false }) => run((context) => checkFile(context, file, payees))),

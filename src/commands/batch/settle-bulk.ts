@@ -3,6 +3,7 @@ import type { Transaction } from '../../bank/ports/bank.ts';
 import type { EntryState } from '../../bank/ports/bulk.ts';
 import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
+import { compactIban } from '../../domain/order/sepa-text.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { followBulk, isPartial } from '../../flows/bulk.ts';
@@ -87,7 +88,7 @@ async function bookedIn(
 /** Whether a row is the booking of an order: what it says of payee, currency and day must fit. */
 function isBookingOf(row: Transaction, order: Transfer['order'], since: IsoDate): boolean {
   const { amount, currency, bookingDate, counterpartyIban } = row;
-  const isOfPayee = (counterpartyIban ?? order.to).replaceAll(' ', '').toUpperCase() === order.to;
+  const isOfPayee = compactIban(counterpartyIban ?? order.to) === order.to;
   const isSince = bookingDate !== null && bookingDate >= since;
   return (
     isOfPayee && isSince && currency === order.currency && new Big(amount).eq(new Big(order.amount).neg())

@@ -1,6 +1,7 @@
 import type { ConsentSource, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
+import { compactIban } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Customers, KeptAccount, KeptConsent, KeptCustomer } from '../../store/ports/customers.ts';
 import type { ProfileContext } from '../context.ts';
@@ -106,10 +107,6 @@ export function covers(
   if (iban !== null) return false;
   if (listed) return listed.some(({ accountId }) => accountId === account);
   return isIbanLike(asked) ? false : undefined;
-}
-
-function compactIban(name: string): string {
-  return name.replace(/ /g, '').toUpperCase();
 }
 
 /** An id can have this form, too. */

@@ -3,7 +3,7 @@ import type { IsoDate } from '../calendar.ts';
 import type { AccountId } from '../identifiers.ts';
 import { isIban, parseSepaIban } from '../order/iban.ts';
 import { parsePaymentAmount } from '../order/payment-amount.ts';
-import { parseDescription, parsePayeeName, parseReference } from '../order/sepa-text.ts';
+import { compactIban, parseDescription, parsePayeeName, parseReference } from '../order/sepa-text.ts';
 import { parseExecutionDate, parseSepaCurrency } from '../order/terms.ts';
 import type { BatchLine } from './line.ts';
 import type { ReportField } from './problem.ts';
@@ -94,7 +94,7 @@ export function readDebited(
   readAccountId: LineRules['readAccountId'],
 ): Pick<Debit, 'from' | 'fromIban'> {
   if (text === null) return { from: null, fromIban: null };
-  const compact = text.replaceAll(' ', '').toUpperCase();
+  const compact = compactIban(text);
   if (isIban(compact)) return { from: null, fromIban: compact };
   try {
     return { from: readAccountId(text), fromIban: null };

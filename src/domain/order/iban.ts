@@ -1,6 +1,6 @@
 import { electronicFormatIBAN, extractIBAN, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import { Psd2Error } from '../../errors.ts';
-import { nameOfCharacter } from './sepa-text.ts';
+import { nameOfCharacter, UNUSUAL_BLANKS } from './sepa-text.ts';
 
 /** A valid IBAN in compact upper case. */
 export type Iban = string & { readonly __iban: unique symbol };
@@ -22,7 +22,7 @@ export function isIban(compact: string): compact is Iban {
 }
 
 /**
- * Reads the IBAN of a SEPA transfer's payee. Spaces between groups and lower case are allowed.
+ * Reads the IBAN of a SEPA transfer's payee. Blanks of any kind and lower case are allowed.
  *
  * @throws Psd2Error `invalid_iban`. The message says what is wrong: a character, the country, the length or the check digits.
  */
@@ -32,13 +32,14 @@ export function parseSepaIban(text: string): Iban {
       hint: 'Check it against the invoice or ask the payee for it again.',
     });
   };
-  if (text.trim() === '') return refuse('is empty');
-  const odd = /[^A-Za-z0-9 ]/u.exec(text);
+  const plain = text.replace(UNUSUAL_BLANKS, ' ');
+  if (plain.trim() === '') return refuse('is empty');
+  const odd = /[^A-Za-z0-9 ]/u.exec(plain);
   if (odd)
     return refuse(
       `contains the character ${nameOfCharacter(odd[0])}: only letters, digits and spaces are allowed`,
     );
-  const compact = electronicFormatIBAN(text) ?? '';
+  const compact = electronicFormatIBAN(plain) ?? '';
   if (isIban(compact)) {
     const country = extractIBAN(compact).countryCode ?? '';
     return SEPA_COUNTRY_CODES.has(country)

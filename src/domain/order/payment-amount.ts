@@ -1,8 +1,14 @@
 import { Psd2Error } from '../../errors.ts';
 import { type Decimal, isDecimal, isZero } from '../decimal.ts';
+import { UNUSUAL_BLANKS } from './sepa-text.ts';
+
+/** Blanks of a document around an amount, or between its thousands. Elsewhere they could hide a slip. */
+const AT_THE_EDGES = new RegExp(`^(${UNUSUAL_BLANKS.source})+|(${UNUSUAL_BLANKS.source})+$`, 'g');
+const GROUPED = new RegExp(`^\\d{1,3}(${UNUSUAL_BLANKS.source}\\d{3})+(?=[.,]|$)`);
 
 /**
- * Reads the amount of a SEPA transfer: 0.01 to 999999999.99, with at most two decimals after a point.
+ * Reads the amount of a SEPA transfer: 0.01 to 999999999.99, with at most two decimals after a point. Unusual
+ * blanks may stand around it and between thousands.
  *
  * @returns the amount with exactly two decimals: `"12.5"` becomes `"12.50"`.
  * @throws Psd2Error `invalid_amount`. The message says what is wrong.
@@ -13,9 +19,10 @@ export function parsePaymentAmount(text: string): Decimal {
       hint: 'Use digits, with a point and at most two decimals, for example 12.50.',
     });
   };
-  if (/^\d+(\.\d{3})*,\d+$/.test(text)) return refuse('has a decimal comma');
-  if (text.startsWith('-')) return refuse('is negative');
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(text);
+  const plain = text.replace(AT_THE_EDGES, '').replace(GROUPED, (units) => units.replace(UNUSUAL_BLANKS, ''));
+  if (/^\d+(\.\d{3})*,\d+$/.test(plain)) return refuse('has a decimal comma');
+  if (plain.startsWith('-')) return refuse('is negative');
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(plain);
   if (!match) return refuse('is not a decimal number');
   const [, whole = '', decimals = ''] = match;
   if (decimals.length > 2) return refuse('has more than two decimals');

@@ -1,5 +1,18 @@
 import { Psd2Error } from '../../errors.ts';
 
+/** No-break, narrow and zero-width blanks. Copies from documents and web pages have them in numbers. */
+export const UNUSUAL_BLANKS = /[\u00a0\u2000-\u200f\u202f\u205f\u2060\u3000\ufeff]/g;
+
+/** A text without blanks of any kind. */
+export function withoutBlanks(text: string): string {
+  return text.replace(UNUSUAL_BLANKS, '').replaceAll(' ', '');
+}
+
+/** An IBAN as psd2 compares it: without blanks, in upper case. */
+export function compactIban(text: string): string {
+  return withoutBlanks(text).toUpperCase();
+}
+
 const CHARACTER_OUTSIDE_SEPA = /[^A-Za-z0-9/\-?:().,'+ ]/u;
 
 /**

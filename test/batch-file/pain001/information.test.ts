@@ -10,6 +10,19 @@ function readWith(changes: Record<string, string>, version?: string) {
   return readFile(document([information([transaction()], changes)], undefined, version));
 }
 
+test.each([
+  ['1999-01-01', '03'],
+  ['1999-01-01Z', '03'],
+  ['<Dt>1999-01-01</Dt>', '09'],
+  ['<DtTm>1999-01-01T00:00:00</DtTm>', '12'],
+])('the day %s of a German program means at once, with a warning', async (day, version) => {
+  const { lines, said } = await readWith({ ReqdExctnDt: `<ReqdExctnDt>${day}</ReqdExctnDt>` }, version);
+  expect(said).toEqual([
+    `warning ${GROUP}/ReqdExctnDt: The day 1999-01-01 means as soon as possible: psd2 orders the payments for the day on which it pays them`,
+  ]);
+  expect(lines).toMatchObject([{ executionDate: null }]);
+});
+
 describe('the PmtInf of a pain.001', () => {
   test.each([
     ['PmtMtd', '<PmtMtd>CHK</PmtMtd>', 'PmtMtd', 'psd2 cannot pay with "CHK", only with a transfer (TRF)'],

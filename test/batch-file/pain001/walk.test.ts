@@ -5,7 +5,7 @@ const AT = '/Document/CstmrCdtTrfInitn';
 const GROUP = `${AT}/PmtInf[1]`;
 const FIRST = `${GROUP}/CdtTrfTxInf[1]`;
 const HINT =
-  'psd2 reads pain.001.001.03 and pain.001.001.09, without DOCTYPE and entities. It has stored nothing.';
+  'psd2 reads pain.001.001 of the versions 03 and 09 to 12, pain.001.002.03 and pain.001.003.03, without DOCTYPE and entities. It has stored nothing.';
 
 /** A document of one payment. */
 const PLAIN = document([information([transaction()])]);
@@ -182,6 +182,21 @@ describe('a pain.001', () => {
     expect(said).toEqual([]);
     expect(lines).toHaveLength(400);
   });
+
+  test.each(['001.03', '001.09', '001.10', '001.11', '001.12', '002.03', '003.03'])(
+    'of version %s is read, with and without a prefix of its namespace',
+    async (version) => {
+      const day = version.endsWith('.03') ? '2026-12-01' : '<Dt>2026-12-01</Dt>';
+      const plain = PLAIN.replace('001.09', version).replace(/(?<=<ReqdExctnDt>).*?(?=<.ReqdExctnDt>)/, day);
+      const prefixed = plain.replace(/<(\/?)(?=[A-Z])/g, '<$1p:').replace('xmlns=', 'xmlns:p=');
+      for (const file of [plain, prefixed]) {
+        const { source, lines, said } = await readFile(file);
+        expect(said).toEqual([]);
+        expect(source?.format).toBe(`pain.001.${version}`);
+        expect(lines).toMatchObject([{ name: 'Ada Lovelace', amount: '12.50', executionDate: '2026-12-01' }]);
+      }
+    },
+  );
 
   test('may have a comment as long as two texts, and none that is longer', async () => {
     const [begin = '', end = ''] = PLAIN.split('<PmtInf>');

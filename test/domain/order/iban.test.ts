@@ -55,13 +55,17 @@ it('psd2 knows the 41 countries of SEPA, Gibraltar, and those missing in older t
 
 it('psd2 accepts spaces between the groups and lower case, and returns the compact form', () => {
   expect(parseSepaIban(' it60 X054 2811 1010 0000 0123 456 ')).toBe('IT60X0542811101000000123456');
+  const unusual = '\ufeffit60\u00a0X054\u202f2811\u200b1010\u20090000\u2060\u30000123456\u200e';
+  expect(parseSepaIban(unusual)).toBe('IT60X0542811101000000123456');
 });
 
 it.each([
   ['', 'is empty'],
   ['   ', 'is empty'],
   ['IT60-X054', 'contains the character "-": only letters, digits and spaces are allowed'],
-  ['IT60\u00a0X054', 'contains the character U+00A0: only letters, digits and spaces are allowed'],
+  ['\u00a0\u200b', 'is empty'],
+  ['IT60\u00a0X054', 'has 8 characters, which is not the length of an IBAN of IT'],
+  ['IT60\u00adX054', 'contains the character U+00AD: only letters, digits and spaces are allowed'],
   ['IT60😀', 'contains the character "😀": only letters, digits and spaces are allowed'],
   ['DE893704004405320130', 'has 20 characters, which is not the length of an IBAN of DE'],
   ['GB96BARC202015300934591', 'has 23 characters, which is not the length of an IBAN of GB'],

@@ -18,6 +18,9 @@ it.each([
   ['007', '7.00'],
   ['0000000000000.10', '0.10'],
   ['999999999.99', '999999999.99'],
+  ['\u00a012.50\u200b', '12.50'],
+  ['1\u202f234.50', '1234.50'],
+  ['12\u00a0345\u00a0678', '12345678.00'],
 ])('%s is the amount %s', (text, amount) => {
   expect(parsePaymentAmount(text)).toBe(amount);
 });
@@ -58,6 +61,12 @@ it.each([
   ['NaN', 'is not a decimal number'],
   ['', 'is not a decimal number'],
   [' 5', 'is not a decimal number'],
+  ['1\u00a02.50', 'is not a decimal number'],
+  ['12\u00a034.50', 'is not a decimal number'],
+  ['1\u00a0234,50', 'has a decimal comma'],
+  ['1\u00a0234\u00a05', 'is not a decimal number'],
+  ['\u00a0', 'is not a decimal number'],
+  ['\u200b-5', 'is negative'],
   ['5\n', 'is not a decimal number'],
   ['٥', 'is not a decimal number'],
   ['12.50 EUR', 'is not a decimal number'],

@@ -136,5 +136,5 @@ it('a message gives a character that nobody can see as its code point', () => {
   expect(() => parseDescription('a\u007f')).toThrow('the character U+007F at position 2');
   expect(() => parseDescription('a\n')).toThrow('the character "\\n" at position 2');
   expect(() => parseDescription('a~')).toThrow('the character "~" at position 2');
-  expect(() => parseSepaIban('DE89\u00a0370400440532013000')).toThrow('the character U+00A0');
+  expect(() => parseSepaIban('DE89\u00ad370400440532013000')).toThrow('the character U+00AD');
 });

@@ -1,5 +1,6 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { type AccountId, isAccountId, isCustomerId } from '../../../domain/identifiers.ts';
+import { withoutBlanks } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { KnownInterface, OpenInterface, Wire, WireSettings } from '../../call/call.ts';
 import type { Bank } from '../../ports/bank.ts';
@@ -69,7 +70,7 @@ function readCustomerId(text: string): string {
 
 /** The id of an account or card, or its IBAN. @throws Psd2Error `invalid_product_id` */
 function readAccountId(text: string): AccountId {
-  const plain = text.replace(/ /g, '');
+  const plain = withoutBlanks(text);
   if (isAccountId(plain)) return plain;
   throw new Psd2Error(
     'invalid_product_id',
