@@ -222,7 +222,7 @@ export const WALLS: Record<string, readonly string[]> = {
   ],
   'bank/transport': ['certificates', 'errors.ts'],
   // Banks described as data. Types, defaults and platforms: no call is made here.
-  'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts'],
+  'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts', 'store/disk/permissions.ts'],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
   signature: [],

@@ -1,6 +1,7 @@
 import { Psd2Error } from '../errors.ts';
 import type { BankProblem } from './bank-problem.ts';
 import { inconsistencies } from './consistency.ts';
+import { variableOf } from './kinds.ts';
 import { type Layer, layersOf } from './layers.ts';
 import { mergeBankFiles } from './merge.ts';
 import { type BankDescription, type BankFile, bankFile } from './schema.ts';
@@ -14,6 +15,8 @@ export interface ReadBank {
   description: BankDescription;
   /** The paths of the values that are the standard's, since no file says anything else. */
   defaults: string[];
+  /** The variables of the environment that headers take their values from, sorted. */
+  variables: string[];
   /** The text of the file, if no other file has a say; undefined for a platform. */
   aloneText: string | undefined;
 }
@@ -53,7 +56,10 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
     for await (const layer of layersOf(nameOrPath)) layers.push(layer);
   } catch (error) {
     if (!(error instanceof Psd2Error)) throw error;
-    problems.push({ path: layers.length === 0 ? '' : 'extends', message: error.message });
+    problems.push({
+      path: layers.length === 0 ? '' : 'extends',
+      message: [error.message, error.hint].filter(Boolean).join('. '),
+    });
   }
   const files: BankFile[] = [];
   for (const [index, { where, content }] of layers.entries()) {
@@ -74,7 +80,10 @@ export async function checkBankFile(nameOrPath: string): Promise<CheckedBank> {
   const unfit = inconsistencies(description);
   const [own, ...below] = layers;
   const aloneText = below.some(({ text }) => text !== undefined) ? undefined : own?.text;
-  const bank = unfit.length === 0 ? { file, description, defaults, aloneText } : undefined;
+  const bank =
+    unfit.length === 0
+      ? { file, description, defaults, variables: variablesIn(description), aloneText }
+      : undefined;
   return { ...about, name: description.name ?? null, problems: unfit, bank };
 }
 
@@ -91,6 +100,14 @@ export async function describeBank(content: unknown): Promise<BankDescription> {
   const problems = inconsistencies(data);
   if (problems.length > 0) throw refusal('The stored bank', problems);
   return data;
+}
+
+/** The variables that the headers of a bank name. */
+function variablesIn({ headers }: BankDescription): string[] {
+  const values = [headers.static, ...Object.values(headers.perOperation)].flatMap((each) =>
+    Object.values(each),
+  );
+  return [...new Set(values.flatMap((value) => variableOf(value) ?? []))].sort();
 }
 
 function isBankFile(content: unknown): content is BankFile {

@@ -18,6 +18,9 @@ const MADE_BY_PSD2: Readonly<Record<string, string>> = {
   'transfer-encoding': '',
 };
 
+/** Of a part that is not one parameter, something beside parameters and dots is fixed, so that no value can make it "..". */
+const PATH_TEMPLATE = /^(\/(\{[^{}]*\}|(?!(\.{1,2}|\.*(\{[^{}]*\}\.*)+)(\/|$))[A-Za-z0-9._~{}-]+))+$/;
+
 /** Finds what does not fit together in a bank whose fields are all valid. */
 export function inconsistencies(bank: BankDescription): BankProblem[] {
   return [
@@ -53,7 +56,7 @@ function problemsOfPaths(paths: Readonly<Record<string, string>>): BankProblem[]
   return Object.entries(paths).flatMap(([operation, template]) => {
     const path = `api.paths.${operation}`;
     if (!isOperation(operation)) return problemsOfOperation('api.paths', operation);
-    if (!/^(\/[A-Za-z0-9._~{}-]+)+$/.test(template) || /\/\.{1,2}(\/|$)/.test(template))
+    if (!PATH_TEMPLATE.test(template))
       return [{ path, message: `${path} must be a path: parts that each begin with "/", without a query` }];
     const wanted = parametersOf(OPERATIONS[operation].path);
     if (parametersOf(template).join() === wanted.join()) return [];
@@ -75,7 +78,9 @@ function problemsOfHeaders(within: string, headers: Readonly<Record<string, stri
     if (field !== undefined)
       return [{ path, message: `${path}: psd2 makes this header${field === '' ? '' : `; see ${field}`}` }];
     if (lower === 'authorization' && !value.startsWith('env:'))
-      return [{ path, message: `${path} is a secret: name a variable of the environment, as "env:NAME"` }];
+      return [
+        { path, message: `${path} is a secret: name a variable of the environment, as "env:PSD2_BANK_NAME"` },
+      ];
     return [];
   });
 }

@@ -5,12 +5,14 @@ import { isLoopback } from '../domain/loopback.ts';
 
 /** A part of an address: no character that has a meaning there. */
 export const URL_NAME = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
+/** A part of a path. Dots alone would lead out of the base URL's prefix. */
+export const PATH_PART = '(?!\\.{1,2}(?:/|$))[A-Za-z0-9._~-]+';
 /** The name of a header (RFC 9110 section 5.1). */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** A value that a header can have without any coding: visible ASCII, with blanks inside. */
 const FIELD_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
-/** The name of a variable of the environment, after `env:`. */
-const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** The name of a variable after `env:`. Only these are the bank's: a bank file is somebody else's, and must not get any other. */
+const VARIABLE = /^PSD2_BANK_[A-Za-z0-9_]+$/;
 const FROM_ENVIRONMENT = 'env:';
 
 /** A field with a description. */
@@ -73,7 +75,7 @@ export function headerValue(what?: string) {
     z.regex(FIELD_VALUE, 'must be the value of a header: ASCII, without line breaks'),
     z.refine(
       (value) => !value.startsWith(FROM_ENVIRONMENT) || variableOf(value) !== undefined,
-      'must name a variable of the environment after "env:", for example "env:BANK_API_KEY"',
+      'must name a variable that begins with PSD2_BANK_ after "env:", for example "env:PSD2_BANK_API_KEY"',
     ),
   );
   return what === undefined ? type : noted(type, what);

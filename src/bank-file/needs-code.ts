@@ -7,7 +7,7 @@ const APP_TOKEN =
 const PRE_AUTHORISATION =
   "DKB's pre-authorisation is not possible: psd2 would need the password of the customer, and never takes one";
 const SECRET =
-  'a secret does not belong in a bank file: give it to the profile, or name a variable as env:NAME';
+  'a secret does not belong in a bank file: give it to the profile, or name a variable as env:PSD2_BANK_NAME';
 
 /** By the words of an operator, in lower case and without hyphens and underscores. */
 const SENTENCES: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
 // Its promises would load much more of Node.js.
-import { close, closeSync, fstat, open, openSync, read, readSync, statSync } from 'node:fs';
+import { close, closeSync, fstat, fstatSync, open, openSync, read, readSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Psd2Error } from '../errors.ts';
+import { refuseReplaceable } from '../store/disk/permissions.ts';
 
 /** A bank file has a few kilobytes. */
 const MAX_BYTES = 262_144;
@@ -10,7 +11,8 @@ const MAX_BYTES = 262_144;
  * Reads a file of text in UTF-8.
  *
  * @returns undefined if there is no file
- * @throws Psd2Error `config` if it is a folder, too large, or cannot be read
+ * @throws Psd2Error `config` if it is a folder, too large, or cannot be read, or another user can change or replace it: the
+ *   file says where secrets go
  */
 export async function readText(path: string): Promise<string | undefined> {
   const bytes = await readBounded(path);
@@ -35,6 +37,7 @@ const ENOUGH_BYTES = MAX_BYTES + 1;
 function readFile(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
+    refuseReplaceable(path, fstatSync(file), 'public');
     const buffer = Buffer.allocUnsafe(ENOUGH_BYTES);
     let size = 0;
     for (let more = 1; more > 0 && size < buffer.length; size += more)
@@ -49,7 +52,9 @@ function readFile(path: string): Buffer {
 async function readSlowly(path: string): Promise<Buffer> {
   const file = await promisify(open)(path, 'r');
   try {
-    if ((await promisify(fstat)(file)).isDirectory()) throw refusal(path, 'is a folder, not a bank file');
+    const stats = await promisify(fstat)(file);
+    if (stats.isDirectory()) throw refusal(path, 'is a folder, not a bank file');
+    refuseReplaceable(path, stats, 'public');
     const buffer = Buffer.alloc(ENOUGH_BYTES);
     let size = 0;
     for (let more = 1; more > 0 && size < buffer.length; size += more)

@@ -8,6 +8,7 @@ import {
   noted,
   oneOf,
   orderedSet,
+  PATH_PART,
   parameterValue,
   template,
   text,
@@ -43,7 +44,7 @@ const api = z.strictObject({
       .string()
       .check(
         z.regex(
-          /^([A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*)?$/,
+          new RegExp(`^(${PATH_PART}(/${PATH_PART})*)?$`),
           'must be a part of a path, for example "v1", or ""',
         ),
         z.describe('what follows the base URL in every path of the standard; empty: nothing'),
@@ -63,7 +64,7 @@ const headers = z.strictObject({
   static: z._default(
     noted(
       z.record(headerName(), headerValue()),
-      'headers of every call; `env:NAME` is a secret of the environment',
+      'headers of every call; `env:PSD2_BANK_NAME` is a secret of the environment',
     ),
     {},
   ),

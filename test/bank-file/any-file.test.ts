@@ -20,7 +20,7 @@ const headers = fc
   .uniqueArray(
     fc.tuple(
       word.map((name) => `X-${name}`),
-      fc.oneof(value, fc.constant('env:BANK_KEY')),
+      fc.oneof(value, fc.constant('env:PSD2_BANK_KEY')),
     ),
     {
       selector: ([name]) => name.toLowerCase(),

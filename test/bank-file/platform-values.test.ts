@@ -76,7 +76,7 @@ it('each platform says what its source says, and nothing else', () => {
     bankdata
       name: "Bankdata"
       source: "https://developers.bankdata.dk/how_it_works/security"
-      headers.static.x-api-key: "env:BANKDATA_API_KEY"
+      headers.static.x-api-key: "env:PSD2_BANK_BANKDATA_API_KEY"
       oauth.mode: "integrated"
       oauth.scope.ais: "ais:{consentId}"
       oauth.scope.pis: "pis:{paymentId}"
@@ -84,8 +84,8 @@ it('each platform says what its source says, and nothing else', () => {
     cbi-globe
       name: "CBI Globe"
       source: "https://github.com/Yolt-group/providers"
-      headers.static.aspsp-code: "env:CBI_ASPSP_CODE"
-      headers.perOperation.createConsent.aspsp-product-code: "env:CBI_ASPSP_PRODUCT_CODE"
+      headers.static.aspsp-code: "env:PSD2_BANK_CBI_ASPSP_CODE"
+      headers.perOperation.createConsent.aspsp-product-code: "env:PSD2_BANK_CBI_ASPSP_PRODUCT_CODE"
       headers.date: "signed"
       psu.corporateId: "optional"
       signing.headers: ["digest","x-request-id","date"]

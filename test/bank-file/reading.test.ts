@@ -278,10 +278,11 @@ it.each([
 });
 
 it.each([
-  ['env:BANK_KEY', 'BANK_KEY'],
+  ['env:PSD2_BANK_KEY', 'PSD2_BANK_KEY'],
+  ['env:PGPASSWORD', undefined],
   ['environment', undefined],
-  ['ENV:BANK_KEY', undefined],
-  [' env:BANK_KEY', undefined],
+  ['ENV:PSD2_BANK_KEY', undefined],
+  [' env:PSD2_BANK_KEY', undefined],
   ['env:', undefined],
 ])('the header value %j names the variable %j', (value, variable) => {
   expect(variableOf(value)).toBe(variable);

@@ -9,8 +9,8 @@ export const cbiGlobe: BankFile = {
   name: 'CBI Globe',
   source: 'https://github.com/Yolt-group/providers',
   headers: {
-    static: { 'aspsp-code': 'env:CBI_ASPSP_CODE' },
-    perOperation: { createConsent: { 'aspsp-product-code': 'env:CBI_ASPSP_PRODUCT_CODE' } },
+    static: { 'aspsp-code': 'env:PSD2_BANK_CBI_ASPSP_CODE' },
+    perOperation: { createConsent: { 'aspsp-product-code': 'env:PSD2_BANK_CBI_ASPSP_PRODUCT_CODE' } },
     date: 'signed',
   },
   psu: { corporateId: 'optional' },

@@ -20,6 +20,7 @@ const fields = () => ({
     'what is wrong',
   ),
   values: orNull(bankFile),
+  variables: list(z.string(), 'variables of the environment whose values psd2 sends to the bank'),
   defaults: list(z.string(), "paths of the values that are the standard's, because no file has another"),
 });
 
@@ -98,14 +99,27 @@ function refuseProblems(bank: string, { problems: { length } }: CheckedBank): vo
 function dataOf({ name, interface: named, problems, bank }: CheckedBank) {
   const ok = problems.length === 0;
   const values = bank?.description ?? null;
-  return { ok, name, interface: named, problems, values, defaults: bank?.defaults ?? [] };
+  return {
+    ok,
+    name,
+    interface: named,
+    problems,
+    values,
+    variables: bank?.variables ?? [],
+    defaults: bank?.defaults ?? [],
+  };
 }
 
-async function print({ output }: Context, checked: CheckedBank): Promise<void> {
+async function print({ output, terminal }: Context, checked: CheckedBank): Promise<void> {
   const { bank, problems } = checked;
   if (output.format !== 'table') output.record(dataOf(checked), [], shape);
-  else if (bank) await printValues(output, bank);
-  else
+  else if (bank) {
+    await printValues(output, bank);
+    if (bank.variables.length > 0)
+      terminal.say(
+        `psd2 takes these variables of the environment and sends them to the bank: ${bank.variables.join(', ')}`,
+      );
+  } else
     await output.table(
       problems,
       [

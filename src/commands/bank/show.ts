@@ -12,7 +12,7 @@ export const show: Verb = {
       .addHelpText(
         'after',
         `
-The output is a bank file that extends nothing. A header whose value is a secret of the environment stays env:NAME.
+The output is a bank file that extends nothing. A header whose value is a secret of the environment stays env:PSD2_BANK_NAME.
 
 ${examples('psd2 bank show standard', 'psd2 bank show mybank.json --query signing').trimStart()}`,
       )

@@ -1,4 +1,4 @@
-import { readdirSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Psd2Error } from '../../errors.ts';
 import { quoteForShell } from '../../quote-for-shell.ts';
@@ -50,6 +50,41 @@ export function faultOf(
 
 /** A file or folder that psd2 does not trust. Commands that skip damaged files never skip this one. */
 export class UnsafeFile extends Psd2Error {}
+
+/**
+ * Checks an open file that psd2 believes, such as a bank file or a certificate: that nobody else can change it, or put another
+ * one in its place. For that, somebody could write to the folder of the path, or to that of the file that a link leads to.
+ *
+ * @param judged `secret` if nobody else may read it either
+ * @throws Psd2Error `config`: the {@link faultOf} the file or folder
+ */
+export function refuseReplaceable(path: string, stats: Stats, judged: Exclude<Judged, 'folder'>): void {
+  // Nobody else can write to this process's socket or device, whatever the mode says.
+  if (!stats.isFile() && !stats.isFIFO()) return;
+  const fault =
+    faultOf(path, stats, judged) ??
+    faultOfPlace(dirname(path)) ??
+    (stats.isFile() ? faultOfPlace(dirname(realpathSync(path))) : undefined);
+  if (fault) throw fault;
+}
+
+/** In a folder with the sticky bit, such as /tmp, nobody can replace another user's file; on a read-only disk nobody can at all. */
+function faultOfPlace(folder: string): Psd2Error | undefined {
+  const stats = statOf(folder);
+  if (!stats || isReadOnly(folder)) return undefined;
+  const mode = (stats.mode & 0o1000) === 0 ? stats.mode : stats.mode & ~0o022;
+  // Root also trusts the owner of the folder: it takes files of theirs.
+  return faultOf(folder, { uid: USER === 0 ? 0 : stats.uid, mode }, 'public');
+}
+
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+  }
+}
 
 /** Checks a folder, if it exists. @throws Psd2Error `config`: its {@link faultOf} */
 export function refuseUnsafeFolder(path: string): void {

@@ -85,13 +85,13 @@ it.each([
 
 describe('a header that the environment gives', () => {
   const headers = {
-    static: { 'x-plain': 'as it is', 'x-key': 'env:BANK_KEY' },
-    perOperation: { getAccountList: { 'x-other': 'env:OTHER_KEY', 'x-fixed': '1' } },
+    static: { 'x-plain': 'as it is', 'x-key': 'env:PSD2_BANK_KEY' },
+    perOperation: { getAccountList: { 'x-other': 'env:PSD2_BANK_OTHER', 'x-fixed': '1' } },
   };
   const setting = JSON.stringify({ ...FIELDS, headers });
 
   it('has the value there, without blanks around it', async () => {
-    const env = { BANK_KEY: ' secret\n', OTHER_KEY: 'other' };
+    const env = { PSD2_BANK_KEY: ' secret\n', PSD2_BANK_OTHER: 'other' };
     expect((await bankOf(setting, env, unchecked())).headers).toMatchObject({
       static: { 'x-plain': 'as it is', 'x-key': 'secret' },
       perOperation: { getAccountList: { 'x-other': 'other', 'x-fixed': '1' } },
@@ -99,10 +99,10 @@ describe('a header that the environment gives', () => {
   });
 
   it.each([
-    ['BANK_KEY', {}],
-    ['BANK_KEY', { BANK_KEY: ' \t', OTHER_KEY: 'other' }],
-    ['OTHER_KEY', { BANK_KEY: 'secret' }],
-    ['OTHER_KEY', { BANK_KEY: 'secret', OTHER_KEY: '' }],
+    ['PSD2_BANK_KEY', {}],
+    ['PSD2_BANK_KEY', { PSD2_BANK_KEY: ' \t', PSD2_BANK_OTHER: 'other' }],
+    ['PSD2_BANK_OTHER', { PSD2_BANK_KEY: 'secret' }],
+    ['PSD2_BANK_OTHER', { PSD2_BANK_KEY: 'secret', PSD2_BANK_OTHER: '' }],
   ])('and that %s lacks is named', async (variable, env) => {
     expect(await failureOf(bankOf(setting, env, unchecked()))).toEqual({
       ...{ code: 'config', exitCode: 3 },

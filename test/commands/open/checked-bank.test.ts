@@ -19,19 +19,25 @@ function place() {
   const folder = temporaryFolder();
   const kept = join(folder, 'banks', 'mine.json');
   const file = join(folder, 'bank.json');
-  const open = (setting = file) => bankOf(setting, { KEY: 'a key' }, checkedBank(kept));
+  const open = (setting = file) => bankOf(setting, { PSD2_BANK_KEY: 'a key' }, checkedBank(kept));
   return { kept, file, open };
 }
 
 /** Puts other values in force under the seal of the text: what psd2 then answers shows whether it checked the text again. */
 function forge(kept: string, setting: string) {
-  checkedBank(kept).write(setting, { headers: { static: { forged: 'env:KEY' }, perOperation: {} } });
+  checkedBank(kept).write(setting, {
+    headers: { static: { forged: 'env:PSD2_BANK_KEY' }, perOperation: {} },
+  });
 }
 
 describe('a bank file that was checked', () => {
   it('means the same the second time, and is not checked again', async () => {
     const { kept, file, open } = place();
-    written(file, { name: 'A bank', extends: 'sparda', headers: { static: { 'x-key': 'env:KEY' } } });
+    written(file, {
+      name: 'A bank',
+      extends: 'sparda',
+      headers: { static: { 'x-key': 'env:PSD2_BANK_KEY' } },
+    });
     const first = await open();
     expect(first.headers.static).toEqual({ 'x-key': 'a key' });
     expect(await open()).toEqual(first);

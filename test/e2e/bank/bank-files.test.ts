@@ -166,16 +166,16 @@ describe('psd2 bank list and show', () => {
     const secret = 'key-of-the-application-4711';
     const path = write('secret.json', {
       interface: 'nextgenpsd2',
-      headers: { static: { 'X-API-Key': 'env:MYBANK_API_KEY' } },
+      headers: { static: { 'X-API-Key': 'env:PSD2_BANK_MYBANK_KEY' } },
     });
     for (const args of [
       ['bank', 'show', path],
       ['bank', 'check', path, '--json'],
       ['bank', 'check', path, '--verbose'],
     ]) {
-      const { code, stdout, stderr } = await operator.psd2(args, { env: { MYBANK_API_KEY: secret } });
+      const { code, stdout, stderr } = await operator.psd2(args, { env: { PSD2_BANK_MYBANK_KEY: secret } });
       expect(code).toBe(0);
-      expect(stdout).toContain('env:MYBANK_API_KEY');
+      expect(stdout).toContain('env:PSD2_BANK_MYBANK_KEY');
       expect(stdout + stderr).not.toContain(secret);
     }
   });

@@ -8,9 +8,9 @@ import { useDoor } from './door-operator.ts';
 // A bank that wants a secret header in each call.
 const KEY = 'key-of-the-test-7711';
 const operator = useDoor({ headers: { static: { 'X-API-Key': KEY } } });
-operator.env.TEST_API_KEY = KEY;
+operator.env.PSD2_BANK_TEST_KEY = KEY;
 const bankFile = () =>
-  operator.write('client.json', { headers: { static: { 'X-API-Key': 'env:TEST_API_KEY' } } });
+  operator.write('client.json', { headers: { static: { 'X-API-Key': 'env:PSD2_BANK_TEST_KEY' } } });
 const consent = z.looseObject({ flow: z.string(), resourceId: z.string() });
 const PAYMENT = ['POST', '/v1/payments/sepa-credit-transfers', '--data', '{}'];
 
@@ -91,10 +91,10 @@ describe('psd2 api at a NextGenPSD2 bank', () => {
   });
 
   it('says which variable of the environment is not set', async () => {
-    const env = { PSD2_BANK: bankFile(), TEST_API_KEY: undefined };
+    const env = { PSD2_BANK: bankFile(), PSD2_BANK_TEST_KEY: undefined };
     const ended = await operator.psd2(['api', 'GET', '/v1/accounts', '--json', '--verbose'], { env });
     expect(readError(ended)).toMatchObject({ code: 'config', exitCode: 3 });
-    expect(saidBy(ended)).toContain('TEST_API_KEY');
+    expect(saidBy(ended)).toContain('PSD2_BANK_TEST_KEY');
     expect(callsOf(ended)).toEqual([]);
   });
 });

@@ -82,13 +82,13 @@ export const PLATFORMS: Readonly<Record<string, Platform>> = {
   bankdata: {
     ...signed,
     bearer: true,
-    env: { BANKDATA_API_KEY: 'key-of-the-application' },
+    env: { PSD2_BANK_BANKDATA_API_KEY: 'key-of-the-application' },
     headers: ['x-api-key'],
     always: { 'x-api-key': 'key-of-the-application' },
   },
   'cbi-globe': {
     date: 'with a signature',
-    env: { CBI_ASPSP_CODE: '01234', CBI_ASPSP_PRODUCT_CODE: '56789' },
+    env: { PSD2_BANK_CBI_ASPSP_CODE: '01234', PSD2_BANK_CBI_ASPSP_PRODUCT_CODE: '56789' },
     headers: ['aspsp-code', 'aspsp-product-code'],
     always: { 'aspsp-code': '01234' },
     parameters: ['offset'],

@@ -56,7 +56,7 @@ test('Accept and Content-Type are exact', async () => {
 
 test('headers.static come with every call, headers.perOperation with theirs alone', async () => {
   const headers = {
-    static: { 'aspsp-code': '12345', 'X-API-Key': 'env:PSD2_TEST_WITHOUT_VALUE' },
+    static: { 'aspsp-code': '12345', 'X-API-Key': 'env:PSD2_BANK_TEST_WITHOUT_VALUE' },
     perOperation: { createConsent: { 'aspsp-product-code': 'P1' } },
   };
   await withDoor({ headers }, async (at) => {
