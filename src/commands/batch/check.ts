@@ -4,14 +4,16 @@ import { BATCH_FORMATS } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
+import { readNote } from '../flow/resolve.ts';
 import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 import { keepHeapSmall } from '../shared/keep-heap-small.ts';
 import { writeMoney } from '../shared/money.ts';
 import { type Examined, examineFile } from './examine.ts';
+import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
 import { describeCounts } from './payees.ts';
 
 const CHECK_NOTE = `
-psd2 asks no bank, sends nothing and stores nothing. If there is a profile, it compares the file with the earlier transfers and
+It takes what psd2 batch add takes, and says what that would refuse. psd2 asks no bank, sends nothing and stores nothing. If there is a profile, it compares the file with the earlier transfers and
 with the largest amount of the profile.
 
 An error is what psd2 will not pay as the file says it. A warning is for a person to look at. Exit code 2 means that there are
@@ -65,17 +67,22 @@ const shape = () =>
 export const check: Verb = {
   prints: { what: 'a file of payments, checked', shape },
   declare: (command, run) =>
-    command
-      .argument('<file>', 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input')
+    takingFile(command.argument('<file>', FILE))
       .option('--payees', 'also run the payee check (PSD2_PAYEE_CHECK) for all payments')
       .addHelpText('after', CHECK_NOTE)
-      .action((file, { payees = false }) => run((context) => checkFile(context, file, payees))),
+      .action((file, options) => run((context) => checkFile(context, file, options))),
 };
 
 /** @throws Psd2Error `usage` if there are errors */
-async function checkFile(context: Context, file: string, withPayees: boolean): Promise<void> {
+async function checkFile(
+  context: Context,
+  file: string,
+  { payees, ...options }: FileOptions & { payees?: true },
+): Promise<void> {
   keepHeapSmall();
-  const examined = await examineFile(context, file, withPayees ? payeeCheckOf(context) : undefined);
+  readNote(options.note);
+  const how = await examinationOf(context, options);
+  const examined = await examineFile(context, file, payees ? payeeCheckOf(context) : undefined, how);
   await print(context, file, examined);
   const { errors } = examined;
   if (errors > 0)

@@ -1,46 +1,106 @@
+import type { Batch } from '../../domain/batch/batch.ts';
+import { orderedForm } from '../../domain/batch/content.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { addDays, type IsoDate } from '../../domain/calendar.ts';
-import { isPlainlyFailed } from '../../domain/flow-states.ts';
+import { isPlainlyFailed, standingOf } from '../../domain/flow-states.ts';
 import { comparableReference } from '../../domain/order/sepa-text.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { orderedHashOf, unlessDamaged } from '../../store/batch/refusals.ts';
+import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
+import { isBeforeAll } from './rows.ts';
 
-/** How long ago the same payment is a warning. */
+/** How long ago the same payment still counts. */
 const RECENT_DAYS = 30;
 
-/** Finds the earlier transfers that a payment of a file may repeat. */
+/** Finds the earlier transfers and the stored batches that a file may repeat. */
 export interface EarlierPayments {
   /** The transfer that has the line's reference; undefined if there is none. */
   withReference(line: BatchLine): string | undefined;
   /** The transfer of the last 30 days to the same payee, of the same amount; undefined if there is none. */
   same(line: BatchLine): string | undefined;
+  /** A line of a batch that orders the same, and is not over or was paid in the last 30 days; undefined if there is none. */
+  sameLine(line: BatchLine): { batch: string; line: number } | undefined;
+  /** The batch whose lines order the same, unless none of them was or can be paid. @param ordered the hash of what they order */
+  sameContent(ordered: string): string | undefined;
+  /** The ids of all batches. */
+  batches: ReadonlySet<string>;
 }
 
 /**
- * Reads all transfers of a profile, apart from those that definitely failed.
+ * Reads all transfers of a profile, apart from those that definitely failed, and the batches.
  *
  * @param today the day at the bank
- * @param onDamaged called for each transfer that cannot be read
+ * @param onDamaged called for each transfer and batch that cannot be read
  * @throws Psd2Error `config` if the store cannot be read
  */
 export async function readEarlierPayments(
-  flows: Flows,
+  { flows, batches }: { flows: Flows; batches: Batches },
   today: IsoDate,
   onDamaged: (problem: Error) => void,
 ): Promise<EarlierPayments> {
+  const since = addDays(today, -RECENT_DAYS);
   const references = new Map<string, string>();
   const payments = new Map<string, string>();
-  const since = addDays(today, -RECENT_DAYS);
+  const lines = new Map<string, { batch: string; line: number }>();
+  /** The batches of which something was or can be paid. */
+  const live = new Set<string>();
+  /** The lines that have a transfer, by batch. */
+  const begun = new Map<string, Set<number>>();
   for await (const transfer of flows.list('transfer', { onDamaged })) {
     const { flow, order, createdAt } = transfer;
+    const { batch, line } = order.batch ?? {};
+    if (batch !== undefined && line !== undefined && !isBeforeAll(transfer))
+      begun.set(batch, (begun.get(batch) ?? new Set()).add(line));
     if (isPlainlyFailed(transfer)) continue;
     if (order.reference !== null) references.set(comparableReference(order.reference), flow);
     if (createdAt.slice(0, 10) >= since) payments.set(keyOf({ ...order, iban: order.to }), flow);
+    if (batch === undefined || line === undefined) continue;
+    live.add(batch);
+    if (isRecent(transfer, since)) lines.set(orderedForm({ ...order, iban: order.to }), { batch, line });
+  }
+  const contents = new Map<string, string>();
+  const ids = new Set<string>();
+  const damaged = (problem: Error, batch: string) => {
+    ids.add(batch);
+    onDamaged(problem);
+  };
+  for await (const batch of batches.list(damaged)) {
+    const { batch: id } = batch;
+    ids.add(id);
+    const isWaiting = waitingIn(batch, begun.get(id));
+    const mayWait = Array.from({ length: batch.count }, (_, index) => index + 1).some(isWaiting);
+    if (mayWait) live.add(id);
+    if (!live.has(id)) continue;
+    const stored =
+      mayWait || batch.ordered === undefined
+        ? await unlessDamaged(id, damaged, () => batches.lines(batch))
+        : undefined;
+    const ordered = batch.ordered ?? (stored && orderedHashOf(stored));
+    if (ordered !== undefined) contents.set(ordered, id);
+    for (const line of stored ?? [])
+      if (isWaiting(line.line)) lines.set(orderedForm(line), { batch: id, line: line.line });
   }
   return {
     withReference: ({ reference }) =>
       reference === null ? undefined : references.get(comparableReference(reference)),
     same: (line) => payments.get(keyOf(line)),
+    sameLine: (line) => lines.get(orderedForm(line)),
+    sameContent: (ordered) => contents.get(ordered),
+    batches: ids,
   };
+}
+
+/** Whether a transfer is not over, or was paid lately. */
+function isRecent(transfer: Transfer, since: IsoDate): boolean {
+  const { updatedAt, order } = transfer;
+  return standingOf(transfer) !== 'done' || updatedAt.slice(0, 10) >= since || order.executionDate >= since;
+}
+
+/** Whether a line of a batch has no transfer yet, and a run may begin one. */
+function waitingIn({ rejection, pseudonymised, refused, cancelled }: Batch, begun: Set<number> | undefined) {
+  const isOver = rejection !== null || pseudonymised.size > 0;
+  return (line: number) => !isOver && !begun?.has(line) && !refused.has(line) && !cancelled.has(line);
 }
 
 /** The day does not count: an invoice that is paid twice is seldom paid twice on one day. */

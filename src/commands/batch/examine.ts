@@ -3,7 +3,7 @@ import Big from 'big.js';
 import type { PlannedPayment } from '../../bank/ports/bank.ts';
 import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
-import { contentHash } from '../../domain/batch/content.ts';
+import { contentHash, orderedHash } from '../../domain/batch/content.ts';
 import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
 import type { BatchProblem } from '../../domain/batch/problem.ts';
 import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
@@ -11,6 +11,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
+import { contentIsStored, orderedHashOf } from '../../store/batch/refusals.ts';
 import { isMissing, reasonOf } from '../../store/disk/files.ts';
 import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
@@ -26,8 +27,10 @@ export interface Examined {
   source: BatchSource | null;
   /** SHA-256 of the content; null if something is wrong with it. */
   sha256: string | null;
-  /** The same, also if something is wrong only by what psd2 knows besides the file, for example a reference that is paid. */
-  contentSha256: string | null;
+  /** The batch that orders the same, if it was or can be paid. Without `again` that is an error. */
+  sameContent: string | undefined;
+  /** The ids of the batches that the file was compared with. */
+  compared: ReadonlySet<string>;
   /** How many payments are right. */
   lines: number;
   totals: BatchTotal[];
@@ -42,6 +45,8 @@ export interface Examined {
 interface Examination {
   instant?: boolean;
   payeeVerified?: boolean;
+  /** The operator means to pay once more what was paid before. */
+  again?: boolean;
   complete?: (line: BatchLine) => BatchLine;
   keep?: (line: BatchLine) => void;
 }
@@ -58,7 +63,13 @@ export async function examineFile(
   context: Context,
   file: string,
   payeeCheck: string | undefined,
-  { instant = false, payeeVerified = false, complete = (line) => line, keep = () => {} }: Examination = {},
+  {
+    instant = false,
+    payeeVerified = false,
+    again = false,
+    complete = (line) => line,
+    keep = () => {},
+  }: Examination = {},
 ): Promise<Examined> {
   const today = bankDay(context.world.now());
   const { readAccountId, readCustomerId, refusePayment, has } = await context.bankInterface();
@@ -72,6 +83,8 @@ export async function examineFile(
   const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
 
   const hash = contentHash();
+  const ordered = orderedHash();
+  const repeated: BatchProblem[] = [];
   const totals = addUp();
   const found = collectProblems();
   let source: BatchSource | null = null;
@@ -87,8 +100,13 @@ export async function examineFile(
       keep(line);
       lines += 1;
       hash.add(line);
+      ordered.add(line);
       totals.add(line);
-      for (const problem of problemsWith(line, limit, known)) found.add(problem);
+      // A reference of its own that is taken says more.
+      const isNew = !again && known?.withReference(line) === undefined;
+      const other = isNew ? known?.sameLine(line) : undefined;
+      for (const problem of problemsWith(line, limit, known, other !== undefined)) found.add(problem);
+      if (other) repeated.push(repeatOf(line, other));
       const untaken = refusePayment && errorOf(() => refusePayment(plannedOf(line), today));
       if (untaken) found.add({ ...warningAt(line, untaken.message), severity: 'error' });
       const foreign = accounts?.problemWith(line);
@@ -100,11 +118,14 @@ export async function examineFile(
   }
   const checked = (await payees?.end()) ?? null;
   for (const problem of checked?.problems ?? []) found.add(problem);
+  const sameContent = again || !isReadable || lines === 0 ? undefined : known?.sameContent(ordered.digest());
+  // That the file is stored says more than that each of its lines is.
+  const repeats = sameContent === undefined ? repeated : [contentProblem(sameContent)];
+  for (const problem of repeats) found.add(problem);
   const { errors, warnings } = found;
-  const contentSha256 = isReadable ? hash.digest() : null;
   return {
     ...{ source, lines, errors, warnings, totals: totals.read(), problems: found.sorted() },
-    ...{ contentSha256, sha256: errors === 0 ? contentSha256 : null },
+    ...{ sameContent, compared: known?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
     payees: checked?.counts ?? null,
   };
 }
@@ -120,10 +141,30 @@ function profileIn(context: Context): Profile | undefined {
 }
 
 async function earlierPayments(context: Context): Promise<EarlierPayments> {
-  const { flows } = await context.store();
-  return readEarlierPayments(flows, bankDay(context.world.now()), ({ message }) =>
-    context.terminal.warn(`${endSentence(message)} psd2 cannot compare its payment with the file`),
+  return readEarlierPayments(await context.store(), bankDay(context.world.now()), ({ message }) =>
+    context.terminal.warn(`${endSentence(message)} psd2 cannot compare it with the file`),
   );
+}
+
+/**
+ * Compares lines with what other operators have stored since the file was checked.
+ *
+ * @returns the ids of all batches that it was compared with
+ * @throws Psd2Error `usage` if a batch has them, or one of them
+ */
+export async function refuseRepeats(
+  context: Context,
+  lines: readonly BatchLine[],
+): Promise<ReadonlySet<string>> {
+  const known = await earlierPayments(context);
+  const same = known.sameContent(orderedHashOf(lines));
+  if (same !== undefined) throw contentIsStored(same);
+  for (const line of lines) {
+    const other = known.sameLine(line);
+    if (other)
+      throw new Psd2Error('usage', repeatOf(line, other).message, { hint: 'psd2 has stored nothing.' });
+  }
+  return known.batches;
 }
 
 /** The bytes of a file; `-` is standard input. @throws Psd2Error `usage` if somebody changes the file meanwhile */
@@ -179,11 +220,23 @@ function withoutAddress(line: BatchLine): BatchProblem {
   return { ...warningAt(line, "psd2 pays without the payee's address"), place: `${line.place}/Cdtr/PstlAdr` };
 }
 
+/** A line that is paid once already, or can be. */
+function repeatOf(line: BatchLine, other: { batch: string; line: number }): BatchProblem {
+  const message = `Payment ${other.line} of the batch ${other.batch} pays the same payee the same amount for the same text. If you mean to pay it once more, add --again`;
+  return { ...warningAt(line, message), severity: 'error' };
+}
+
+function contentProblem(batch: string): BatchProblem {
+  const message = `${contentIsStored(batch).message}. If you mean to pay all of it once more, add --again`;
+  return { severity: 'error', line: null, place: '', message };
+}
+
 /** What is wrong with a line because of the profile and its earlier transfers. */
 function* problemsWith(
   line: BatchLine,
   limit: Decimal | null | undefined,
   known: EarlierPayments | undefined,
+  isRepeated: boolean,
 ): Generator<BatchProblem> {
   const { amount, currency, reference } = line;
   if (limit && new Big(amount).gt(limit))
@@ -203,7 +256,7 @@ function* problemsWith(
       ),
       severity: 'error',
     };
-  const same = known?.same(line);
+  const same = isRepeated ? undefined : known?.same(line);
   if (same !== undefined && same !== flow)
     yield warningAt(line, `The transfer ${same} of the last 30 days paid the same amount to the same payee`);
 }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import Big from 'big.js';
+import { comparableReference } from '../order/sepa-text.ts';
 import type { BatchLine } from './line.ts';
 
 /** Goes into every hash. A change of the form needs another one, so that an old hash never fits a new form. */
@@ -50,5 +52,34 @@ export function contentHash(): ContentHash {
   return {
     add: (line) => void hash.update(`${canonicalLine(line)}\n`),
     digest: () => hash.digest('hex'),
+  };
+}
+
+/** What orders a payment: a line of a batch, or the order of its transfer. */
+type Ordered = Pick<BatchLine, 'name' | 'iban' | 'amount' | 'currency' | 'description' | 'reference'>;
+
+/**
+ * What a line orders, in compared form: payee, amount, text and reference (batch page, "add"). The account, the customer, the day and
+ * the product are not in it: whoever pays it and however, the payee would get the same money twice.
+ */
+export function orderedForm({ name, iban, amount, currency, description, reference }: Ordered): string {
+  const own = reference !== null && GIVEN_REFERENCE.test(reference) ? null : reference;
+  return JSON.stringify([
+    ...[comparableReference(name), iban, new Big(amount).toFixed(), currency],
+    ...[comparableReference(description), comparableReference(own ?? '')],
+  ]);
+}
+
+/** A reference that psd2 gave to a line that has none (`referenceOfLine`). */
+const GIVEN_REFERENCE = /^B[0-9a-f]{20}-\d+-\d+$/;
+
+/** Begins the hash of what lines order, in any sequence: the sum of their hashes, so that no line has to be kept. */
+export function orderedHash(): { add(line: Ordered): void; digest(): string } {
+  let sum = 0n;
+  return {
+    add(line) {
+      sum += BigInt(`0x${createHash('sha256').update(orderedForm(line)).digest('hex')}`);
+    },
+    digest: () => createHash('sha256').update(`${sum}`).digest('hex'),
   };
 }

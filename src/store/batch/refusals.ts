@@ -1,14 +1,27 @@
-import { type Batch, shortBatchId } from '../../domain/batch/batch.ts';
-import { contentHash } from '../../domain/batch/content.ts';
+import { type Batch, type BatchAdded, shortBatchId } from '../../domain/batch/batch.ts';
+import { contentHash, orderedHash } from '../../domain/batch/content.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { OnDamagedBatch } from '../ports/batches.ts';
+import type { NewBatch, OnDamagedBatch } from '../ports/batches.ts';
 
 /** SHA-256 of the lines in canonical form. */
 export function hashOf(lines: readonly BatchLine[]): string {
   const hash = contentHash();
   for (const line of lines) hash.add(line);
   return hash.digest();
+}
+
+/** SHA-256 of what the lines order, in compared form. */
+export function orderedHashOf(lines: readonly BatchLine[]): string {
+  const hash = orderedHash();
+  for (const line of lines) hash.add(line);
+  return hash.digest();
+}
+
+/** The first event of a new batch. */
+export function addedEvent({ added, lines }: NewBatch): BatchAdded {
+  const hashes = { sha256: hashOf(lines), ordered: orderedHashOf(lines) };
+  return { type: 'added', ...added, ...hashes, count: lines.length };
 }
 
 /** The id of the n-th batch with a content. */
@@ -51,6 +64,20 @@ export function chooseBatch(reference: string, all: readonly string[]): string {
     `${found.length} batches begin with ${JSON.stringify(reference)}: ${shown.join(', ')}`,
     see,
   );
+}
+
+/** There is a batch that a new one was not compared with. It was added since. */
+export class AddedMeanwhile extends Psd2Error {
+  constructor() {
+    super('usage', 'Another batch was added at the same time', {
+      hint: 'psd2 has stored nothing. Run this again.',
+    });
+  }
+}
+
+/** @throws AddedMeanwhile */
+export function refuseUncompared({ compared, again }: NewBatch, stored: readonly string[]): void {
+  if (compared && !again && stored.some((id) => !compared.has(id))) throw new AddedMeanwhile();
 }
 
 export function contentIsStored(batch: string): Psd2Error {

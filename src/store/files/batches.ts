@@ -7,6 +7,7 @@ import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts'
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
+  addedEvent,
   batchId,
   batchIsDamaged,
   chooseBatch,
@@ -15,6 +16,7 @@ import {
   isBatchId,
   messageIsStored,
   refuseEdited,
+  refuseUncompared,
   unlessDamaged,
 } from '../batch/refusals.ts';
 import {
@@ -66,21 +68,25 @@ export class FileBatches implements Batches {
     this.#setting = setting;
   }
 
-  async add({ added, lines, again }: NewBatch): Promise<Batch> {
+  async add(order: NewBatch): Promise<Batch> {
     makePrivateFolder(this.#folder);
-    const sha256 = hashOf(lines);
-    const event = { type: 'added' as const, ...added, sha256, count: lines.length };
+    const { added, lines } = order;
+    const event = addedEvent(order);
+    const { sha256 } = event;
+    const mayRepeat = order.again || order.compared !== undefined;
     const at = this.#setting.now().toISOString();
     return this.#locked('add', 'The folder of batches', ADD_PATIENCE_MS, async () => {
       this.#setting.assertHere?.();
-      const stored = this.ids().filter((id) => id.startsWith(sha256));
+      const all = this.ids();
+      refuseUncompared(order, all);
+      const stored = all.filter((id) => id.startsWith(sha256));
       const [first] = stored;
-      if (first !== undefined && !again) throw contentIsStored(first);
+      if (first !== undefined && !mayRepeat) throw contentIsStored(first);
       if (added.messageId !== null) await this.#refuseOtherContent(added.messageId, sha256);
       for (let n = stored.length + 1; ; n += 1) {
         const id = batchId(sha256, n);
         if (this.#create(id, lines, [{ at, event }])) return newBatch(id, event, at);
-        if (!again) throw contentIsStored(id);
+        if (!mayRepeat) throw contentIsStored(id);
       }
     });
   }

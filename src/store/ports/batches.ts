@@ -4,10 +4,15 @@ import type { Psd2Error } from '../../errors.ts';
 
 /** A batch to store. */
 export interface NewBatch {
-  added: Omit<BatchAdded, 'type' | 'sha256' | 'count'>;
+  added: Omit<BatchAdded, 'type' | 'sha256' | 'ordered' | 'count'>;
   lines: readonly BatchLine[];
   /** The same content is stored once more, as another batch. */
   again: boolean;
+  /**
+   * The ids of the batches that it was compared with: none of them is in its way, whatever their content is. Without it, the same content
+   * is in its way.
+   */
+  compared?: ReadonlySet<string>;
 }
 
 /** Called for a batch that cannot be read. */
@@ -21,7 +26,8 @@ export interface Batches {
   /**
    * Stores a batch, durably and as a whole. Its id is the SHA-256 of its content; with `again` a number follows if it is taken.
    *
-   * @throws Psd2Error `usage` that names the batch with the same content, or with the same `messageId` and another content
+   * @throws Psd2Error `usage` that names the batch with the same content, or with the same `messageId` and another content;
+   *   `AddedMeanwhile` if there is a batch that it was not compared with
    */
   add(batch: NewBatch): Promise<Batch>;
   /**

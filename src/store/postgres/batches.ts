@@ -6,6 +6,7 @@ import { batchAdded, batchEvent, batchLine } from '../../domain/batch/events.ts'
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import {
+  addedEvent,
   batchId,
   batchIsDamaged,
   chooseBatch,
@@ -13,6 +14,7 @@ import {
   hashOf,
   messageIsStored,
   refuseEdited,
+  refuseUncompared,
   unlessDamaged,
 } from '../batch/refusals.ts';
 import type { Batches, NewBatch, OnDamagedBatch } from '../ports/batches.ts';
@@ -46,10 +48,11 @@ export class PostgresBatches extends ProfileRows implements Batches {
     this.#now = now;
   }
 
-  async add({ added, lines, again }: NewBatch): Promise<Batch> {
+  async add(order: NewBatch): Promise<Batch> {
     await this.database.remember(this.profile);
-    const sha256 = hashOf(lines);
-    const event = { type: 'added' as const, ...added, sha256, count: lines.length };
+    const { added, lines } = order;
+    const event = addedEvent(order);
+    const { sha256 } = event;
     const at = this.#now();
     let id = sha256;
     try {
@@ -58,7 +61,7 @@ export class PostgresBatches extends ProfileRows implements Batches {
         await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.batch ' || $1))`, [
           this.profile,
         ]);
-        id = await this.#freeId(statements, { sha256, messageId: added.messageId, again });
+        id = await this.#freeId(statements, order, sha256);
         await insertBatch(statements, [this.profile, id, sha256, added.messageId, 1]);
         await insertLines(statements, [this.profile, id], lines);
         await statements.execute(INSERT_EVENT, [
@@ -167,18 +170,19 @@ export class PostgresBatches extends ProfileRows implements Batches {
   }
 
   /** The id of a new batch, while nobody else can add one. @throws Psd2Error `usage` */
-  async #freeId(
-    statements: Statements,
-    { sha256, messageId, again }: { sha256: string; messageId: string | null; again: boolean },
-  ): Promise<string> {
-    const stored = await statements.query(
+  async #freeId(statements: Statements, order: NewBatch, sha256: string): Promise<string> {
+    const { messageId } = order.added;
+    const all = await statements.query(
       idRow,
       // The id is what nobody can change: its lines and events refer to it.
-      'select batch from psd2.batches where profile = $1 and left(batch, 64) = $2 order by length(batch), batch',
-      [this.profile, sha256],
+      'select batch from psd2.batches where profile = $1 order by length(batch), batch',
+      [this.profile],
     );
+    const ids = all.map(({ batch }) => batch);
+    refuseUncompared(order, ids);
+    const stored = ids.filter((id) => id.startsWith(sha256));
     const [first] = stored;
-    if (first && !again) throw contentIsStored(first.batch);
+    if (first !== undefined && !order.again && !order.compared) throw contentIsStored(first);
     const [other] = await statements.query(
       idRow,
       'select batch from psd2.batches where profile = $1 and message_id = $2 and sha256 <> $3 limit 1',

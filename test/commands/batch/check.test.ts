@@ -382,7 +382,7 @@ Bob,${IBAN},-1,1000001,0000012345,
     const { data, said } = await checked(`${HEAD},reference\nAda,${IBAN},1,Inv 7\nAda,${IBAN},2,Inv 8\n`);
     expect(data.problems).toMatchObject([{ line: 2, message: expect.stringContaining(other) }]);
     expect(said).toContain(damaged);
-    expect(said).toMatch(/\. psd2 cannot compare its payment with the file\n$/);
+    expect(said).toMatch(/\. psd2 cannot compare it with the file\n$/);
   });
 
   test('of a profile that is damaged says so, and one that is not there counts as none', async () => {

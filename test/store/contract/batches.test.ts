@@ -74,6 +74,21 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     expect(again.batch).toBe(`${one?.batch}-2`);
   });
 
+  it('a batch that was compared with all others is stored, and one of two at once must be compared again', async () => {
+    const compared = new Set<string>();
+    const both = await Promise.allSettled([
+      batches.add(order([line(1)], { compared })),
+      others.add(order([line(1, '2.00')], { compared })),
+    ]);
+    expect(both.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))).toMatchObject([
+      { message: 'Another batch was added at the same time' },
+    ]);
+    const [one] = await listed(batches);
+    const lines = one ? await batches.lines(one) : [];
+    const next = await others.add(order(lines, { compared: new Set([one?.batch ?? '']) }));
+    expect(next.batch).toBe(`${one?.batch}-2`);
+  });
+
   it('an id is found among the ids that begin with it, and a beginning of it with its number', async () => {
     const { batch } = await batches.add(order([line(1)]));
     await batches.add(order([line(1)], { again: true }));

@@ -1,0 +1,41 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { readDebited } from '../../domain/batch/read-line.ts';
+import { bankDay } from '../../domain/calendar.ts';
+import { parseExecutionDate } from '../../domain/order/terms.ts';
+import type { Context } from '../context.ts';
+
+// What `batch check` and `batch add` take, so that the one says what the other does.
+
+/** The argument. */
+export const FILE = 'CSV or pain.001 (docs/batches.md has the versions); - reads standard input';
+
+/** Declares what the payments of a file have that the file does not say. */
+export function takingFile<Args extends unknown[]>(command: Command<Args>) {
+  return command
+    .option('--from <account>', 'account to debit, for payments whose file names none: its id or IBAN')
+    .option('--date <date>', 'execution day, YYYY-MM-DD, for payments whose file has none')
+    .option('--instant', 'make all payments instant transfers')
+    .option('--payee-verified', 'you have checked all names and IBANs')
+    .option('--note <text>', 'what the batch is for')
+    .option('--again', 'pay once more what an earlier batch pays, or paid in the last 30 days');
+}
+
+export type FileOptions = ReturnType<ReturnType<typeof takingFile>['opts']>;
+
+/** What `examineFile` takes of these options. @throws Psd2Error for wrong ones */
+export async function examinationOf({ world, globals, bankInterface }: Context, options: FileOptions) {
+  const { readAccountId, readCustomerId } = await bankInterface();
+  const today = bankDay(world.now());
+  const date = options.date === undefined ? null : parseExecutionDate(options.date, today);
+  const debited = readDebited(options.from ?? null, readAccountId);
+  const customer = globals.customer === undefined ? null : readCustomerId(globals.customer);
+  const { instant = false, payeeVerified = false, again = false } = options;
+  const complete = (line: BatchLine): BatchLine => ({
+    ...line,
+    ...(line.from === null && line.fromIban === null && debited),
+    customer: line.customer ?? customer,
+    executionDate: line.executionDate ?? date,
+  });
+  return { instant, payeeVerified, again, complete };
+}
