@@ -31,7 +31,17 @@ export function openOperator(rules = [], core) {
       encoding: 'utf8',
       maxBuffer: 1e9,
     });
-  const start = [process.execPath, PROGRAM, 'sandbox', 'start', '--detach', '--port', '0', ...rules];
+  const start = [
+    process.execPath,
+    PROGRAM,
+    'sandbox',
+    'start',
+    '--detach',
+    '--port',
+    '0',
+    '--strict',
+    ...rules,
+  ];
   const [program, ...words] = core === undefined ? start : ['taskset', '-c', core, ...start];
   execFileSync(program, words, { env, stdio: 'ignore' });
   return {

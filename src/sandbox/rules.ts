@@ -29,6 +29,8 @@ export interface BankRules extends DoorRules {
   rowsAPage: number;
   /** `clean` follows the interface specification. `lived-in` has all the unusual shapes of the real bank's answers. */
   persona: 'clean' | 'lived-in';
+  /** Takes a line of the sandbox's log. */
+  log: (line: string) => void;
   /** What the bank has from its first start on, in addition to its own customers. */
   seed: Seed;
 }
@@ -73,6 +75,7 @@ export const defaultRules: BankRules = {
   transactions: undefined,
   rowsAPage: 10,
   persona: 'clean',
+  log: () => {},
   seed: noSeed,
   ...standardDoor,
 };

@@ -153,7 +153,10 @@ export function useCrashBank(rules: string[] = []): CrashBank {
   beforeAll(async () => {
     const env = { NODE_OPTIONS: `--import=${pathToFileURL(beside('bank-log.js')).href}`, BANK_LOG: log };
     giveRegistration(operator);
-    const started = await operator.psd2(['sandbox', 'start', '--detach', '--port', '0', ...rules], { env });
+    const started = await operator.psd2(
+      ['sandbox', 'start', '--detach', '--port', '0', '--strict', ...rules],
+      { env },
+    );
     expect(started, started.stderr).toMatchObject({ code: 0 });
     await logIn(operator);
     const application = await operator.psd2(['auth', 'login', '--client-credentials']);

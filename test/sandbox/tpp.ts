@@ -365,7 +365,14 @@ export async function openTestBank(
   await cp(inject('registration'), folder, { recursive: true });
   const clock = new TestClock(at);
   // Most tests are about other rules. permission.test.ts tests consents.
-  const sandbox = await startSandbox({ folder, port: 0, now: clock.now, consents: 'recorded', ...options });
+  const sandbox = await startSandbox({
+    folder,
+    port: 0,
+    now: clock.now,
+    consents: 'recorded',
+    strict: true,
+    ...options,
+  });
   const tpp = new Tpp(sandbox, clock.now);
   return {
     sandbox,

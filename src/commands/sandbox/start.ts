@@ -8,6 +8,7 @@ import { Psd2Error } from '../../errors.ts';
 import type { DoorRules } from '../../sandbox/nextgenpsd2/door-rules.ts';
 import { VARIATIONS, type Variation } from '../../sandbox/nextgenpsd2/variations.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
+import { cleanLines } from '../../terminal/clean.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import { environmentFor } from '../../terminal/program-environment.ts';
 import type { Context } from '../context.ts';
@@ -44,6 +45,7 @@ ${examples('psd2 sandbox start', 'psd2 sandbox start --host 0.0.0.0 --name bank.
       port,
       outside,
       state: options.state,
+      log: (line) => terminal.say(cleanLines(line)),
       ...rules,
     });
     try {
@@ -101,6 +103,7 @@ function withOptions(command: Command) {
       '--variation <list>',
       `what a bank file cannot say of that door: ${VARIATIONS.join(', ')}, separated by commas`,
     )
+    .option('--strict', 'refuse at that door what psd2 never sends, although HTTP and the standard allow it')
     .addOption(
       new Option(
         '--persona <name>',
@@ -221,11 +224,15 @@ function readRules(options: StartOptions) {
 }
 
 /** The rules of the second door. @throws Psd2Error `usage`, `config` */
-async function readDoorRules({ bank, variation }: StartOptions): Promise<Partial<DoorRules>> {
-  const variations = variation === undefined ? {} : { variations: variation.split(',').map(parseVariation) };
-  if (bank === undefined) return variations;
+async function readDoorRules({ bank, variation, strict }: StartOptions): Promise<Partial<DoorRules>> {
+  const rules = {
+    ...(variation !== undefined && { variations: variation.split(',').map(parseVariation) }),
+    ...(strict && { strict }),
+  };
+  if (bank === undefined) return rules;
   const { readBankFile } = await import('../../bank-file/bank-file.ts');
-  return { ...variations, description: (await readBankFile(bank)).description };
+  const { file, description } = await readBankFile(bank);
+  return { ...rules, own: file, description };
 }
 
 function parseVariation(text: string): Variation {

@@ -33,6 +33,8 @@ export interface SeenCall {
   answer: { status: number; headers: readonly (readonly [string, string])[]; body: KeptBody };
   /** At the second door: the operation. */
   title?: string;
+  /** What the bank ignored in the request. */
+  warnings?: readonly string[];
 }
 
 /** A failed TLS handshake. */
@@ -59,6 +61,7 @@ export class CallLog {
     caller: string | undefined;
     answer: OutgoingAnswer;
     title?: string;
+    warnings?: readonly string[];
   }): void {
     const { request, answer } = call;
     const body = { ...keep(request.body), ...request.oversized };

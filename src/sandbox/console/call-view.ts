@@ -28,6 +28,8 @@ interface CallDetail extends CallLine {
   milliseconds: number;
   explanation: string;
   faults: string[];
+  /** What the bank ignored. */
+  warnings: readonly string[];
   caller: string | undefined;
   request: { head: string; body: string };
   answer: { head: string; body: string };
@@ -87,13 +89,14 @@ export async function detailOf(
   registered: TppCertificates,
   rowsAPage: number,
 ): Promise<CallDetail> {
-  const { request, answer, body, milliseconds, caller, refusal, faults } = seen;
+  const { request, answer, body, milliseconds, caller, refusal, faults, warnings = [] } = seen;
   return {
     ...lineOf(seen, rowsAPage),
     milliseconds,
     caller,
     explanation: refusal ? explain(refusal) : '',
     faults: faults.map(faultText),
+    warnings,
     request: {
       head: headText(`${request.method} ${request.target} HTTP/1.1`, request.headers),
       body: bodyText(body),

@@ -45,7 +45,7 @@ export async function makeCertificateSet(
     generateRsaKeys(),
     generateRsaKeys(),
   ]);
-  const ca = await makeCertificateAuthority('psd2 sandbox CA, not for production', caKeys, validity);
+  const ca = await makeCertificateAuthority('psd2 sandbox CA - not for production', caKeys, validity);
   const hosts = [
     { type: 'dns', value: 'localhost' },
     { type: 'ip', value: '127.0.0.1' },

@@ -1,15 +1,48 @@
-import { type BankDescription, bankFile } from '../../bank-file/schema.ts';
+import { type BankDescription, type BankFile, bankFile } from '../../bank-file/schema.ts';
 import type { Variation } from './variations.ts';
 
 /** How the second door behaves. The options of `sandbox start` set these rules. */
 export interface DoorRules {
   /** The bank file that the door plays, with every value in force. */
   description: BankDescription;
+  /** What the bank file says, without the standard's defaults. Its words for formats and signatures are exact. */
+  own: BankFile;
+  /** Whether the door refuses what psd2 never sends, although HTTP and the standard allow it. */
+  strict: boolean;
   variations: readonly Variation[];
 }
 
+const nothing: BankFile = { interface: 'nextgenpsd2' };
+
 /** A bank with all defaults of the standard. */
 export const standardDoor: DoorRules = {
-  description: bankFile.parse({ interface: 'nextgenpsd2' }),
+  description: bankFile.parse(nothing),
+  own: nothing,
+  strict: false,
   variations: [],
 };
+
+/** Where the door takes one form alone, although HTTP and the standard allow several. */
+export interface Exactness {
+  accept: boolean;
+  contentType: boolean;
+  keyId: boolean;
+  signedHeaders: boolean;
+  algorithm: boolean;
+  digest: boolean;
+  certificate: boolean;
+}
+
+/** With `--strict` everything is exact, otherwise what the bank file says. */
+export function exactness({ strict, own: { headers, signing } }: DoorRules): Exactness {
+  const isExact = (said: unknown): boolean => strict || said !== undefined;
+  return {
+    accept: isExact(headers?.accept),
+    contentType: isExact(headers?.contentType),
+    keyId: isExact(signing?.keyId),
+    signedHeaders: isExact(signing?.headers ?? signing?.ifSent),
+    algorithm: isExact(signing?.algorithm),
+    digest: isExact(signing?.digest),
+    certificate: isExact(signing?.certificate),
+  };
+}

@@ -20,7 +20,7 @@ import { grantOfCall } from './oauth/access-token.ts';
 import { OAuthError } from './oauth/client.ts';
 import { oauthCall } from './oauth/token-endpoint.ts';
 import { type Addressed, DOOR_PATH, operationAt } from './operations.ts';
-import { DoorRefusal, type MessageCode, refusalBody } from './refusal.ts';
+import { DoorRefusal, isCut, type MessageCode, refusalBody, refusalText } from './refusal.ts';
 import { servedCalls } from './served-calls.ts';
 import { checkClientCertificate, checkRequest } from './strict/check-request.ts';
 import { checkRequestId } from './strict/headers.ts';
@@ -40,6 +40,8 @@ interface Passage {
   refusal: Error | undefined;
   operation: Addressed | undefined;
   caller: string | undefined;
+  /** What the bank ignored in the request. */
+  warnings: readonly string[];
 }
 
 /** Answers a request of the second door. */
@@ -63,9 +65,15 @@ export function doorListener(bank: Bank): DoorListener {
 async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
   const begun = performance.now();
   const request = await readRawRequest(env.incoming);
-  const passage: Passage = { faults: [], refusal: undefined, operation: undefined, caller: undefined };
+  const passage: Passage = {
+    faults: [],
+    refusal: undefined,
+    operation: undefined,
+    caller: undefined,
+    warnings: [],
+  };
   const answer = answerTo(bank, request, passage);
-  const { faults, refusal, operation, caller } = passage;
+  const { faults, refusal, operation, caller, warnings } = passage;
   applyContentFaults(answer, faults);
   if (find(faults, 'clock')) answer.headers.set('date', clockOf(bank.wallNow(), faults).toUTCString());
   bank.calls.addCall({
@@ -75,9 +83,12 @@ async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
     faults,
     refusal,
     caller,
+    warnings,
     answer,
     title: operation?.id ?? request.target.split('?', 1)[0] ?? '',
   });
+  if (refusal instanceof DoorRefusal && isCut(refusal))
+    bank.rules.log(`The bank refused ${request.method} ${request.target}: ${refusalText(refusal)}`);
   await bank.keep();
   await sendWithFaults({ env }, answer, faults);
   // Otherwise a HEAD has no answer: Hono makes its own one elsewhere.
@@ -123,22 +134,22 @@ const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 
 function answerOperation(
   bank: Bank,
-  request: RawRequest,
+  received: RawRequest,
   operation: Addressed | 'method' | undefined,
   passage: Passage,
 ): OutgoingAnswer {
-  checkRequestId(request);
+  checkRequestId(received);
   if (operation === undefined) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank has no such path');
   if (operation === 'method') throw new DoorRefusal('SERVICE_INVALID', 'The path has no such method');
   const serve = servedCalls[operation.id];
-  const { description } = bank.rules;
-  checkRequest(
-    request,
+  const { request, warnings } = checkRequest(
+    received,
     operation,
-    description,
-    registeredFor(bank, request),
+    bank.rules,
+    registeredFor(bank, received),
     clockOf(bank.wallNow(), passage.faults),
   );
+  passage.warnings = warnings;
   const isStale = find(passage.faults, 'stale-token') !== undefined;
   const grant = grantOfCall(bank, request, operation, isStale);
   passage.caller = grant && `scope ${grant.scope}, ${grant.customerId ?? 'no customer'}`;

@@ -81,16 +81,25 @@ export function unexpected(
   });
 }
 
+/** The longest text of a message (NextGenPSD2, `tppMessageText`). */
 const MAX_TEXT = 500;
+
+/** The whole text of a refusal. The answer may have only its beginning. */
+export function refusalText({ message, detail }: Pick<DoorRefusal, 'message' | 'detail'>): string {
+  return detail === '' ? `${message}.` : `${message}. ${detail}`;
+}
+
+/** Whether the answer has only the beginning of a refusal's text. */
+export function isCut(refusal: DoorRefusal): boolean {
+  return refusalText(refusal).length > MAX_TEXT;
+}
 
 /** The body of a refusal: `tppMessages`, or RFC 7807 with the same content. */
 export function refusalBody(
   { code, status, message, detail, path }: DoorRefusal,
   form: 'tppMessages' | 'problem',
 ): Record<string, unknown> {
-  // A signing string may be longer than the 500 characters of the standard. It helps only as a whole.
-  const whole = detail === '' ? `${message}.` : `${message}. ${detail}`;
-  const text = code === 'SIGNATURE_INVALID' ? whole : whole.slice(0, MAX_TEXT);
+  const text = refusalText({ message, detail }).slice(0, MAX_TEXT);
   const where = path === undefined ? {} : { path };
   if (form === 'tppMessages') return { tppMessages: [{ category: 'ERROR', code, ...where, text }] };
   return {

@@ -165,7 +165,7 @@ describe('psd2 sandbox start', () => {
 describe('the rules of a sandbox', () => {
   const USUAL = {
     ...{ port: 8443, outside: undefined, state: undefined, persona: 'clean' },
-    ...{ consents: 'enforced', rotateRefreshTokens: true },
+    ...{ consents: 'enforced', rotateRefreshTokens: true, log: expect.any(Function) },
   };
   const seed = () => {
     const path = join(temporary, 'seed.json');
@@ -196,6 +196,7 @@ describe('the rules of a sandbox', () => {
     ],
     [['--page-size', '10000'], { rowsAPage: 10_000 }],
     [['--variation', ' base-links'], { variations: ['base-links'] }],
+    [['--strict'], { strict: true }],
     [
       ['--host', '0.0.0.0', '--name', 'Bank.example', '--name', '192.0.2.7'],
       { outside: { host: '0.0.0.0', names: ['bank.example', '192.0.2.7'] } },
@@ -208,10 +209,10 @@ describe('the rules of a sandbox', () => {
 
   it('--bank gives the description of the bank, and --variation goes beside it', async () => {
     started.isBroken = true;
-    const { description } = await readBankFile('sparkassen');
+    const { description, file: own } = await readBankFile('sparkassen');
     await expect(start(['--bank', 'sparkassen'])).rejects.toThrow('The bank is broken');
     await expect(start(['--bank', 'sparkassen', '--variation', 'base-links'])).rejects.toThrow();
-    const usual = { ...USUAL, folder: folder.sandbox, description };
+    const usual = { ...USUAL, folder: folder.sandbox, own, description };
     expect(started.options).toEqual([usual, { ...usual, variations: ['base-links'] }]);
   });
 

@@ -260,7 +260,7 @@ export function newOperator(): Operator & {
       return readDocument(shape, ended.stdout);
     },
     openSandbox: async (rules: readonly string[]) => {
-      const words = ['sandbox', 'start', '--port', '0', ...rules];
+      const words = ['sandbox', 'start', '--port', '0', '--strict', ...rules];
       if (isSetAtStart(env)) {
         await succeeds([...words, '--detach']);
         return () => succeeds(['sandbox', 'stop']);

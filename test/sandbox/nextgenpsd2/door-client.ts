@@ -73,7 +73,7 @@ export class DoorClient {
 
   send(call: DoorRequest): Promise<DoorReply> {
     const body = typeof call.body === 'object' ? JSON.stringify(call.body) : call.body;
-    return this.exchange(call.method ?? 'GET', call.path, this.#headers(call, body), body);
+    return this.exchange(call.method ?? 'GET', call.path, this.headersOf(call, body), body);
   }
 
   get(path: string, consentId?: string, headers: DoorRequest['headers'] = {}): Promise<DoorReply> {
@@ -101,7 +101,8 @@ export class DoorClient {
     this.#agent?.destroy();
   }
 
-  #headers(call: DoorRequest, body: string | undefined): Record<string, string | string[]> {
+  /** The headers of a call, signed. */
+  headersOf(call: DoorRequest, body?: string): Record<string, string | string[]> {
     const { method = 'GET' } = call;
     const headers: Record<string, string | string[] | null> = {
       accept: 'application/json',
@@ -129,7 +130,7 @@ export class DoorClient {
         Buffer.from(text),
         call.key ?? this.read('qsealKeyFile'),
       );
-      const issuer = 'CN=psd2 sandbox CA\\, not for production,C=IT';
+      const issuer = 'CN=psd2 sandbox CA - not for production,C=IT';
       const keyId = call.keyId ?? `SN=${this.serial},CA=${issuer}`;
       headers.signature = `keyId="${keyId}",algorithm="${call.algorithm ?? 'rsa-sha256'}",headers="${names.join(' ')}",signature="${signature.toString('base64')}"`;
     }
@@ -196,13 +197,15 @@ export async function openDoor(
   const folder = await mkdtemp(join(tmpdir(), 'psd2-door-'));
   await cp(inject('registration'), folder, { recursive: true });
   const clock = new TestClock('2026-11-20T11:00:00Z');
-  const description = bankFile.parse({ interface: 'nextgenpsd2', ...bank });
+  const own = { interface: 'nextgenpsd2', ...bank } as const;
   const sandbox = await startSandbox({
     folder,
     port: 0,
     now: clock.now,
-    description,
+    own,
+    description: bankFile.parse(own),
     variations,
+    strict: true,
     ...options,
   });
   const client = new DoorClient(sandbox);

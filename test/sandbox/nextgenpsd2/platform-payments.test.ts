@@ -11,8 +11,8 @@ const VERIFIER = 'a'.repeat(43);
 
 /** Who issued the certificates, as the platforms with a form of their own write it. */
 const ISSUERS: Record<string, string> = {
-  adorsys: 'CN=psd2%20sandbox%20CA\\,%20not%20for%20production,C=IT',
-  atruvia: 'CN="psd2sandboxCA,notforproduction",C=IT',
+  adorsys: 'CN=psd2%20sandbox%20CA%20-%20not%20for%20production,C=IT',
+  atruvia: 'CN=psd2sandboxCA-notforproduction,C=IT',
 };
 
 /** An access token, if the platform wants one before everything. */

@@ -78,7 +78,7 @@ test.each<[string, Omit<DoorRequest, 'path'>, unknown[]]>([
 });
 
 describe('signing.keyId', () => {
-  const issuer = 'CN=psd2 sandbox CA\\, not for production,C=IT';
+  const issuer = 'CN=psd2 sandbox CA - not for production,C=IT';
   const forms: [Bank, (client: DoorClient) => string][] = [
     [{ signing: { keyId: { form: 'sn' } } }, ({ serial }) => `SN=${serial}`],
     [{ signing: { keyId: { case: 'upper' } } }, ({ serial }) => `SN=${serial.toUpperCase()},CA=${issuer}`],
@@ -97,7 +97,7 @@ describe('signing.keyId', () => {
     ],
     [
       { signing: { keyId: { format: 'rfc1779' } } },
-      ({ serial }) => `SN=${serial},CA=CN="psd2 sandbox CA, not for production", C=IT`,
+      ({ serial }) => `SN=${serial},CA=CN=psd2 sandbox CA - not for production, C=IT`,
     ],
     [{ signing: { keyId: { form: 'organization-id' } } }, () => 'PSDIT-BI-12345'],
     [{ signing: { keyId: { form: 'our-client' } } }, () => 'our-client'],

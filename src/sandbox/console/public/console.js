@@ -260,7 +260,7 @@ $('clear-calls').addEventListener('click', () => {
 
 function drawDetail(call) {
   const { title, method, target, status, decision, tone, explanation, milliseconds, caller } = call;
-  const { signature } = call;
+  const { signature, warnings } = call;
   if (!call.request) {
     $('detail').replaceChildren(
       verdict(
@@ -279,6 +279,7 @@ function drawDetail(call) {
         tone,
         `${status === 0 ? 'no answer' : status} · ${decision}`,
         explanation,
+        ...(warnings ?? []),
         // Why the signature failed. The signing strings follow below.
         ...(signature && signature.verdict !== 'right' ? signature.says : []),
         facts.join(' · '),

@@ -28,6 +28,10 @@ const accessFields = z.strictObject({
   availableAccounts: allAccounts,
   availableAccountsWithBalance: allAccounts,
   allPsd2: allAccounts,
+  additionalInformation: z.optional(
+    z.strictObject({ ownerName: references, trustedBeneficiaries: references }),
+  ),
+  restrictedTo: z.optional(z.array(z.string())),
 });
 
 const consentBody = z.strictObject({
@@ -73,7 +77,9 @@ interface ConsentingBank {
 export function readConsentOrder(bank: ConsentingBank, request: RawRequest): ConsentOrder {
   const { consent } = bank.rules.description;
   const body = readBody(request, consentBody);
-  const { access, recurringIndicator: recurring, frequencyPerDay } = body;
+  const { recurringIndicator: recurring, frequencyPerDay } = body;
+  checkMore(bank.rules, body.access);
+  const access = withoutBeneficiaries(body.access);
   const type = typeOf(access);
   if (!consent.types.includes(type)) {
     throw unexpected(
@@ -120,6 +126,27 @@ function endOf(bank: ConsentingBank, asked: IsoDate): IsoDate {
   }
   const latest = addDays(today, bank.rules.description.consent.maxDays);
   return asked < latest ? asked : latest;
+}
+
+/** The bank shows no trusted beneficiaries, and the consent says so. */
+function withoutBeneficiaries({ additionalInformation, ...access }: Access): Access {
+  const ownerName = additionalInformation?.ownerName;
+  return { ...access, ...(ownerName && { additionalInformation: { ownerName } }) };
+}
+
+/** What psd2 never asks for, and what belongs to other kinds of consent. */
+function checkMore({ strict }: BankRules, access: Access): void {
+  const { additionalInformation, restrictedTo } = access;
+  const listed = RIGHTS.some((right) => (access[right]?.length ?? 0) > 0);
+  const wrong = [
+    ...(additionalInformation && (strict || RIGHTS.every((right) => !access[right]))
+      ? ['additionalInformation']
+      : []),
+    ...(restrictedTo && (strict || listed) ? ['restrictedTo'] : []),
+  ];
+  for (const name of wrong) {
+    throw new DoorRefusal('FORMAT_ERROR', `This consent has no ${name}`, '', { path: `access.${name}` });
+  }
 }
 
 function typeOf(access: Access): ConsentType {

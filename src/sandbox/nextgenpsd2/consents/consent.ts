@@ -1,6 +1,6 @@
 import type { Customer, Product } from '../../customers/seed-customers.ts';
 import type { IsoDate } from '../../ledger/bank-time.ts';
-import { maskedPanOf } from '../readings/account-view.ts';
+import { CASH_ACCOUNT_TYPES, maskedPanOf } from '../readings/account-view.ts';
 import {
   type Access,
   type AccountReference,
@@ -39,6 +39,17 @@ export interface DoorConsent {
   lastAction: IsoDate;
 }
 
+/** Whether a consent shows who owns an account. */
+export function showsOwner({ access }: Pick<DoorConsent, 'access'>, product: Product): boolean {
+  const { allPsd2, availableAccounts, availableAccountsWithBalance, additionalInformation } = access;
+  const owners = additionalInformation?.ownerName;
+  return (
+    [allPsd2, availableAccounts, availableAccountsWithBalance].includes('allAccountsWithOwnerName') ||
+    owners?.length === 0 ||
+    owners?.some((reference) => isReferredTo(product, reference)) === true
+  );
+}
+
 /**
  * What a consent shows of a customer's accounts. Balances and transactions imply the account itself.
  *
@@ -47,9 +58,11 @@ export interface DoorConsent {
  */
 export function grantsFor(
   order: Pick<ConsentOrder, 'access' | 'type'>,
-  { products }: Customer,
+  customer: Customer,
   chosen: readonly string[] | undefined,
 ): Map<string, Set<Right>> | undefined {
+  const kinds = order.access.restrictedTo;
+  const products = customer.products.filter(({ kind }) => !kinds || kinds.includes(CASH_ACCOUNT_TYPES[kind]));
   const all = (rights: readonly Right[]) =>
     new Map(products.map(({ productId }) => [productId, new Set<Right>(['accounts', ...rights])]));
   switch (order.type) {
@@ -92,7 +105,12 @@ export function chosenAccess(access: Access, products: readonly Product[]): Acce
   const references = products.map((product) =>
     product.kind === 'card' ? { maskedPan: maskedPanOf(product) } : { iban: product.iban },
   );
-  return Object.fromEntries(
-    RIGHTS.filter((right) => access[right] !== undefined).map((right) => [right, references]),
-  );
+  const { additionalInformation, restrictedTo } = access;
+  return {
+    ...Object.fromEntries(
+      RIGHTS.filter((right) => access[right] !== undefined).map((right) => [right, references]),
+    ),
+    ...(additionalInformation?.ownerName && { additionalInformation: { ownerName: references } }),
+    ...(restrictedTo && { restrictedTo }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import type { Customer, Product } from '../../customers/seed-customers.ts';
-import type { DoorConsent } from '../consents/consent.ts';
+import { type DoorConsent, showsOwner } from '../consents/consent.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { type Href, linkTo } from '../links.ts';
 import { readFlag, readQuery } from '../strict/query.ts';
@@ -62,10 +62,11 @@ function readWithBalance({ rules }: Bank, { request }: DoorCall, isCard: boolean
 function detailsOf(
   bank: Bank,
   product: Product,
-  { access, grants, type }: DoorConsent,
+  consent: DoorConsent,
   customer: Customer,
   withBalance: boolean,
 ): Record<string, unknown> {
+  const { grants, type } = consent;
   const rights = grants.get(product.productId);
   const isCard = product.kind === 'card';
   const values = { 'account-id': product.productId };
@@ -78,11 +79,8 @@ function detailsOf(
       transactions: linkTo(bank, isCard ? 'getCardAccountTransactionList' : 'getTransactionList', values),
     }),
   };
-  const wantsOwner = [access.allPsd2, access.availableAccounts, access.availableAccountsWithBalance].includes(
-    'allAccountsWithOwnerName',
-  );
   return accountDetails(product, {
-    owner: wantsOwner ? customer : undefined,
+    owner: showsOwner(consent, product) ? customer : undefined,
     balances: withBalance ? balancesOf(bank, product) : undefined,
     links,
   });

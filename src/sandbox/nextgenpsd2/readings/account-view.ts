@@ -10,6 +10,13 @@ export function amountOf(cents: Cents): { currency: 'EUR'; amount: string } {
   return { currency: 'EUR', amount: decimal(cents) };
 }
 
+/** The code of each kind of account (ISO 20022, `ExternalCashAccountType1Code`). */
+export const CASH_ACCOUNT_TYPES: Record<Product['kind'], string> = {
+  current: 'CACC',
+  savings: 'SVGS',
+  card: 'CARD',
+};
+
 /** The number of a card as the bank shows it. */
 export function maskedPanOf({ productId }: Product): string {
   return `525412xxxxxx${productId.slice(-4)}`;
@@ -36,7 +43,7 @@ export function accountDetails(
     resourceId: productId,
     ...referenceOf(product),
     ...(kind === 'card' && { creditLimit: amountOf(product.creditLimit) }),
-    ...(kind !== 'card' && { cashAccountType: kind === 'current' ? 'CACC' : 'SVGS' }),
+    ...(kind !== 'card' && { cashAccountType: CASH_ACCOUNT_TYPES[kind] }),
     name: description,
     ...(name !== '' && { displayName: name }),
     product: product.code,

@@ -26,13 +26,14 @@ export interface TransactionQuery {
  * @throws DoorRefusal `FORMAT_ERROR`, `PARAMETER_NOT_SUPPORTED`, `PERIOD_INVALID`
  */
 export function readTransactionQuery(bank: Bank, { request }: DoorCall, isCard: boolean): TransactionQuery {
-  const { accounts } = bank.rules.description;
+  const { description, strict } = bank.rules;
+  const { accounts } = description;
   const query = readQuery(request, [
     'bookingStatus',
     'dateFrom',
     'dateTo',
     ...(accounts.delta === 'none' ? [] : [accounts.delta]),
-    ...(accounts.withBalance && !isCard ? ['withBalance'] : []),
+    ...(accounts.withBalance && !(isCard && strict) ? ['withBalance'] : []),
     ...pagingParameters(accounts.paging),
   ]);
   const status = readBookingStatus(query.get('bookingStatus'), accounts.bookingStatuses);

@@ -34,12 +34,13 @@ export interface ScaWish {
  * @throws DoorRefusal `FORMAT_ERROR`, `PSU_CREDENTIALS_INVALID`
  */
 export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall): ScaWish {
-  const { description, variations } = bank.rules;
+  const { description, variations, strict } = bank.rules;
+  const isExplicit = description.sca.start === 'explicit';
   const prefersRedirect = readPreference(request, 'TPP-Redirect-Preferred');
   const prefersDecoupled = readPreference(request, 'TPP-Decoupled-Preferred');
   const asksExplicit = readPreference(request, 'TPP-Explicit-Authorisation-Preferred');
   const isAsking = ASKING.includes(operation.id);
-  if (isAsking && description.sca.start === 'explicit' && asksExplicit !== true) {
+  if (strict && isAsking && isExplicit && asksExplicit !== true) {
     throw unexpected(
       'FORMAT_ERROR',
       'TPP-Explicit-Authorisation-Preferred',
@@ -49,15 +50,16 @@ export function readScaWish(bank: Bank, { request, operation, grant }: DoorCall)
     );
   }
   const offered = approachesOf(bank);
-  const wished = prefersDecoupled
-    ? 'decoupled'
-    : prefersRedirect
-      ? offered.find((one) => one !== 'decoupled')
-      : undefined;
+  const wished =
+    prefersDecoupled || prefersRedirect === false
+      ? 'decoupled'
+      : prefersRedirect
+        ? offered.find((one) => one !== 'decoupled')
+        : undefined;
   const approach = offered.find((one) => one === wished) ?? offered[0] ?? 'redirect';
   const wish: ScaWish = {
     approach,
-    explicit: isAsking && (asksExplicit === true || variations.includes('start-link')),
+    explicit: isAsking && (asksExplicit === true || isExplicit || variations.includes('start-link')),
     redirectUri: readRedirectUri(request, 'TPP-Redirect-URI'),
     nokRedirectUri: readRedirectUri(request, 'TPP-Nok-Redirect-URI'),
     psuId: readPsuId(bank, request) ?? userOf(bank, grant?.customerId),

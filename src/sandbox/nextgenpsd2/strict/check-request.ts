@@ -1,6 +1,6 @@
-import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { TppCertificates } from '../../strict/signature.ts';
+import { type DoorRules, exactness } from '../door-rules.ts';
 import type { Addressed } from '../operations.ts';
 import { DoorRefusal } from '../refusal.ts';
 import { checkBodyPresence } from './body.ts';
@@ -11,6 +11,7 @@ import {
   checkMediaTypes,
   checkPsuHeaders,
 } from './headers.ts';
+import { type CheckedRequest, lenientRequest } from './lenient-request.ts';
 import { checkSigning, mustBeSigned } from './signature.ts';
 
 /**
@@ -21,21 +22,28 @@ import { checkSigning, mustBeSigned } from './signature.ts';
  * @throws DoorRefusal
  */
 export function checkRequest(
-  request: RawRequest,
+  received: RawRequest,
   operation: Addressed,
-  description: BankDescription,
+  rules: DoorRules,
   registered: TppCertificates,
   clock: Date,
-): void {
-  if (request.oversized)
+): CheckedRequest {
+  if (received.oversized)
     throw new DoorRefusal('FORMAT_ERROR', 'The body is larger than 1 MiB', '', { status: 413 });
+  const { description } = rules;
+  const exact = exactness(rules);
+  const checked = rules.strict
+    ? { request: received, warnings: [] }
+    : lenientRequest(received, operation, description, exact);
+  const { request } = checked;
   checkHeaderNames(request, operation);
   checkBodyPresence(request);
   checkMediaTypes(request, description, operation);
   checkBankHeaders(request, description, operation);
   checkPsuHeaders(request, description, operation);
   checkDate(request, description, mustBeSigned(description, request), clock);
-  checkSigning(request, description, registered);
+  checkSigning(request, description, registered, { exact, received });
+  return checked;
 }
 
 /** Checks that the client's TLS certificate is the registered QWAC. @throws DoorRefusal `CERTIFICATE_INVALID` */

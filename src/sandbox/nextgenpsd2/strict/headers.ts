@@ -10,7 +10,13 @@ import { DoorRefusal, unexpected } from '../refusal.ts';
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** Headers of the first door. The standard has no such headers. */
-const FOREIGN = ['tpp-certificate', 'tpp-transaction-id', 'tpp-request-id', 'cb-trace-id', 'cb-apitrack-id'];
+export const FOREIGN = [
+  'tpp-certificate',
+  'tpp-transaction-id',
+  'tpp-request-id',
+  'cb-trace-id',
+  'cb-apitrack-id',
+];
 
 const PSU = ['psu-id', 'psu-id-type', 'psu-corporate-id', 'psu-corporate-id-type'];
 const START = [
@@ -25,11 +31,11 @@ const START = [
 ];
 
 /** Where a payment begins, and the only headers with which one is cancelled. */
-const INITIATION = [...PSU, ...START, 'consent-id', 'tpp-rejection-nofunds-preferred'];
+export const INITIATION = [...PSU, ...START, 'consent-id', 'tpp-rejection-nofunds-preferred'];
 const CANCEL = START.slice(0, 5);
 
 /** The headers that only some operations have, by kind of operation (NextGenPSD2, the tables of each call). */
-const ALLOWED: Record<Addressed['kind'], readonly string[]> = {
+export const ALLOWED: Record<Addressed['kind'], readonly string[]> = {
   start: [...PSU, ...START],
   initiation: INITIATION,
   cancel: CANCEL,
@@ -114,6 +120,11 @@ export function checkBankHeaders(
   }
 }
 
+/** Whether the bank wants `Date`. @param isSigned whether the request must have a signature */
+export function wantsDate({ date }: BankDescription['headers'], isSigned: boolean): boolean {
+  return date === 'always' || (date === 'signed' && isSigned);
+}
+
 /**
  * Checks `Date`: present if the bank wants it, IMF-fixdate, and within five minutes of the bank's clock.
  *
@@ -127,8 +138,7 @@ export function checkDate(
   now: Date,
 ): void {
   const value = header(request, 'date');
-  const due = headers.date === 'always' || (headers.date === 'signed' && isSigned);
-  if (!due) {
+  if (!wantsDate(headers, isSigned)) {
     if (value === undefined) return;
     throw unexpected('FORMAT_ERROR', 'Date', 'The bank does not take the header Date', 'no Date', value);
   }

@@ -40,6 +40,40 @@ export function isKeyId(received: string, expected: readonly string[]): boolean 
   return expected.includes(received.replace(/^SN=0+(?=[0-9a-fA-F])/, 'SN='));
 }
 
+/**
+ * Whether a `keyId` names a certificate by its serial number and its issuer (NextGenPSD2, "Requirements on the Signature Header"), however a program
+ * writes them: letters, blanks, escapes, quotes and the order of the attributes do not count.
+ */
+export function isSameKey(received: string, form: KeyIdForm, certificate: X509Certificate): boolean {
+  const [, serial, issuer] = /^\s*SN\s*=\s*(?:0x)?([0-9a-f]+)\s*,\s*CA\s*=\s*(.+)$/is.exec(received) ?? [];
+  if (form.form !== 'sn-ca' || serial === undefined || issuer === undefined)
+    return isKeyId(received, keyIdsOf(form, certificate));
+  const expected = attributesOf(certificate.issuer).map(normalized).toSorted();
+  const given = writtenAttributes(issuer.replaceAll('%20', ' ')).map(normalized).toSorted();
+  return (
+    BigInt(`0x${serial}`) === BigInt(`0x${certificate.serialNumber}`) &&
+    given.length === expected.length &&
+    given.every((one, index) => one === expected[index])
+  );
+}
+
+/** An attribute as names are compared (RFC 5280, section 7.1): without regard to letters and blanks. */
+function normalized({ type, value }: Attribute): string {
+  return `${type.trim()}=${value.trim().replace(/\s+/g, ' ')}`.toLowerCase();
+}
+
+/** The attributes of a name in the form of RFC 2253, RFC 1779, or of OpenSSL with slashes. */
+function writtenAttributes(name: string): Attribute[] {
+  const separated = name.startsWith('/') ? name.slice(1).replaceAll('/', ',') : name;
+  const parts = separated.match(/(?:"(?:\\.|[^"\\])*"|\\.|[^,;+"\\])+/gs) ?? [];
+  return parts.map((part) => {
+    const at = part.indexOf('=');
+    const value = part.slice(at + 1).trim();
+    const bare = /^"(.*)"$/s.exec(value)?.[1] ?? value;
+    return { type: part.slice(0, at), value: bare.replace(/\\(.)/g, '$1') };
+  });
+}
+
 /** The identifier of the TPP in its certificate, `PSDIT-BI-12345`. */
 export function organizationIdOf({ subject }: X509Certificate): string | undefined {
   return attributesOf(subject).find(({ type }) => type === ORGANIZATION_ID)?.value;

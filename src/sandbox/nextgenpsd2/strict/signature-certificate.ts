@@ -14,25 +14,36 @@ const EXPECTED: Record<CertificateForm, string> = {
   'pem-line': 'the PEM text without line breaks',
 };
 
+const FORMS = ['der', 'pem', 'pem-line'] as const;
+
 const PEM = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=]+)-----END CERTIFICATE-----$/;
 
 /**
  * Checks that `TPP-Signature-Certificate` is the registered QSealC, in the form of the bank file.
  *
+ * @param form undefined: in any of the forms
  * @throws DoorRefusal `CERTIFICATE_MISSING`, `CERTIFICATE_INVALID`
  */
 export function checkSignatureCertificate(
   request: RawRequest,
-  form: CertificateForm,
+  form: CertificateForm | undefined,
   { qseal, qwac }: TppCertificates,
 ): void {
   const value = header(request, NAME.toLowerCase());
   if (value === undefined) {
     throw new DoorRefusal('CERTIFICATE_MISSING', `The request has no ${NAME}`, '', { path: NAME });
   }
-  const der = readCertificate(form, value);
+  const forms = form === undefined ? FORMS : [form];
+  const ders = forms.flatMap((one) => readCertificate(one, value) ?? []);
+  const [der] = ders.some((one) => one.equals(qseal.raw)) ? [qseal.raw] : ders;
   if (der === undefined) {
-    throw unexpected('CERTIFICATE_INVALID', NAME, `${NAME} has another form`, EXPECTED[form], value);
+    throw unexpected(
+      'CERTIFICATE_INVALID',
+      NAME,
+      `${NAME} has another form`,
+      EXPECTED[forms[0] ?? 'der'],
+      value,
+    );
   }
   if (der.equals(qseal.raw)) return;
   throw unexpected(

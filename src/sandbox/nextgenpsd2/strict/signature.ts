@@ -3,12 +3,13 @@ import type { BankDescription } from '../../../bank-file/schema.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { TppCertificates } from '../../strict/signature.ts';
+import type { Exactness } from '../door-rules.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
-import { isKeyId, keyIdsOf } from './key-id.ts';
+import { isKeyId, isSameKey, keyIdsOf } from './key-id.ts';
 import { checkSignatureCertificate } from './signature-certificate.ts';
 
 /** The headers that a request without a signature must not have. */
-const SIGNING_HEADERS = ['Digest', 'Signature', 'TPP-Signature-Certificate'];
+export const SIGNING_HEADERS = ['Digest', 'Signature', 'TPP-Signature-Certificate'];
 
 /** Whether the bank wants this request signed. */
 export function mustBeSigned({ signing }: BankDescription, { body }: RawRequest): boolean {
@@ -19,6 +20,8 @@ export function mustBeSigned({ signing }: BankDescription, { body }: RawRequest)
  * Checks `Digest`, `TPP-Signature-Certificate` and `Signature` (draft-cavage-http-signatures-10) in the form of the bank file, or
  * that none of them was sent.
  *
+ * @param request as the bank reads it
+ *
  * @throws DoorRefusal `SIGNATURE_MISSING`, `CERTIFICATE_MISSING`, `CERTIFICATE_INVALID`, `FORMAT_ERROR`, or
  * `SIGNATURE_INVALID` with the signing string that the bank expected
  */
@@ -26,6 +29,7 @@ export function checkSigning(
   request: RawRequest,
   description: BankDescription,
   registered: TppCertificates,
+  { exact, received }: SignedRequest,
 ): void {
   const { signing } = description;
   if (!mustBeSigned(description, request)) {
@@ -36,9 +40,16 @@ export function checkSigning(
   if (value === undefined) {
     throw new DoorRefusal('SIGNATURE_MISSING', 'The request has no Signature', '', { path: 'Signature' });
   }
-  checkSignatureCertificate(request, signing.certificate, registered);
-  checkDigest(request, signing);
-  checkSignature(request, value, signing, registered);
+  checkSignatureCertificate(request, exact.certificate ? signing.certificate : undefined, registered);
+  checkDigest(request, signing, exact);
+  checkSignature(request, value, signing, registered, { exact, received });
+}
+
+/** How a request is held against its signature. */
+interface SignedRequest {
+  exact: Exactness;
+  /** With the headers that the call does not use: the signature may cover them. */
+  received: RawRequest;
 }
 
 function refuseSigning(request: RawRequest): void {
@@ -53,7 +64,7 @@ function refuseSigning(request: RawRequest): void {
 type Signing = BankDescription['signing'];
 
 /** Whether `Digest` belongs to the request: with a body always, without one if the bank wants the digest of nothing. */
-function hasDigest({ emptyBodyDigest }: Signing, { body }: RawRequest): boolean {
+export function hasDigest({ emptyBodyDigest }: Signing, { body }: RawRequest): boolean {
   return body.length > 0 || emptyBodyDigest;
 }
 
@@ -63,10 +74,10 @@ export function digestOf({ digest }: Pick<Signing, 'digest'>, body: Buffer): str
   return `${digest}=${createHash(algorithm).update(body).digest('base64')}`;
 }
 
-function checkDigest(request: RawRequest, signing: Signing): void {
+function checkDigest(request: RawRequest, signing: Signing, exact: Exactness): void {
   const received = header(request, 'digest');
   const expected = hasDigest(signing, request) ? digestOf(signing, request.body) : undefined;
-  if (received === expected) return;
+  if (received === expected || (!exact.digest && isDigestOf(received ?? '', request.body))) return;
   throw unexpected(
     'FORMAT_ERROR',
     'Digest',
@@ -74,6 +85,13 @@ function checkDigest(request: RawRequest, signing: Signing): void {
     expected ?? 'no Digest without a body',
     received,
   );
+}
+
+/** Whether a `Digest` has one of the standard's hashes, and the right one. The name of the hash has any case (RFC 3230). */
+function isDigestOf(value: string, body: Buffer): boolean {
+  const [, hash, base64] = /^(SHA-256|SHA-512)=(\S+)$/i.exec(value.trim()) ?? [];
+  const digest = hash?.toUpperCase() === 'SHA-512' ? 'SHA-512' : 'SHA-256';
+  return base64 !== undefined && `${digest}=${base64}` === digestOf({ digest }, body);
 }
 
 /** The names of the headers that the signature must cover, in their order. */
@@ -99,53 +117,81 @@ export function signingString(names: readonly string[], request: RawRequest): st
 /** Four parts in the order of the standard. A `keyId` in the form of RFC 1779 may have quotes, which some programs escape. */
 const PARTS = /^keyId="(.+)",algorithm="([^"]+)",headers="([^"]*)",signature="([^"]+)"$/;
 
+/** A part of the header in any order, with blanks around it. */
+const PART = /\s*([a-z]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s",]+))\s*(?:,|$)/giy;
+
+interface SignatureParts {
+  keyId: string;
+  algorithm: string;
+  headers: string;
+  signature: string;
+}
+
+/** @returns undefined if the header has another form */
+function partsOf(value: string, isExact: boolean): SignatureParts | undefined {
+  const [, keyId = '', algorithm = '', headers = '', signature = ''] = PARTS.exec(value) ?? [];
+  if (signature !== '') return { keyId, algorithm, headers, signature };
+  if (isExact) return undefined;
+  const parts = new Map<string, string>();
+  for (const [, name = '', quoted, plain = ''] of value.matchAll(PART))
+    parts.set(name.toLowerCase(), quoted ?? plain);
+  const part = (name: string): string => parts.get(name) ?? '';
+  const found = {
+    keyId: part('keyid'),
+    algorithm: part('algorithm'),
+    headers: part('headers'),
+    signature: part('signature'),
+  };
+  return Object.values(found).includes('') ? undefined : found;
+}
+
 function checkSignature(
   request: RawRequest,
   value: string,
   signing: Signing,
   { qseal, qwac }: TppCertificates,
+  { exact, received }: SignedRequest,
 ): void {
-  const names = signedNames(signing, request);
-  const text = signingString(names, request);
-  const invalid = (message: string, expected: string, received: string): DoorRefusal =>
+  const parts = partsOf(value, exact.signedHeaders);
+  const { expected, names, problem } = coverageOf(parts?.headers ?? '', signing, request, {
+    exact,
+    received,
+  });
+  const text = signingString(names, received);
+  const invalid = (message: string, wanted: string, got: string): DoorRefusal =>
     new DoorRefusal(
       'SIGNATURE_INVALID',
       message,
-      `Expected: ${expected}. Received: ${received}. Signing string:\n${text}`,
+      `Expected: ${wanted}. Received: ${got}. Signing string:\n${text}`,
       { path: 'Signature' },
     );
-  const [, keyId = '', algorithm = '', headers = '', base64 = ''] = PARTS.exec(value) ?? [];
-  if (base64 === '') {
-    throw invalid(
-      'The Signature header has another form',
-      'keyId="…",algorithm="…",headers="…",signature="…"',
-      value,
-    );
+  if (!parts) {
+    const form = 'keyId="…",algorithm="…",headers="…",signature="…"';
+    throw invalid('The Signature header has another form', form, value);
   }
+  const { keyId, algorithm, headers, signature } = parts;
   const keyIds = keyIdsOf(signing.keyId, qseal);
-  if (!isKeyId(keyId, keyIds) && !isKeyId(keyId.replaceAll('\\"', '"'), keyIds)) {
+  const isRight = exact.keyId
+    ? (id: string) => isKeyId(id, keyIds)
+    : (id: string) => isSameKey(id, signing.keyId, qseal);
+  if (!isRight(keyId) && !isRight(keyId.replaceAll('\\"', '"'))) {
     throw invalid(
       "The signature's keyId is not that of the certificate",
       `keyId="${keyIds[0]}"`,
       `keyId="${keyId}"`,
     );
   }
-  if (algorithm !== signing.algorithm) {
+  if (exact.algorithm ? algorithm !== signing.algorithm : !/^(rsa-)?sha-?(256|512)$/i.test(algorithm)) {
     throw invalid(
       'The bank takes another algorithm',
       `algorithm="${signing.algorithm}"`,
       `algorithm="${algorithm}"`,
     );
   }
-  if (headers !== names.join(' ')) {
-    throw invalid(
-      'The signature covers other headers',
-      `headers="${names.join(' ')}"`,
-      `headers="${headers}"`,
-    );
-  }
+  if (problem !== undefined)
+    throw invalid(problem, `headers="${expected.join(' ')}"`, `headers="${headers}"`);
   const signedWith = ({ publicKey }: X509Certificate): boolean =>
-    verify(hashOf(signing.algorithm), Buffer.from(text), publicKey, Buffer.from(base64, 'base64'));
+    verify(hashOf(algorithm), Buffer.from(text), publicKey, Buffer.from(signature, 'base64'));
   if (signedWith(qseal)) return;
   throw invalid(
     'The signature does not verify over the signing string that the bank computed',
@@ -154,6 +200,30 @@ function checkSignature(
       ? "a signature with the QWAC's key"
       : 'a signature over another text, or with another key',
   );
+}
+
+/** What a signature covers, and what is wrong with that. @param headers the names that it lists */
+function coverageOf(
+  headers: string,
+  signing: Signing,
+  request: RawRequest,
+  { exact, received }: SignedRequest,
+): { expected: string[]; names: string[]; problem: string | undefined } {
+  const expected = signedNames(signing, exact.signedHeaders ? received : request);
+  const names = headers.toLowerCase().trim().split(/\s+/);
+  const absent = names.filter(isNotIn(received));
+  const isOther = exact.signedHeaders
+    ? headers !== expected.join(' ')
+    : expected.some((name) => !names.includes(name));
+  if (isOther) return { expected, names: expected, problem: 'The signature covers other headers' };
+  const problem =
+    absent.length > 0 ? `The signature covers ${absent.join(', ')}, which did not come` : undefined;
+  return { expected, names, problem };
+}
+
+/** Whether a signature that lists a name cannot cover it: the header did not come. */
+function isNotIn(request: RawRequest): (name: string) => boolean {
+  return (name) => name !== '(request-target)' && header(request, name) === undefined;
 }
 
 /** The hash that an algorithm's word means. */

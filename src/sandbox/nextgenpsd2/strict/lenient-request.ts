@@ -1,0 +1,108 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
+import { header } from '../../strict/headers.ts';
+import type { RawRequest } from '../../strict/raw-request.ts';
+import type { Exactness } from '../door-rules.ts';
+import type { Addressed } from '../operations.ts';
+import { ALLOWED, FOREIGN, INITIATION, takesXml, wantsDate, XML } from './headers.ts';
+import { bestOf, mediaTypeOf } from './media-types.ts';
+import { hasDigest, mustBeSigned, SIGNING_HEADERS } from './signature.ts';
+
+/** A request as the bank reads it: without what it ignores. */
+export interface CheckedRequest {
+  request: RawRequest;
+  /** What it ignored, for the console. */
+  warnings: readonly string[];
+}
+
+type Header = RawRequest['headers'][number];
+
+/**
+ * A request without what HTTP and the standard allow and the call does not use, and with its media types as the bank writes them. So
+ * the rules for the rest are the same as with `--strict`.
+ */
+export function lenientRequest(
+  received: RawRequest,
+  operation: Addressed,
+  description: BankDescription,
+  exact: Exactness,
+): CheckedRequest {
+  const reasonOf = unusedBy(received, operation, description);
+  const used: Header[] = [];
+  const warnings: string[] = [];
+  for (const sent of received.headers) {
+    const reason = reasonOf(sent);
+    if (reason === undefined) used.push(sent);
+    else warnings.push(`The bank ignores ${sent[0]}: ${reason}.`);
+  }
+  const request = { ...received, headers: used };
+  const types = writtenTypes(request, operation, description, exact);
+  const headers = used.filter(([name]) => !types.has(name.toLowerCase()));
+  return { request: { ...received, headers: [...headers, ...types] }, warnings };
+}
+
+/** Why a call does not use a header. */
+function unusedBy(
+  request: RawRequest,
+  { id, kind }: Addressed,
+  description: BankDescription,
+): (sent: Header) => string | undefined {
+  const { headers, oauth, signing } = description;
+  const own = Object.keys({ ...headers.static, ...headers.perOperation[id] }).map(lower);
+  const others = Object.values(headers.perOperation).flatMap(Object.keys).map(lower);
+  const isSigned = mustBeSigned(description, request);
+  const isUnused: Record<string, boolean> = {
+    authorization: oauth.mode === 'none' || lower(oauth.tokenHeader) !== 'authorization',
+    [lower(oauth.tokenHeader)]: oauth.mode === 'none',
+    'content-type': request.body.length === 0,
+    date: !wantsDate(headers, isSigned),
+    ...Object.fromEntries(SIGNING_HEADERS.map((name) => [lower(name), !isSigned])),
+    ...(!hasDigest(signing, request) && { digest: true }),
+  };
+  const seen = new Set<string>();
+  return ([sent, value]) => {
+    const name = lower(sent);
+    const isKnown = INITIATION.includes(name);
+    const isRead = isKnown || own.includes(name) || name in isUnused || /^(psu|tpp|x-request)-/.test(name);
+    const isAgain = seen.has(name);
+    seen.add(name);
+    if (own.includes(name)) return undefined;
+    if (FOREIGN.includes(name) || others.includes(name) || isUnused[name])
+      return 'the call does not use this header';
+    if (isKnown && !ALLOWED[kind].includes(name)) return 'the call does not use this header';
+    if (value === '' && (isKnown || /^(psu|tpp)-/.test(name))) return 'it is empty';
+    return isAgain && !isRead && name !== 'accept' ? 'it came before' : undefined;
+  };
+}
+
+/** `Accept` and `Content-Type` as the bank writes them, if what was sent means the same. */
+function writtenTypes(
+  request: RawRequest,
+  operation: Addressed,
+  description: BankDescription,
+  exact: Exactness,
+): Map<string, string> {
+  const { headers } = description;
+  const isXml = takesXml(description, operation);
+  const written = new Map<string, string>();
+  if (!exact.accept) {
+    const accept = request.headers.filter(([name]) => lower(name) === 'accept').map(([, value]) => value);
+    const offered = [
+      headers.accept,
+      ...(isXml && operation.id === 'getPaymentInitiationStatus' ? [XML] : []),
+    ];
+    const best = bestOf(offered, accept.length === 0 ? undefined : accept.join(','));
+    const chosen = best ?? accept.join(', ');
+    if (chosen !== '') written.set('accept', chosen);
+  }
+  const sent = header(request, 'content-type');
+  if (exact.contentType || sent === undefined) return written;
+  const taken = isXml && operation.id === 'initiatePayment' ? XML : headers.contentType;
+  // RFC 7303, section 9.2: text/xml is the same.
+  const type = mediaTypeOf(sent) === 'text/xml' ? XML : mediaTypeOf(sent);
+  if (type === mediaTypeOf(taken)) written.set('content-type', taken);
+  return written;
+}
+
+function lower(name: string): string {
+  return name.toLowerCase();
+}
