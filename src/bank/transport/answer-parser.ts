@@ -17,25 +17,20 @@ export function checkAddressSpace(): void {
   }
 }
 
-/** V8's own budget for WebAssembly, in the versions of Node.js for which it is known. */
-const DEFAULT_BUDGETS: Readonly<Record<string, number>> = {
-  '20': 1_800_000,
-  '22': 13_000_000,
-  '24': 13_000_000,
-  '26': 13_000_000,
-};
-const defaultBudget = DEFAULT_BUDGETS[process.versions.node.split('.', 1)[0] ?? ''];
-let isSettled = defaultBudget === undefined;
+/** How V8 compiles WebAssembly by default: each function at its first call, and often called ones again, for speed. */
+const DEFAULTS = ['wasm-lazy-compilation', 'wasm-tier-up', 'wasm-dynamic-tiering'];
+let isCompiled = false;
 
 /**
- * Prevents V8 from compiling undici's parser again, for speed, after the first answer (Node.js 20) or the second one (24, 26). That
- * takes longer than the rest of a short command, and the process would wait for it at its end. Call it just before undici
- * compiles the parser, which takes the flag along. Later the flag is as before, because V8 uses no code cache under changed
- * flags: neither Node's own nor psd2's.
+ * Lets V8 compile undici's parser at once, and never again for speed. V8 would do so after the first answers, which takes longer
+ * than the rest of a short command, or after hundreds, which takes 35 MB. Call it just before undici compiles the parser. Later the
+ * flags are as before, because V8 uses no code cache under changed flags: neither Node's own nor psd2's.
  */
 export function compileParserOnce(): void {
-  if (isSettled) return;
-  isSettled = true;
-  setFlagsFromString('--wasm-tiering-budget=1000000000');
-  setImmediate(() => setFlagsFromString(`--wasm-tiering-budget=${defaultBudget}`));
+  if (isCompiled) return;
+  isCompiled = true;
+  for (const flag of DEFAULTS) setFlagsFromString(`--no-${flag}`);
+  setImmediate(() => {
+    for (const flag of DEFAULTS) setFlagsFromString(`--${flag}`);
+  });
 }

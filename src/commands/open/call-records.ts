@@ -358,17 +358,18 @@ export function notingCalls<What extends Said>(
   holder: string | null,
 ): Caller<What> {
   let isRefused: boolean | undefined;
-  const noteCall = (message: string | undefined) =>
-    unlessItFails(async () => {
+  const noteCall = async (message: string | undefined) => {
+    const isNow = message !== undefined;
+    // Nearly every call is allowed after one that was, so nothing is opened for it.
+    if (isRefused === isNow) return;
+    await unlessItFails(async () => {
       const notes = await openAccessNotes(context);
-      isRefused ??= await notes.hasRefusedCall(holder);
-      if (isRefused === (message !== undefined)) return;
-      isRefused = message !== undefined;
-      await notes.callRefused(
-        holder,
-        message === undefined ? undefined : { at: context.world.now().toISOString(), message },
-      );
+      const wasRefused = isRefused ?? (await notes.hasRefusedCall(holder));
+      isRefused = isNow;
+      if (wasRefused === isNow) return;
+      await notes.callRefused(holder, isNow ? { at: context.world.now().toISOString(), message } : undefined);
     });
+  };
   return {
     send: bank.send,
     async ask(call, read) {
