@@ -225,7 +225,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'bank-file': ['did-you-mean.ts', 'domain/loopback.ts', 'errors.ts', 'store/disk/permissions.ts'],
   // Files of payments: reading them, and writing them and their reports. No file is opened here.
   'batch-file': ['did-you-mean.ts', 'domain', 'errors.ts', 'statements', 'terminal/output/csv.ts'],
-  signature: [],
+  signature: ['errors.ts'],
   certificates: ['errors.ts', 'quote-for-shell.ts'],
   callback: ['certificates', 'domain', 'errors.ts'],
   terminal: ['advice.ts', 'did-you-mean.ts', 'domain', 'errors.ts'],

@@ -110,10 +110,9 @@ const signing = z.strictObject({
   ),
   keyId: z.prefault(noted(keyId, 'keyId of the header Signature'), {}),
   algorithm: z._default(
-    oneOf(
-      ['rsa-sha256', 'rsa-sha512', 'SHA-256', 'SHA-512', 'sha-256', 'sha-512'],
-      'word for the algorithm in the header Signature; it names the hash',
-    ),
+    parameterValue(
+      'word for the algorithm in the header Signature, for example `SHA256withRSA`. It has 256, 384 or 512 for the hash, and ECDSA for EC keys',
+    ).check(z.regex(/256|384|512/, 'must be a word with the number of its hash: 256, 384 or 512')),
     'rsa-sha256',
   ),
   digest: z._default(oneOf(['SHA-256', 'SHA-512'], 'hash of the header Digest'), 'SHA-256'),

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
-import { isPkcs12 } from './key-pair.ts';
+import { CERTIFICATE, isPkcs12 } from './key-pair.ts';
 
 interface CertificateFile {
   /** In the file's order. In a PKCS#12 file, the key's own certificate comes first. */
@@ -9,7 +9,6 @@ interface CertificateFile {
   key: string | undefined;
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 /** An encrypted PKCS#1 key has headers, and one of them contains a hyphen. */
 const KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----.+?-----END \1-----/s;
 

@@ -20,7 +20,6 @@ import { Psd2Error } from '../errors.ts';
 import {
   decodeQcStatements,
   encodeQcStatements,
-  type Psd2Role,
   type Psd2Statement,
   QC_STATEMENTS_OID,
   type QcType,
@@ -47,7 +46,7 @@ export interface EidasCertificate {
   /** Undefined for a certificate that is not qualified. */
   qcType: QcType | undefined;
   /** Empty without a PSD2 statement. */
-  roles: Psd2Role[];
+  roles: string[];
   ncaName: string | undefined;
   ncaId: string | undefined;
   /** Whether a TLS client may use it: its extended key usage has clientAuth, or is missing (RFC 5280, section 4.2.1.12). */

@@ -1,13 +1,16 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../errors.ts';
 
+/** A certificate in a PEM text. */
+export const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
 /** The TPP's two certificates: the QWAC for mutual TLS, the QSealC for signatures. */
 export type PairName = 'QWAC' | 'QSealC';
 
 /** A certificate with its private key. They match, and the certificate is valid now. */
 export interface KeyPair {
   certificate: X509Certificate;
-  /** The PEM text as given, with its chain. */
+  /** PEM: the certificate, then its chain, each issued by the next. A root is not among them: nobody sends it. */
   certificatePem: string;
   key: KeyObject;
 }
@@ -27,41 +30,72 @@ export class WrongPassphrase extends Psd2Error {}
  * Reads a certificate and its private key, both PEM.
  *
  * @throws WrongPassphrase if the key is encrypted and the passphrase is missing or wrong
- * @throws Psd2Error `certificate`: unreadable, not RSA, mismatched, expired or not yet valid.
+ * @throws Psd2Error `certificate`: unreadable, of a kind that psd2 cannot use, mismatched, expired or not yet valid.
  */
 export function readKeyPair({ name, certificate: pem, key: keyPem, passphrase, now }: PemPair): KeyPair {
-  const certificate = readCertificate(name, pem);
+  const certificates = readCertificates(name, pem);
   const key = readPrivateKey(name, keyPem, passphrase);
-  if (key.asymmetricKeyType !== 'rsa') {
-    throw new Psd2Error(
-      'certificate',
-      `The ${name} key has the type ${key.asymmetricKeyType}. The bank accepts only RSA`,
-    );
-  }
-  if (!certificate.checkPrivateKey(key)) {
+  refuseOtherKinds(`${name} key`, key);
+  const chain = chainOf(certificates, now, key);
+  const [certificate] = chain;
+  if (!certificate?.checkPrivateKey(key)) {
     throw new Psd2Error('certificate', `The ${name} key does not belong to the ${name} certificate`, {
       hint: 'Give the key that the certificate was requested with.',
     });
   }
   refuseOutOfDate(name, certificate, now);
-  return { certificate, certificatePem: pem, key };
+  return { certificate, certificatePem: chain.map(String).join(''), key };
 }
 
 /**
  * Reads a certificate whose key is stored elsewhere.
  *
- * @throws Psd2Error `certificate`: unreadable, not RSA, expired or not yet valid.
+ * @throws Psd2Error `certificate`: unreadable, of a kind that psd2 cannot use, expired or not yet valid.
  */
 export function readValidCertificate(name: PairName, pem: string, now: Date): X509Certificate {
-  const certificate = readCertificate(name, pem);
-  if (certificate.publicKey.asymmetricKeyType !== 'rsa') {
-    throw new Psd2Error(
-      'certificate',
-      `The ${name} certificate is not for an RSA key. The bank accepts only RSA`,
-    );
-  }
+  const [certificate] = chainOf(readCertificates(name, pem), now);
+  if (!certificate) throw new TypeError('A text with certificates has a chain');
+  refuseOtherKinds(`key of the ${name} certificate`, certificate.publicKey);
   refuseOutOfDate(name, certificate, now);
   return certificate;
+}
+
+/** @throws Psd2Error `certificate` */
+function refuseOtherKinds(what: string, { asymmetricKeyType: type }: KeyObject): void {
+  if (type === 'rsa' || type === 'ec') return;
+  throw new Psd2Error('certificate', `The ${what} has the type ${type}. psd2 works with RSA and EC keys`);
+}
+
+/**
+ * The certificate of a key and its chain (RFC 8446, section 4.4.2): each certificate is issued by the next one. The order of the file
+ * does not matter. A root is left out, and so is what does not belong to the chain.
+ *
+ * @param key undefined if it is stored elsewhere: then the certificate is the one that is not an authority's. Of several, the newest that is valid counts
+ */
+export function chainOf(
+  certificates: readonly X509Certificate[],
+  now: Date,
+  key?: KeyObject,
+): X509Certificate[] {
+  const own = certificates.filter((each) => key && each.checkPrivateKey(key));
+  const candidates = own.length > 0 ? own : certificates.filter(({ ca }) => !ca);
+  const newest = (candidates.length > 0 ? candidates : certificates).toSorted(
+    (one, other) => Date.parse(other.validTo) - Date.parse(one.validTo),
+  );
+  const first = newest.find(({ validFrom }) => Date.parse(validFrom) <= now.getTime()) ?? newest[0];
+  const chain: X509Certificate[] = [];
+  for (let last = first; last; ) {
+    chain.push(last);
+    const issued = last;
+    last = certificates.find(
+      (each) => !chain.includes(each) && !isIssuedBy(each, each) && isIssuedBy(issued, each),
+    );
+  }
+  return chain;
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
 function refuseOutOfDate(name: PairName, certificate: X509Certificate, now: Date): void {
@@ -93,9 +127,9 @@ export function isPkcs12(bytes: Uint8Array): boolean {
   return bytes[0] === 0x30 && content[0] === 0x02 && content[1] === 0x01 && content[2] === 0x03;
 }
 
-function readCertificate(name: string, pem: string): X509Certificate {
+function readCertificates(name: string, pem: string): X509Certificate[] {
   try {
-    return new X509Certificate(pem);
+    return (pem.match(CERTIFICATE) ?? [pem]).map((each) => new X509Certificate(each));
   } catch (cause) {
     throw new Psd2Error('certificate', `The ${name} certificate is not a PEM certificate`, {
       hint: isDer(pem)

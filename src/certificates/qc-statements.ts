@@ -1,6 +1,6 @@
-import { type AsnType, ObjectIdentifier, Sequence, Utf8String } from 'asn1js';
+import { type AsnType, BaseStringBlock, Constructed, ObjectIdentifier, Sequence, Utf8String } from 'asn1js';
 import { Psd2Error } from '../errors.ts';
-import { childrenOf, oidOf, readBer } from './asn1.ts';
+import { bytesOf, childrenOf, oidOf, readBer } from './asn1.ts';
 
 /** The extension with the statements (RFC 3739, section 3.2.6). */
 export const QC_STATEMENTS_OID = '1.3.6.1.5.5.7.1.3';
@@ -8,12 +8,16 @@ export const QC_STATEMENTS_OID = '1.3.6.1.5.5.7.1.3';
 /** The purpose of a qualified certificate: a seal (QSealC), a website (QWAC) or a signature. */
 export type QcType = 'eseal' | 'web' | 'esign';
 
-/** The roles of a payment service provider (ETSI TS 119 495, section 5.1). AISP is `PSP_AI`, PISP `PSP_PI`, PIISP `PSP_IC`. */
-export type Psd2Role = 'PSP_AS' | 'PSP_PI' | 'PSP_AI' | 'PSP_IC';
+/**
+ * The roles of a payment service provider (ETSI TS 119 495, section 5.1). AISP is `PSP_AI`, PISP `PSP_PI`, PIISP `PSP_IC`. Those with
+ * `VOP` are of the verification of payee.
+ */
+export type Psd2Role = keyof typeof roleOids;
 
 /** The PSD2 statement: the provider's roles and the national authority that licensed it. */
 export interface Psd2Statement {
-  roles: Psd2Role[];
+  /** The names of {@link Psd2Role}. A role that psd2 does not know has its OID. */
+  roles: string[];
   ncaName: string;
   /** `<CC>-<2 to 8 capitals>`, for example `IT-BI`. */
   ncaId: string;
@@ -35,12 +39,16 @@ const qcTypeOids: Readonly<Record<QcType, string>> = {
   web: '0.4.0.1862.1.6.3',
 };
 
-const roleOids: Readonly<Record<Psd2Role, string>> = {
+const roleOids = {
   PSP_AS: '0.4.0.19495.1.1',
   PSP_PI: '0.4.0.19495.1.2',
   PSP_AI: '0.4.0.19495.1.3',
   PSP_IC: '0.4.0.19495.1.4',
-};
+  PSP_CB: '0.4.0.19495.1.5',
+  PSP_PA: '0.4.0.19495.1.6',
+  VOP_RS: '0.4.0.19495.1.51',
+  VOP_VS: '0.4.0.19495.1.52',
+} as const;
 
 /** The DER of the extension's value (ETSI EN 319 412-5, section 4; TS 119 495, section 5.1). */
 export function encodeQcStatements({ qcCompliance, qcType, psd2 }: QcStatements): Uint8Array {
@@ -48,7 +56,7 @@ export function encodeQcStatements({ qcCompliance, qcType, psd2 }: QcStatements)
   if (qcCompliance) statements.push(sequence(oid(QC_COMPLIANCE)));
   if (qcType) statements.push(sequence(oid(QC_TYPE), sequence(oid(qcTypeOids[qcType]))));
   if (psd2) {
-    const roles = psd2.roles.map((role) => sequence(oid(roleOids[role]), utf8(role)));
+    const roles = psd2.roles.map((role) => sequence(oid(isRole(role) ? roleOids[role] : role), utf8(role)));
     statements.push(
       sequence(oid(PSD2_STATEMENT), sequence(sequence(...roles), utf8(psd2.ncaName), utf8(psd2.ncaId))),
     );
@@ -61,20 +69,31 @@ const oid = (value: string) => new ObjectIdentifier({ value });
 const utf8 = (value: string) => new Utf8String({ value });
 
 /**
- * Reads the extension's value. Ignores other statements. Identifies roles by their OID, not by their name.
+ * What a request for a successor asks for (the extension's value, DER): of the statements those about the TPP, as the authority wrote
+ * them. @throws Psd2Error `certificate` if the value is not DER
+ */
+export function keptStatements(der: Uint8Array): Uint8Array {
+  const kept = [QC_COMPLIANCE, QC_TYPE, PSD2_STATEMENT];
+  const value = childrenOf(readDer(der)).filter((statement) => kept.includes(oidOf(partsOf(statement)[0])));
+  return new Uint8Array(sequence(...value).toBER());
+}
+
+/**
+ * Reads the extension's value. Ignores other statements. Identifies roles by their OID, not by their name. Takes the kinds of text and the
+ * explicit tags that some authorities write.
  *
  * @throws Psd2Error `certificate` if the value is not DER.
  */
 export function decodeQcStatements(der: Uint8Array): QcStatements {
   const found: QcStatements = { qcCompliance: false, qcType: undefined, psd2: undefined };
   for (const statement of childrenOf(readDer(der))) {
-    const [id, info] = childrenOf(statement);
+    const [id, info] = partsOf(statement);
     switch (oidOf(id)) {
       case QC_COMPLIANCE:
         found.qcCompliance = true;
         break;
       case QC_TYPE:
-        found.qcType = childrenOf(info)
+        found.qcType = partsOf(info)
           .map((type) => keyOf(qcTypeOids, oidOf(type)))
           .find((type) => type !== undefined);
         break;
@@ -87,9 +106,10 @@ export function decodeQcStatements(der: Uint8Array): QcStatements {
 }
 
 function readPsd2Statement(info: AsnType | undefined): Psd2Statement {
-  const [roles, ncaName, ncaId] = childrenOf(info);
+  const [roles, ncaName, ncaId] = partsOf(info);
+  const oids = partsOf(roles).map((role) => oidOf(partsOf(role)[0]));
   return {
-    roles: childrenOf(roles).flatMap((role) => keyOf(roleOids, oidOf(childrenOf(role)[0])) ?? []),
+    roles: oids.filter((oid) => oid !== '').map((oid) => keyOf(roleOids, oid) ?? oid),
     ncaName: textOf(ncaName),
     ncaId: textOf(ncaId),
   };
@@ -113,12 +133,31 @@ function hasLengths(value: AsnType | undefined): boolean {
   return value?.lenBlock.isIndefiniteForm !== true && childrenOf(value).every(hasLengths);
 }
 
-function textOf(value: AsnType | undefined): string {
-  return value instanceof Utf8String ? value.getValue() : '';
+const CONTEXT_SPECIFIC = 3;
+
+/** The value in an explicit tag, however deep; any other value itself. */
+function untagged(value: AsnType): AsnType {
+  const [inner, ...more] = childrenOf(value);
+  const isTag = value instanceof Constructed && value.idBlock.tagClass === CONTEXT_SPECIFIC;
+  return isTag && inner && more.length === 0 ? untagged(inner) : value;
 }
 
-function keyOf(table: Readonly<Record<QcType, string>>, oid: string): QcType | undefined;
-function keyOf(table: Readonly<Record<Psd2Role, string>>, oid: string): Psd2Role | undefined;
-function keyOf(table: Readonly<Record<string, string>>, oid: string): string | undefined {
-  return Object.keys(table).find((key) => table[key] === oid);
+/** The values in a SEQUENCE, each without its explicit tags. */
+function partsOf(value: AsnType | undefined): AsnType[] {
+  return childrenOf(value && untagged(value)).map(untagged);
+}
+
+/** A text of any kind. One with an implicit tag is UTF-8, as the standard says. */
+function textOf(value: AsnType | undefined): string {
+  if (value instanceof BaseStringBlock) return value.getValue();
+  return value?.idBlock.tagClass === CONTEXT_SPECIFIC ? Buffer.from(bytesOf(value)).toString('utf8') : '';
+}
+
+function isRole(text: string): text is Psd2Role {
+  return Object.hasOwn(roleOids, text);
+}
+
+function keyOf<Key extends string>(table: Readonly<Record<Key, string>>, oid: string): Key | undefined {
+  for (const key in table) if (table[key] === oid) return key;
+  return undefined;
 }

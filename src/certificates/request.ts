@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { createPrivateKey, X509Certificate as NodeCertificate, webcrypto } from 'node:crypto';
 import { Extension, PemConverter, Pkcs10CertificateRequestGenerator, X509Certificate } from '@peculiar/x509';
 import { Psd2Error } from '../errors.ts';
-import { decodeQcStatements, encodeQcStatements, QC_STATEMENTS_OID } from './qc-statements.ts';
+import { keptStatements, QC_STATEMENTS_OID } from './qc-statements.ts';
 
 /** Key usage, extended key usage and subject alternative name: a request asks for those of the old certificate. */
 const KEPT_EXTENSIONS = ['2.5.29.15', '2.5.29.37', '2.5.29.17'];
@@ -61,7 +61,7 @@ function extensionsOf(certificate: X509Certificate): Extension[] {
   const kept = certificate.extensions.filter(({ type }) => KEPT_EXTENSIONS.includes(type));
   const statements = certificate.getExtension(QC_STATEMENTS_OID);
   if (!statements) return kept;
-  const value = encodeQcStatements(decodeQcStatements(new Uint8Array(statements.value)));
+  const value = keptStatements(new Uint8Array(statements.value));
   return [...kept, new Extension(QC_STATEMENTS_OID, statements.critical, Uint8Array.from(value))];
 }
 

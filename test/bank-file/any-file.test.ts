@@ -81,7 +81,7 @@ const anyFile = fc
           spaces: fc.constantFrom('keep', 'percent', 'strip'),
           separator: fc.constantFrom(',', ', ', ';'),
         }),
-        algorithm: fc.constantFrom('rsa-sha256', 'rsa-sha512', 'SHA-256'),
+        algorithm: fc.constantFrom('rsa-sha256', 'rsa-sha512', 'SHA-256', 'SHA384withECDSA'),
         digest: fc.constantFrom('SHA-256', 'SHA-512'),
         emptyBodyDigest: fc.boolean(),
         certificate: fc.constantFrom('der', 'pem', 'pem-line'),

@@ -7,11 +7,19 @@ const made = withOpenssl((openssl) => {
   const authority = openssl.authority('Test CA');
   const right = openssl.issued(authority, 'tpp.example', RSA);
   const key = openssl.write('right.key', right.key);
+  const issuer = openssl.issuing(authority, 'Issuer');
+  const chain = {
+    ...{ root: authority, issuer, own: openssl.issued(issuer, 'tpp.example', RSA) },
+    ...{ other: openssl.issued(issuer, 'other.example', EC), stranger: openssl.authority('Stranger') },
+  };
   return {
     authority,
     right,
     other: openssl.issued(authority, 'other.example', RSA),
     ec: openssl.issued(authority, 'ec.example', EC),
+    ed25519: openssl.issued(authority, 'ed25519.example', ['ed25519']),
+    chain,
+    renewed: openssl.issuedFor(authority, 'tpp.example', chain.own.key, 3),
     pkcs1: openssl.run('rsa', '-in', key, '-traditional'),
     encrypted: openssl.run('pkcs8', '-topk8', '-v2', 'aes-256-cbc', '-in', key, '-passout', 'pass:hush hush'),
     encryptedPkcs1: openssl.run('rsa', '-in', key, '-aes256', '-traditional', '-passout', 'pass:hush hush'),
@@ -51,11 +59,32 @@ describe('a certificate and its key', () => {
     );
   });
 
-  it('psd2 keeps the chain after the certificate', () => {
-    const chain = made.right.cert + made.authority.cert;
-    const pair = read({ ...made.right, cert: chain });
-    expect(pair.certificatePem).toBe(chain);
-    expect(pair.certificate.subject).toBe('CN=tpp.example');
+  it.each([
+    ['in order', ['own', 'issuer', 'root']],
+    ['with the root first', ['root', 'issuer', 'own']],
+    ['with the issuer first', ['issuer', 'own']],
+    ['with the certificate of somebody else', ['other', 'root', 'own', 'stranger', 'issuer']],
+  ] as const)(
+    'psd2 sends the certificate of the key, then its chain, and no root, from a file %s',
+    (_, order) => {
+      const cert = order.map((name) => made.chain[name].cert).join('# A comment\r\n');
+      const pair = read({ cert, key: made.chain.own.key });
+      expect(pair.certificatePem).toBe(made.chain.own.cert + made.chain.issuer.cert);
+      expect(pair.certificate.subject).toBe('CN=tpp.example');
+      expect(readValidCertificate('QSealC', cert.replace(made.chain.other.cert, ''), now).subject).toBe(
+        'CN=tpp.example',
+      );
+    },
+  );
+
+  it('psd2 takes of two certificates of a key the one that ends later, if it is valid already', () => {
+    const [old, renewed] = [made.chain.own.cert, made.renewed.cert];
+    for (const cert of [old + renewed, renewed + old])
+      expect(read({ cert, key: made.chain.own.key }).certificatePem).toBe(renewed);
+    const early = new Date(Date.parse(new X509Certificate(old).validFrom) - DAY);
+    expect(() => read({ cert: old + renewed, key: made.chain.own.key }, { now: early })).toThrow(
+      'not valid before',
+    );
   });
 
   it('psd2 refuses a key that belongs to another certificate', () => {
@@ -67,8 +96,11 @@ describe('a certificate and its key', () => {
     );
   });
 
-  it('psd2 refuses a key that is not RSA', () => {
-    expect(() => read(made.ec)).toThrow(refusal('The QWAC key has the type ec. The bank accepts only RSA'));
+  it('psd2 takes an EC key, and no key of another kind', () => {
+    expect(read(made.ec).key.asymmetricKeyType).toBe('ec');
+    expect(() => read(made.ed25519)).toThrow(
+      refusal('The QWAC key has the type ed25519. psd2 works with RSA and EC keys'),
+    );
   });
 
   it('psd2 refuses an expired certificate and one that is not valid yet', () => {
@@ -164,10 +196,10 @@ describe('a certificate whose key is stored elsewhere', () => {
 
   it.each([
     [
-      'is not RSA',
-      made.ec.cert,
+      'is neither RSA nor EC',
+      made.ed25519.cert,
       now,
-      'The QSealC certificate is not for an RSA key. The bank accepts only RSA',
+      'The key of the QSealC certificate has the type ed25519. psd2 works with RSA and EC keys',
     ],
     [
       'has expired',

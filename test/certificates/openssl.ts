@@ -57,9 +57,21 @@ export class Openssl {
     ]);
   }
 
+  /** Makes a certificate that an authority issues, and that can issue others. */
+  issuing(by: PemPair, commonName: string): PemPair {
+    const files = ['-CA', this.write('ca.pem', by.cert), '-CAkey', this.write('ca.key', by.key)];
+    return this.#request(commonName, EC, [...files, '-addext', 'keyUsage=critical,keyCertSign']);
+  }
+
   /** Issues a certificate for an existing key. */
-  issuedFor(by: PemPair, commonName: string, key: string): PemPair {
-    this.#certify(commonName, ['-key', this.write('given.key', key), ...this.#issuer(by)]);
+  issuedFor(by: PemPair, commonName: string, key: string, days = 2): PemPair {
+    this.#certify(commonName, [
+      '-key',
+      this.write('given.key', key),
+      '-days',
+      String(days),
+      ...this.#issuer(by),
+    ]);
     return { cert: this.#read('new.pem'), key };
   }
 

@@ -1,6 +1,19 @@
-import { type AsnType, ObjectIdentifier, Sequence, Utf8String } from 'asn1js';
+import {
+  type AsnType,
+  BmpString,
+  Constructed,
+  ObjectIdentifier,
+  Primitive,
+  PrintableString,
+  Sequence,
+  Utf8String,
+} from 'asn1js';
 import { describe, expect, it } from 'vitest';
-import { decodeQcStatements, encodeQcStatements } from '../../src/certificates/qc-statements.ts';
+import {
+  decodeQcStatements,
+  encodeQcStatements,
+  keptStatements,
+} from '../../src/certificates/qc-statements.ts';
 
 const oid = (value: string) => new ObjectIdentifier({ value });
 const utf8 = (value: string) => new Utf8String({ value });
@@ -13,6 +26,8 @@ const WEB = oid('0.4.0.1862.1.6.3');
 const PSD2 = oid('0.4.0.19495.2');
 const PISP = oid('0.4.0.19495.1.2');
 const other = oid('1.2.3.4');
+const tagged = (value: AsnType) =>
+  new Constructed({ idBlock: { tagClass: 3, tagNumber: 0 }, value: [value] });
 
 describe('qcStatements', () => {
   it.each([
@@ -37,6 +52,14 @@ describe('qcStatements', () => {
     expect(decodeQcStatements(der instanceof Uint8Array ? der : encoded(der))).toEqual(NONE);
   });
 
+  it('a request keeps the statements about the TPP as they are, and no other', () => {
+    const type = sequence(QC_TYPE, sequence(WEB));
+    const roles = sequence(sequence(other, new PrintableString({ value: 'PSP_XX' })));
+    const psd2 = sequence(PSD2, sequence(roles, tagged(utf8('BI')), utf8('IT-BI')));
+    const der = encoded(sequence(type, sequence(oid('0.4.0.1862.1.4')), psd2));
+    expect(Buffer.from(keptStatements(der))).toEqual(Buffer.from(encoded(sequence(type, psd2))));
+  });
+
   it('psd2 takes the first type that it knows', () => {
     expect(decodeQcStatements(encoded(sequence(sequence(QC_TYPE, sequence(other, WEB))))).qcType).toBe('web');
   });
@@ -46,7 +69,38 @@ describe('qcStatements', () => {
     [
       'a role that psd2 does not know',
       [sequence(sequence(other, utf8('PSP_XX')), sequence(PISP, utf8('PSP_PI')))],
-      { roles: ['PSP_PI'], ncaName: '', ncaId: '' },
+      { roles: ['1.2.3.4', 'PSP_PI'], ncaName: '', ncaId: '' },
+    ],
+    [
+      'texts of other kinds',
+      [sequence(), new BmpString({ value: 'Bank \u00e8' }), new PrintableString({ value: 'IT-BI' })],
+      { roles: [], ncaName: 'Bank \u00e8', ncaId: 'IT-BI' },
+    ],
+    [
+      'explicit tags',
+      [
+        tagged(sequence(tagged(sequence(tagged(PISP), utf8('PSP_PI'))))),
+        tagged(utf8('BI')),
+        tagged(tagged(utf8('IT-BI'))),
+      ],
+      { roles: ['PSP_PI'], ncaName: 'BI', ncaId: 'IT-BI' },
+    ],
+    [
+      'an implicit tag',
+      [
+        sequence(),
+        new Primitive({
+          idBlock: { tagClass: 3, tagNumber: 1 },
+          valueHex: Uint8Array.from(Buffer.from('B\u00e8')).buffer,
+        }),
+        utf8('IT-BI'),
+      ],
+      { roles: [], ncaName: 'B\u00e8', ncaId: 'IT-BI' },
+    ],
+    [
+      'the roles that came later',
+      [sequence(...['5', '6', '51', '52', '7'].map((n) => sequence(oid(`0.4.0.19495.1.${n}`), utf8('x'))))],
+      { roles: ['PSP_CB', 'PSP_PA', 'VOP_RS', 'VOP_VS', '0.4.0.19495.1.7'], ncaName: '', ncaId: '' },
     ],
     [
       'a role with another name than its identifier',

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -80,6 +80,30 @@ it('an independent verifier accepts a signature with SHA-512, and not as one wit
   headers.signature = headers.signature.replace('sha512', 'sha256');
   expect(signatureProblem(received, ['date'], 'x', publicKey)).not.toBeNull();
 });
+
+it.each([
+  ['ecdsa-sha256', 'sha256'],
+  ['SHA384withECDSA', 'sha384'],
+  ['SHA512withECDSA', 'sha512'],
+])('an EC key signs with %s, and with no algorithm for RSA', async (algorithm, hash) => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signer = keySigner(keys.privateKey);
+  const signature = Buffer.from(await signer('text', algorithm), 'base64');
+  expect(verify(hash, Buffer.from('text'), keys.publicKey, signature)).toBe(true);
+  await expect(signer('text')).rejects.toMatchObject({
+    code: 'certificate',
+    message:
+      'The key of the signing certificate has the type ec, and psd2 would sign with "rsa-sha256", which is for rsa keys',
+  });
+  await expect(sign('text', algorithm)).rejects.toThrow(`with "${algorithm}", which is for ec keys`);
+});
+
+it.each(['SHA256withRSA', 'sha256RSA', 'SHA-256'])(
+  'an RSA key signs with SHA-256 if a bank calls that %s',
+  async (algorithm) => {
+    expect(await sign('text', algorithm)).toBe(await sign('text'));
+  },
+);
 
 it('the digest of an empty body is the published one', () => {
   expect(digestHeader(Buffer.alloc(0))).toBe('SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=');

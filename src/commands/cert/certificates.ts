@@ -1,6 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { readCertificateFile } from '../../certificates/certificate-file.ts';
-import { type PairName, readPrivateKey, WrongPassphrase } from '../../certificates/key-pair.ts';
+import { chainOf, type PairName, readPrivateKey, WrongPassphrase } from '../../certificates/key-pair.ts';
 import type { QcType } from '../../certificates/qc-statements.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readNamedFile } from '../../store/disk/files.ts';
@@ -35,7 +35,7 @@ export async function certificatesOfProfile(context: Context): Promise<Found[]> 
 
 /** A certificate of the profile, checked against its key; undefined if the profile has none. */
 export async function pairOf(
-  { env }: Context,
+  { env, world }: Context,
   profile: Profile,
   keys: KeyRing,
   pair: PairName,
@@ -43,11 +43,11 @@ export async function pairOf(
   if (!profile.settings[PAIR_SETTINGS[pair].certificate]) return undefined;
   const { certificate: pem, key } = await keys.read(pair);
   const { certificates } = await readCertificateFile(Buffer.from(pem), undefined, `The ${pair} certificate`);
-  const [certificate] = certificates;
-  if (!certificate) return undefined;
   // psd2 cannot read the key of an outside signer. psd2 doctor asks the signer for a signature.
   const isOutside = pair === 'QSealC' && profile.settings.signer !== undefined;
   const opened = isOutside ? null : openKey(pair, key(), env.PSD2_KEY_PASSPHRASE);
+  const [certificate] = chainOf(certificates, world.now(), opened ?? undefined);
+  if (!certificate) return undefined;
   return { certificate, keyMatches: opened && certificate.checkPrivateKey(opened) };
 }
 

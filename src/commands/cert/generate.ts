@@ -17,7 +17,7 @@ import { refuseExisting, writeNewFiles } from './new-files.ts';
 const generated = () =>
   z.object({
     organizationIdentifier: text('PSD<country>-<authority>-<number>'),
-    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
+    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS'),
     notAfter: time('valid until'),
     files: z.object({
       ca: text('certificate of the authority'),
@@ -37,6 +37,7 @@ const ROLES: Readonly<Record<string, Psd2Role>> = {
   PSP_PI: 'PSP_PI',
   PSP_IC: 'PSP_IC',
   PSP_AS: 'PSP_AS',
+  ...{ PSP_CB: 'PSP_CB', PSP_PA: 'PSP_PA', VOP_RS: 'VOP_RS', VOP_VS: 'VOP_VS' },
 };
 
 function withOptions(command: Command) {
@@ -155,6 +156,6 @@ function parseRole(text: string): Psd2Role {
   const role = ROLES[text.trim().toUpperCase()];
   if (role) return role;
   throw new Psd2Error('usage', `Unknown role ${JSON.stringify(text)}`, {
-    hint: 'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), separated by commas.',
+    hint: 'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), PSP_CB, PSP_PA, VOP_RS and VOP_VS, separated by commas.',
   });
 }

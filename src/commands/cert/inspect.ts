@@ -17,7 +17,10 @@ const certificate = () =>
     sha256: text('fingerprint, hexadecimal'),
     organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
     qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
-    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
+    roles: list(
+      z.string(),
+      'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
+    ),
     ncaName: orNull(text('name of the competent authority')),
     ncaId: orNull(text('id of the competent authority')),
     keyMatches: orNull(flag('true if the key matches; null if the key is not known')),

@@ -19,7 +19,10 @@ const requested = () =>
     subject: text('distinguished name'),
     organizationIdentifier: orNull(text('PSD<country>-<authority>-<number>')),
     qcType: orNull(oneOf(['web', 'eseal', 'esign'], 'web: a QWAC; eseal: a QSealC')),
-    roles: list(z.string(), 'PSP_AI, PSP_PI, PSP_IC, PSP_AS'),
+    roles: list(
+      z.string(),
+      'PSP_AI, PSP_PI, PSP_IC, PSP_AS, PSP_CB, PSP_PA, VOP_RS, VOP_VS; a role that psd2 does not know has its number',
+    ),
     ncaName: orNull(text('name of the competent authority')),
     ncaId: orNull(text('id of the competent authority')),
     keyType: oneOf(['RSA', 'EC'], 'type of the new key'),

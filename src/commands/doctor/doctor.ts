@@ -75,7 +75,7 @@ async function diagnose(context: Context): Promise<void> {
   if (profile) {
     const keys = await context.keys();
     await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys));
-    await diagnosis.make('chain', () => checkChains(profile, keys));
+    await diagnosis.make('chain', () => checkChains(context, profile, keys));
     await diagnosis.make('signer', () => checkSigner(context, profile, keys));
     await diagnosis.make('redirect port', () => checkRedirectPort(context, profile));
     if (diagnosis.checks.some(({ name, status }) => name === 'store' && status === 'fail'))

@@ -1,4 +1,5 @@
-import { X509Certificate } from 'node:crypto';
+import { readCertificateFile } from '../../certificates/certificate-file.ts';
+import { chainOf } from '../../certificates/key-pair.ts';
 import type { Profile } from '../../store/machine/settings.ts';
 import { checkProfileCertificates, lastConsentOf } from '../cert/profile-certificates.ts';
 import type { Context, KeyRing } from '../context.ts';
@@ -19,26 +20,21 @@ export async function checkCertificates(context: Context, profile: Profile, keys
   }));
 }
 
-/** Whether each certificate in a file was issued by the one after it. */
-export async function checkChains(profile: Profile, keys: KeyRing): Promise<Finding> {
+/** How long the chain of each certificate is, and whether its file has others. */
+export async function checkChains({ world }: Context, profile: Profile, keys: KeyRing): Promise<Finding> {
   const lengths: string[] = [];
   for (const name of ['QWAC', 'QSealC'] as const) {
     if (name === 'QSealC' && !profile.settings.qsealCertificate) continue;
     const { certificate } = await keys.read(name);
-    const pems = certificate.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-    const chain = pems.map((pem) => new X509Certificate(pem));
-    const broken = chain.findIndex((each, index) => {
-      const issuer = chain[index + 1];
-      return issuer && !(each.checkIssued(issuer) && each.verify(issuer.publicKey));
-    });
-    if (broken !== -1) {
-      return {
-        status: 'fail',
-        code: 'certificate',
-        detail: `in the file of the ${name} certificate ${broken + 2} did not issue certificate ${broken + 1}`,
-        fix: { hint: 'Put the certificate first, then its issuer, then the issuer of that.' },
-      };
-    }
+    const { certificates } = await readCertificateFile(Buffer.from(certificate), undefined, name);
+    const chain = chainOf(certificates, world.now());
+    const others = certificates.filter((each) => !chain.includes(each) && !each.checkIssued(each)).length;
+    if (others > 0)
+      return finding(
+        'warn',
+        `the file of the ${name} has ${others} ${others === 1 ? 'certificate that does' : 'certificates that do'} not belong to its chain. psd2 does not send ${others === 1 ? 'it' : 'them'}`,
+        { hint: 'If a bank misses an issuer, put the certificate of that issuer into the file.' },
+      );
     lengths.push(`${name}: ${chain.length === 1 ? 'no issuers' : `${chain.length - 1} issuers`} in the file`);
   }
   return finding('ok', lengths.join('; '));
@@ -49,6 +45,7 @@ export async function checkSigner(context: Context, { settings }: Profile, keys:
   if (settings.signer === undefined) return finding('skip', 'psd2 signs itself: no PSD2_SIGNER');
   const { outsideSigner } = await import('../open/outside-signer.ts');
   const certificate = await keys.certificate(settings.qsealCertificate ? 'QSealC' : 'QWAC');
-  await outsideSigner(context, settings.signer, certificate)('psd2 doctor');
+  const algorithm = certificate.publicKey.asymmetricKeyType === 'ec' ? 'ecdsa-sha256' : 'rsa-sha256';
+  await outsideSigner(context, settings.signer, certificate)('psd2 doctor', algorithm);
   return finding('ok', 'the signer command makes signatures that match the certificate');
 }

@@ -1,13 +1,13 @@
 import { createVerify, type X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../../errors.ts';
-import type { Signer } from '../../signature/http-signature.ts';
+import { hashOf, refuseOtherKey, type Signer } from '../../signature/http-signature.ts';
 import type { Context } from '../context.ts';
 import { runOutsideCommand } from '../shared/outside-command.ts';
 
 /**
  * A signer that runs a command of the operator, so that the key can stay in an HSM (command contract, "outside signer").
  * The command gets the signing string on standard input, without a line break at its end, and prints the base64
- * RSASSA-PKCS1-v1_5 SHA-256 signature. psd2 verifies the signature before it uses it.
+ * signature with SHA-256: RSASSA-PKCS1-v1_5, or ECDSA for an EC key. psd2 verifies the signature before it uses it.
  *
  * @param certificate the certificate of the key that the command signs with
  * @returns a signer that throws Psd2Error `config` if the command fails or its signature is wrong, and for another hash than
@@ -18,11 +18,16 @@ export function outsideSigner(
   command: string,
   certificate: X509Certificate,
 ): Signer {
-  return async (signingString, hash = 'sha256') => {
-    if (hash !== 'sha256') {
-      throw new Psd2Error('config', 'The signer command signs with SHA-256, but this bank wants SHA-512', {
-        hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
-      });
+  return async (signingString, algorithm = 'rsa-sha256') => {
+    refuseOtherKey(certificate.publicKey, algorithm);
+    if (hashOf(algorithm) !== 'sha256') {
+      throw new Psd2Error(
+        'config',
+        `The signer command signs with SHA-256, but this bank wants ${algorithm}`,
+        {
+          hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
+        },
+      );
     }
     const printed = await runOutsideCommand(context, 'signer', command, signingString);
     const signature = printed.replace(/\s+/g, '');
@@ -36,7 +41,7 @@ export function outsideSigner(
         'config',
         'The signature of the signer command does not match the signing certificate',
         {
-          hint: 'psd2 has sent nothing. The command must sign its unchanged standard input with RSASSA-PKCS1-v1_5, SHA-256 and the key of that certificate. See the certificate with:',
+          hint: 'psd2 has sent nothing. The command must sign its unchanged standard input with SHA-256 and the key of that certificate. See the certificate with:',
           next: [['cert', 'inspect']],
         },
       );

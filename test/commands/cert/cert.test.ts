@@ -504,7 +504,7 @@ describe('psd2 cert generate', () => {
     const hintOf = async (...words: string[]) =>
       (await run(['generate', '--out', out('none'), ...words])).failure?.hint;
     expect(await hintOf('--roles', 'boss')).toBe(
-      'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), separated by commas.',
+      'Use one or more of PSP_AI, PSP_PI, PSP_IC and PSP_AS (or AISP, PISP, PIISP, ASPSP), PSP_CB, PSP_PA, VOP_RS and VOP_VS, separated by commas.',
     );
     expect(await hintOf('--organization-identifier', 'x')).toBe('For example PSDIT-BI-12345.');
   });

@@ -88,7 +88,7 @@ describe('the certificate and the key of a pair', () => {
 
   it('can be in one PEM text that the profile stores', async () => {
     const { keys } = open({ ...qwac('qwac'), qwacCertificate: { pem: pems.qwac + pems.qwacKey } });
-    expect((await keys.pair('QWAC')).certificatePem).toBe(pems.qwac + pems.qwacKey);
+    expect((await keys.pair('QWAC')).certificatePem).toBe(pems.qwac);
   });
 
   it('can be in a PKCS#12 file that the profile stores by its content', async () => {

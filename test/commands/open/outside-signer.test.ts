@@ -17,9 +17,9 @@ const certificate = new X509Certificate(
 
 it('the signer command signs with SHA-256 only, and is not run for another hash', async () => {
   await run(async (context) => {
-    await outsideSigner(context, 'no-such-program', certificate)('text', 'sha512');
+    await outsideSigner(context, 'no-such-program', certificate)('text', 'ecdsa-sha512');
   });
-  expect(said()).toContain('The signer command signs with SHA-256, but this bank wants SHA-512');
+  expect(said()).toContain('The signer command signs with SHA-256, but this bank wants ecdsa-sha512');
   expect(said()).not.toContain('no-such-program');
   expect(process.exitCode).toBe(3);
 });
@@ -62,16 +62,18 @@ it('a signature of something else is refused before anything is sent', async () 
   expect(await failureOf(signWith(await signatureOf('another text')))).toEqual({
     ...{ code: 'config', exitCode: 3 },
     message: 'The signature of the signer command does not match the signing certificate',
-    hint: 'psd2 has sent nothing. The command must sign its unchanged standard input with RSASSA-PKCS1-v1_5, SHA-256 and the key of that certificate. See the certificate with:',
+    hint: 'psd2 has sent nothing. The command must sign its unchanged standard input with SHA-256 and the key of that certificate. See the certificate with:',
     next: [['cert', 'inspect']],
   });
 });
 
 it('the refusal of another hash says what else the operator can do', async () => {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
-  expect(await failureOf(outsideSigner(context, 'no-such-program', certificate)('text', 'sha512'))).toEqual({
+  expect(
+    await failureOf(outsideSigner(context, 'no-such-program', certificate)('text', 'ecdsa-sha512')),
+  ).toEqual({
     ...{ code: 'config', exitCode: 3 },
-    message: 'The signer command signs with SHA-256, but this bank wants SHA-512',
+    message: 'The signer command signs with SHA-256, but this bank wants ecdsa-sha512',
     hint: 'Use a key that psd2 can read, or a bank file with another signing.algorithm.',
   });
 });

@@ -227,6 +227,6 @@ function isNotIn(request: RawRequest): (name: string) => boolean {
 }
 
 /** The hash that an algorithm's word means. */
-function hashOf(algorithm: string): 'RSA-SHA256' | 'RSA-SHA512' {
-  return algorithm.includes('512') ? 'RSA-SHA512' : 'RSA-SHA256';
+function hashOf(algorithm: string): string {
+  return `sha${/384|512/.exec(algorithm)?.[0] ?? '256'}`;
 }
