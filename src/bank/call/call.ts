@@ -74,6 +74,8 @@ export interface Said {
   json: unknown;
   /** The id that the bank gave its answer. */
   requestId: string | null;
+  /** Why the bytes are not the text that they claim to be, after "The bank's answer". Then `json` is undefined in a success. */
+  problem?: string;
   /** The answer asks for SCA. The bank has then processed the call, whatever the status. */
   asksForSca: boolean;
   /** The bank itself refused the call without processing it: the token was not valid, or there were too many calls. */

@@ -50,6 +50,8 @@ export interface Bank {
   pages(call: FreeCall): AsyncIterable<FreeAnswer>;
   /** The earliest time of an answer so far, by the bank's own clock (`Date`; RFC 9110, section 6.6.1). */
   earliestAnswer(): Date | undefined;
+  /** So far. Absent: the interface reads no answer that is odd. */
+  oddities?: Oddities;
 }
 
 /** The signer, and the application that it signs for. */
@@ -187,6 +189,31 @@ export interface Transaction extends BookedRow {
   counterpartyIban?: string | null;
   remittance?: string | null;
   bankTransactionCode?: string | null;
+  // From here on, a field is absent if the bank says nothing.
+  /** The account of the other side, if the bank names it otherwise than by its IBAN. */
+  counterpartyAccount?: string;
+  /** The reference that the payee has given (RF, or a national form). */
+  remittanceStructured?: string;
+  ultimateDebtor?: string;
+  ultimateCreditor?: string;
+  mandateId?: string;
+  creditorId?: string;
+  purposeCode?: string;
+  /** What was paid in another currency, and at which rate. */
+  originalAmount?: Decimal;
+  originalCurrency?: string;
+  exchangeRate?: Decimal;
+  /** What the bank took for it. */
+  feeAmount?: Decimal;
+  feeCurrency?: string;
+}
+
+/** What was odd in a bank's answers, and did no harm. */
+export interface Oddities {
+  /** The fields that psd2 could not read, and how often. It counts each as missing. */
+  unread: ReadonlyMap<string, number>;
+  /** The names of links that led elsewhere. psd2 called the same at the base URL. */
+  rewritten: ReadonlySet<string>;
 }
 
 export interface TransactionQuery {

@@ -71,6 +71,8 @@ export interface ConsentSource {
     /** The consent covers no card account. */
     cards?: 'none';
   }>;
+  /** The IBAN of an account that a list had. Undefined: no list had it, as far as psd2 knows. */
+  ibanOf?(accountId: string): string | null | undefined;
   /** Notes what the bank has listed with a consent. Never throws for want of a place. */
   listed?(consentId: string, accounts: readonly { accountId: string; iban: string | null }[]): Promise<void>;
 }

@@ -60,6 +60,7 @@ export async function readKept(
         usedUp.add(consentId);
         return unusedFor(valid, what);
       },
+      ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
       async listed(consentId, accounts) {
         const listed = accounts.map(({ accountId, iban }) => ({ accountId, iban }));
         if (!kept || listed.length > MAX_LISTED || knows(kept, consentId, listed)) return;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
+import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import { text } from './wire/fields.ts';
@@ -20,7 +21,9 @@ const SCA_REQUIRED = 'PSD2_SCA_REQUIRED';
 /** Parses an answer (interface specification, "Response envelope"). */
 export async function understand(answer: WireAnswer, call: BankCall): Promise<CbSaid> {
   const { status, body } = answer;
-  const json = await parseJson(body.toString('utf8').trim()).catch(() => undefined);
+  const { text: content, problem } = textOf(answer);
+  const isReadable = problem === null || status >= 400;
+  const json = isReadable ? await parseJson(content.trim()).catch(() => undefined) : undefined;
   const envelope = readEnvelope(json);
   const asksForSca = status >= 400 && body.includes(SCA_REQUIRED);
   return {
@@ -30,6 +33,7 @@ export async function understand(answer: WireAnswer, call: BankCall): Promise<Cb
     asksForSca,
     // Only the bank's own envelope counts: a gateway may answer the same to a call that the bank has processed.
     turnedAway: [401, 420, 429].includes(status) && !asksForSca && envelope?.isBanksError === true,
+    ...(problem !== null && { problem }),
   };
 }
 
@@ -77,10 +81,11 @@ export function readAnswer<T>(answer: CbAnswer, schema: z.ZodMiniType<T>): CbRea
   if (answer.status < 200 || answer.status > 299 || envelope?.outcome === 'ERROR')
     throw toError(answer, envelope);
   if (!envelope && answer.status !== 204) {
-    const what = answer.said.json === undefined ? 'not JSON' : 'no JSON object';
+    const { json, problem } = answer.said;
+    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
     throw new Psd2Error(
       'bank_answer',
-      `The bank's answer to ${nameOf(answer)} is ${what}${kindOf(answer)}`,
+      `The bank's answer to ${nameOf(answer)} ${what}`,
       idsOf(answer, envelope),
     );
   }

@@ -6,6 +6,7 @@ import type { Account, Accounts, Balance, Details, TypedBalance } from '../../po
 import { ask } from './answer.ts';
 import { atAccountOrCard, type Calls, lacking, reading } from './calls.ts';
 import { pagesOf } from './transactions.ts';
+import { ownIban } from './whose.ts';
 import {
   accountAnswer,
   accountsAnswer,
@@ -34,13 +35,14 @@ export function accountsOf(calls: Calls): Accounts {
 }
 
 /** Accounts and card accounts in one list. A consent for accounts by IBAN has no cards: then the bank is asked once. @throws Psd2Error */
-async function fetchAccounts(calls: Calls, transactionId: string): Promise<Account[]> {
+export async function fetchAccounts(calls: Calls, transactionId: string): Promise<Account[]> {
   const call = await reading(calls, 'getAccountList', 'list', transactionId);
   const { data } = await ask(calls.bank, call, accountsAnswer);
   const accounts = data.accounts.map(toAccount);
   const consent = await calls.settings.consents?.for('list');
   const cards = consent?.cards === 'none' ? [] : await fetchCards(calls, transactionId);
   for (const { accountId } of cards) calls.cards.add(accountId);
+  for (const { accountId, iban } of [...cards, ...accounts]) calls.ibans.set(accountId, iban);
   const known = new Set(accounts.map(({ accountId }) => accountId));
   const all = [...accounts, ...cards.filter(({ accountId }) => !known.has(accountId))];
   if (consent) await calls.settings.consents?.listed?.(consent.consentId, all);
@@ -91,6 +93,7 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
       balancesAnswer,
     );
   });
+  await ownIban(calls, { productId: accountId, transactionId }, data.account?.iban ?? null);
   const { booked, available } = calls.description.accounts.balances;
   const currency = data.account?.currency ?? null;
   const accountBalance = first(data.balances, booked, currency);
@@ -145,6 +148,8 @@ async function fetchDetails(calls: Calls, of: Details, transactionId: string): P
     const call = await reading(calls, operation, { account: productId }, transactionId, query);
     return ask(calls.bank, call, accountAnswer);
   });
+  const iban = data.account?.iban;
+  await ownIban(calls, { productId, transactionId }, typeof iban === 'string' ? iban : null, false);
   return data.account ?? data.cardAccount ?? data;
 }
 

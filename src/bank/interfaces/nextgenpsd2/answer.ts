@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
+import { textOf } from '../../call/charset.ts';
 import { parseJson } from '../../call/json.ts';
 import { pathOf, type WireAnswer } from '../../transport/line.ts';
 import {
@@ -40,13 +41,17 @@ export interface NextGenReading<T> extends Reading {
 
 /** Parses an answer. The code of the bank decides what a refusal means, then the HTTP status. */
 export async function understand(
-  { status, body, headers }: WireAnswer,
+  answer: WireAnswer,
   call: BankCall,
   bank: BankDescription,
 ): Promise<NextGenSaid> {
-  const json = await parseJson(body.toString('utf8').trim()).catch(() => undefined);
-  const messages = messagesIn(json);
+  const { status, headers } = answer;
+  const { text, problem } = textOf(answer);
+  const parsed = await parseJson(text.trim()).catch(() => undefined);
   const isRefused = status < 200 || status > 299;
+  // The codes of a refusal are ASCII, and its text is only shown.
+  const json = problem === null || isRefused ? parsed : undefined;
+  const messages = messagesIn(json);
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
   const meaning = isRefused ? meaningIn(decided, status, call, bank) : null;
   const code = decided?.code ?? null;
@@ -69,7 +74,8 @@ export async function understand(
     // Without a code, a 401 may be about the token.
     keepsToken: isBanks && !isAboutToken,
     lasts: meaning?.lasts === true,
-    ...(!isRefused && call.irrevocable && begunIn(json)),
+    ...(!isRefused && call.irrevocable && begunIn(parsed)),
+    ...(problem !== null && { problem }),
   };
 }
 
@@ -127,10 +133,10 @@ export function ask<T>(
  *   the field and the request
  */
 export function readAnswer<T>(answer: NextGenAnswer, schema: z.ZodMiniType<T>): NextGenReading<T> {
-  const { json } = success(answer).said;
+  const { json, problem } = success(answer).said;
   if (typeof json !== 'object' || json === null) {
-    const what = json === undefined ? 'not JSON' : 'no JSON object';
-    throw unusable(answer, `The bank's answer to ${nameOf(answer)} is ${what}${kindOf(answer)}`);
+    const what = problem ?? `is ${json === undefined ? 'not JSON' : 'no JSON object'}${kindOf(answer)}`;
+    throw unusable(answer, `The bank's answer to ${nameOf(answer)} ${what}`);
   }
   const result = schema.safeParse(json);
   if (!result.success) {

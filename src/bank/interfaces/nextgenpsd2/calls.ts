@@ -16,6 +16,12 @@ export interface Calls {
   settings: Pick<WireSettings, 'consents' | 'identity' | 'now'>;
   /** The ids of card accounts that a list had. Their paths differ. */
   cards: Set<string>;
+  /** The IBANs of the accounts that a list had. */
+  ibans: Map<string, string | null>;
+  /** Reads the list of accounts. */
+  list(transactionId: string): Promise<unknown>;
+  /** What was odd in the answers. */
+  odd: { unread: Map<string, number>; rewritten: Set<string> };
 }
 
 /** The error for what no bank of this interface has. */

@@ -4,7 +4,7 @@ import { withoutBlanks } from '../../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { KnownInterface, OpenInterface, Wire, WireSettings } from '../../call/call.ts';
 import type { Bank } from '../../ports/bank.ts';
-import { accountsOf } from './accounts.ts';
+import { accountsOf, fetchAccounts } from './accounts.ts';
 import { type NextGenCaller, type NextGenSaid, understand } from './answer.ts';
 import { answerCheck } from './answer-check.ts';
 import { bulkTermsOf } from './bulk.ts';
@@ -90,8 +90,12 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
     });
   }
   const wire = openWire(description, paths, settings);
-  const cards = new Set<string>();
-  const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, cards }, bank);
+  const noted = {
+    cards: new Set<string>(),
+    ibans: new Map<string, string | null>(),
+    odd: { unread: new Map<string, number>(), rewritten: new Set<string>() },
+  };
+  const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, ...noted }, bank);
   return {
     client: () => clientOf(description, settings.identity.qwacCertificate),
     connect(over, around) {
@@ -111,11 +115,12 @@ function openWire(description: BankDescription, paths: Paths, settings: WireSett
   };
 }
 
-interface OpenSettings extends Pick<Calls, 'description' | 'paths' | 'cards'> {
+interface OpenSettings extends Omit<Calls, 'bank' | 'base' | 'settings' | 'list'> {
   settings: WireSettings;
 }
 
-function openBank({ description, paths, settings, cards }: OpenSettings, outer: NextGenCaller): Bank {
+function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
+  const { description, paths, settings, odd } = opened;
   let earliest: Date | undefined;
   const bank: NextGenCaller = {
     send: outer.send,
@@ -128,7 +133,7 @@ function openBank({ description, paths, settings, cards }: OpenSettings, outer: 
       }),
   };
   const base = { origin: settings.origin, pathPrefix: settings.pathPrefix, version: description.api.version };
-  const calls: Calls = { bank, description, paths, base, settings, cards };
+  const calls: Calls = { ...opened, bank, base, list: (id) => fetchAccounts(calls, id) };
   const oauth = oauthOf(bank, description, base);
   const consents = consentsOf(calls);
   const consentStatus = consents.status ?? (() => Promise.resolve(statusOf('')));
@@ -141,5 +146,6 @@ function openBank({ description, paths, settings, cards }: OpenSettings, outer: 
     send: (call) => sendFreely(bank, paths, call),
     pages: (call) => pagesFreely(calls, call),
     earliestAnswer: () => earliest,
+    oddities: odd,
   };
 }

@@ -8,7 +8,8 @@ import { ask, type NextGenReading } from './answer.ts';
 import { atAccountOrCard, type Calls, reading } from './calls.ts';
 import { apiLink, type LinkTarget } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
-import { transactionsAnswer, type WireTransaction } from './wire/accounts.ts';
+import { ownIban, sameIban } from './whose.ts';
+import { transactionsAnswer, type WireParty, type WireTransaction } from './wire/accounts.ts';
 
 type Status = Transaction['status'];
 type Report = ReturnType<typeof reportOf>;
@@ -94,12 +95,16 @@ async function* pagesOfRun(
   const ways = waysOn(calls, query, call);
   let index = 0;
   for (;;) {
+    const own = await ownIban(calls, query, answer.data.account?.iban ?? null);
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
     const page: TransactionPage = {};
     for (const list of lists) {
       const before = index;
-      const rows = (report[list] ?? []).map((row, at) => toTransaction(row, list, before + at + 1));
+      const rows = (report[list] ?? []).map((row, at) => {
+        for (const field of row.unread ?? []) count(calls.odd.unread, field);
+        return toTransaction(row, list, before + at + 1, own);
+      });
       index += rows.length;
       page[list] = { rows, total: null, hasMore: next !== null };
     }
@@ -108,6 +113,10 @@ async function* pagesOfRun(
     call = next;
     answer = await ask(calls.bank, call, transactionsAnswer);
   }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** What the first page is asked with, besides the range. */
@@ -261,10 +270,11 @@ function stuck({ productId, transactionId }: TransactionQuery): Psd2Error {
   });
 }
 
-function toTransaction(row: WireTransaction, status: Status, index: number): Transaction {
+/** @param own the IBAN of the account, if psd2 knows it */
+function toTransaction(row: WireTransaction, status: Status, index: number, own: string | null): Transaction {
   const { amount, currency } = row.transactionAmount;
-  const { remittance } = row;
-  const other = otherSideOf(row);
+  const remittance = row.remittance ?? row.facts.remittanceStructured ?? row.transactionDetails;
+  const other = otherSideOf(row, own);
   const description = other.name ?? row.additionalInformation ?? remittance ?? '';
   return {
     index: String(index),
@@ -285,6 +295,8 @@ function toTransaction(row: WireTransaction, status: Status, index: number): Tra
     counterpartyIban: other.iban,
     remittance,
     bankTransactionCode: row.bankTransactionCode,
+    ...(other.account !== null && { counterpartyAccount: other.account }),
+    ...row.facts,
   };
 }
 
@@ -295,8 +307,18 @@ function endToEndOf({ endToEndId }: WireTransaction): string | null {
   return endToEndId === NO_REFERENCE ? null : endToEndId;
 }
 
-/** The other side: of what was paid, the creditor; of what was received, the debtor. Banks may name only one side. */
-function otherSideOf({ creditor, debtor, transactionAmount }: WireTransaction): WireTransaction['creditor'] {
-  const [first, second] = transactionAmount.amount.startsWith('-') ? [creditor, debtor] : [debtor, creditor];
-  return first.name === null && first.iban === null ? second : first;
+/**
+ * The other side: of what was paid, the creditor; of what was received, the debtor. Banks may name only one side, and some name the
+ * account itself.
+ */
+function otherSideOf(
+  { creditor, debtor, transactionAmount }: WireTransaction,
+  own: string | null,
+): WireParty {
+  const sides = transactionAmount.amount.startsWith('-') ? [creditor, debtor] : [debtor, creditor];
+  const named = sides.filter(
+    ({ name, iban, account }) =>
+      (name ?? iban ?? account) !== null && (own === null || iban === null || !sameIban(iban, own)),
+  );
+  return named[0] ?? { name: null, iban: null, account: null };
 }

@@ -253,7 +253,9 @@ describe('a consent at the bank', () => {
     ['frequencyPerDay', -1, 'frequencyPerDay', null],
     ['frequencyPerDay', 1.5, 'frequencyPerDay', null],
     ['recurringIndicator', false, 'recurring', false],
-    ['recurringIndicator', 'true', 'recurring', null],
+    ['recurringIndicator', 'TRUE ', 'recurring', true],
+    ['recurringIndicator', 'often', 'recurring', null],
+    ['frequencyPerDay', '4', 'frequencyPerDay', 4],
     ['access', 'all', 'access', null],
     ['access', { allPsd2: 'x'.repeat(1_000_000) }, 'access', null],
   ])('with the %s %j', async (field, value, name, expected) => {

@@ -43,7 +43,7 @@ describe('a confirmation of funds', () => {
     ]);
   });
 
-  it.each([{}, { fundsAvailable: 'true' }])('an answer of %j says nothing', async (answer) => {
+  it.each([{}, { fundsAvailable: 'yes' }])('an answer of %j says nothing', async (answer) => {
     const call = (async () => opened(said(answer)).payments.funds?.(asked, TRANSACTION_ID))();
     expect(await failureOf(call)).toMatchObject({
       code: 'bank_answer',

@@ -18,7 +18,7 @@ export const NOW = new Date('2026-11-21T12:00:00Z');
 export interface Scripted {
   status?: number;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
 }
 
 /** What a bank file says, with the standard for the rest. */
@@ -32,7 +32,7 @@ export async function answered(
   { status = 200, headers = {}, body = '' }: Scripted,
   description = described(),
 ): Promise<NextGenAnswer> {
-  const answer = { status, headers, body: Buffer.from(body) };
+  const answer = { status, headers, body: typeof body === 'string' ? Buffer.from(body) : body };
   const said = await understand(answer, call, description);
   return { ...answer, call, tppRequestId: TPP_REQUEST_ID, said };
 }
@@ -69,6 +69,9 @@ export function scriptedCalls(
   };
   const calls: Calls = {
     ...{ bank, description, paths: pathsOf(description), base, cards: new Set<string>() },
+    list: () => Promise.reject(new TypeError('No list is read here')),
+    ibans: new Map<string, string | null>(),
+    odd: { unread: new Map<string, number>(), rewritten: new Set<string>() },
     settings: { consents, identity, now: () => NOW },
   };
   return { calls, oauth: oauthOf(bank, description, base), sent, notices };

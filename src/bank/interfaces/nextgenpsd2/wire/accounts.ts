@@ -1,5 +1,19 @@
 import * as z from 'zod/mini';
-import { amount, cleanWords, day, dayOf, id, instant, optionalWords, textOf, wordsIn } from './fields.ts';
+import type { IsoDate } from '../../../../domain/calendar.ts';
+import type { Decimal } from '../../../../domain/decimal.ts';
+import {
+  amount,
+  cleanWords,
+  day,
+  dayIn,
+  decimalIn,
+  id,
+  instant,
+  listOf,
+  optionalWords,
+  textOf,
+  wordsIn,
+} from './fields.ts';
 
 /** An account or a card account. The bank names it in one way at least; without a `resourceId` nothing of it can be read. */
 const account = z.object({
@@ -25,9 +39,9 @@ const named = account.check(
 );
 
 /** The answer to the list of accounts. */
-export const accountsAnswer = z.object({ accounts: z.array(named) });
+export const accountsAnswer = z.object({ accounts: listOf(named) });
 /** The answer to the list of card accounts. */
-export const cardAccountsAnswer = z.object({ cardAccounts: z.array(named) });
+export const cardAccountsAnswer = z.object({ cardAccounts: listOf(named) });
 
 /** The answer to a call about one account. psd2 shows it as it is. */
 export const accountAnswer = z.object({
@@ -46,7 +60,7 @@ export type WireBalance = z.infer<typeof balance>;
 /** The answer to the balances of an account. It has one at least. */
 export const balancesAnswer = z.object({
   balances: z.array(balance).check(z.minLength(1, 'expected a balance')),
-  account: z.catch(z.nullish(z.object({ currency: optionalWords })), null),
+  account: z.catch(z.nullish(z.object({ iban: optionalWords, currency: optionalWords })), null),
 });
 
 /** More lines than the standard has in all forms. */
@@ -61,66 +75,216 @@ function remittanceIn(value: unknown): string | null {
 }
 
 function lineIn(value: unknown): string | undefined {
-  if (typeof value === 'object' && value !== null && 'reference' in value) return textOf(value.reference);
+  if (isObject(value)) return textOf(value.reference);
   return textOf(value);
 }
 
-/** The IBAN of the other side. */
-function ibanIn(account: unknown): string | null {
-  return typeof account === 'object' && account !== null && 'iban' in account ? wordsIn(account.iban) : null;
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A party of a row: its name, and its account. */
+export interface WireParty {
+  name: string | null;
+  iban: string | null;
+  /** The account, if the bank names it otherwise than by its IBAN. */
+  account: string | null;
+}
+
+const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}$/i;
+
+function accountIn(value: unknown): Pick<WireParty, 'iban' | 'account'> | null {
+  const text = wordsIn(value);
+  if (text !== null) return IBAN.test(text) ? { iban: text, account: null } : { iban: null, account: text };
+  if (!isObject(value)) return null;
+  const { bban, msisdn, maskedPan, pan, other } = value;
+  const named = [bban, maskedPan, withoutCardNumber(pan), msisdn, other].map((each) =>
+    wordsIn(isObject(each) ? each.identification : each),
+  );
+  return { iban: wordsIn(value.iban), account: named.find((each) => each !== null) ?? null };
+}
+
+/** The number of a card stays with the bank, but for its last digits. */
+export function withoutCardNumber(pan: unknown): unknown {
+  return textOf(pan)?.replace(/.(?=.{4})/g, '*') ?? null;
+}
+
+/** Further facts of a row, as far as the bank gives them. */
+export type WireFacts = Partial<
+  Record<
+    | ('mandateId' | 'creditorId' | 'purposeCode' | 'ultimateDebtor' | 'ultimateCreditor')
+    | ('originalCurrency' | 'feeCurrency' | 'remittanceStructured'),
+    string
+  > &
+    Record<'originalAmount' | 'exchangeRate' | 'feeAmount', Decimal>
+>;
+
+/** Reads the fields of a row that are only shown. One that psd2 cannot read counts as missing, and is named. */
+class RowReader {
+  readonly #row: Readonly<Record<string, unknown>>;
+  /** The names of the fields that psd2 could not read. */
+  unread: string[] | undefined;
+
+  constructor(row: Readonly<Record<string, unknown>>) {
+    this.#row = row;
+  }
+
+  /** @param read gives null for what it cannot read, and for nothing */
+  read<T>(name: string, read: (value: unknown) => T | null): T | null {
+    const value = this.#row[name];
+    if (value === undefined || value === null) return null;
+    const found = read(value);
+    if (found === null && !isNothing(value)) this.unread = [...(this.unread ?? []), name];
+    return found;
+  }
+
+  words(name: string): string | null {
+    return this.read(name, wordsIn);
+  }
+
+  day(name: string): IsoDate | null {
+    return this.read(name, (value) => {
+      const found = dayIn(value);
+      return found === 'unreadable' ? null : found;
+    });
+  }
+
+  remittance(name: string): string | null {
+    return this.read(name, remittanceIn);
+  }
+
+  party(side: 'creditor' | 'debtor'): WireParty {
+    const account = this.read(`${side}Account`, accountIn) ?? NO_ACCOUNT;
+    return { name: this.words(`${side}Name`), ...account };
+  }
+
+  /** @param currency of the row */
+  facts(currency: string): WireFacts {
+    const facts: WireFacts = {};
+    for (const name of [
+      'mandateId',
+      'creditorId',
+      'purposeCode',
+      'ultimateDebtor',
+      'ultimateCreditor',
+    ] as const) {
+      const value = this.words(name);
+      if (value !== null) facts[name] = value;
+    }
+    const structured =
+      this.remittance('remittanceInformationStructured') ??
+      this.remittance('remittanceInformationStructuredArray');
+    if (structured !== null) facts.remittanceStructured = structured;
+    const exchange = this.read('currencyExchange', exchangeIn);
+    const original = this.read('originalAmount', moneyIn) ?? this.read('instructedAmount', moneyIn);
+    if (original) [facts.originalAmount, facts.originalCurrency] = [original.amount, original.currency];
+    if (exchange) {
+      facts.exchangeRate = exchange.rate;
+      const foreign = exchange.currencies.find((each) => each !== currency);
+      if (!original && foreign !== undefined) facts.originalCurrency = foreign;
+    }
+    const fee = this.read('markupFee', moneyIn) ?? this.read('transactionFees', moneyIn);
+    if (fee) [facts.feeAmount, facts.feeCurrency] = [fee.amount, fee.currency];
+    return facts;
+  }
+}
+
+const NO_ACCOUNT = { iban: null, account: null };
+
+/** A bank writes an empty text, list or object for what a row does not have. */
+function isNothing(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === '';
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).every((each) => each === null || isNothing(each));
+}
+
+function moneyIn(value: unknown): z.infer<typeof amount> | null {
+  return amount.safeParse(value).data ?? null;
+}
+
+function exchangeIn(value: unknown): { rate: Decimal; currencies: string[] } | null {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  if (!isObject(first)) return null;
+  const rate = decimalIn(first.exchangeRate);
+  const currencies = [first.sourceCurrency, first.targetCurrency, first.unitCurrency];
+  return rate === null ? null : { rate, currencies: currencies.flatMap((each) => wordsIn(each) ?? []) };
 }
 
 /**
- * A transaction of an account or a card. A card's has other names for some fields. What is only shown is read leniently, and
- * without a schema for each field: a list has many rows.
+ * A transaction of an account or a card. A card's has other names for some fields. Only the amount is required, and for a booked
+ * one a day. What is only shown is read leniently, and without a schema for each field: a list has many rows.
  */
 const transaction = z.pipe(
-  z.looseObject({ bookingDate: day, valueDate: day, transactionAmount: amount }),
-  z.transform(({ bookingDate, valueDate, transactionAmount, ...row }) => ({
-    bookingDate,
-    valueDate: valueDate ?? (typeof row.transactionDate === 'string' ? dayOf(row.transactionDate) : null),
-    transactionAmount,
-    transactionId: wordsIn(row.transactionId) ?? wordsIn(row.cardTransactionId),
-    entryReference: wordsIn(row.entryReference),
-    endToEndId: wordsIn(row.endToEndId),
-    creditor: { name: wordsIn(row.creditorName), iban: ibanIn(row.creditorAccount) },
-    debtor: { name: wordsIn(row.debtorName), iban: ibanIn(row.debtorAccount) },
-    remittance:
-      remittanceIn(row.remittanceInformationUnstructured) ??
-      remittanceIn(row.remittanceInformationUnstructuredArray) ??
-      remittanceIn(row.remittanceInformationStructured) ??
-      remittanceIn(row.remittanceInformationStructuredArray) ??
-      wordsIn(row.transactionDetails),
-    additionalInformation: wordsIn(row.additionalInformation),
-    bankTransactionCode: wordsIn(row.bankTransactionCode),
-    proprietaryBankTransactionCode: wordsIn(row.proprietaryBankTransactionCode),
-  })),
+  z.looseObject({ transactionAmount: amount }),
+  z.transform(({ transactionAmount, ...row }) => {
+    const reader = new RowReader(row);
+    const read = {
+      bookingDate: reader.day('bookingDate'),
+      valueDate: reader.day('valueDate') ?? reader.day('transactionDate'),
+      transactionAmount,
+      transactionId: idIn(row.transactionId) ?? idIn(row.cardTransactionId),
+      entryReference: idIn(row.entryReference),
+      endToEndId: reader.words('endToEndId'),
+      creditor: reader.party('creditor'),
+      debtor: reader.party('debtor'),
+      remittance:
+        reader.remittance('remittanceInformationUnstructured') ??
+        reader.remittance('remittanceInformationUnstructuredArray'),
+      transactionDetails: reader.words('transactionDetails'),
+      additionalInformation: reader.words('additionalInformation'),
+      bankTransactionCode: reader.words('bankTransactionCode'),
+      proprietaryBankTransactionCode: reader.words('proprietaryBankTransactionCode'),
+      facts: reader.facts(transactionAmount.currency),
+    };
+    return { ...read, unread: reader.unread };
+  }),
 );
 export type WireTransaction = z.infer<typeof transaction>;
 
-/** A HAL link. `href` is what the bank sent: it can lead anywhere. Anything else counts as none. */
-export const link = z.catch(
-  z.nullish(
-    z.pipe(
-      z.union([z.object({ href: z.string() }), z.string()]),
-      z.transform((value) => (typeof value === 'string' ? value : value.href)),
-    ),
+/** An id of a row as it is: it is compared with that of other readings. */
+function idIn(value: unknown): string | null {
+  const text = textOf(value);
+  return text === undefined || text.trim() === '' ? null : cleanWords(text);
+}
+
+/** A day is needed to find a booked row again. One that the bank leaves out is shown as missing. */
+const booked = transaction.check(
+  z.refine(
+    ({ bookingDate, valueDate, unread }) =>
+      bookingDate !== null || valueDate !== null || !unread?.includes('bookingDate'),
+    {
+      message: 'expected a date',
+      path: ['bookingDate'],
+    },
   ),
-  null,
+);
+
+/** A HAL link: an object, a list of one, or a text. `href` is what the bank sent: it can lead anywhere. Anything else counts as none. */
+export const link = z.pipe(
+  z.nullish(z.unknown()),
+  z.transform((value): string | null => {
+    const first: unknown = Array.isArray(value) ? value[0] : value;
+    const href = isObject(first) ? first.href : first;
+    return typeof href === 'string' ? href.trim() : null;
+  }),
 );
 
 const links = z.catch(z.nullish(z.object({ next: link, download: link })), null);
 
 const report = z.object({
-  booked: z.nullish(z.array(transaction)),
-  pending: z.nullish(z.array(transaction)),
+  booked: z.optional(listOf(booked)),
+  pending: z.optional(listOf(transaction)),
   _links: links,
 });
+
+/** The account that an answer is about. */
+const reference = z.catch(z.nullish(z.object({ iban: optionalWords })), null);
 
 /** A page of transactions of an account or a card. */
 export const transactionsAnswer = z.object({
   transactions: z.nullish(report),
   cardTransactions: z.nullish(report),
+  account: reference,
   _links: links,
 });
 

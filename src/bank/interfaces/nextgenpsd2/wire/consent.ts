@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { link } from './accounts.ts';
-import { day, headerId, optionalWords, words } from './fields.ts';
+import { day, headerId, optionalFlag, optionalStatusOf, optionalWords, statusOf, textOf } from './fields.ts';
 
 /** A link that a flow keeps. One that it cannot keep counts as none. */
 const scaLink = z.pipe(
@@ -32,23 +32,43 @@ const scaLinks = z.catch(
 );
 export type WireScaLinks = z.infer<typeof scaLinks>;
 
+/** The standard's words for the status of an authorisation. */
+const SCA_STATUSES = [
+  ...['received', 'psuIdentified', 'psuAuthenticated', 'scaMethodSelected', 'started', 'unconfirmed'],
+  ...['finalised', 'failed', 'exempted'],
+];
+/** The standard's words for the status of a consent. */
+const CONSENT_STATUSES = [
+  ...['received', 'rejected', 'partiallyAuthorised', 'valid', 'revokedByPsu', 'expired', 'terminatedByTpp'],
+];
+const consentStatus = statusOf(CONSENT_STATUSES);
+
 /** What an answer says about SCA. All of it is optional. */
-export const scaPart = { scaStatus: optionalWords, psuMessage: optionalWords, _links: scaLinks };
+export const scaPart = {
+  scaStatus: optionalStatusOf(SCA_STATUSES),
+  psuMessage: optionalWords,
+  _links: scaLinks,
+};
 
 /** The answer to a new consent. */
-export const consentAnswer = z.object({ consentId: headerId, consentStatus: words, ...scaPart });
+export const consentAnswer = z.object({ consentId: headerId, consentStatus, ...scaPart });
 
 /** The answer to the start of an authorisation. Some banks leave out its id: psd2 does not need it. */
 export const startAnswer = z.object(scaPart);
 
 /** The status of an authorisation, and the answer to a confirmation code. */
-export const scaStatusAnswer = z.object({ scaStatus: words, psuMessage: optionalWords });
+export const scaStatusAnswer = z.object({ scaStatus: statusOf(SCA_STATUSES), psuMessage: optionalWords });
 
 /** The status of a consent. One that names its consent must name the one that was asked for. */
-export const consentStatusAnswer = z.object({ consentStatus: words, consentId: optionalWords });
+export const consentStatusAnswer = z.object({ consentStatus, consentId: optionalWords });
 
-const wholeNumber = z.catch(z.nullish(z.int().check(z.minimum(0))), null);
-const flag = z.catch(z.nullish(z.boolean()), null);
+const wholeNumber = z.pipe(
+  z.nullish(z.unknown()),
+  z.transform((value) => {
+    const digits = textOf(value)?.trim() ?? '';
+    return /^\d{1,15}$/.test(digits) ? Number(digits) : null;
+  }),
+);
 
 /** More than the access of thousands of accounts is none. */
 const LONGEST_ACCESS = 1_000_000;
@@ -65,10 +85,10 @@ function withoutCardNumbers(access: Record<string, unknown>): Record<string, unk
 
 /** A consent as the bank has it. */
 export const consentDetailsAnswer = z.object({
-  consentStatus: words,
+  consentStatus,
   consentId: optionalWords,
   validUntil: z.catch(day, null),
   frequencyPerDay: wholeNumber,
-  recurringIndicator: flag,
+  recurringIndicator: optionalFlag,
   access: z.catch(z.nullish(z.pipe(accessOfConsent, z.transform(withoutCardNumbers))), null),
 });

@@ -1,17 +1,33 @@
 import * as z from 'zod/mini';
 import { scaPart } from './consent.ts';
-import { amount, headerId, optionalWords, words } from './fields.ts';
+import {
+  amount,
+  headerId,
+  listOf,
+  optionalFlag,
+  optionalStatusOf,
+  optionalWords,
+  statusOf,
+  words,
+} from './fields.ts';
+
+/** The standard's words for the status of a payment. */
+const TRANSACTION_STATUSES = [
+  ...['RCVD', 'PDNG', 'PATC', 'ACTC', 'ACCP', 'ACFC', 'ACWC', 'ACWP', 'ACSP', 'ACSC', 'ACCC', 'PART', 'RJCT'],
+  'CANC',
+];
+export const transactionStatus = statusOf(TRANSACTION_STATUSES);
 
 const optionalAmount = z.catch(z.nullish(amount), null);
 
 /** The answer to an initiation. */
 export const paymentAnswer = z.object({
-  transactionStatus: words,
+  transactionStatus,
   paymentId: headerId,
   transactionFees: optionalAmount,
   currencyConversionFee: optionalAmount,
   estimatedTotalAmount: optionalAmount,
-  transactionFeeIndicator: z.catch(z.nullish(z.boolean()), null),
+  transactionFeeIndicator: optionalFlag,
   ...scaPart,
 });
 
@@ -21,23 +37,33 @@ export const begunAnswer = z.object({ paymentId: headerId });
 /** A bulk payment as the bank has it. Not every bank says what became of its entries. */
 export const bulkAnswer = z.object({
   payments: z.catch(
-    z.nullish(z.array(z.object({ endToEndIdentification: optionalWords, transactionStatus: optionalWords }))),
+    z.nullish(
+      z.array(
+        z.object({
+          endToEndIdentification: optionalWords,
+          transactionStatus: optionalStatusOf(TRANSACTION_STATUSES),
+        }),
+      ),
+    ),
     null,
   ),
 });
 
 /** The status of a payment. One that names its payment must name the one that was asked for. */
 export const paymentStatusAnswer = z.object({
-  transactionStatus: words,
+  transactionStatus,
   paymentId: optionalWords,
   psuMessage: optionalWords,
 });
 
 /** The answer to a cancellation that the customer must authorise. */
-export const cancellationAnswer = z.object({ transactionStatus: optionalWords, ...scaPart });
+export const cancellationAnswer = z.object({
+  transactionStatus: optionalStatusOf(TRANSACTION_STATUSES),
+  ...scaPart,
+});
 
 /** The list of the authorisations of a payment. */
-export const authorisationsAnswer = z.object({ authorisationIds: z.array(words) });
+export const authorisationsAnswer = z.object({ authorisationIds: listOf(words) });
 
 /** The answer to a confirmation of funds. */
-export const fundsAnswer = z.object({ fundsAvailable: z.boolean() });
+export const fundsAnswer = z.object({ fundsAvailable: z.pipe(optionalFlag, z.boolean()) });

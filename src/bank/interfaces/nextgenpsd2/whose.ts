@@ -1,0 +1,54 @@
+import { Psd2Error } from '../../../errors.ts';
+import type { Calls } from './calls.ts';
+
+/** Whether two texts are the same IBAN: blanks and case do not count. */
+export function sameIban(one: string, other: string): boolean {
+  return compact(one) === compact(other);
+}
+
+function compact(iban: string): string {
+  return iban.replace(/\s/g, '').toUpperCase();
+}
+
+/**
+ * The IBAN of an account that an answer is about. If the answer names one and no list had the account, psd2 reads the list once.
+ *
+ * @param named the IBAN in the answer
+ * @param mayAsk psd2 may read the list
+ * @returns null if neither a list nor the answer says it
+ * @throws Psd2Error `bank_answer` for an answer about another account: it must not be used
+ */
+export async function ownIban(
+  calls: Calls,
+  { productId, transactionId }: { productId: string; transactionId: string },
+  named: string | null,
+  mayAsk = true,
+): Promise<string | null> {
+  const own = await listedIban(calls, productId, transactionId, mayAsk && named !== null);
+  if (own === null || named === null || sameIban(own, named)) return own ?? named;
+  throw new Psd2Error(
+    'bank_answer',
+    `The bank's answer is about the account ${named}, not about ${productId} (${own})`,
+    { hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.', transactionId },
+  );
+}
+
+async function listedIban(
+  calls: Calls,
+  accountId: string,
+  transactionId: string,
+  mayAsk: boolean,
+): Promise<string | null> {
+  if (/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(accountId)) return accountId;
+  const known = calls.ibans.get(accountId) ?? calls.settings.consents?.ibanOf?.(accountId);
+  if (known !== undefined || !mayAsk) return known ?? null;
+  try {
+    await calls.list(transactionId);
+  } catch (error) {
+    // Without a list, nothing contradicts the answer.
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
+  const listed = calls.ibans.get(accountId) ?? null;
+  calls.ibans.set(accountId, listed);
+  return listed;
+}

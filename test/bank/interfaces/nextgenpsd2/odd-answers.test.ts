@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { accountsOf } from '../../../../src/bank/interfaces/nextgenpsd2/accounts.ts';
+import { consentsOf } from '../../../../src/bank/interfaces/nextgenpsd2/consents.ts';
+import type { Transaction } from '../../../../src/bank/ports/bank.ts';
+import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
+import { answered, failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+
+// Answers that are odd: what can only mean one thing is read so, what cannot be read is missing and counted, and what is about
+// another account is refused.
+
+const TRANSACTION_ID = '00000000-0000-4000-8000-000000000001';
+const OWN = 'DE89370400440532013000';
+const OTHER = 'DE02100100109307118603';
+const consents: ConsentSource = {
+  for: async () => ({ consentId: 'c1', reads: ['accounts', 'balances', 'transactions'] }),
+  ibanOf: (account) => (account === 'a1' ? OWN : undefined),
+};
+const query = {
+  ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined },
+  ...{ status: 'booked' as const, transactionId: TRANSACTION_ID },
+};
+const row = (more: object = {}) => ({
+  ...{ transactionId: 't1', bookingDate: '2026-11-01' },
+  ...{ transactionAmount: { amount: '-1.00', currency: 'EUR' } },
+  ...more,
+});
+
+async function read(answer: Scripted) {
+  const { calls, sent } = scriptedCalls([answer], {}, consents);
+  const rows: Transaction[] = [];
+  for await (const { booked } of accountsOf(calls).pages(query)) rows.push(...(booked?.rows ?? []));
+  return { rows, unread: Object.fromEntries(calls.odd.unread), sent };
+}
+const readRow = async (more: object) => {
+  const { rows, unread } = await read(said({ transactions: { booked: [row(more)] } }));
+  return { ...rows[0], unread };
+};
+
+describe('an odd row', () => {
+  it.each<[string, object, object]>([
+    ['30 February', { valueDate: '2026-02-30' }, { valueDate: '2026-02-28' }],
+    ['30 February of a leap year', { valueDate: '2028-02-30' }, { valueDate: '2028-02-29' }],
+    ['29 February of another year', { bookingDate: '2026-02-29' }, { bookingDate: '2026-02-28' }],
+    ['a day with a zone', { bookingDate: '2026-11-20+01:00' }, { bookingDate: '2026-11-20' }],
+    ['a day with Z', { bookingDate: '2026-11-20Z' }, { bookingDate: '2026-11-20' }],
+    ['a clock', { bookingDate: '2026-11-20T13:45:00' }, { bookingDate: '2026-11-20' }],
+    ['a clock after a blank', { bookingDate: ' 2026-11-20 13:45:00.000 ' }, { bookingDate: '2026-11-20' }],
+    ['midnight of another zone', { bookingDate: '2026-11-19T23:00:00Z' }, { bookingDate: '2026-11-20' }],
+    ['midnight in UTC', { bookingDate: '2026-11-20T00:00:00.000Z' }, { bookingDate: '2026-11-20' }],
+    ['a day without dashes', { bookingDate: 20261120 }, { bookingDate: '2026-11-20' }],
+    [
+      'a number for a text',
+      { creditorName: 4711, endToEndId: 5 },
+      { counterpartyName: '4711', endToEndId: '5' },
+    ],
+    ['an amount as a number', { transactionAmount: { amount: -1.5, currency: 'EUR' } }, { amount: '-1.5' }],
+    [
+      'a decimal comma',
+      { transactionAmount: { amount: '-12,30', currency: ' eur ' } },
+      { amount: '-12.30', currency: 'EUR' },
+    ],
+    ['blanks', { creditorName: '  Shop ' }, { counterpartyName: 'Shop' }],
+    [
+      'an unknown member',
+      { news: { a: 1 }, creditorAccount: { iban: OTHER, kind: 7 } },
+      { counterpartyIban: OTHER },
+    ],
+    ['nothing for an account', { creditorAccount: {}, debtorAccount: null }, { counterpartyIban: null }],
+  ])('with %s is read', async (_, more, expected) => {
+    expect(await readRow(more)).toMatchObject({ ...expected, unread: {} });
+  });
+
+  it.each<[string, object, object, object]>([
+    ['31 April', { valueDate: '2026-04-31' }, { valueDate: null }, { valueDate: 1 }],
+    ['a flag for a day', { valueDate: true }, { valueDate: null }, { valueDate: 1 }],
+    [
+      'a wrong booking day, but a value day',
+      { bookingDate: 'soon', valueDate: '2026-11-02' },
+      { bookingDate: null, valueDate: '2026-11-02' },
+      { bookingDate: 1 },
+    ],
+    [
+      'an object for a name',
+      { creditorName: { first: 'A' } },
+      { counterpartyName: null },
+      { creditorName: 1 },
+    ],
+    ['a number for an account', { creditorAccount: [1] }, { counterpartyIban: null }, { creditorAccount: 1 }],
+    [
+      'an amount that is none',
+      { originalAmount: { amount: 'x', currency: 'USD' } },
+      {},
+      { originalAmount: 1 },
+    ],
+    [
+      'two of them',
+      { purposeCode: [], mandateId: {}, creditorId: { a: 1 }, ultimateDebtor: true },
+      {},
+      { creditorId: 1, ultimateDebtor: 1 },
+    ],
+  ])('with %s keeps the rest, and the field is counted', async (_, more, expected, unread) => {
+    expect(await readRow(more)).toMatchObject({ transactionId: 't1', ...expected, unread });
+  });
+
+  it.each([
+    ['amount', { transactionAmount: { amount: '1,234', currency: 'EUR' } }, 'transactionAmount.amount'],
+    ['currency', { transactionAmount: { amount: '1.00' } }, 'transactionAmount.currency'],
+    ['day', { bookingDate: 'soon' }, 'bookingDate'],
+  ])('without a readable %s is refused', async (_, more, field) => {
+    expect(await failureOf(readRow(more))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining(`has no usable transactions.booked.0.${field}`),
+    });
+  });
+
+  it.each([
+    ['null', null, 0],
+    ['one row without the list', row(), 1],
+  ])('the list can be %s', async (_, booked, rows) => {
+    expect((await read(said({ transactions: { booked } }))).rows).toHaveLength(rows);
+  });
+});
+
+describe('what a person needs of a row', () => {
+  it.each<[string, object, object]>([
+    [
+      'both kinds of remittance',
+      { remittanceInformationUnstructured: 'Invoice 7', remittanceInformationStructured: 'RF18539007547034' },
+      { remittance: 'Invoice 7', remittanceStructured: 'RF18539007547034' },
+    ],
+    ['a BBAN', { creditorAccount: { bban: '12345600000785' } }, { counterpartyAccount: '12345600000785' }],
+    ['a card', { creditorAccount: { pan: '5254121234563241' } }, { counterpartyAccount: '************3241' }],
+    ['a telephone', { creditorAccount: { msisdn: '+491234' } }, { counterpartyAccount: '+491234' }],
+    [
+      'a debit',
+      {
+        mandateId: 'M-1',
+        creditorId: 'DE98ZZZ09999999999',
+        ultimateDebtor: 'Ann',
+        ultimateCreditor: 'Bob',
+        purposeCode: 'SALA',
+      },
+      {
+        mandateId: 'M-1',
+        creditorId: 'DE98ZZZ09999999999',
+        ultimateDebtor: 'Ann',
+        ultimateCreditor: 'Bob',
+        purposeCode: 'SALA',
+      },
+    ],
+    [
+      'another currency',
+      {
+        originalAmount: { amount: '-10.00', currency: 'USD' },
+        currencyExchange: [
+          { sourceCurrency: 'EUR', targetCurrency: 'USD', exchangeRate: '1.0842', unitCurrency: 'EUR' },
+        ],
+        markupFee: { amount: '0.35', currency: 'EUR' },
+      },
+      {
+        originalAmount: '-10.00',
+        originalCurrency: 'USD',
+        exchangeRate: '1.0842',
+        feeAmount: '0.35',
+        feeCurrency: 'EUR',
+      },
+    ],
+    [
+      'a rate alone',
+      { currencyExchange: { sourceCurrency: 'EUR', targetCurrency: 'CHF', exchangeRate: 0.93 } },
+      { originalCurrency: 'CHF', exchangeRate: '0.93' },
+    ],
+  ])('is there: %s', async (_, more, expected) => {
+    expect(await readRow(more)).toMatchObject(expected);
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'money that came in, with the holder alone',
+      {
+        transactionAmount: { amount: '6', currency: 'EUR' },
+        creditorName: 'Me',
+        creditorAccount: { iban: OWN },
+      },
+      { counterpartyName: null, counterpartyIban: null, description: '' },
+    ],
+    [
+      'money that went out, with the holder alone',
+      { debtorName: 'Me', debtorAccount: { iban: 'de89 3704 0044 0532 0130 00' } },
+      { counterpartyName: null, counterpartyIban: null },
+    ],
+    [
+      'the holder in the place of the payee',
+      { creditorAccount: { iban: OWN }, debtorName: 'Shop', debtorAccount: { iban: OTHER } },
+      { counterpartyName: 'Shop', counterpartyIban: OTHER },
+    ],
+    ['no word on whose account it is', { creditorName: 'Shop' }, { counterpartyName: 'Shop' }],
+  ])('names no holder as the other side: %s', async (_, more, expected) => {
+    expect(await readRow(more)).toMatchObject(expected);
+  });
+});
+
+describe('an answer about another account', () => {
+  const other = {
+    code: 'bank_answer',
+    message: `The bank's answer is about the account ${OTHER}, not about a1 (${OWN})`,
+    hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.',
+    transactionId: TRANSACTION_ID,
+  };
+  const transactions = (iban: unknown) => said({ account: { iban }, transactions: { booked: [row()] } });
+
+  it('is refused', async () => {
+    expect(await failureOf(read(transactions(OTHER)))).toEqual(other);
+    const balances = [{ balanceType: 'closingBooked', balanceAmount: { amount: '1', currency: 'EUR' } }];
+    const { calls } = scriptedCalls([said({ account: { iban: OTHER }, balances })], {}, consents);
+    expect(await failureOf(accountsOf(calls).balance('shop', 'a1', TRANSACTION_ID))).toEqual(other);
+    const details = scriptedCalls([said({ account: { iban: OTHER } })], {}, consents).calls;
+    const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
+    expect(await failureOf(accountsOf(details).details(of, TRANSACTION_ID))).toEqual(other);
+  });
+
+  it.each(['de89 3704 0044 0532 0130 00', OWN, null, 7])('%j is the account', async (iban) => {
+    const read1 = await read(transactions(iban === 7 ? undefined : iban));
+    expect(read1.rows).toHaveLength(1);
+  });
+
+  it('is found by the list, which psd2 reads once for an account that it does not know', async () => {
+    const asking = async (list: Scripted) => {
+      const script = scriptedCalls(
+        [transactions(OTHER), list, said({ cardAccounts: [] })],
+        {},
+        {
+          for: consents.for,
+        },
+      );
+      const { list: _none, ...calls } = script.calls;
+      const { fetchAccounts } = await import('../../../../src/bank/interfaces/nextgenpsd2/accounts.ts');
+      const whole: typeof script.calls = { ...calls, list: (id) => fetchAccounts(whole, id) };
+      const rows: Transaction[] = [];
+      for await (const { booked } of accountsOf(whole).pages(query)) rows.push(...(booked?.rows ?? []));
+      return rows.length;
+    };
+    expect(await failureOf(asking(said({ accounts: [{ resourceId: 'a1', iban: OWN }] })))).toEqual(other);
+    expect(await asking(said({ accounts: [{ resourceId: 'a2', iban: OWN }] }))).toBe(1);
+    expect(await asking(said({}, 403))).toBe(1);
+  });
+});
+
+describe('words in other case, and with blanks', () => {
+  it.each([
+    ['VALID', 'valid', 'valid'],
+    [' Valid ', 'valid', 'valid'],
+    ['REVOKEDBYPSU', 'revokedByPsu', 'revoked'],
+    ['expired', 'expired', 'expired'],
+  ])('%j of a consent is %s', async (consentStatus, shown, means) => {
+    const { calls } = scriptedCalls([said({ consentStatus, consentId: ' c1' })]);
+    expect(await consentsOf(calls).status?.('c1', TRANSACTION_ID)).toEqual({ consentStatus: shown, means });
+  });
+});
+
+describe('the charset', () => {
+  const call = { method: 'GET', path: '/v1/accounts', transactionId: TRANSACTION_ID } as const;
+  const facts = { reads: null, needsConsent: false, login: false };
+
+  it('that was not declared makes a success unusable, and lets a refusal say its code', async () => {
+    const latin = (text: string, status = 200) => ({ status, body: Buffer.from(text, 'latin1') });
+    expect(await failureOf(read(latin('{"transactions":{"booked":[],"_links":{"a":"ü"}}}')))).toMatchObject({
+      code: 'bank_answer',
+      message: expect.stringContaining('is not UTF-8, and declares no other charset'),
+    });
+    const { said: refused } = await answered(
+      { ...call, facts },
+      latin('{"tppMessages":[{"category":"ERROR","code":"FORMAT_ERROR","text":"Ungültig"}]}', 400),
+    );
+    expect(refused.decided).toMatchObject({ code: 'FORMAT_ERROR', text: 'Ungültig' });
+  });
+});
