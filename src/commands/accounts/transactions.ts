@@ -57,6 +57,20 @@ const shape = () =>
       counterpartyIban: z.optional(orNull(text('IBAN of the other side'))),
       remittance: z.optional(orNull(text('what it is for, in the words of the payer'))),
       bankTransactionCode: z.optional(orNull(text('ISO 20022 code for this kind of transaction'))),
+      counterpartyAccount: z.optional(
+        text('account of the other side, if the bank names it otherwise than by its IBAN'),
+      ),
+      remittanceStructured: z.optional(text('the reference that the payee gave')),
+      ultimateDebtor: z.optional(text('for whom the debtor paid')),
+      ultimateCreditor: z.optional(text('for whom the creditor received')),
+      mandateId: z.optional(text('mandate of a direct debit')),
+      creditorId: z.optional(text('creditor identifier of a direct debit')),
+      purposeCode: z.optional(text('ISO 20022 code for what it is for')),
+      originalAmount: z.optional(decimal('what was paid in another currency')),
+      originalCurrency: z.optional(text('that currency, ISO 4217 code')),
+      exchangeRate: z.optional(decimal('rate between the two currencies')),
+      feeAmount: z.optional(decimal('what the bank took for it')),
+      feeCurrency: z.optional(text('currency of the fee, ISO 4217 code')),
     }),
   );
 

@@ -320,7 +320,11 @@ ${['transactions', 'pending_transactions']
   .map(
     (table) => `alter table psd2.${table} add column transaction_id text, add column entry_reference text,
   add column end_to_end_id text, add column counterparty_name text, add column counterparty_iban text,
-  add column remittance text, add column bank_transaction_code text;`,
+  add column remittance text, add column bank_transaction_code text, add column counterparty_account text,
+  add column remittance_structured text, add column ultimate_debtor text, add column ultimate_creditor text,
+  add column mandate_id text, add column creditor_id text, add column purpose_code text, add column original_amount numeric,
+  add column original_currency text, add column exchange_rate numeric, add column fee_amount numeric,
+  add column fee_currency text;`,
   )
   .join('\n')}
 -- The bank's reference of the newest row, at a bank that gives what comes after it.

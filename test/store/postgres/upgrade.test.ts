@@ -44,7 +44,11 @@ const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; d
     .map(
       (table) => `alter table psd2.${table} drop column transaction_id,
     drop column entry_reference, drop column end_to_end_id, drop column counterparty_name,
-    drop column counterparty_iban, drop column remittance, drop column bank_transaction_code;`,
+    drop column counterparty_iban, drop column remittance, drop column bank_transaction_code,
+    drop column counterparty_account, drop column remittance_structured, drop column ultimate_debtor,
+    drop column ultimate_creditor, drop column mandate_id, drop column creditor_id, drop column purpose_code,
+    drop column original_amount, drop column original_currency, drop column exchange_rate, drop column fee_amount,
+    drop column fee_currency;`,
     )
     .join('\n')}
   update psd2.store set version = 4`;

@@ -39,6 +39,18 @@ const TRANSACTION_COLUMNS = {
   counterpartyIban: 'counterparty_iban text',
   remittance: 'remittance text',
   bankTransactionCode: 'bank_transaction_code text',
+  counterpartyAccount: 'counterparty_account text',
+  remittanceStructured: 'remittance_structured text',
+  ultimateDebtor: 'ultimate_debtor text',
+  ultimateCreditor: 'ultimate_creditor text',
+  mandateId: 'mandate_id text',
+  creditorId: 'creditor_id text',
+  purposeCode: 'purpose_code text',
+  originalAmount: 'original_amount numeric',
+  originalCurrency: 'original_currency text',
+  exchangeRate: 'exchange_rate numeric',
+  feeAmount: 'fee_amount numeric',
+  feeCurrency: 'fee_currency text',
 };
 const BOOKED_COLUMNS = {
   id: 'id text',
