@@ -122,6 +122,8 @@ function worldOf(
     tally,
     world: { ...world, finish },
     readStdin: cannotAsk,
+    // No browser is opened here, so nothing asks for it.
+    interrupt: () => {},
     // The first thread gets the signal, and passes it to this one.
     stopGently: () => new AbortController().signal,
     onEnd,

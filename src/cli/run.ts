@@ -118,6 +118,7 @@ async function openWorld(
     stdoutColumns: stdout.columns,
     world: realWorld(signal, interruption.unfinished),
     readStdin: () => readStdin(signal),
+    interrupt: (reason) => interruption.interrupt(reason),
     stopGently: () => {
       interruption.gentle ??= new AbortController();
       return interruption.gentle.signal;

@@ -8,6 +8,8 @@ export interface Interruption {
   readonly signal: AbortSignal;
   /** Work that must finish before the command ends, and what would be lost without it. */
   readonly unfinished: Unfinished;
+  /** Aborts `signal`. */
+  interrupt(reason: Error): void;
   /** If set, the first signal aborts this instead of interrupting the command. */
   gentle: AbortController | undefined;
   /** A pager is open and handles Ctrl-C itself. */
@@ -21,6 +23,7 @@ export function watchSignals(style: ErrorStyle): Interruption {
   const interrupt = new AbortController();
   const interruption: Interruption = {
     signal: interrupt.signal,
+    interrupt: (reason) => interrupt.abort(reason),
     unfinished: new Map(),
     gentle: undefined,
     isPaging: false,

@@ -78,6 +78,8 @@ export interface Surroundings {
    * the name of the system's signal. The next one interrupts.
    */
   stopGently(): AbortSignal;
+  /** Interrupts the command, as the operator would. What waits rejects with the reason, or as interrupted. */
+  interrupt(reason: Error): void;
   /** Standard input as one text. */
   readStdin(): Promise<string>;
   /** Registers work for the end of the command, whether it succeeds or fails. */

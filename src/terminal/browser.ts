@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isLoopback } from '../domain/loopback.ts';
 import { Psd2Error } from '../errors.ts';
+import { cleanText } from './clean.ts';
 import { environmentFor, withheldFrom } from './program-environment.ts';
 import { shellWords } from './shell-words.ts';
 
@@ -42,13 +46,14 @@ export function assertOpenable(url: string): URL {
  * @param url checked with {@link assertOpenable}
  * @param browser a command that gets the address as its last argument (split as a shell splits words, run without a
  *   shell). `none` opens nothing. Undefined means the system's browser
- * @param onFailure called at most once, with one sentence, if the browser cannot be started or ends with an error
+ * @param onFailure called at most once if the browser cannot be started or ends with an error: with one sentence, and with the
+ *   last lines that the command wrote to stderr
  * @throws Psd2Error `bank_answer` if psd2 may not open the address, `config` if the command cannot be parsed
  */
 export async function openInBrowser(
   url: string,
   browser: string | undefined,
-  onFailure: (message: string) => void,
+  onFailure: (message: string, said: string) => void,
 ): Promise<void> {
   const { href } = assertOpenable(url);
   if (browser === 'none') return;
@@ -56,23 +61,47 @@ export async function openInBrowser(
   const name =
     program === undefined ? "The system's browser" : `The browser command ${JSON.stringify(program)}`;
   try {
-    const child =
-      program === undefined ? await openSystemBrowser(href) : await start(program, [...options, href]);
+    const { child, said } =
+      program === undefined
+        ? { child: await openSystemBrowser(href), said: () => '' }
+        : await start(program, [...options, href]);
     child.once('exit', (code, signal) => {
-      if (signal !== null) onFailure(`${name} was ended by ${signal}.`);
-      else if (code !== 0) onFailure(`${name} ended with the exit code ${code}.`);
+      const lines = said();
+      if (signal !== null) onFailure(`${name} was ended by ${signal}.`, lines);
+      else if (code !== 0) onFailure(`${name} ended with the exit code ${code}.`, lines);
     });
   } catch (error) {
-    onFailure(`${name} could not be started${reason(error)}.`);
+    onFailure(`${name} could not be started${reason(error)}.`, '');
   }
 }
 
-async function start(program: string, args: string[]): Promise<ChildProcess> {
-  // Detached: in its own process group, so that the terminal's Ctrl-C does not reach it.
-  const child = spawn(program, args, { detached: true, stdio: 'ignore', env: environmentFor('browser') });
-  await once(child, 'spawn');
-  child.unref();
-  return child;
+/** As many characters of stderr as a message can show. */
+const MAX_SAID = 500;
+
+/** Starts a command. What it writes to stderr goes to a file without a name: unlike a pipe, it may outlive psd2. */
+async function start(program: string, args: string[]): Promise<{ child: ChildProcess; said: () => string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'psd2-browser-'));
+  const file = openSync(join(folder, 'stderr'), 'wx+', 0o600);
+  const said = () => {
+    const bytes = Buffer.alloc(4 * MAX_SAID);
+    const from = Math.max(0, fstatSync(file).size - bytes.length);
+    const size = readSync(file, bytes, 0, bytes.length, from);
+    closeSync(file);
+    return cleanText(bytes.toString('utf8', 0, size).trim()).slice(-MAX_SAID);
+  };
+  try {
+    // Detached: in its own process group, so that the terminal's Ctrl-C does not reach it.
+    const stdio = ['ignore', 'ignore', file] as const;
+    const child = spawn(program, args, { detached: true, stdio: [...stdio], env: environmentFor('browser') });
+    await once(child, 'spawn');
+    child.unref();
+    return { child, said };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** `open` passes on this process's environment, so psd2 removes the withheld variables from it in the meantime. */

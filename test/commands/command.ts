@@ -85,6 +85,7 @@ export function openCommand(
       sleep: async () => {},
       finish: (_, work) => work(),
     },
+    interrupt: () => {},
     stopGently: () => signal,
     readStdin: async () => '',
     onEnd: () => {},

@@ -16,7 +16,8 @@ let reports: Server;
 let report: Promise<{ argv: string[]; env: Record<string, string>; pid: number; group: number }>;
 let failures: string[];
 let failed: Promise<void>;
-let onFailure: (message: string) => void;
+let onFailure: (message: string, said: string) => void;
+let lastWords: string;
 
 /** The browser is a real program. It posts its arguments and environment to a server of the test. */
 beforeEach(async () => {
@@ -43,7 +44,8 @@ await fetch('http://127.0.0.1:${port}/', { method: 'POST', body });
   await chmod(script, 0o755);
   failures = [];
   failed = new Promise((resolve) => {
-    onFailure = (message) => {
+    onFailure = (message, said) => {
+      lastWords = said;
       failures.push(message);
       resolve();
     };
@@ -124,13 +126,20 @@ describe('openInBrowser', () => {
   });
 
   it.each([
-    ['process.exit(3)', 'ended with the exit code 3.'],
-    ['process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', 'was ended by SIGTERM.'],
-  ])('openInBrowser reports a browser that fails: %s', async (program, words) => {
+    ['process.exit(3)', 'ended with the exit code 3.', ''],
+    ['console.error("no\\ndisplay"); process.exit(3)', 'ended with the exit code 3.', 'no display'],
+    [
+      'console.error("x".repeat(9000) + "end"); process.exit(3)',
+      'ended with the exit code 3.',
+      `${'x'.repeat(497)}end`,
+    ],
+    ['process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)', 'was ended by SIGTERM.', ''],
+  ])('openInBrowser reports a browser that fails: %s', async (program, words, said) => {
     await writeFile(script, `#!${process.execPath}\n${program}\n`);
     await openInBrowser(URL_OF_BANK, `'${script}'`, onFailure);
     await failed;
     expect(failures).toEqual([`The browser command ${JSON.stringify(script)} ${words}`]);
+    expect(lastWords).toBe(said);
   });
 
   it('openInBrowser refuses a command with an open quote', async () => {

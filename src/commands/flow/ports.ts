@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { CallbackListener, CallbackOptions } from '../../callback/listener.ts';
 import { isLoopback } from '../../domain/loopback.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { CustomerPorts, FlowPorts } from '../../flows/ports.ts';
 import type { LoggedCall } from '../../store/machine/call-log.ts';
 import { type Profile, redirectUriOf } from '../../store/machine/settings.ts';
@@ -24,6 +24,7 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
   const { globals, terminal, world } = context;
   const redirectUri = redirectUriOf(profile);
   let isListening = false;
+  const wait = waitForBrowser(context);
   return {
     redirectUri,
     scaTimeoutMs: globals.scaTimeoutMs,
@@ -48,15 +49,54 @@ export function customerPortsOf(context: Context, profile: Profile): CustomerPor
       if (globals.qrCode) await showQrCode(context, address);
       const hint = returnHint(context, new URL(redirectUri), isListening);
       if (hint) terminal.say(hint);
-      await openInBrowser(address, browser, (failure) =>
-        terminal.warn(`${failure} Open the address above by hand.`),
-      );
+      const onFailure = wait.begin(browser);
+      await openInBrowser(address, browser, onFailure);
     },
     whileWaiting(text, work, milliseconds) {
       if (milliseconds === undefined) return terminal.whileWaiting(text, work);
       const end = world.now().getTime() + milliseconds;
       const left = () => writeTimeLeft(end - world.now().getTime());
-      return terminal.whileWaiting(() => `${text} (${left()} left)`, work);
+      return wait.during(terminal.whileWaiting(() => `${text} (${left()} left)`, work));
+    },
+  };
+}
+
+/**
+ * The customer's time, which ends at once if the browser fails and nobody is there to open the address by hand (command contract,
+ * "Settings of a profile and their environment"). A browser that fails once the customer has come back or decided changes nothing.
+ */
+function waitForBrowser({ interrupt, terminal }: Pick<Context, 'interrupt' | 'terminal'>) {
+  let isAwaited = false;
+  let isWaiting = false;
+  let failure: Psd2Error | undefined;
+  return {
+    /** @returns what to do if the browser fails. The system's browser is no choice of the operator's, so psd2 waits on */
+    begin(browser: string | undefined) {
+      isAwaited = true;
+      return (message: string, said: string): void => {
+        if (terminal.canAsk || browser === undefined)
+          terminal.warn(`${message} Open the address above by hand.`);
+        else if (isAwaited) {
+          failure = new Psd2Error('config', message.replace(/\.$/, ''), {
+            hint: said === '' ? 'Check PSD2_BROWSER or BROWSER.' : endSentence(`It says: ${said}`),
+          });
+          if (isWaiting) interrupt(failure);
+        }
+      };
+    },
+    /** @throws what the work throws, or Psd2Error `config` if the browser has failed */
+    async during<T>(work: Promise<T>): Promise<T> {
+      isWaiting = true;
+      if (failure) interrupt(failure);
+      try {
+        const result = await work;
+        isAwaited = false;
+        return result;
+      } catch (error) {
+        throw failure ?? error;
+      } finally {
+        isWaiting = false;
+      }
     },
   };
 }

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { Server } from 'node:net';
 import { hostname, userInfo } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -24,13 +26,17 @@ interface How {
   env?: Environment;
   globals?: Partial<RawGlobals>;
   rows?: number;
+  /** Whether there is a terminal to ask at. */
+  canAsk?: boolean;
   /** Called for each pause of psd2. */
   pause?: (milliseconds: number) => void | Promise<void>;
 }
 
 /** An operator whose customer has a browser, with a clock that only pauses move. */
-function operator({ redirectUri = 'https://tpp.example/callback', env, globals, rows, pause }: How = {}) {
+function operator(how: How = {}) {
+  const { redirectUri = 'https://tpp.example/callback', env, globals, rows, canAsk = false, pause } = how;
   let now = START;
+  const interrupted = new AbortController();
   const waits: (() => string)[] = [];
   const events: Parameters<Terminal['tell']>[0][] = [];
   const command = openCommand(newConfigFolder(temporary), () => new Date(now), {
@@ -39,6 +45,7 @@ function operator({ redirectUri = 'https://tpp.example/callback', env, globals, 
     changes: ({ terminal, world }) => ({
       terminal: {
         ...terminal,
+        canAsk,
         size: { columns: 80, rows },
         tell: (event, text) => {
           events.push(event);
@@ -49,6 +56,7 @@ function operator({ redirectUri = 'https://tpp.example/callback', env, globals, 
           return work;
         },
       },
+      interrupt: (reason) => interrupted.abort(reason),
       world: {
         ...world,
         sleep: async (milliseconds) => {
@@ -62,7 +70,19 @@ function operator({ redirectUri = 'https://tpp.example/callback', env, globals, 
   const passes = (milliseconds: number) => {
     now += milliseconds;
   };
-  return { ...command, waits, events, passes, ports: customerPortsOf(command.context, profile) };
+  const { signal } = interrupted;
+  const untilInterrupted = new Promise<never>((_, reject) =>
+    signal.addEventListener('abort', () => reject(new Error('the call that was under way'))),
+  );
+  return {
+    ...command,
+    waits,
+    events,
+    passes,
+    signal,
+    untilInterrupted,
+    ports: customerPortsOf(command.context, profile),
+  };
 }
 
 const here = async () => `http://127.0.0.1:${await freePort()}/callback`;
@@ -86,8 +106,38 @@ describe("the customer's browser", () => {
     expect(at.events).toEqual([{ event: 'open', url: ADDRESS }]);
   });
 
-  it('that cannot be opened leaves the address to open by hand', async () => {
-    const at = operator({ env: { PSD2_BROWSER: '/nowhere/browser' } });
+  it.each([
+    [
+      '/nowhere/browser',
+      'The browser command "/nowhere/browser" could not be started: there is no such program',
+      '',
+    ],
+    ['false', 'The browser command "false" ended with the exit code 1', ''],
+    [
+      `sh -c 'echo no display >&2; exit 4'`,
+      'The browser command "sh" ended with the exit code 4',
+      'no display',
+    ],
+  ])('%s that fails ends the wait at once where no terminal is', async (browser, message, said) => {
+    const at = operator({ env: { PSD2_BROWSER: browser } });
+    await at.ports.sendBrowser(ADDRESS);
+    const hint = said === '' ? 'Check PSD2_BROWSER or BROWSER.' : `It says: ${said}.`;
+    await expect(at.ports.whileWaiting('Waiting', at.untilInterrupted, 2_000)).rejects.toThrow(
+      expect.objectContaining({ code: 'config', exitCode: 3, message, hint }),
+    );
+  });
+
+  it('that fails after the customer has come back, or in other work, interrupts nothing', async () => {
+    const at = operator({ env: { PSD2_BROWSER: 'false' } });
+    await at.ports.sendBrowser(ADDRESS);
+    expect(await at.ports.whileWaiting('Waiting', Promise.resolve('back'), 2_000)).toBe('back');
+    const program = await at.ports.whileWaiting('Executing', once(spawn('false'), 'exit'));
+    expect(program).toEqual([1, null]);
+    expect([at.signal.aborted, at.said()]).toEqual([false, `Opening in the browser:\n  ${ADDRESS}\n`]);
+  });
+
+  it('that cannot be opened leaves the address to open by hand at a terminal', async () => {
+    const at = operator({ env: { PSD2_BROWSER: '/nowhere/browser' }, canAsk: true });
     await at.ports.sendBrowser(ADDRESS);
     expect(at.said()).toMatch(
       /^Opening in the browser:\n {2}\S+\n.*\/nowhere\/browser.* Open the address above by hand\.\n$/,
