@@ -45,6 +45,7 @@ describe('playCustomer on the customer site', () => {
     expect(walk).toEqual({
       finalUrl: `${callback.origin}/callback`,
       pages: ['Log in · Sandbox Bank', 'Allow access · Sandbox Bank', 'Back'],
+      opened: true,
     });
     expect(bank.decisions).toEqual(['allow L1 1048262']);
     expect(callbacks).toEqual(['/callback?code=the-code&state=the-state']);
@@ -75,8 +76,33 @@ describe('playCustomer on the customer site', () => {
     expect(await playCustomer(scaUrl)).toEqual({
       finalUrl: `${callback.origin}/callback`,
       pages: ['Authorise an instant payment · Sandbox Bank', 'Back'],
+      opened: true,
     });
     expect(bank.decisions).toEqual([`approve ${RESOURCE}`]);
+  });
+
+  it.each([
+    ['another computer', async () => 'https://tpp.example/back'],
+    ['a port where nobody listens', async () => `http://127.0.0.1:${await freePort()}/back`],
+  ])('playCustomer ends with the address of the browser if it is on %s', async (_, addressOf) => {
+    const address = await addressOf();
+    bank = fakeBank(address);
+    const other = await serveSite(bank);
+    closing.push(other.close);
+    expect(await playCustomer(`${other.origin}/login?request=L1`)).toMatchObject({
+      finalUrl: `${address}?code=the-code&state=the-state`,
+      opened: false,
+    });
+    expect(bank.decisions).toEqual(['allow L1 1048262']);
+  });
+
+  it('playCustomer does not mind a callback that fails after the decision', async () => {
+    const failing = await served((_, response) => response.writeHead(500).end());
+    bank = fakeBank(`${failing.origin}/back`);
+    const other = await serveSite(bank);
+    closing.push(other.close);
+    const { finalUrl } = await playCustomer(`${other.origin}/login?request=L1`);
+    expect(finalUrl).toBe(`${failing.origin}/back`);
   });
 
   it('playCustomer approves a consent', async () => {

@@ -11,7 +11,7 @@ import { requireRunning, sandboxFolderOf } from './running.ts';
 const walk = () =>
   z.object({
     pages: list(z.string(), 'what the customer did on each page'),
-    finalUrl: text("where the customer's browser ended"),
+    finalUrl: text("where the customer's browser ended, or would go"),
   });
 
 /** `psd2 sandbox customer <url>`: plays the customer, so that a whole flow can run in a pipeline. */
@@ -33,12 +33,13 @@ const play = verb(
     const { runningSandbox } = await import('../../sandbox/folder/running.ts');
     const { playCustomer } = await import('../../sandbox/player/play-customer.ts');
     const near = onThisComputer(url, await runningSandbox(sandboxFolderOf(context)));
-    const { pages, finalUrl } = await playCustomer(near, {
+    const { pages, finalUrl, opened } = await playCustomer(near, {
       refuse,
       signal: world.signal,
       ...(user !== undefined && { user }),
     });
-    if (output.format === 'table') terminal.say([...pages, `Back at ${finalUrl}`].join('\n'));
+    const end = opened ? `Back at ${finalUrl}` : `A browser would go to ${finalUrl}`;
+    if (output.format === 'table') terminal.say([...pages, end].join('\n'));
     else output.record({ pages, finalUrl }, [], walk);
   },
 );

@@ -44,10 +44,12 @@ interface Desk {
 export function accessRoutes(bank: BankSide, access: AccessSide, tokens: FormTokens): Hono {
   const desk = { bank, access, tokens, signedIn: new SignedIn() };
   const routes = new Hono();
-  routes.get('/nextgenpsd2/authorize', (c) => {
-    const next = access.authorize(new URL(c.req.url).searchParams);
-    return next ? goTo(c, next.href) : sendProblem(c, 'badRequest');
-  });
+  for (const path of access.authorizePaths) {
+    routes.get(path, (c) => {
+      const next = access.authorize(new URL(c.req.url).searchParams);
+      return next ? goTo(c, next.href) : sendProblem(c, 'badRequest');
+    });
+  }
   routes.route('/', loginRoutes(desk));
   routes.route('/', decisionRoutes(desk));
   routes.route('/', waitingRoutes(desk));

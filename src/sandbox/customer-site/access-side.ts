@@ -46,6 +46,8 @@ export interface Decided {
 
 /** What the pages need from the second door. */
 export interface AccessSide {
+  /** Where the authorization endpoint is. */
+  authorizePaths: readonly string[];
   /** Begins an authorization request of OAuth. @returns where the browser goes; undefined: the request is not a client's */
   authorize(query: URLSearchParams): URL | undefined;
   /** Undefined: the request is unknown, decided or too old. */

@@ -44,6 +44,11 @@ const kinds = {
     says: 'the second door executes the payment this many minutes after the customer authorised it',
     value: { from: 1, to: 10_080, unit: 'minutes', example: 60 },
   },
+  'other-account': { says: 'the second door answers a reading of an account with another account' },
+  'other-request-id': { says: 'the answer of the second door has another X-Request-ID than the call' },
+  'other-sca-status': { says: 'the second door answers with the SCA status of the authorisation before' },
+  latin1: { says: 'the answer is in ISO-8859-1, and says so' },
+  'latin1-undeclared': { says: 'the answer is in ISO-8859-1, and does not say so' },
   settling: {
     says: 'before a transactions call, the bank books this many of the pending transactions of the account',
     value: { from: 1, to: 1000, unit: 'count', example: 1 },

@@ -100,6 +100,13 @@ export function applyContentFaults(answer: OutgoingAnswer, faults: readonly Faul
     answer.headers.delete('content-type');
     answer.body = Buffer.alloc(0);
   }
+  const isDeclared = find(faults, 'latin1') !== undefined;
+  if (isDeclared || find(faults, 'latin1-undeclared')) {
+    // The sandbox's own texts have ASCII letters only.
+    answer.body = Buffer.from(answer.body.toString('utf8').replaceAll('A ', 'À '), 'latin1');
+    const type = answer.headers.get('content-type') ?? 'application/json';
+    if (isDeclared) answer.headers.set('content-type', `${type}; charset=ISO-8859-1`);
+  }
   if (find(faults, 'truncated-json')) answer.body = answer.body.subarray(0, answer.body.length / 2);
 }
 

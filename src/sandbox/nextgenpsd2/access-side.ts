@@ -11,6 +11,7 @@ import { grantsFor } from './consents/consent.ts';
 import { doorUrl } from './links.ts';
 import type { AuthorizationRequest } from './oauth/authorization-requests.ts';
 import { authorize, mayLogInAgain } from './oauth/authorize.ts';
+import { namedPaths } from './oauth/metadata.ts';
 import { paymentShown } from './payments/payment-view.ts';
 import { referenceOf } from './readings/account-view.ts';
 import {
@@ -44,6 +45,10 @@ export function accessSide(bank: Bank): AccessSide {
     return { returnTo };
   };
   return {
+    authorizePaths: [
+      '/nextgenpsd2/authorize',
+      ...namedPaths(bank.rules.description, 'authorizationEndpoint'),
+    ],
     authorize: (query) => authorize(bank, query),
     accessRequest: (id) => {
       const open = findOpen(bank, id);

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { HttpBindings } from '@hono/node-server';
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
@@ -16,8 +18,10 @@ import { header } from '../strict/headers.ts';
 import { type RawRequest, readRawRequest } from '../strict/raw-request.ts';
 import { registeredFor } from '../strict/registered-pair.ts';
 import type { DoorAnswer, DoorCall } from './door-call.ts';
+import type { DoorRules } from './door-rules.ts';
 import { grantOfCall } from './oauth/access-token.ts';
 import { OAuthError } from './oauth/client.ts';
+import { namedPaths } from './oauth/metadata.ts';
 import { oauthCall } from './oauth/token-endpoint.ts';
 import { type Addressed, DOOR_PATH, operationAt } from './operations.ts';
 import { DoorRefusal, isCut, type MessageCode, refusalBody, refusalText } from './refusal.ts';
@@ -29,9 +33,12 @@ import { checkRequestId } from './strict/headers.ts';
 const METADATA_PATH = `/.well-known/oauth-authorization-server${DOOR_PATH}`;
 
 /** Whether a request is for the second door. */
-export function isForDoor(target: string): boolean {
+export function isForDoor({ description }: DoorRules, target: string): boolean {
   const [path = ''] = target.split('?', 1);
-  return path === METADATA_PATH || path === DOOR_PATH || path.startsWith(`${DOOR_PATH}/`);
+  const named = [...namedPaths(description, 'tokenEndpoint'), ...namedPaths(description, 'metadata')];
+  return (
+    named.includes(path) || path === METADATA_PATH || path === DOOR_PATH || path.startsWith(`${DOOR_PATH}/`)
+  );
 }
 
 /** What happens to a call on its way, for the console. */
@@ -75,6 +82,7 @@ async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
   const answer = answerTo(bank, request, passage);
   const { faults, refusal, operation, caller, warnings } = passage;
   applyContentFaults(answer, faults);
+  if (find(faults, 'other-request-id')) answer.headers.set('x-request-id', randomUUID());
   if (find(faults, 'clock')) answer.headers.set('date', clockOf(bank.wallNow(), faults).toUTCString());
   bank.calls.addCall({
     at: bank.now(),
@@ -90,10 +98,24 @@ async function answerRequest(bank: Bank, env: HttpBindings): Promise<void> {
   if (refusal instanceof DoorRefusal && isCut(refusal))
     bank.rules.log(`The bank refused ${request.method} ${request.target}: ${refusalText(refusal)}`);
   await bank.keep();
+  if (bank.rules.variations.includes('compressed')) compress(answer, request);
   await sendWithFaults({ env }, answer, faults);
   // Otherwise a HEAD has no answer: Hono makes its own one elsewhere.
   if (request.method === 'HEAD')
     env.outgoing.writeHead(answer.status, Object.fromEntries(answer.headers)).end();
+}
+
+/** Compresses an answer, if the call accepts that (RFC 9110, section 12.5.3). */
+function compress(answer: OutgoingAnswer, request: RawRequest): void {
+  const accepted = header(request, 'accept-encoding') ?? '';
+  if (
+    answer.body.length === 0 ||
+    !/(^|[\s,])(gzip|\*)(\s*[,;](?!\s*q=0(\.0*)?\s*(,|$))|\s*$)/i.test(accepted)
+  )
+    return;
+  answer.body = gzipSync(answer.body);
+  answer.headers.set('content-encoding', 'gzip');
+  answer.headers.set('vary', 'Accept-Encoding');
 }
 
 /** The answer to a request, before faults change it. */
@@ -150,6 +172,9 @@ function answerOperation(
     clockOf(bank.wallNow(), passage.faults),
   );
   passage.warnings = warnings;
+  const { variations } = bank.rules;
+  if (variations.includes('no-baskets') && operation.id.includes('SigningBasket'))
+    throw new DoorRefusal('SERVICE_INVALID', 'The bank has no signing baskets', '', { status: 501 });
   const isStale = find(passage.faults, 'stale-token') !== undefined;
   const grant = grantOfCall(bank, request, operation, isStale);
   passage.caller = grant && `scope ${grant.scope}, ${grant.customerId ?? 'no customer'}`;
@@ -173,8 +198,17 @@ function delivered(
   const status = find(faults, 'delivered-twice-status');
   if (status) return refusedByFault(bank, request, status.value, faults);
   const { status: served, body, headers } = find(faults, 'delivered-twice') ? serve() : first;
-  return outgoing(request, served, body, headers);
+  const hasNotices = typeof body === 'object' && bank.rules.variations.includes('notices');
+  return outgoing(request, served, hasNotices ? { ...body, ...NOTICES } : body, headers);
 }
+
+/** What the variation `notices` adds to every answer. */
+const NOTICES = {
+  psuMessage: 'Our branches are closed on 24 December.',
+  tppMessages: [
+    { category: 'WARNING', code: 'WARNING', text: 'This interface ends on 31 December. Use version 2.' },
+  ],
+};
 
 /** The answer of a fault that replaces the call. */
 function plannedAnswer(

@@ -1,6 +1,9 @@
 import type { BankRules } from '../rules.ts';
 import { DOOR_PATH, type OperationId, pathOf } from './operations.ts';
 
+/** The address behind the gateway of a bank, which no client can reach. */
+const GATEWAY = 'http://xs2a.internal:8080/core';
+
 /** A link of an answer (NextGenPSD2, `hrefType`). */
 export interface Href {
   href: string;
@@ -23,6 +26,7 @@ export function linkTo(
 ): Href {
   const { variations, description } = bank.rules;
   const path = `${pathOf(description, id, values)}${query}`;
+  if (variations.includes('gateway-links')) return { href: `${GATEWAY}${path}` };
   if (variations.includes('absolute-links')) return { href: `${doorUrl(bank)}${path}` };
   return { href: variations.includes('base-links') ? path : `${DOOR_PATH}${path}` };
 }

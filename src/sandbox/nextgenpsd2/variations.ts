@@ -18,6 +18,34 @@ export const VARIATIONS = [
   'executes-late',
   /** Once the customer has logged in with a payment, calls about it need the token of that login. */
   'payment-tokens',
+  /** Links have the address that the bank has behind its gateway. */
+  'gateway-links',
+  /** The bank has no signing baskets. */
+  'no-baskets',
+  /** A card has the id of the customer's current account. */
+  'shared-ids',
+  /** Every answer has a notice for the customer and one for the TPP. */
+  'notices',
+  /** The bank wants the header Date, although the bank file does not say so. */
+  'date-wanted',
+  /** Answers are compressed, if the call accepts that. */
+  'compressed',
+  /** The id of a row is another one in each reading. */
+  'row-ids-fresh',
+  /** Two neighbours have one id. */
+  'row-ids-shared',
+  /** The id of a row is its position in the list. */
+  'row-ids-positional',
+  /** All rows have one id. */
+  'row-ids-constant',
+  /** Whenever a row is booked, two neighbours exchange their ids, and every third row keeps its own. */
+  'row-ids-moved',
+  /** Every seventh row has a value day of 30 February. */
+  'value-day-30-february',
+  /** The list ends after 50 rows of each kind, without a link to more. */
+  'rows-cut-at-50',
+  /** The bank ignores the days that were asked for. */
+  'days-ignored',
 ] as const;
 
 export type Variation = (typeof VARIATIONS)[number];

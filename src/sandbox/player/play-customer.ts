@@ -27,8 +27,13 @@ interface CustomerOptions {
 
 /** The pages that the customer saw. */
 interface CustomerWalk {
-  /** The address that they were sent back to, without the query, which can contain a code. */
+  /**
+   * The address that they were sent back to: without the query, which can contain a code, if it was opened. Otherwise whole,
+   * because a browser would go there.
+   */
   finalUrl: string;
+  /** Whether the address was opened. */
+  opened: boolean;
   /** The titles of all pages, including the last one. */
   pages: string[];
 }
@@ -36,6 +41,7 @@ interface CustomerWalk {
 /**
  * Plays the customer of the sandbox without a browser: logs in, then allows, approves or refuses. Ends at the first page
  * on another host than that of `url`: the callback of the TPP. Or, if no browser goes back, at a page with nothing more to decide.
+ * Once the customer has decided, it does not matter whether anybody answers there.
  *
  * @param url a login or SCA address of the sandbox's customer site; `http:` or `https:` on loopback.
  * @throws Psd2Error `sandbox`: an address is not on this computer, a page has no form to continue with, an answer is not
@@ -50,27 +56,34 @@ export async function playCustomer(url: string, options: CustomerOptions = {}): 
   let request: PageRequest = { url: new URL(url) };
   let hasDecided = false;
   for (let step = 0; step < MAX_STEPS; step++) {
-    const answer = await browse.send(request, options.signal);
     const back = request.url.host !== site;
+    const sent = browse.send(request, options.signal);
+    const answer = await (back && hasDecided ? sent.catch(ignoreFailure) : sent);
+    if (answer === undefined) return { finalUrl: request.url.href, pages, opened: false };
     if (!back && isRedirect(answer)) {
       request = { url: redirectOf(answer, request.url) };
       continue;
     }
     const page = readPage(answer.html, request.url);
     // A callback may redirect into the TPP's application. The customer has nothing to do there.
-    if (!isPage(answer) && !(back && isRedirect(answer))) {
+    if (!isPage(answer) && !(back && (hasDecided || isRedirect(answer)))) {
       throw new Psd2Error('sandbox', `${placeOf(request.url)} answered ${answer.status}: ${page.message}`);
     }
     pages.push(page.title);
-    if (back) return { finalUrl: placeOf(request.url), pages };
+    if (back) return { finalUrl: placeOf(request.url), pages, opened: true };
     const decision = decide(page, options);
-    if (!decision && hasDecided) return { finalUrl: placeOf(request.url), pages };
+    if (!decision && hasDecided) return { finalUrl: placeOf(request.url), pages, opened: true };
     if (!decision)
       throw new Psd2Error('sandbox', `${placeOf(request.url)} has no form to continue with: ${page.message}`);
     hasDecided ||= decision.isFinal;
     request = decision.request;
   }
   throw new Psd2Error('sandbox', `The customer site led to more than ${MAX_STEPS} pages and redirects`);
+}
+
+/** Nobody has to answer at the callback. */
+function ignoreFailure(error: unknown): undefined {
+  if (!(error instanceof Psd2Error)) throw error;
 }
 
 function isPage({ status }: PageAnswer): boolean {

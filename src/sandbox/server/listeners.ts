@@ -22,7 +22,7 @@ export function apiListener(bank: Bank): (...call: Parameters<DoorListener>) => 
   const second = doorListener(bank);
   return async (incoming, outgoing) => {
     runDuePayments(bank);
-    if (isForDoor(incoming.url ?? '')) await second(incoming, outgoing);
+    if (isForDoor(bank.rules, incoming.url ?? '')) await second(incoming, outgoing);
     else await first(incoming, outgoing);
   };
 }

@@ -231,7 +231,7 @@ describe('the rules of a sandbox', () => {
       ['--variation', 'base-links,odd'],
       {
         message: 'Unknown variation "odd"',
-        hint: expect.stringMatching(/^Use one or more of [a-z,-]*base-links[a-z,-]*\.$/),
+        hint: expect.stringMatching(/^Use one or more of [a-z\d,-]*base-links[a-z\d,-]*\.$/),
       },
     ],
     [

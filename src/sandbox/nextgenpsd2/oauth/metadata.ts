@@ -1,7 +1,25 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { Bank } from '../../bank.ts';
 import { doorUrl } from '../links.ts';
+import { DOOR_PATH } from '../operations.ts';
 
 const AUTH_METHODS = { mtls: 'tls_client_auth', basic: 'client_secret_basic', post: 'client_secret_post' };
+
+/**
+ * The paths at which a bank file has an endpoint of OAuth: that of the host, and that below the base URL. The sandbox has the endpoint
+ * there, too, for clients that know the bank file.
+ */
+export function namedPaths(
+  { api, oauth }: BankDescription,
+  endpoint: 'metadata' | 'authorizationEndpoint' | 'tokenEndpoint',
+): string[] {
+  const address = oauth[endpoint];
+  if (address === undefined) return [];
+  const { pathname } = new URL(address);
+  const base = api.baseUrl === undefined ? '' : new URL(api.baseUrl).pathname.replace(/\/$/, '');
+  const isBelow = base !== '' && pathname.startsWith(`${base}/`);
+  return [pathname, `${DOOR_PATH}${isBelow ? pathname.slice(base.length) : pathname}`];
+}
 
 /** The addresses of the door's OAuth endpoints. */
 export function oauthEndpoints(bank: Bank): { authorization: string; token: string; revocation: string } {

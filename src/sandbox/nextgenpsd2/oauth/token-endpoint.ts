@@ -1,9 +1,12 @@
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
+import { mediaTypeOf } from '../strict/media-types.ts';
 import { authenticateClient, OAuthError } from './client.ts';
 import type { IssuedDoorTokens } from './door-tokens.ts';
-import { metadata } from './metadata.ts';
+import { metadata, namedPaths } from './metadata.ts';
+
+const METADATA = '/.well-known/oauth-authorization-server';
 
 /** The answer of an OAuth endpoint. */
 export interface OAuthAnswer {
@@ -15,12 +18,16 @@ export interface OAuthAnswer {
  * Answers a call of an OAuth endpoint: the metadata (RFC 8414), tokens (RFC 6749), revocation (RFC 7009). These calls are not
  * signed. The client certificate says who calls.
  *
- * @param path below the base URL
+ * @param path below the base URL. The bank file may name others
  * @returns undefined if the path is none of these
  * @throws OAuthError
  */
 export function oauthCall(bank: Bank, request: RawRequest, path: string): OAuthAnswer | undefined {
-  switch (`${request.method} ${path}`) {
+  const [host = ''] = request.target.split('?', 1);
+  const isAt = (endpoint: Parameters<typeof namedPaths>[1]): boolean =>
+    namedPaths(bank.rules.description, endpoint).includes(host);
+  const known = isAt('tokenEndpoint') ? '/oauth/token' : isAt('metadata') ? METADATA : path;
+  switch (`${request.method} ${known}`) {
     case 'GET /.well-known/oauth-authorization-server':
       return { status: 200, body: metadata(bank) };
     case 'POST /oauth/token':
@@ -81,7 +88,7 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedDoorTokens {
 
 /** @throws OAuthError `invalid_request` */
 function readForm(request: RawRequest): Map<string, string> {
-  if (header(request, 'content-type')?.split(';')[0] !== 'application/x-www-form-urlencoded') {
+  if (mediaTypeOf(header(request, 'content-type') ?? '') !== 'application/x-www-form-urlencoded') {
     throw new OAuthError('invalid_request', 'The body is not a form');
   }
   const form = new Map<string, string>();

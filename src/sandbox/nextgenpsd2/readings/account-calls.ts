@@ -5,7 +5,7 @@ import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { type Href, linkTo } from '../links.ts';
 import { readFlag, readQuery } from '../strict/query.ts';
 import { accountDetails, balanceList, referenceOf } from './account-view.ts';
-import { consentedAccount, consentedBy, countReading, requireRight } from './consented.ts';
+import { consentedAccount, consentedBy, countReading, idOf, requireRight } from './consented.ts';
 
 /** `GET /accounts` and `GET /card-accounts` */
 export function listAccounts(isCard: boolean) {
@@ -69,7 +69,8 @@ function detailsOf(
   const { grants, type } = consent;
   const rights = grants.get(product.productId);
   const isCard = product.kind === 'card';
-  const values = { 'account-id': product.productId };
+  const id = idOf(bank, product);
+  const values = { 'account-id': id };
   const links: Record<string, Href> = {
     ...(rights?.has('balances') &&
       type !== 'list-only' && {
@@ -80,6 +81,7 @@ function detailsOf(
     }),
   };
   return accountDetails(product, {
+    id,
     owner: showsOwner(consent, product) ? customer : undefined,
     balances: withBalance ? balancesOf(bank, product) : undefined,
     links,

@@ -32,15 +32,15 @@ export function referenceOf(product: Product): Record<string, string> {
 /**
  * The details of an account or a card (NextGenPSD2, `accountDetails` and `cardAccountDetails`).
  *
- * @param more the owner and the balances, if the consent shows them
+ * @param more its id, and the owner and the balances, if the consent shows them
  */
 export function accountDetails(
   product: Product,
-  more: { owner: Customer | undefined; balances: unknown; links: Record<string, Href> },
+  more: { id: string; owner: Customer | undefined; balances: unknown; links: Record<string, Href> },
 ): Record<string, unknown> {
-  const { productId, kind, description, name } = product;
+  const { kind, description, name } = product;
   return {
-    resourceId: productId,
+    resourceId: more.id,
     ...referenceOf(product),
     ...(kind === 'card' && { creditLimit: amountOf(product.creditLimit) }),
     ...(kind !== 'card' && { cashAccountType: CASH_ACCOUNT_TYPES[kind] }),

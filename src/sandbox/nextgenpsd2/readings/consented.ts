@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import type { Customer, Product } from '../../customers/seed-customers.ts';
+import { find } from '../../faults/spoil.ts';
 import { header } from '../../strict/headers.ts';
 import type { DoorConsent } from '../consents/consent.ts';
 import type { Right } from '../consents/consent-request.ts';
@@ -59,10 +60,10 @@ export function consentedAccount(
     });
   }
   const id = inPath(call, 'account-id');
-  const product = consented.products.find(
-    ({ productId, kind }) => productId === id && (kind === 'card') === isCard,
-  );
-  if (!product) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The consent has no such account');
+  const asked = consented.products.find((one) => idOf(bank, one) === id && (one.kind === 'card') === isCard);
+  if (!asked) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The consent has no such account');
+  const other = find(call.faults, 'other-account') && consented.products.find((one) => one !== asked);
+  const product = other ?? asked;
   requireRight(consented.consent, [product], right);
   return { ...consented, product };
 }
@@ -80,4 +81,14 @@ export function requireRight({ grants }: DoorConsent, products: readonly Product
 export function countReading(bank: Bank, { request, operation }: DoorCall, consent: DoorConsent): void {
   if (header(request, 'psu-ip-address') !== undefined) return;
   bank.door.readings.count(consent, operation.id, operation.parameters.get('account-id') ?? '');
+}
+
+/** The id of an account or a card. The variation `shared-ids` gives a card the id of its customer's current account. */
+export function idOf(
+  { rules, customers }: Pick<Bank, 'rules' | 'customers'>,
+  { productId, kind }: Product,
+): string {
+  if (kind !== 'card' || !rules.variations.includes('shared-ids')) return productId;
+  const owner = customers.byProduct(productId)?.customer;
+  return owner?.products.find((one) => one.kind === 'current')?.productId ?? productId;
 }

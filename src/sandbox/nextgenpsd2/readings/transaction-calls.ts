@@ -9,10 +9,14 @@ import { DoorRefusal } from '../refusal.ts';
 import { readQuery } from '../strict/query.ts';
 import { balancesOf } from './account-calls.ts';
 import { referenceOf } from './account-view.ts';
-import { consentedAccount, countReading, requireRight } from './consented.ts';
+import { consentedAccount, countReading, idOf, requireRight } from './consented.ts';
+import { oddRow } from './odd-rows.ts';
 import { isFurtherPage, nextQuery, pagingHeaders } from './paging.ts';
 import { readTransactionQuery, type TransactionQuery } from './transaction-query.ts';
 import { cardTransactionOf, numberOfReference, transactionOf } from './transaction-view.ts';
+
+/** How long the list of the variation `rows-cut-at-50` is. */
+const CUT_ROWS = 50;
 
 const WHOLE = { from: undefined, to: undefined };
 
@@ -61,7 +65,8 @@ export function getTransactionDetails(bank: Bank, call: DoorCall): DoorAnswer {
 }
 
 function select(bank: Bank, product: Product, query: TransactionQuery): Selected {
-  const { from, to, after } = query;
+  const { after } = query;
+  const { from, to } = bank.rules.variations.includes('days-ignored') ? WHOLE : query;
   const now = bank.now();
   const { booked, pending } = bank.ledger.entries(product, { from, to }, now);
   const older =
@@ -86,12 +91,18 @@ function report(
   { booked, pending, newest }: Selected,
 ): Record<string, unknown> {
   const isCard = product.kind === 'card';
-  const view = (entry: Entry, number: number | undefined): Record<string, unknown> =>
+  const { variations, description } = bank.rules;
+  const viewOf = (entry: Entry, number: number | undefined): Record<string, unknown> =>
     isCard ? cardTransactionOf(product, entry, number) : transactionOf(entry, number);
-  const end = page.offset + page.size;
+  const view = (entry: Entry, number: number | undefined): Record<string, unknown> =>
+    number === undefined
+      ? viewOf(entry, number)
+      : oddRow(viewOf(entry, number), { number, newest }, variations);
+  const isCut = variations.includes('rows-cut-at-50');
+  const end = isCut ? CUT_ROWS : page.offset + page.size;
   const rows = page.offset < booked.count ? booked.slice(page.offset, Math.min(end, booked.count)) : [];
-  const hasMore = end < Math.max(booked.count, pending.length);
-  const values = { 'account-id': product.productId };
+  const hasMore = !isCut && end < Math.max(booked.count, pending.length);
+  const values = { 'account-id': idOf(bank, product) };
   const links: Record<string, Href> = {
     [isCard ? 'cardAccount' : 'account']: linkTo(
       bank,
@@ -99,7 +110,7 @@ function report(
       values,
     ),
     ...(hasMore &&
-      bank.rules.description.accounts.paging === 'link' && {
+      description.accounts.paging === 'link' && {
         next: linkTo(bank, operation.id, values, nextQuery(sent, page)),
       }),
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Bank } from '../../bank.ts';
+import { find } from '../../faults/spoil.ts';
 import { basketInPath, subjectOfBasket } from '../baskets/basket-in-path.ts';
 import { consentInPath, subjectOfConsent } from '../consents/consent-in-path.ts';
 import { type DoorAnswer, type DoorCall, inPath } from '../door-call.ts';
@@ -60,11 +61,20 @@ export function listAuthorisations(kind: ScaSubject['kind']) {
 export function readScaStatus(kind: ScaSubject['kind']) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     const authorisation = authorisationInPath(bank, call, kind);
-    const scaStatus = bank.door.authorisations.statusOf(authorisation);
+    const scaStatus = bank.door.authorisations.statusOf(
+      find(call.faults, 'other-sca-status') ? neighbourOf(bank, authorisation) : authorisation,
+    );
     const values = { ...authorisation.subject.path, authorisationId: authorisation.id };
     const links = { confirmation: linkTo(bank, CONFIRMING[kind], values) };
     return { status: 200, body: { scaStatus, ...(scaStatus === 'unconfirmed' && { _links: links }) } };
   };
+}
+
+/** The authorisation that began before this one, or else after it. */
+function neighbourOf({ door }: Bank, authorisation: Authorisation): Authorisation {
+  const all = door.authorisations.list();
+  const at = all.indexOf(authorisation);
+  return all[at - 1] ?? all[at + 1] ?? authorisation;
 }
 
 /**

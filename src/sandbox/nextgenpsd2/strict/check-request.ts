@@ -1,3 +1,4 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { TppCertificates } from '../../strict/signature.ts';
 import { type DoorRules, exactness } from '../door-rules.ts';
@@ -30,7 +31,7 @@ export function checkRequest(
 ): CheckedRequest {
   if (received.oversized)
     throw new DoorRefusal('FORMAT_ERROR', 'The body is larger than 1 MiB', '', { status: 413 });
-  const { description } = rules;
+  const description = withDate(rules);
   const exact = exactness(rules);
   const checked = rules.strict
     ? { request: received, warnings: [] }
@@ -44,6 +45,12 @@ export function checkRequest(
   checkDate(request, description, mustBeSigned(description, request), clock);
   checkSigning(request, description, registered, { exact, received });
   return checked;
+}
+
+/** The bank file, or what the variation `date-wanted` makes of it. */
+function withDate({ description, variations }: DoorRules): BankDescription {
+  if (!variations.includes('date-wanted')) return description;
+  return { ...description, headers: { ...description.headers, date: 'always' } };
 }
 
 /** Checks that the client's TLS certificate is the registered QWAC. @throws DoorRefusal `CERTIFICATE_INVALID` */
