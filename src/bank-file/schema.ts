@@ -22,14 +22,31 @@ import {
 const keyId = z.strictObject({
   form: z._default(
     parameterValue(
-      '`sn-ca`: serial and name; `sn`: serial alone; `organization-id` of the certificate; or a fixed text',
+      '`sn-ca`: serial and name; `sn`: serial alone; `serial`: without `SN=`; `organization-id` of the certificate; or a fixed text, in which {serial}, {dn} and {organizationId} stand for these parts',
+    ).check(
+      z.refine(
+        (value) => !/[{}]/.test(value.replace(/\{(serial|dn|organizationId)\}/g, '')),
+        'must have no braces but those of {serial}, {dn} and {organizationId}',
+      ),
     ),
     'sn-ca',
   ),
-  serial: z._default(oneOf(['hex', 'decimal'], 'how the serial number is written'), 'hex'),
+  serial: z._default(
+    oneOf(
+      ['hex', 'hex-even', 'hex-der', 'decimal'],
+      'how the serial number is written; `hex`: without leading zeros; `hex-even`: two digits for each byte; `hex-der`: with the 00 that some have in the certificate',
+    ),
+    'hex',
+  ),
   case: z._default(oneOf(['lower', 'upper'], 'letters of a hexadecimal serial number'), 'lower'),
   dn: z._default(oneOf(['issuer', 'subject'], 'whose distinguished name stands after `CA=`'), 'issuer'),
-  format: z._default(oneOf(['rfc2253', 'rfc1779'], 'how that name is written'), 'rfc2253'),
+  format: z._default(
+    oneOf(
+      ['rfc2253', 'rfc2253-oid', 'openssl', 'rfc1779', 'java', 'dotnet', 'one-line'],
+      'how that name is written (docs/banks.md has an example of each)',
+    ),
+    'rfc2253',
+  ),
   spaces: z._default(
     oneOf(['keep', 'percent', 'strip'], 'blanks in that name: kept, written as %20, or left out'),
     'keep',

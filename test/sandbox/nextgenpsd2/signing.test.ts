@@ -113,19 +113,29 @@ describe('signing.keyId', () => {
     });
   });
 
-  test('the subject in place of the issuer, with the TPP by name, by number or in DER', async () => {
-    await withDoor({ signing: { keyId: { dn: 'subject' } } }, async ({ client }) => {
-      const names = client.seal.subject.split('\n').reverse();
-      const written = (spelling: string) =>
-        names.map((one) => one.replace(/^organizationIdentifier=.*$/, spelling)).join(',');
-      for (const spelling of [
-        'organizationIdentifier=PSDIT-BI-12345',
-        '2.5.4.97=PSDIT-BI-12345',
-        `2.5.4.97=#0c0e${Buffer.from('PSDIT-BI-12345').toString('hex')}`,
-      ]) {
-        expect(await ask(client, { keyId: `SN=${client.serial},CA=${written(spelling)}` })).toEqual(RIGHT);
-      }
-      expect(await ask(client)).toEqual(WRONG);
+  const DER = `0c0e${Buffer.from('PSDIT-BI-12345').toString('hex')}`;
+  test.each([
+    ['rfc2253', `2.5.4.97=#${DER.toUpperCase()}`, ','],
+    ['rfc2253-oid', `2.5.4.97=#${DER}`, ','],
+    ['openssl', 'organizationIdentifier=PSDIT-BI-12345', ','],
+    ['java', 'OID.2.5.4.97=PSDIT-BI-12345', ', '],
+    ['one-line', 'organizationIdentifier=PSDIT-BI-12345', '/'],
+  ] as const)('the subject in place of the issuer, in the format %s', async (format, spelling, separator) => {
+    await withDoor({ signing: { keyId: { dn: 'subject', format } } }, async ({ client }) => {
+      const names = client.seal.subject.replace(/^organizationIdentifier=.*$/m, spelling).split('\n');
+      const name = separator === '/' ? `/${names.join('/')}` : names.reverse().join(separator);
+      expect(await ask(client, { keyId: `SN=${client.serial},CA=${name}` })).toEqual(RIGHT);
+      const other = name.replace(spelling, '2.5.4.97=PSDIT-BI-12345');
+      expect(await ask(client, { keyId: `SN=${client.serial},CA=${other}` })).toEqual(WRONG);
+    });
+  });
+
+  test('a fixed text with parts of the certificate, and the zeros of its serial number', async () => {
+    const keyId = { form: '{serial}/{organizationId}', serial: 'hex-even' } as const;
+    await withDoor({ signing: { keyId } }, async ({ client }) => {
+      const serial = client.seal.serialNumber.toLowerCase();
+      expect(await ask(client, { keyId: `${serial}/PSDIT-BI-12345` })).toEqual(RIGHT);
+      expect(await ask(client, { keyId: `00${serial}/PSDIT-BI-12345` })).toEqual(WRONG);
     });
   });
 });

@@ -1,8 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { serialBytes, writeName } from './distinguished-name.ts';
 
 type KeyIdForm = BankDescription['signing']['keyId'];
+
+/** What stands for a part of the certificate in a fixed text. */
+const PLACEHOLDER = /\{(serial|dn|organizationId)\}/g;
 
 /**
  * The `keyId` of a signature (NextGenPSD2, section 1, `signing.keyId`): how the bank finds the certificate.
@@ -10,52 +14,43 @@ type KeyIdForm = BankDescription['signing']['keyId'];
  * @throws Psd2Error `certificate` if the certificate lacks what the form names
  */
 export function keyIdOf(certificate: X509Certificate, form: KeyIdForm): string {
-  switch (form.form) {
+  return templateOf(form).replace(PLACEHOLDER, (_, part: string) => {
+    if (part === 'serial') return serialOf(certificate, form);
+    return part === 'dn' ? nameOf(certificate, form) : organizationIdOf(certificate, 'signing certificate');
+  });
+}
+
+function templateOf({ form, separator }: KeyIdForm): string {
+  switch (form) {
     case 'sn-ca':
-      return `SN=${serialOf(certificate, form)}${form.separator}CA=${nameOf(certificate, form)}`;
+      return `SN={serial}${separator}CA={dn}`;
     case 'sn':
-      return `SN=${serialOf(certificate, form)}`;
+      return 'SN={serial}';
+    case 'serial':
+      return '{serial}';
     case 'organization-id':
-      return organizationIdOf(certificate, 'signing certificate');
+      return '{organizationId}';
     default:
-      return form.form;
+      return form;
   }
 }
 
-/** The serial number without leading zeros. */
-function serialOf({ serialNumber }: X509Certificate, form: Pick<KeyIdForm, 'serial' | 'case'>): string {
-  const serial = BigInt(`0x${serialNumber}`);
-  if (form.serial === 'decimal') return serial.toString();
-  const hex = serial.toString(16);
-  return form.case === 'upper' ? hex.toUpperCase() : hex;
+function serialOf(certificate: X509Certificate, form: KeyIdForm): string {
+  const bytes = serialBytes(certificate);
+  const number = BigInt(`0x${certificate.serialNumber}`);
+  const written = {
+    decimal: () => number.toString(),
+    hex: () => number.toString(16),
+    'hex-even': () => certificate.serialNumber.toLowerCase(),
+    'hex-der': () => bytes.toString('hex'),
+  }[form.serial]();
+  return form.case === 'upper' ? written.toUpperCase() : written;
 }
 
 function nameOf(certificate: X509Certificate, { dn, format, spaces }: KeyIdForm): string {
-  const parts = partsOf(certificate[dn]);
-  const name = format === 'rfc2253' ? parts.map(inAscii).join(',') : parts.map(as1779).join(', ');
+  const name = writeName(certificate, dn, format);
   if (spaces === 'keep') return name;
   return name.replaceAll(' ', spaces === 'percent' ? '%20' : '');
-}
-
-/** The parts of a name, most specific first (RFC 2253, section 2.1). Node writes one a line, escaped, the other way round. */
-function partsOf(name: string): string[] {
-  return name.split('\n').reverse();
-}
-
-/** A header carries no other characters: they become the bytes of UTF-8 in hexadecimal (RFC 2253, section 2.4). */
-function inAscii(part: string): string {
-  return part.replace(/[^\x20-\x7e]+/g, (text) =>
-    [...Buffer.from(text)].map((byte) => `\\${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
-  );
-}
-
-/** A part with its value in quotes if it has special characters (RFC 1779, section 2.3). The quotes are escaped for the header. */
-function as1779(part: string): string {
-  const at = part.indexOf('=') + 1;
-  const value = part.slice(at);
-  if (!value.includes('\\')) return inAscii(part);
-  const plain = value.replace(/\\(.)/g, '$1').replaceAll('"', '');
-  return inAscii(`${part.slice(0, at)}\\"${plain}\\"`);
 }
 
 /**

@@ -9,35 +9,34 @@ const ORGANIZATION_OID = '2.5.4.97';
 
 /**
  * The texts that a signature's `keyId` may have in the form of the bank file, for the certificate that signs. Most forms
- * allow one text. If a name has an attribute that RFC 2253 and RFC 1779 have no short name for, programs write it by its name, by its
- * number, or as a number with the DER in hexadecimal, and all of them are right.
+ * allow one text. The DER of an attribute that RFC 2253 has no name for may be one of two kinds of text.
  */
 export function keyIdsOf(form: KeyIdForm, certificate: X509Certificate): string[] {
-  switch (form.form) {
-    case 'sn-ca':
-      return namesOf(form, certificate).map(
-        (name) => `SN=${serialOf(form, certificate)}${form.separator}CA=${name}`,
-      );
-    case 'sn':
-      return [`SN=${serialOf(form, certificate)}`];
-    case 'organization-id':
-      return [organizationIdOf(certificate) ?? ''];
-    default:
-      return [form.form];
-  }
+  const { separator } = form;
+  const known: Record<string, string> = {
+    'sn-ca': `SN={serial}${separator}CA={dn}`,
+    ...{ sn: 'SN={serial}', serial: '{serial}', 'organization-id': '{organizationId}' },
+  };
+  const text = (known[form.form] ?? form.form)
+    .replaceAll('{serial}', serialOf(form, certificate))
+    .replaceAll('{organizationId}', organizationIdOf(certificate) ?? '');
+  return namesOf(form, certificate).map((name) => text.replaceAll('{dn}', () => name));
 }
 
-/** A serial number without leading zeros, so that it does not matter whether a program writes them. */
+/** The serial number: as a number, in two digits for each byte, or with the 00 that a certificate has before a byte from 80 on. */
 function serialOf({ serial, case: letters }: KeyIdForm, { serialNumber }: X509Certificate): string {
   const number = BigInt(`0x${serialNumber}`);
   if (serial === 'decimal') return number.toString();
-  const hex = number.toString(16);
-  return letters === 'upper' ? hex.toUpperCase() : hex;
+  const even = number.toString(16).replace(/^(?=(?:..)*.$)/, '0');
+  const hex = serial === 'hex' ? number.toString(16) : even;
+  const written = serial === 'hex-der' ? hex.replace(/^(?=[89a-f])/, '00') : hex;
+  return letters === 'upper' ? written.toUpperCase() : written;
 }
 
-/** Whether a received `keyId` is one of those. Leading zeros of a serial number do not count. */
-export function isKeyId(received: string, expected: readonly string[]): boolean {
-  return expected.includes(received.replace(/^SN=0+(?=[0-9a-fA-F])/, 'SN='));
+/** Whether a received `keyId` is one of those. Leading zeros of a serial number do not count, unless the form says which it has. */
+export function isKeyId(received: string, expected: readonly string[], { serial }: KeyIdForm): boolean {
+  const plain = serial.startsWith('hex-') ? received : received.replace(/^SN=0+(?=[0-9a-fA-F])/, 'SN=');
+  return expected.includes(plain);
 }
 
 /**
@@ -47,7 +46,7 @@ export function isKeyId(received: string, expected: readonly string[]): boolean 
 export function isSameKey(received: string, form: KeyIdForm, certificate: X509Certificate): boolean {
   const [, serial, issuer] = /^\s*SN\s*=\s*(?:0x)?([0-9a-f]+)\s*,\s*CA\s*=\s*(.+)$/is.exec(received) ?? [];
   if (form.form !== 'sn-ca' || serial === undefined || issuer === undefined)
-    return isKeyId(received, keyIdsOf(form, certificate));
+    return isKeyId(received, keyIdsOf(form, certificate), form);
   const expected = attributesOf(certificate.issuer).map(normalized).toSorted();
   const given = writtenAttributes(issuer.replaceAll('%20', ' ')).map(normalized).toSorted();
   return (
@@ -59,7 +58,10 @@ export function isSameKey(received: string, form: KeyIdForm, certificate: X509Ce
 
 /** An attribute as names are compared (RFC 5280, section 7.1): without regard to letters and blanks. */
 function normalized({ type, value }: Attribute): string {
-  return `${type.trim()}=${value.trim().replace(/\s+/g, ' ')}`.toLowerCase();
+  const name = type.trim().replace(/^(OID\.)?2\.5\.4\.97$/i, ORGANIZATION_ID);
+  const [, der] = /^#[0-9a-f]{4}([0-9a-f]+)$/i.exec(value) ?? [];
+  const text = der === undefined ? value : Buffer.from(der, 'hex').toString();
+  return `${name}=${text.trim().replace(/\s+/g, ' ')}`.toLowerCase();
 }
 
 /** The attributes of a name in the form of RFC 2253, RFC 1779, or of OpenSSL with slashes. */
@@ -85,33 +87,40 @@ interface Attribute {
   value: string;
 }
 
-/** The distinguished name in the form of the bank file: the last attribute of the certificate first. */
+/** The distinguished name in the form of the bank file. */
 function namesOf(form: KeyIdForm, certificate: X509Certificate): string[] {
-  const attributes = attributesOf(form.dn === 'issuer' ? certificate.issuer : certificate.subject).reverse();
-  const separator = form.format === 'rfc2253' ? ',' : ', ';
-  const write = form.format === 'rfc2253' ? escaped : quoted;
+  const attributes = attributesOf(form.dn === 'issuer' ? certificate.issuer : certificate.subject);
   const spellings = attributes.some(({ type }) => type === ORGANIZATION_ID)
-    ? SPELLINGS
-    : SPELLINGS.slice(0, 1);
-  return spellings.map((spell) =>
-    spaced(
-      form.spaces,
-      attributes
-        .map(({ type, value }) =>
-          type === ORGANIZATION_ID ? spell(value, write) : `${type}=${write(value)}`,
-        )
-        .join(separator),
-    ),
-  );
+    ? SPELLINGS[form.format]
+    : SPELLINGS[form.format].slice(0, 1);
+  return spellings.map((spell) => spaced(form.spaces, written(form.format, attributes, spell)));
 }
 
-const SPELLINGS: readonly ((value: string, write: (value: string) => string) => string)[] = [
-  (value, write) => `${ORGANIZATION_ID}=${write(value)}`,
-  (value, write) => `${ORGANIZATION_OID}=${write(value)}`,
-  (value, write) => `OID.${ORGANIZATION_OID}=${write(value)}`,
-  (value) => `${ORGANIZATION_OID}=#${derOf(0x0c, value)}`,
-  (value) => `${ORGANIZATION_OID}=#${derOf(0x13, value)}`,
-];
+type Spell = (value: string) => string;
+
+/** Only this form begins with the country. */
+function written(format: KeyIdForm['format'], attributes: Attribute[], spell: Spell): string {
+  const write = format === 'one-line' ? String : /2253|openssl/.test(format) ? escaped : quoted;
+  const parts = attributes.map(({ type, value }) =>
+    type === ORGANIZATION_ID ? spell(value) : `${type}=${write(value)}`,
+  );
+  if (format === 'one-line') return parts.map((part) => `/${part}`).join('');
+  return parts.reverse().join(write === escaped ? ',' : ', ');
+}
+
+const byDer = (upper: boolean): Spell[] =>
+  [0x0c, 0x13].map((tag) => (value) => {
+    const der = derOf(tag, value);
+    return `${ORGANIZATION_OID}=#${upper ? der.toUpperCase() : der}`;
+  });
+const byNumber: Spell = (value) => `OID.${ORGANIZATION_OID}=${quoted(value)}`;
+const byName: Spell = (value) => `${ORGANIZATION_ID}=${value}`;
+
+const SPELLINGS: Readonly<Record<KeyIdForm['format'], readonly Spell[]>> = {
+  ...{ rfc2253: byDer(true), 'rfc2253-oid': byDer(false) },
+  ...{ openssl: [(value) => byName(escaped(value))], 'one-line': [byName] },
+  ...{ rfc1779: [byNumber], java: [byNumber], dotnet: [byNumber] },
+};
 
 /** A UTF8String (0x0c) or a PrintableString (0x13) as DER, in hexadecimal. */
 function derOf(tag: number, value: string): string {

@@ -172,7 +172,7 @@ function checkSignature(
   const { keyId, algorithm, headers, signature } = parts;
   const keyIds = keyIdsOf(signing.keyId, qseal);
   const isRight = exact.keyId
-    ? (id: string) => isKeyId(id, keyIds)
+    ? (id: string) => isKeyId(id, keyIds, signing.keyId)
     : (id: string) => isSameKey(id, signing.keyId, qseal);
   if (!isRight(keyId) && !isRight(keyId.replaceAll('\\"', '"'))) {
     throw invalid(

@@ -36,6 +36,7 @@ const PLAIN = certificate(
   '/C=IT/O=The App/organizationIdentifier=PSDIT-BI-12345/CN=app.example',
   '0x0A1B2C3D',
 );
+const RARE = certificate('/CN=x', '/DC=it/ST=RM/serialNumber=42/emailAddress=a@bd', '0x01');
 const ODD = certificate('/C=DE/O=Bänk, Söhne/CN=A "B" CA', '/CN=x', '0x80');
 
 function keyId(form: object, of = PLAIN): string {
@@ -55,7 +56,7 @@ describe('the keyId of a signature', () => {
     [
       'the subject',
       { dn: 'subject' },
-      'SN=a1b2c3d,CA=CN=app.example,organizationIdentifier=PSDIT-BI-12345,O=The App,C=IT',
+      'SN=a1b2c3d,CA=CN=app.example,2.5.4.97=#0C0E50534449542D42492D3132333435,O=The App,C=IT',
     ],
     ['RFC 1779', { format: 'rfc1779' }, 'SN=a1b2c3d,CA=CN=Seal CA 1, O=Trust Services, C=DE'],
     ['%20', { spaces: 'percent' }, 'SN=a1b2c3d,CA=CN=Seal%20CA%201,O=Trust%20Services,C=DE'],
@@ -71,6 +72,39 @@ describe('the keyId of a signature', () => {
     ['a fixed text', { form: 'my-client-id' }, 'my-client-id'],
   ])('%s', (_name, form, expected) => {
     expect(keyId(form)).toBe(expected);
+  });
+
+  const OF_SUBJECT = { form: '{dn}', dn: 'subject' };
+  it.each([
+    ['rfc2253-oid', 'CN=app.example,2.5.4.97=#0c0e50534449542d42492d3132333435,O=The App,C=IT'],
+    ['openssl', 'CN=app.example,organizationIdentifier=PSDIT-BI-12345,O=The App,C=IT'],
+    ['rfc1779', 'CN=app.example, OID.2.5.4.97=PSDIT-BI-12345, O=The App, C=IT'],
+    ['java', 'CN=app.example, OID.2.5.4.97=PSDIT-BI-12345, O=The App, C=IT'],
+    ['dotnet', 'CN=app.example, OID.2.5.4.97=PSDIT-BI-12345, O=The App, C=IT'],
+    ['one-line', '/C=IT/O=The App/organizationIdentifier=PSDIT-BI-12345/CN=app.example'],
+  ])('names all types of attributes in the form %s', (format, expected) => {
+    expect(keyId({ ...OF_SUBJECT, format })).toBe(expected);
+  });
+
+  it.each([
+    ['rfc2253', '1.2.840.113549.1.9.1=#160461406264,2.5.4.5=#13023432,ST=RM,DC=it'],
+    ['openssl', 'emailAddress=a@bd,serialNumber=42,ST=RM,DC=it'],
+    ['rfc1779', 'OID.1.2.840.113549.1.9.1=a@bd, OID.2.5.4.5=42, ST=RM, OID.0.9.2342.19200300.100.1.25=it'],
+    ['java', 'EMAILADDRESS=a@bd, SERIALNUMBER=42, ST=RM, DC=it'],
+    ['dotnet', 'E=a@bd, SERIALNUMBER=42, S=RM, DC=it'],
+    ['one-line', '/DC=it/ST=RM/serialNumber=42/emailAddress=a@bd'],
+  ])('has the short names of the form %s', (format, expected) => {
+    expect(keyId({ ...OF_SUBJECT, format }, RARE)).toBe(expected);
+  });
+
+  it.each([
+    ['hex', '80', 'a1b2c3d'],
+    ['hex-even', '80', '0a1b2c3d'],
+    ['hex-der', '0080', '0a1b2c3d'],
+    ['decimal', '128', '169552957'],
+  ])('writes the zeros of a serial number as %s says', (serial, high, odd) => {
+    expect(keyId({ form: 'serial', serial }, ODD)).toBe(high);
+    expect(keyId({ form: 'SN={serial},DN=x', serial })).toBe(`SN=${odd},DN=x`);
   });
 
   it('special characters are escaped so that a header can carry them', () => {
