@@ -41,7 +41,15 @@ async function ended(lines: (Line | null)[], joint: StepEvent[] = [SENT, UNANSWE
     'b1',
     {
       ...{ type: 'added', sha256: 'x', count: lines.length, format: 'csv', messageId: null, note: null },
-      ...{ retryOf: null, payees: [], by: 'Ada', user: 'ada', machine: 'pisp-1' },
+      ...{
+        retryOf: null,
+        payees: [],
+        approvalsNeeded: 0,
+        ordered: '',
+        by: 'Ada',
+        user: 'ada',
+        machine: 'pisp-1',
+      },
     },
     '2026-11-24T10:00:00Z',
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkChain, nextLine, sha256Of } from '../../src/store/audit/chain.ts';
 import type { AuditHead } from '../../src/store/ports/audit.ts';
 
-const ACTOR = { operator: 'ada', machine: 'pisp-1', version: '1.0.0' };
+const ACTOR = { operator: 'ada', user: 'ada', machine: 'pisp-1', version: '1.0.0' };
 
 /** The lines of an audit log with this many entries, and its head. */
 function chain(count: number): { texts: string[]; head: AuditHead | undefined } {

@@ -68,7 +68,7 @@ export async function fillStore(store: Store): Promise<string> {
   await notes.refreshRefused('42', login, refusal);
   await reads.take({ day: DAY, customerId: '42', productId: null });
   await results.add([UNREAD]);
-  const told = { messageId: 'MSG-1', note: null, retryOf: null, payees: [], ...PERSON };
+  const told = { messageId: 'MSG-1', note: null, retryOf: null, payees: [], approvalsNeeded: 0, ...PERSON };
   const { batch, sha256 } = await batches.add({
     added: { format: 'csv', ...told },
     lines: [LINE],

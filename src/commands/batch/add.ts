@@ -6,6 +6,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
 import { readNote } from '../flow/resolve.ts';
+import { neededApprovals } from './approval.ts';
 import { BATCH, batchData, printBatch } from './batches.ts';
 import { examineFile, refuseRepeats } from './examine.ts';
 import { examinationOf, FILE, type FileOptions, takingFile } from './file-options.ts';
@@ -57,7 +58,8 @@ async function addFile(context: Context, file: string, options: FileOptions): Pr
 
   const person = personOf(context, undefined);
   const { format, messageId } = source;
-  const added = { format, messageId, note, retryOf: null, payees, ...person };
+  const approvalsNeeded = neededApprovals(profile, null, lines);
+  const added = { format, messageId, note, retryOf: null, payees, approvalsNeeded, ...person };
   const again = options.again ?? false;
   let { compared } = examined;
   const stored = async (): Promise<Batch> => {

@@ -3,19 +3,22 @@ import { type Batch, countedApprovals } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import { Psd2Error } from '../../errors.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
-import { maxAmountOf, type Profile } from '../../store/machine/settings.ts';
+import { maxAmountOf, type Profile, usualApprovals } from '../../store/machine/settings.ts';
 import type { Batches, OnDamagedBatch } from '../../store/ports/batches.ts';
 
 /**
  * How many people other than the one who added it must approve a batch: the setting `approvals`, and one more if it pays more
- * than the largest amount of the profile.
+ * than the largest amount of the profile. At least as many as its journal says, whatever the settings are on this machine.
+ *
+ * @param batch null for a new one
  */
-export function neededApprovals(profile: Profile, lines: readonly BatchLine[]): number {
-  return usualApprovals(profile) + (isAboveLimit(profile, lines) ? 1 : 0);
-}
-
-function usualApprovals({ settings: { approvals, environment } }: Profile): number {
-  return Number(approvals ?? (environment === 'production' ? 1 : 0));
+export function neededApprovals(
+  profile: Profile,
+  batch: Pick<Batch, 'approvalsNeeded'> | null,
+  lines: readonly BatchLine[],
+): number {
+  const bySettings = usualApprovals(profile.settings) + (isAboveLimit(profile, lines) ? 1 : 0);
+  return Math.max(bySettings, batch?.approvalsNeeded ?? 0);
 }
 
 function isAboveLimit(profile: Profile, lines: readonly BatchLine[]): boolean {
@@ -57,10 +60,11 @@ export async function* unapproved(
     if (batch.rejection || batch.cancelled.size === batch.count) continue;
     const { length: has } = countedApprovals(batch);
     // Only the largest amount makes it necessary to read the lines.
-    if (maxAmountOf(profile) === null && has >= usualApprovals(profile)) continue;
+    const known = Math.max(usualApprovals(profile.settings), batch.approvalsNeeded ?? 0);
+    if (maxAmountOf(profile) === null && has >= known) continue;
     const lines = await unlessDamaged(batch.batch, onDamaged, () => batches.lines(batch));
     if (!lines) continue;
-    const needed = neededApprovals(profile, lines);
+    const needed = neededApprovals(profile, batch, lines);
     if (has >= needed) continue;
     const totals = [...sumsOf(lines)].map(([currency, sum]) => ({ currency, amount: sum.toFixed(2) }));
     yield { batch: batch.batch, addedAt: batch.addedAt, lines: batch.count, has, needed, totals };
@@ -71,7 +75,7 @@ export async function* unapproved(
 export function refuseUnapproved(profile: Profile, batch: Batch, lines: readonly BatchLine[]): void {
   refuseRejected(batch);
   refusePseudonymised(batch);
-  const needed = neededApprovals(profile, lines);
+  const needed = neededApprovals(profile, batch, lines);
   const { length } = countedApprovals(batch);
   if (length >= needed) return;
   throw new Psd2Error(
@@ -82,6 +86,17 @@ export function refuseUnapproved(profile: Profile, batch: Batch, lines: readonly
       next: [['batch', 'approve', batch.batch]],
     },
   );
+}
+
+/** Whose approvals a run relies on, for the audit log: `1 of 1 approvals (Ada, user ada, role pisp_ada at ops-1)`. */
+export function describeApprovals(profile: Profile, batch: Batch, lines: readonly BatchLine[]): string {
+  const approvals = countedApprovals(batch);
+  const people = approvals.map(
+    ({ by, user, role, machine }) =>
+      `${by}, user ${user}${role === null ? '' : `, role ${role}`} at ${machine}`,
+  );
+  const count = `${approvals.length} of ${neededApprovals(profile, batch, lines)} approvals`;
+  return people.length === 0 ? count : `${count} (${people.join('; ')})`;
 }
 
 /** The lines are no longer those that were approved. @throws Psd2Error `usage` */

@@ -131,7 +131,7 @@ export function batchData(profile: Profile, { batch, lines, known }: KnownBatch)
     ...{ batch: batch.batch, note: batch.note, sha256: batch.sha256 },
     ...{ addedBy: batch.addedBy, addedAt: batch.addedAt },
     approvals: countedApprovals(batch).map(({ by, user, machine, at }) => ({ by, user, machine, at })),
-    approvalsNeeded: neededApprovals(profile, lines),
+    approvalsNeeded: neededApprovals(profile, batch, lines),
     rejection: batch.rejection && withoutHash(batch.rejection),
     ...{ retryOf: batch.retryOf, state: stateOf(profile, { batch, lines, known }), lines: lines.length },
     customers: [...new Set(lines.flatMap(({ customer }) => customer ?? []))],
@@ -140,7 +140,11 @@ export function batchData(profile: Profile, { batch, lines, known }: KnownBatch)
   };
 }
 
-function withoutHash<T extends { sha256: string }>({ sha256: _, ...rest }: T): Omit<T, 'sha256'> {
+function withoutHash<T extends { sha256: string; role: string | null }>({
+  sha256: _,
+  role: _role,
+  ...rest
+}: T) {
   return rest;
 }
 
@@ -158,7 +162,7 @@ function stateOf(profile: Profile, { batch, lines, known }: KnownBatch): BatchSt
   if (ended) return hasBegun ? 'done' : 'cancelled';
   if (hasBegun) return 'running';
   const { length } = countedApprovals(batch);
-  return length > 0 && length >= neededApprovals(profile, lines) ? 'approved' : 'added';
+  return length > 0 && length >= neededApprovals(profile, batch, lines) ? 'approved' : 'added';
 }
 
 type BatchData = ReturnType<typeof batchData>;

@@ -25,7 +25,11 @@ export async function decide(
   const person = personOf(context, by);
   const data = await context.store();
   const known = await readBatch(data, reference);
-  refuseDecision(known.batch, person, note === null);
+  // Before anything is shown or asked.
+  await data.batches.change(known.batch.batch, (now, role) => {
+    refuseDecision(now, { ...person, role }, note === null);
+    return null;
+  });
   refuseEnded(known);
   context.terminal.warn(describe(known.batch, batchData(profile, known)));
   const word = note === null ? 'Approve' : 'Reject';
@@ -33,8 +37,8 @@ export async function decide(
     const isConfirmed = await context.terminal.confirm(`${word} these payments as ${person.by}?`);
     if (!isConfirmed) throw new Psd2Error('cancelled', 'psd2 has recorded nothing');
   }
-  const { batch } = await data.batches.change(known.batch.batch, (now) => {
-    refuseDecision(now, person, note === null);
+  const { batch } = await data.batches.change(known.batch.batch, (now, role) => {
+    refuseDecision(now, { ...person, role }, note === null);
     const { sha256 } = known.batch;
     const event: BatchEvent =
       note === null ? { type: 'approved', sha256, ...person } : { type: 'rejected', sha256, note, ...person };
@@ -43,18 +47,23 @@ export async function decide(
   await auditBatch(data, note === null ? 'approved' : 'rejected', batch, person);
   printBatch(context, batchData(profile, { ...known, batch }));
   if (note !== null) return;
-  const missing = neededApprovals(profile, known.lines) - countedApprovals(batch).length;
+  const missing = neededApprovals(profile, batch, known.lines) - countedApprovals(batch).length;
   context.terminal.say(missing > 0 ? `It needs ${missing} more.` : 'It can be paid now.');
 }
 
 /** @throws Psd2Error `usage` if this person may not decide, or the batch was rejected */
-function refuseDecision(batch: Batch, person: Person, isApproval: boolean): void {
+function refuseDecision(batch: Batch, person: Person & { role: string | null }, isApproval: boolean): void {
   refuseRejected(batch);
   if (!isApproval || !hasDecided(batch, person)) return;
   throw new Psd2Error(
     'usage',
-    `${person.by} has added or approved this batch already, so another person must approve it`,
-    { hint: 'If you are another person at the same account of the system, give your name with --by.' },
+    `${person.role === null ? person.by : `The database role ${person.role}`} has added or approved this batch already, so another person must approve it`,
+    {
+      hint:
+        person.role === null
+          ? 'If you are another person at the same account of the system, give your name with --by.'
+          : 'Each person needs a database role of their own (docs/store.md).',
+    },
   );
 }
 

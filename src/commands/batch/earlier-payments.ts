@@ -5,7 +5,7 @@ import { addDays, type IsoDate } from '../../domain/calendar.ts';
 import { isPlainlyFailed, standingOf } from '../../domain/flow-states.ts';
 import { comparableReference } from '../../domain/order/sepa-text.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { orderedHashOf, unlessDamaged } from '../../store/batch/refusals.ts';
+import { unlessDamaged } from '../../store/batch/refusals.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 import { isBeforeAll } from './rows.ts';
@@ -72,13 +72,9 @@ export async function readEarlierPayments(
     const mayWait = Array.from({ length: batch.count }, (_, index) => index + 1).some(isWaiting);
     if (mayWait) live.add(id);
     if (!live.has(id)) continue;
-    const stored =
-      mayWait || batch.ordered === undefined
-        ? await unlessDamaged(id, damaged, () => batches.lines(batch))
-        : undefined;
-    const ordered = batch.ordered ?? (stored && orderedHashOf(stored));
-    if (ordered !== undefined) contents.set(ordered, id);
-    for (const line of stored ?? [])
+    contents.set(batch.ordered, id);
+    const stored = mayWait && (await unlessDamaged(id, damaged, () => batches.lines(batch)));
+    for (const line of stored || [])
       if (isWaiting(line.line)) lines.set(orderedForm(line), { batch: id, line: line.line });
   }
   return {

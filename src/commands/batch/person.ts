@@ -1,4 +1,4 @@
-import type { Person } from '../../domain/batch/batch.ts';
+import { comparableName, type Person } from '../../domain/batch/batch.ts';
 import { Psd2Error } from '../../errors.ts';
 import { actorOf } from '../../store/machine/actor.ts';
 import type { Audit } from '../../store/ports/audit.ts';
@@ -15,7 +15,7 @@ import { operatorOf } from '../shared/operator.ts';
 export function personOf({ env }: Pick<Context, 'env'>, by: string | undefined): Person {
   const { operator, machine } = actorOf(env);
   const name = by === undefined ? operator : cleanText(by).trim();
-  if (name === '' || name.length > 100)
+  if (comparableName(name) === '' || name.length > 100)
     throw new Psd2Error('invalid_text', '--by must be a name of 1 to 100 characters');
   return { by: name, user: operatorOf().user, machine };
 }
@@ -23,11 +23,12 @@ export function personOf({ env }: Pick<Context, 'env'>, by: string | undefined):
 /** Adds what a person did with a batch to the audit log. @throws Psd2Error `config` */
 export async function auditBatch(
   { audit }: { audit: Audit },
-  action: 'added' | 'approved' | 'rejected' | 'cancelled',
+  action: 'added' | 'approved' | 'rejected' | 'cancelled' | 'paid',
   { batch, sha256 }: { batch: string; sha256: string },
   { by }: Pick<Person, 'by'>,
+  more = '',
 ): Promise<void> {
   // The id of a batch begins with the hash of its content.
   const what = batch === sha256 ? `batch ${batch}` : `batch ${batch}, content ${sha256}`;
-  await audit.append({ action, about: `${what}, by ${by}` });
+  await audit.append({ action, about: `${what}, by ${by}${more}` });
 }

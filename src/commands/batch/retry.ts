@@ -3,6 +3,7 @@ import { hashOf } from '../../store/batch/refusals.ts';
 import type { Batches } from '../../store/ports/batches.ts';
 import { examples, verb } from '../declare.ts';
 import { printAdded } from './add.ts';
+import { neededApprovals } from './approval.ts';
 import { BATCH, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
 import { type KnownLine, readLines, referenceOf } from './rows.ts';
@@ -39,8 +40,10 @@ ${examples('psd2 batch retry 3f2a9c')}`,
     // Lines that failed again have the content of the batch that failed.
     const again = isWhole && sha256 === batch.sha256;
     if (!again) await refuseSame(batches, hashOf(lines));
+    const approvalsNeeded = neededApprovals(context.profile(), batch, lines);
     const added = await batches.add({
       added: {
+        approvalsNeeded,
         ...{ format, messageId: null, note: batch.note, retryOf: batch.batch, payees },
         ...person,
       },

@@ -15,11 +15,12 @@ import { refuseClientCredentials } from '../flow/drive.ts';
 import { customerPortsOf } from '../flow/ports.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
-import { refuseUnapproved } from './approval.ts';
+import { describeApprovals, refuseUnapproved } from './approval.ts';
 import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
 import { linksOf } from './links.ts';
 import { canGoOn } from './pay-line.ts';
 import { payers } from './payers.ts';
+import { auditBatch, personOf } from './person.ts';
 import { type LinePayment, ProblemsOfLines } from './prepare-line.ts';
 import { type KnownLine, readLine } from './rows.ts';
 import { type As, payShare, sharesIn, WAYS, type Way, wayOf } from './shares.ts';
@@ -86,6 +87,14 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   const chosen = inOrder(chooseLines(lines, options.only), bankDay(context.world.now()));
   const shares = sharesIn(known.known, chosen, way);
   await confirmRun(context, known, chosen);
+
+  await auditBatch(
+    data,
+    'paid',
+    batch,
+    personOf(context, undefined),
+    `, ${describeApprovals(profile, batch, lines)}`,
+  );
 
   const progress = new Progress(chosen.length);
   const near = customerPortsOf(context, profile);

@@ -3,7 +3,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { ProfileSettings, StoredProfile } from '../../store/machine/profiles.ts';
 import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
-import { environmentSettings, parseBaseUrl } from '../../store/machine/settings.ts';
+import { environmentSettings, isControl, parseBaseUrl } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import { describeAtBank, recordsAt } from '../open/other-logins.ts';
 import { confirmed } from '../shared/confirmed.ts';
@@ -51,7 +51,7 @@ export async function storeChange(
   const settings = { ...wanted, ...(sameBank && { baseUrl: before.baseUrl }) };
   const changes = changesBetween(before, settings);
   await confirmOtherBank(context, name, { before: before.baseUrl, after: settings.baseUrl });
-  if (changes.length > 0) await recordProfileChange(context, name, changes.map(({ key }) => key).join(' '));
+  if (changes.length > 0) await recordProfileChange(context, name, changes.map(inAudit).join(' '));
   if (changes.length > 0 && !(await context.profiles.replace(name, stored, settings))) return false;
   if (context.output.format === 'table') reportChanges(context, name, changes, !sameBank);
   else await profileShow(context, name);
@@ -74,6 +74,11 @@ function changesBetween(before: ProfileSettings, after: ProfileSettings): Change
   });
 }
 
+/** What limits the operator is recorded with its values, so that the audit says what was lowered. Of others, their names. */
+function inAudit({ key, text }: Change): string {
+  return isControl(key) ? `(${text})` : key;
+}
+
 function reportChanges(
   { terminal, env }: Context,
   name: string,
@@ -87,7 +92,10 @@ function reportChanges(
   terminal.say([`The profile ${name} has changed:`, ...changes.map(({ text }) => `  ${text}`)].join('\n'));
   const given = environmentSettings(env);
   for (const { key } of changes) {
-    if (key in given) terminal.warn(`${SETTINGS[key].variable} is set and overrides the stored value.`);
+    if (key in given)
+      terminal.warn(
+        `${SETTINGS[key].variable} is set and ${isControl(key) ? 'counts where it is stricter' : 'overrides the stored value'}.`,
+      );
   }
   if (hasOtherBank)
     terminal.say(

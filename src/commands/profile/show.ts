@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ProfileSettings } from '../../store/machine/profiles.ts';
 import { SETTINGS, type SettingKey, shownSettings } from '../../store/machine/setting-table.ts';
-import { environmentSettings, openProfile } from '../../store/machine/settings.ts';
+import { environmentSettings, isControl, openProfile } from '../../store/machine/settings.ts';
 import { chooseStore, hidePassword, StoreMemory } from '../../store/machine/store-choice.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
@@ -49,7 +49,9 @@ export async function profileShow(context: Context, name: string | undefined): P
     const byDefault = isSealed ? 'encrypted' : SETTINGS[key].default;
     const shown = value === undefined ? byDefault : describeSetting(key, value);
     if (shown === undefined) continue;
-    const source = value !== undefined && key in given ? 'environment' : 'profile';
+    // Of what limits the operator, the stricter value counts.
+    const isGiven = key in given && !(isControl(key) && value !== given[key]);
+    const source = isGiven ? 'environment' : 'profile';
     settings[key] = { value: shown, source: value === undefined && !isSealed ? 'default' : source };
   }
   const chosen = chooseStore(env, new StoreMemory(folder, profile.name).read());

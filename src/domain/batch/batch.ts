@@ -10,6 +10,8 @@ export type Person = Pick<BatchAdded, 'by' | 'user' | 'machine'>;
 
 /** A person's yes or no to a content. `at` is ISO 8601 with zone. */
 export interface Decision extends Person {
+  /** The database role that recorded it. Null in files. */
+  role: string | null;
   at: string;
   sha256: string;
 }
@@ -18,6 +20,8 @@ export interface Decision extends Person {
 export interface Batch extends Omit<BatchAdded, 'type' | 'by'> {
   batch: string;
   addedBy: string;
+  /** The database role that added it. Null in files. */
+  addedRole: string | null;
   /** ISO 8601 with zone. */
   addedAt: string;
   approvals: Decision[];
@@ -36,10 +40,15 @@ export interface Batch extends Omit<BatchAdded, 'type' | 'by'> {
 }
 
 /** A batch that has just been added. */
-export function newBatch(batch: string, { type: _, by, ...added }: BatchAdded, at: string): Batch {
+export function newBatch(
+  batch: string,
+  { type: _, by, ...added }: BatchAdded,
+  at: string,
+  role: string | null = null,
+): Batch {
   return {
     ...added,
-    ...{ batch, addedBy: by, addedAt: at },
+    ...{ batch, addedBy: by, addedAt: at, addedRole: role },
     ...{ approvals: [], rejection: null },
     ...{ flows: new Map(), bulks: new Map(), refused: new Map(), cancelled: new Set(), linked: new Set() },
     pseudonymised: new Set(),
@@ -47,13 +56,18 @@ export function newBatch(batch: string, { type: _, by, ...added }: BatchAdded, a
 }
 
 /** Adds an event to a batch. It changes the batch, because a batch has as many events as lines. */
-export function applyBatchEvent(batch: Batch, event: BatchEvent, at: string): void {
+export function applyBatchEvent(
+  batch: Batch,
+  event: BatchEvent,
+  at: string,
+  role: string | null = null,
+): void {
   switch (event.type) {
     case 'approved':
-      batch.approvals.push({ ...personIn(event), sha256: event.sha256, at });
+      batch.approvals.push({ ...personIn(event), role, sha256: event.sha256, at });
       break;
     case 'rejected':
-      batch.rejection = { ...personIn(event), sha256: event.sha256, note: event.note, at };
+      batch.rejection = { ...personIn(event), role, sha256: event.sha256, note: event.note, at };
       break;
     case 'line-begun':
       batch.flows.set(event.line, event.flow);
@@ -81,27 +95,37 @@ function personIn({ by, user, machine }: Person): Person {
 }
 
 /**
- * The approvals that count: for this content, each of another person, and none of the person who added it. Names are compared
- * trimmed and without case.
+ * The approvals that count: for this content, each of another person, and none of the person who added it. In a database a person is
+ * their role, which nobody can choose. In files it is the name that they gave.
  */
-export function countedApprovals({ addedBy, user, sha256, approvals }: Batch): Decision[] {
-  const seen = new Set([addedBy, user].map(comparableName));
-  return approvals.filter((approval) => {
-    const name = comparableName(approval.by);
-    if (approval.sha256 !== sha256 || seen.has(name)) return false;
-    seen.add(name);
+export function countedApprovals(batch: Batch): Decision[] {
+  const seen = new Set(adderOf(batch));
+  return batch.approvals.filter((approval) => {
+    const person = personKey(batch, approval);
+    if (approval.sha256 !== batch.sha256 || seen.has(person)) return false;
+    seen.add(person);
     return true;
   });
 }
 
 /** Whether this person has added the batch or approved it already. */
-export function hasDecided({ addedBy, user, approvals }: Batch, { by }: Person): boolean {
-  const names = [addedBy, user, ...approvals.map((approval) => approval.by)].map(comparableName);
-  return names.includes(comparableName(by));
+export function hasDecided(batch: Batch, person: Pick<Decision, 'by' | 'role'>): boolean {
+  const known = [...adderOf(batch), ...batch.approvals.map((approval) => personKey(batch, approval))];
+  return known.includes(personKey(batch, person));
 }
 
-function comparableName(name: string): string {
-  return name.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+function adderOf({ addedBy, user, addedRole }: Batch): string[] {
+  return addedRole === null ? [addedBy, user].map(comparableName) : [addedRole];
+}
+
+function personKey({ addedRole }: Batch, { by, role }: Pick<Decision, 'by' | 'role'>): string {
+  return addedRole === null ? comparableName(by) : (role ?? '');
+}
+
+/** A name without what nobody sees: case, repeated blanks, invisible characters, and other forms of the same letters. */
+export function comparableName(name: string): string {
+  const visible = name.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu, '');
+  return visible.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
 /** The id of a batch for people: what tells it from others, as far as a beginning of its hash does. */

@@ -25,11 +25,11 @@ export const batchAdded = z.lazy(() =>
     type: z.literal('added'),
     /** SHA-256 of the lines in canonical form, in lower-case hex. */
     sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
-    /** SHA-256 of what the lines order, in compared form. Older journals do not have it. */
-    ordered: z.optional(z.string()),
+    /** SHA-256 of what the lines order, in compared form. */
+    ordered: z.string(),
     count: z.number(),
-    /** How many other people must approve it, by the settings of whoever added it. Older journals do not have it. */
-    approvalsNeeded: z.optional(z.number()),
+    /** How many other people must approve it, by the settings of whoever added it. */
+    approvalsNeeded: z.number(),
     format: z.enum(BATCH_FORMATS),
     messageId: textOrNull,
     note: textOrNull,

@@ -16,6 +16,9 @@ export const auditLine = z.object({
   profile: z.string(),
   action: z.enum(AUDIT_ACTIONS),
   operator: z.nullable(z.string()),
+  /** The operating system's user, and the database's role. Null: it is not known, or there is none. */
+  user: z.nullable(z.string()),
+  role: z.nullable(z.string()),
   machine: z.nullable(z.string()),
   version: z.nullable(z.string()),
   customerId: z.nullable(z.string()),
@@ -35,12 +38,12 @@ export function sha256Of(text: string): string {
 export function nextLine(
   head: AuditHead | undefined,
   { action, customerId = null, flow = null, about = null }: Omit<AuditEntry, 'account'>,
-  { operator, machine, version }: Actor,
+  { operator, user, machine, version }: Actor,
   { profile, at }: { profile: string; at: string },
 ): AuditLine {
   const n = (head?.n ?? 0) + 1;
   const fields: AuditFields = {
-    ...{ n, at, profile, action, operator, machine, version, customerId, flow, about },
+    ...{ n, at, profile, action, operator, user, role: null, machine, version, customerId, flow, about },
     previous: head?.sha256 ?? null,
   };
   return { n, text: JSON.stringify(fields) };

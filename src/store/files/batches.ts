@@ -116,11 +116,11 @@ export class FileBatches implements Batches {
 
   async change(
     id: string,
-    decide: (now: Batch) => BatchEvent | null,
+    decide: (now: Batch, role: string | null) => BatchEvent | null,
   ): Promise<{ batch: Batch; recorded: boolean }> {
     for (;;) {
       const batch = this.#read(id);
-      const event = decide(batch);
+      const event = decide(batch, null);
       if (event === null) return { batch, recorded: false };
       this.#setting.assertHere?.();
       const n = (this.#known.get(id)?.n ?? 0) + 1;

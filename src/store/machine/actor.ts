@@ -9,8 +9,10 @@ const MAX_OPERATOR = 100;
 
 /** Who runs this psd2 (operations page, "Who did it"). @throws Psd2Error `usage` if `PSD2_OPERATOR` is no name */
 export function actorOf({ PSD2_OPERATOR: named }: Environment): Actor {
+  const user = userName();
   return {
-    operator: named ? readOperator(named) : userName(),
+    operator: named ? readOperator(named) : user,
+    user,
     machine: withoutControls(hostname()),
     // The tests run the sources, which no build has given a version.
     version: typeof PSD2_VERSION === 'string' ? PSD2_VERSION : '0.0.0',

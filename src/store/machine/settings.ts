@@ -1,3 +1,4 @@
+import Big from 'big.js';
 import { didYouMean } from '../../did-you-mean.ts';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
@@ -17,6 +18,7 @@ import {
   DEFAULT_STALE_AFTER,
   type PemSetting,
   SETTINGS,
+  type SettingKey,
   type SettingRow,
   settingKeys,
   type TextSetting,
@@ -70,7 +72,44 @@ export function openProfile(store: ProfileStore, named: string | undefined, env:
       },
     );
   }
-  return { name, settings: { ...stored, ...fromEnvironment } };
+  return { name, settings: { ...stored, ...fromEnvironment, ...strictest(stored, fromEnvironment) } };
+}
+
+/** The settings that limit the operator. */
+const CONTROLS = ['environment', 'maxAmount', 'approvals'] as const;
+type Controls = Partial<Pick<ProfileSettings, (typeof CONTROLS)[number]>>;
+
+/** Whether a setting limits the operator. */
+export function isControl(key: SettingKey): boolean {
+  return CONTROLS.some((control) => control === key);
+}
+
+/**
+ * What limits the operator is a control, not a setting: the environment can only make it stricter (command contract, "A control is
+ * not a setting").
+ */
+function strictest(stored: Controls, given: Controls): Controls {
+  const isProduction = [stored.environment, given.environment].includes('production');
+  const isFewer = given.approvals !== undefined && Number(given.approvals) < usualApprovals(stored);
+  const [one, other] = [stored.maxAmount, given.maxAmount];
+  const isLess =
+    one !== undefined && other !== undefined && isAmount(one) && isAmount(other) && new Big(one).lt(other);
+  return {
+    ...(isProduction && { environment: 'production' as const }),
+    // Without a setting of its own, a production profile needs one.
+    ...(isFewer && { approvals: stored.approvals ?? ('1' as const) }),
+    // What is no amount must not hide what is one.
+    ...(one !== undefined && (isLess || !isAmount(one)) && { maxAmount: one }),
+  };
+}
+
+/** How many other people must approve a batch, by the settings alone. */
+export function usualApprovals({ approvals, environment }: Controls): number {
+  return Number(approvals ?? (environment === 'production' ? 1 : 0));
+}
+
+function isAmount(text: string): text is Decimal {
+  return /^\d{1,9}(\.\d{1,2})?$/.test(text) && isDecimal(text);
 }
 
 /**
@@ -120,7 +159,7 @@ export function requireSetting(profile: Profile, key: TextSetting): string {
 export function maxAmountOf({ settings }: Profile): Decimal | null {
   const text = settings.maxAmount;
   if (text === undefined) return null;
-  if (/^\d{1,9}(\.\d{1,2})?$/.test(text) && isDecimal(text)) return text;
+  if (isAmount(text)) return text;
   throw new Psd2Error('config', `The largest amount ${JSON.stringify(text)} is not an amount`, {
     hint: 'Give PSD2_MAX_AMOUNT or --max-amount as digits with a point before at most two decimals: 500.00.',
   });

@@ -1,6 +1,16 @@
-/** What people do that an audit asks for. `added` and `rejected`: a batch. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
+/** What people do that an audit asks for. `added`, `rejected` and `paid`: a batch; `paid`: somebody let psd2 pay it. `executed`: psd2 was about to send `execute` (for a consent, `confirm`). */
 export const AUDIT_ACTIONS = [
-  ...(['added', 'rejected', 'began', 'approved', 'confirmed', 'executed', 'cancelled', 'resolved'] as const),
+  ...([
+    'added',
+    'rejected',
+    'paid',
+    'began',
+    'approved',
+    'confirmed',
+    'executed',
+    'cancelled',
+    'resolved',
+  ] as const),
   ...(['logged-in', 'logged-out', 'exported', 'forgot', 'profile-changed'] as const),
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -9,6 +19,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export interface Actor {
   /** `PSD2_OPERATOR`, else the operating system's user. */
   operator: string;
+  /** The operating system's user, whatever `PSD2_OPERATOR` says. */
+  user: string;
   /** The host's name. */
   machine: string;
   version: string;

@@ -48,13 +48,13 @@ export interface Batches {
   /**
    * Appends an event that follows from the batch as it is now. If another worker was faster, `decide` sees the batch again.
    *
-   * @param decide null: there is nothing to record
+   * @param decide gets the database role of this worker; null in files. It returns null if there is nothing to record
    * @returns the batch after the event, and whether `decide` gave one
    * @throws Psd2Error `config` if the event could not be written, or it is unclear whether it was
    */
   change(
     batch: string,
-    decide: (now: Batch) => BatchEvent | null,
+    decide: (now: Batch, role: string | null) => BatchEvent | null,
   ): Promise<{ batch: Batch; recorded: boolean }>;
   /**
    * Changes lines of a batch that is over, so that they no longer say whose they are, as a whole or not at all. Its hash and its

@@ -33,8 +33,19 @@ export class PostgresAudit extends ProfileRows implements Audit {
     // Of a lost answer, the line may be there twice. That says nothing wrong.
     await this.executeAgain(
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))
-       select psd2.audit_append($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9, $10) from durable`,
-      [now(), action, actor.operator, actor.machine, actor.version, customerId, flow, about, account ?? null],
+       select psd2.audit_append($1, $2::timestamptz, $3, $4, $5, $6, $7, $8, $9, $10, $11) from durable`,
+      [
+        now(),
+        action,
+        actor.operator,
+        actor.machine,
+        actor.version,
+        customerId,
+        flow,
+        about,
+        account ?? null,
+        actor.user,
+      ],
     );
   }
 

@@ -28,7 +28,7 @@ export const LINES_AT_ONCE = 2_000;
 
 const idRow = z.object({ batch: z.string() });
 const lineRow = z.object({ line: z.number(), content: z.unknown() });
-const eventRow = z.object({ n: z.number(), at: z.date(), event: z.unknown() });
+const eventRow = z.object({ n: z.number(), at: z.date(), event: z.unknown(), role: z.string() });
 
 /**
  * The batches of one profile: rows for each batch, its lines and its events. The number of an event is in the primary key, so
@@ -39,6 +39,7 @@ export class PostgresBatches extends ProfileRows implements Batches {
   readonly #now: () => Date;
   /** The name of this writer. After a lost answer, psd2 uses it to look whether its rows were written. */
   readonly #writer = randomUUID();
+  #ownRole: Promise<string> | undefined;
   /** The batches as this worker has read them, with the number of their events. */
   readonly #known = new Map<string, { batch: Batch; n: number }>();
 
@@ -73,7 +74,7 @@ export class PostgresBatches extends ProfileRows implements Batches {
       // Look over a new connection.
       if (!(await this.#isWritten(id, 1))) throw this.#notWritten(id, error);
     }
-    return newBatch(id, event, at.toISOString());
+    return newBatch(id, event, at.toISOString(), await this.#role());
   }
 
   async find(reference: string): Promise<Batch> {
@@ -121,12 +122,12 @@ export class PostgresBatches extends ProfileRows implements Batches {
 
   async change(
     id: string,
-    decide: (now: Batch) => BatchEvent | null,
+    decide: (now: Batch, role: string | null) => BatchEvent | null,
   ): Promise<{ batch: Batch; recorded: boolean }> {
     await this.database.remember(this.profile);
     for (let isBehind = false; ; isBehind = true) {
       const batch = await this.#read(id, isBehind);
-      const event = decide(batch);
+      const event = decide(batch, await this.#role());
       if (event === null) return { batch, recorded: false };
       const n = (this.#known.get(id)?.n ?? 0) + 1;
       if (await this.#append(id, n, event)) return { batch: await this.#read(id), recorded: true };
@@ -197,10 +198,9 @@ export class PostgresBatches extends ProfileRows implements Batches {
     try {
       await this.query(
         z.unknown(),
-        `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
-         written as (insert into psd2.batch_events (profile, batch, n, writer, at, event)
-           select $1, $2, $3::integer, $4, $5, $6::json from durable returning n)
-         update psd2.batches set events = $3::integer where profile = $1 and batch = $2 and exists (select from written)`,
+        `with durable as materialized (select set_config('synchronous_commit', 'on', true))
+         insert into psd2.batch_events (profile, batch, n, writer, at, event)
+           select $1, $2, $3::integer, $4, $5, $6::json from durable`,
         [id, n, this.#writer, this.#now(), JSON.stringify(event)],
       );
       return true;
@@ -237,16 +237,24 @@ export class PostgresBatches extends ProfileRows implements Batches {
     if (known && row && row.events <= known.n && !isBehind) return known.batch;
     const rows = await this.look(
       eventRow,
-      'select n, at, event from psd2.batch_events where profile = $1 and batch = $2 and n > $3 order by n',
+      'select n, at, event, role from psd2.batch_events where profile = $1 and batch = $2 and n > $3 order by n',
       [id, known?.n ?? 0],
     );
-    for (const { n, at, event } of rows) {
+    for (const { n, at, event, role } of rows) {
       if (n !== (known?.n ?? 0) + 1) throw batchIsDamaged(id, 'events of its journal are missing');
-      known = apply(id, known, { event, at: at.toISOString() });
+      known = apply(id, known, { event, role, at: at.toISOString() });
     }
     if (!known || known.n < (row?.events ?? 1)) throw batchIsDamaged(id, 'events of its journal are missing');
     this.#known.set(id, known);
     return known.batch;
+  }
+
+  /** The role of this worker's connections. */
+  #role(): Promise<string> {
+    this.#ownRole ??= this.database
+      .lookOne(z.object({ role: z.string() }), 'select session_user as role')
+      .then((found) => found?.role ?? '');
+    return this.#ownRole;
   }
 
   #notWritten(id: string, cause: unknown): Psd2Error {
@@ -264,16 +272,16 @@ export class PostgresBatches extends ProfileRows implements Batches {
 function apply(
   id: string,
   known: { batch: Batch; n: number } | undefined,
-  { event, at }: { event: unknown; at: string },
+  { event, role, at }: { event: unknown; role: string; at: string },
 ): { batch: Batch; n: number } {
   if (!known) {
     const { data } = batchAdded.safeParse(event);
     if (data === undefined) throw batchIsDamaged(id, 'psd2 did not write its first event');
-    return { batch: newBatch(id, data, at), n: 1 };
+    return { batch: newBatch(id, data, at, role), n: 1 };
   }
   const { data } = batchEvent.safeParse(event);
   if (data === undefined) throw batchIsDamaged(id, `psd2 did not write the event ${known.n + 1}`);
-  applyBatchEvent(known.batch, data, at);
+  applyBatchEvent(known.batch, data, at, role);
   known.n += 1;
   return known;
 }

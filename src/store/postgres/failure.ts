@@ -64,6 +64,14 @@ const KNOWN: Record<string, Known> = {
     next: [['store', 'init', '--roles']],
   },
   // psd2.check_batch_event raises it.
+  PD004: {
+    what: 'refuses to begin a payment of a batch that too few people have approved',
+    hint: 'psd2 has sent nothing. Others must approve it first, each with a database role of their own.',
+  },
+  PD005: {
+    what: 'refuses an event of a batch that psd2 does not write',
+    hint: 'psd2 has sent nothing. Update psd2 on this machine.',
+  },
   PD003: {
     what: 'does not let this user do that with a batch',
     hint: 'Only members of the role psd2_approver may approve and reject: grant psd2_approver to <user>.',

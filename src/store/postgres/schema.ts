@@ -314,10 +314,9 @@ grant select, insert, update, delete on all tables in schema psd2 to psd2_worker
 revoke insert, update, delete on psd2.store, psd2.tokens_of_schema_1 from psd2_worker;
 revoke update, delete on psd2.keys, psd2.flow_events, psd2.batch_lines, psd2.batch_events from psd2_worker;
 revoke update, delete on psd2.batches from psd2_worker;
-grant update (events) on psd2.batches to psd2_worker;
 revoke insert, update, delete on psd2.audit, psd2.audit_heads, psd2.pseudonyms from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
 grant execute on function
-  psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text, text) to psd2_worker;
+  psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text, text, text) to psd2_worker;
 grant select on psd2.accounts, psd2.balances, psd2.transactions, psd2.pending_transactions, psd2.sync_progress to psd2_reader;
 `;

@@ -175,15 +175,15 @@ describe('psd2 audit', () => {
     expect(rows).toHaveLength(3);
     const machine = expect.stringMatching(/./);
     expect(rows.map((row) => row.split('\t'))).toEqual([
-      [MARCH, 'logged-in', 'ada', machine, '1000001', '', 'authorization_code', '0.0.0'],
-      [MAY, 'began', 'ada', machine, '1000002', flow, expect.any(String), '0.0.0'],
-      [MAY, 'cancelled', 'ada', machine, '1000002', flow, expect.any(String), '0.0.0'],
+      [MARCH, 'logged-in', 'ada', machine, machine, '1000001', '', 'authorization_code', '0.0.0'],
+      [MAY, 'began', 'ada', machine, machine, '1000002', flow, expect.any(String), '0.0.0'],
+      [MAY, 'cancelled', 'ada', machine, machine, '1000002', flow, expect.any(String), '0.0.0'],
     ]);
     const drawn = openCommand(folder, MAY, { ...how, columns: 250 });
     await runIn(drawn.context, 'audit');
     const [titles = '', first = ''] = drawn.printed().split('\n');
     expect(titles.trim().split(/ {2,}/)).toEqual([
-      ...['TIME', 'ACTION', 'OPERATOR', 'MACHINE', 'CUSTOMER', 'FLOW', 'ABOUT', 'VERSION'],
+      ...['TIME', 'ACTION', 'OPERATOR', 'USER', 'MACHINE', 'CUSTOMER', 'FLOW', 'ABOUT', 'VERSION'],
     ]);
     // A person reads a time of theirs, without its milliseconds.
     expect(first).toMatch(/^2026-0[23]-\d\d \d\d:\d\d:\d\d {2}/);

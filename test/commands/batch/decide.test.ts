@@ -416,6 +416,7 @@ it('a retry has the unpaid payments alone, with their references and the payee c
     [
       "added: batch batch-1, by ada",
       "added: batch batch-2, content batch-1, by ada",
+      "paid: batch batch-2, content batch-1, by ada, 0 of 0 approvals",
       "began: transfer",
       "confirmed: transfer",
       "executed: transfer",

@@ -17,7 +17,16 @@ const day = parseDate('--date', '2026-12-01');
 const batch = newBatch(
   'a'.repeat(64),
   {
-    ...{ type: 'added', format: 'csv', messageId: null, note: null, retryOf: null, payees: [] },
+    ...{
+      type: 'added',
+      format: 'csv',
+      messageId: null,
+      note: null,
+      retryOf: null,
+      payees: [],
+      approvalsNeeded: 0,
+      ordered: '',
+    },
     ...{ sha256: 'a'.repeat(64), count: 1, by: 'ada', user: 'ada', machine: 'pisp-1' },
   },
   '2026-11-25T07:00:00.000Z',

@@ -73,6 +73,7 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
       "machine": "machine",
       "operator": "ada",
       "type": "executed",
+      "user": "user",
       "version": "0.0.0",
     }
   `);

@@ -347,7 +347,8 @@ describe('psd2 profile show', () => {
     const settings = await show({ env: { PSD2_MAX_AMOUNT: '9.00', PSD2_BANK: 'sparkassen' } });
     expect(settings).toMatchObject({
       bank: { value: 'sparkassen', source: 'environment' },
-      maxAmount: { value: '9.00', source: 'environment' },
+      // What limits the operator is the stricter of both.
+      maxAmount: { value: '5.00', source: 'profile' },
       staleAfter: { value: '1d', source: 'profile' },
       signer: { value: 'sign …', source: 'profile' },
       approvals: { value: '1 in production, else 0', source: 'default' },

@@ -487,7 +487,7 @@ describe('psd2 profile set', () => {
       ['The profile bank has changed:', '  clientSecret: changed', '  maxAmount: 5.00 → 7.00', ''].join('\n'),
     );
     expect(stored('bank')).toEqual({ ...BANK, maxAmount: '7.00', clientSecret: 'new' });
-    expect(await audited('bank')).toEqual(['profile-changed: clientSecret maxAmount']);
+    expect(await audited('bank')).toEqual(['profile-changed: clientSecret (maxAmount: 5.00 → 7.00)']);
     const { said: again } = await run(['set', ...words], { format: 'table' });
     expect(again).toBe('The profile bank is unchanged.\n');
     expect(await audited('bank')).toHaveLength(1);

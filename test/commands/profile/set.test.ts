@@ -28,8 +28,8 @@ it('psd2 profile set warns if a variable overrides what it has stored', async ()
   expect(context.profiles.read('bank')).toMatchObject({ maxAmount: '5.00', clientId: 'other' });
   const overridden = said()
     .split('\n')
-    .filter((line) => line.includes('overrides'));
-  expect(overridden).toEqual(['PSD2_MAX_AMOUNT is set and overrides the stored value.']);
+    .filter((line) => line.includes('is set'));
+  expect(overridden).toEqual(['PSD2_MAX_AMOUNT is set and counts where it is stricter.']);
 });
 
 it.each([

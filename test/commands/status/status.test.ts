@@ -137,6 +137,7 @@ it('a batch needs a person until enough people have approved it, or one has reje
     note: 'Salaries',
     retryOf: null,
     payees: [],
+    approvalsNeeded: 0,
     ...ADA,
   };
   const { context: before } = openCommand(folder, MARCH);
@@ -182,6 +183,7 @@ it('a payment or a batch that psd2 cannot read needs a person, even if nothing e
     note: null,
     retryOf: null,
     payees: [],
+    approvalsNeeded: 0,
     ...ADA,
   };
   const { batch } = await batches.add({ added, lines: [LINE], again: false });
@@ -410,7 +412,15 @@ it('consents and operations stand with what they are about, the oldest of a kind
 
 it('a batch of one payment is one payment, and the oldest batch stands first', async () => {
   const folder = newConfigFolder(temporary);
-  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const added = {
+    format: 'csv' as const,
+    messageId: null,
+    note: null,
+    retryOf: null,
+    payees: [],
+    approvalsNeeded: 0,
+    ...ADA,
+  };
   const batches: string[] = [];
   for (const [at, name] of [
     [MARCH, 'Ada'],
@@ -444,7 +454,15 @@ it('a login that ends soon needs nobody yet, one that ends in this moment does',
 
 it('a batch in two currencies has no total, and one in one currency has its own', async () => {
   const folder = newConfigFolder(temporary);
-  const added = { format: 'csv' as const, messageId: null, note: null, retryOf: null, payees: [], ...ADA };
+  const added = {
+    format: 'csv' as const,
+    messageId: null,
+    note: null,
+    retryOf: null,
+    payees: [],
+    approvalsNeeded: 0,
+    ...ADA,
+  };
   const { context: before } = openCommand(folder, MARCH);
   const { batches } = await before.store();
   const zloty = { ...LINE, line: 2, currency: 'PLN' };

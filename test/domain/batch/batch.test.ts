@@ -16,7 +16,7 @@ const AT = '2026-11-24T10:00:00Z';
 const LATER = '2026-11-24T11:00:00Z';
 const ADDED: BatchAdded = {
   ...{ type: 'added', sha256: SHA, count: 2, format: 'csv', messageId: null, note: 'May', retryOf: null },
-  ...{ payees: [], by: 'Ada', user: 'ada', machine: 'pisp-1' },
+  ...{ payees: [], approvalsNeeded: 0, ordered: '', by: 'Ada', user: 'ada', machine: 'pisp-1' },
 };
 const person = (by: string) => ({ by, user: by.toLowerCase(), machine: 'pisp-2' });
 const approved = (by: string, sha256 = SHA): BatchEvent => ({ type: 'approved', sha256, ...person(by) });
@@ -28,8 +28,18 @@ function batchAfter(...events: BatchEvent[]) {
 }
 
 const BEGINNING = {
-  ...{ sha256: SHA, count: 2, format: 'csv', messageId: null, note: 'May', retryOf: null, payees: [] },
-  ...{ user: 'ada', machine: 'pisp-1', batch: SHA, addedBy: 'Ada', addedAt: AT },
+  ...{
+    sha256: SHA,
+    count: 2,
+    format: 'csv',
+    messageId: null,
+    note: 'May',
+    retryOf: null,
+    payees: [],
+    approvalsNeeded: 0,
+    ordered: '',
+  },
+  ...{ user: 'ada', machine: 'pisp-1', batch: SHA, addedBy: 'Ada', addedAt: AT, addedRole: null },
   ...{ approvals: [], rejection: null },
   ...{ flows: new Map(), bulks: new Map(), refused: new Map() },
   ...{ cancelled: new Set(), linked: new Set(), pseudonymised: new Set() },
@@ -40,10 +50,10 @@ it('a batch begins with nothing decided and nothing paid', () => {
 });
 
 it.each<[BatchEvent, object]>([
-  [approved('Bob'), { approvals: [{ ...person('Bob'), sha256: SHA, at: LATER }] }],
+  [approved('Bob'), { approvals: [{ ...person('Bob'), role: null, sha256: SHA, at: LATER }] }],
   [
     { type: 'rejected', sha256: SHA, note: 'Wrong payee', ...person('Bob') },
-    { rejection: { ...person('Bob'), sha256: SHA, note: 'Wrong payee', at: LATER } },
+    { rejection: { ...person('Bob'), role: null, sha256: SHA, note: 'Wrong payee', at: LATER } },
   ],
   [{ type: 'line-begun', line: 2, flow: 'tr-1' }, { flows: new Map([[2, 'tr-1']]) }],
   [{ type: 'bulk-begun', flow: 'op-1', lines: [1, 2] }, { bulks: new Map([['op-1', [1, 2]]]) }],
@@ -91,6 +101,30 @@ describe('an approval', () => {
     expect(countedApprovals({ ...batch, user: 'x' }).map(({ by }) => by)).toEqual(['root']);
   });
 
+  it.each(['Bo\u200bb', 'Ｂｏｂ', '\u2066Bob\u2069', 'Bob\u00ad'])(
+    'of %j is of Bob, as anybody would read it',
+    (name) => {
+      expect(countedApprovals(batchAfter(approved('Bob'), approved(name)))).toHaveLength(1);
+    },
+  );
+
+  it('in a database is of a role, whatever name it has, and none of the role that added it', () => {
+    const batch = newBatch(SHA, ADDED, AT, 'one');
+    for (const [name, role] of [
+      ['Ada', 'two'],
+      ['Bob', 'one'],
+      ['Eve', 'two'],
+      ['Ada', 'three'],
+    ] as const)
+      applyBatchEvent(batch, approved(name), LATER, role);
+    expect(countedApprovals(batch).map(({ role }) => role)).toEqual(['two', 'three']);
+    expect(['one', 'two', 'four'].map((role) => hasDecided(batch, { by: 'x', role }))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
   it('has a name in composed or decomposed letters', () => {
     expect(countedApprovals(batchAfter(approved('Zo\u00e9'), approved('Zoe\u0301')))).toHaveLength(1);
   });
@@ -102,11 +136,11 @@ describe('an approval', () => {
     ['bob', true],
     ['Eve', false],
   ])('of %s would come from a person who has decided: %s', (by, expected) => {
-    expect(hasDecided(batchAfter(approved('Bob', OTHER)), person(by))).toBe(expected);
+    expect(hasDecided(batchAfter(approved('Bob', OTHER)), { ...person(by), role: null })).toBe(expected);
   });
 
   it('would come from a person who has decided, by the name of their account', () => {
-    expect(hasDecided({ ...batchAfter(), addedBy: 'Countess' }, person('ada'))).toBe(true);
+    expect(hasDecided({ ...batchAfter(), addedBy: 'Countess' }, { ...person('ada'), role: null })).toBe(true);
   });
 });
 

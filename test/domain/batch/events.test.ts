@@ -8,7 +8,7 @@ const person = { by: 'ada', user: 'ada', machine: 'tpp-1' };
 const payee = { line: 1, result: 'match', name: 'Ada', problem: null };
 const added = {
   ...{ type: 'added', sha256: SHA256, count: 1, format: 'csv', messageId: 'M-1', note: 'July', retryOf: 'b' },
-  ...{ payees: [payee], ...person },
+  ...{ payees: [payee], ordered: SHA256, approvalsNeeded: 1, ...person },
 };
 const address = {
   ...{ country: 'DE', townName: 'Berlin', postCode: '10115', streetName: 'Allee', buildingNumber: '7' },

@@ -28,7 +28,15 @@ const order = (
   more: Partial<NewBatch> = {},
   messageId: string | null = null,
 ): NewBatch => ({
-  added: { format: 'csv', messageId, note: 'Salaries', retryOf: null, payees: [], ...ADA },
+  added: {
+    format: 'csv',
+    messageId,
+    note: 'Salaries',
+    retryOf: null,
+    payees: [],
+    approvalsNeeded: 0,
+    ...ADA,
+  },
   lines,
   again: false,
   ...more,

@@ -1,8 +1,9 @@
 import { chmodSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ProfileStore } from '../../../src/store/machine/profiles.ts';
+import { ProfileStore, type StoredProfile } from '../../../src/store/machine/profiles.ts';
 import {
+  type Environment,
   environmentSettings,
   missingSetting,
   openProfile,
@@ -47,6 +48,39 @@ describe('choosing a profile', () => {
       settings: { ...bank, clientId: 'environment', qwacCertificate: { path: '/qwac.pem' } },
     });
   });
+
+  it.each<[string, Partial<StoredProfile>, Environment, Partial<StoredProfile>]>([
+    ['fewer approvals', { approvals: '2' }, { PSD2_APPROVALS: '0' }, { approvals: '2' }],
+    ['more approvals', { approvals: '1' }, { PSD2_APPROVALS: '2' }, { approvals: '2' }],
+    [
+      'fewer than production needs',
+      { environment: 'production' },
+      { PSD2_APPROVALS: '0' },
+      { approvals: '1' },
+    ],
+    ['more than the profile allows', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: '500.00' }, { maxAmount: '50' }],
+    ['less than the profile allows', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: '5.00' }, { maxAmount: '5.00' }],
+    ['no amount', { maxAmount: '50' }, { PSD2_MAX_AMOUNT: 'x' }, { maxAmount: 'x' }],
+    ['an amount for none', { maxAmount: 'x' }, { PSD2_MAX_AMOUNT: '5.00' }, { maxAmount: 'x' }],
+    [
+      'no production',
+      { environment: 'production' },
+      { PSD2_ENVIRONMENT: 'sandbox' },
+      { environment: 'production' },
+    ],
+    [
+      'production',
+      { environment: 'sandbox' },
+      { PSD2_ENVIRONMENT: 'production' },
+      { environment: 'production' },
+    ],
+  ])(
+    'what limits the operator is the stricter of profile and environment: %s',
+    async (_what, limits, env, expected) => {
+      await store.write('bank', { ...bank, ...limits });
+      expect(openProfile(store, 'bank', env).settings).toMatchObject(expected);
+    },
+  );
 
   it('the error for a profile that does not exist lists the existing ones', () => {
     expect(() => openProfile(store, 'gone', {})).toThrow(

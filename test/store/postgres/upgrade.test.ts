@@ -36,7 +36,9 @@ function write(reference: string, state: string, standing: string, events: objec
 /** Undoes the step to version 5. */
 const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; drop function psd2.audit_flow_event,
   psd2.audit_append, psd2.audit_keep, psd2.pseudonym_of; drop table psd2.audit, psd2.audit_heads, psd2.pseudonyms; drop function psd2.refuse_audit_change;
-  drop table psd2.batch_events, psd2.batch_lines, psd2.batches; drop function psd2.check_batch_event;
+  drop table psd2.batch_events, psd2.batch_lines, psd2.batches; drop trigger flow_events_approved on psd2.flow_events;
+  drop function psd2.check_batch_event, psd2.refuse_unapproved, psd2.approvals_missing, psd2.is_batch_event, psd2.count_batch_event,
+  psd2.refuse_more_lines, psd2.is_copying;
   drop table psd2.read_results;
   drop index psd2.flows_newest, psd2.flows_attention, psd2.flow_events_customer;
   alter table psd2.sync_progress drop column newest, drop column balance, drop column balance_currency;
