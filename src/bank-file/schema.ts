@@ -251,6 +251,10 @@ const accounts = z.strictObject({
   historyDays: z._default(whole('days that the bank looks back', 1, 36_500), 90),
   delta: z._default(oneOf(['none', 'entryReferenceFrom'], 'how the bank gives only what is new'), 'none'),
   withBalance: z._default(flag('whether the bank takes withBalance'), true),
+  cards: z._default(
+    oneOf(['auto', 'never'], 'card accounts: psd2 asks once for each consent; or the bank has none'),
+    'auto',
+  ),
   balances: z.prefault(noted(balances, 'which balances psd2 calls booked and available'), {}),
   paging: z._default(
     noted(

@@ -9,7 +9,9 @@ const text = z.nullable(z.string());
 const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoDate(value));
 const time = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value))));
 
-const keptAccounts = z.array(z.object({ accountId: z.string(), iban: text }));
+const keptAccounts = z.array(
+  z.object({ accountId: z.string(), iban: text, kind: z.exactOptional(z.literal('card')) }),
+);
 
 /** The record of a customer, as a backend stores it. */
 export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({

@@ -121,6 +121,7 @@ const anyFile = fc
         historyDays: fc.integer({ min: 1, max: 36_500 }),
         delta: fc.constantFrom('none', 'entryReferenceFrom'),
         withBalance: fc.boolean(),
+        cards: fc.constantFrom('auto', 'never'),
         balances: maybe({
           booked: some(['closingBooked', 'expected']),
           available: some(['interimAvailable', 'other']),

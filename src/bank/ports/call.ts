@@ -58,6 +58,13 @@ export interface TokenSource {
 /** A reading: the list of accounts, or something of one account. */
 export type Read = 'list' | { account: string; of?: 'balances' | 'transactions' };
 
+/** An account as a list has it. */
+export interface ListedAccount {
+  accountId: string;
+  iban: string | null;
+  kind?: 'card';
+}
+
 /** Where the consent of a call comes from, at a bank whose readings name their consent. */
 export interface ConsentSource {
   /**
@@ -73,8 +80,14 @@ export interface ConsentSource {
   }>;
   /** The IBAN of an account that a list had. Undefined: no list had it, as far as psd2 knows. */
   ibanOf?(accountId: string): string | null | undefined;
-  /** Notes what the bank has listed with a consent. Never throws for want of a place. */
-  listed?(consentId: string, accounts: readonly { accountId: string; iban: string | null }[]): Promise<void>;
+  /** Whether a list had this id as that of a card. */
+  isCard?(accountId: string): boolean;
+  /**
+   * Notes what the bank has listed with a consent. Never throws for want of a place.
+   *
+   * @param cards `none`: the bank refuses its card accounts to this consent
+   */
+  listed?(consentId: string, accounts: readonly ListedAccount[], cards?: 'none'): Promise<void>;
 }
 
 /** Who the customer is in the bank's own words, as far as the operator has said. */

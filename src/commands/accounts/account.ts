@@ -3,6 +3,7 @@ import type { DayRange } from '../../domain/calendar.ts';
 import { type AccountId, isAccountId } from '../../domain/identifiers.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { KeptAccount } from '../../store/ports/customers.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
 
@@ -25,10 +26,19 @@ export async function readAccount(
   const kept = await (await context.store()).customers.read(customer);
   const { covers, validOf } = await import('../open/kept-customer.ts');
   const consents = validOf(kept?.consents ?? [], context.world.now());
+  refuseTwo(kept?.accounts ?? [], text, named);
   if (consents.length === 0 || consents.some((each) => covers(each, named, kept) !== false)) return named;
   const covered = new Set(consents.flatMap(({ accounts }) => accounts ?? []));
   const known = kept?.accounts?.find(({ accountId }) => accountId === named);
   throw notCovered(customer, named, `It covers ${[...covered].join(', ')}. `, known?.iban ?? undefined);
+}
+
+/** @throws Psd2Error `usage` if an account and a card of the customer have this id */
+function refuseTwo(known: readonly KeptAccount[], text: string, named: string): void {
+  if (text.startsWith('account:') || !known.some(({ accountId }) => accountId === `card:${named}`)) return;
+  throw new Psd2Error('usage', `An account and a card of the customer have the id ${named}`, {
+    hint: `Name the account as account:${named}, or the card as card:${named}.`,
+  });
 }
 
 /** @param iban of the account, if psd2 knows it */
@@ -50,17 +60,31 @@ function notCovered(
 }
 
 /**
- * The id of the account that the operator names. The list of accounts turns an IBAN into the id. An id is not looked up.
+ * The id of the account that the operator names. The list of accounts turns an IBAN into the id: the one that psd2 has kept with a
+ * valid consent, else the bank's. An id is not looked up.
  *
  * @throws Psd2Error as {@link readAccount} and {@link findAccount}, and what the calls throw
  */
 export async function openAccount(context: Context, text: string): Promise<AccountId> {
   const named = await readAccount(context, text);
   if (!isIban(named)) return named;
+  const kept = await keptIdOf(context, named);
+  if (kept !== undefined) return kept;
   const { bank, customerId } = await context.forLookups().bank();
   const accounts = await bank.accounts.list(customerId, context.world.newId());
   const { productId } = findAccount(accounts, named, customerId);
   return isAccountId(productId) ? productId : named;
+}
+
+/** Undefined if no valid consent has listed the IBAN, or two accounts have it. */
+async function keptIdOf(context: Context, iban: string): Promise<AccountId | undefined> {
+  if ((await context.bankInterface()).customers !== 'named by the operator') return undefined;
+  const kept = await (await context.store()).customers.read(await customerOf(context));
+  const { validOf } = await import('../open/kept-customer.ts');
+  const listed = validOf(kept?.consents ?? [], context.world.now()).flatMap((each) => each.listed ?? []);
+  const found = listed.filter((each) => each.iban !== null && compactIban(each.iban) === compactIban(iban));
+  const [id, ...others] = new Set(found.map(({ accountId }) => accountId));
+  return id !== undefined && others.length === 0 && isAccountId(id) ? id : undefined;
 }
 
 /**

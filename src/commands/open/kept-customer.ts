@@ -1,4 +1,4 @@
-import type { ConsentSource, PsuIdentification, Read } from '../../bank/ports/call.ts';
+import type { ConsentSource, ListedAccount, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
@@ -61,20 +61,26 @@ export async function readKept(
         return unusedFor(valid, what);
       },
       ibanOf: (account) => kept?.accounts?.find(({ accountId }) => accountId === account)?.iban,
-      async listed(consentId, accounts) {
-        const listed = accounts.map(({ accountId, iban }) => ({ accountId, iban }));
-        if (!kept || listed.length > MAX_LISTED || knows(kept, consentId, listed)) return;
+      isCard: (account) =>
+        kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
+      async listed(consentId, accounts, cards) {
+        const listed = accounts.map(({ accountId, iban, kind }) => ({
+          accountId,
+          iban,
+          ...(kind && { kind }),
+        }));
+        if (!kept || listed.length > MAX_LISTED || knows(kept, consentId, listed, cards)) return;
         try {
           await customers.change(customer, (before) => {
-            if (knows(before, consentId, listed)) throw NOTHING_NEW;
-            return withListed(before, consentId, listed);
+            if (knows(before, consentId, listed, cards)) throw NOTHING_NEW;
+            return withListed(before, consentId, listed, cards);
           });
         } catch (error) {
           if (error === NOTHING_NEW) return;
           // psd2 can do without: then the bank says what a consent does not cover.
           if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
         }
-        kept = withListed(kept, consentId, listed);
+        kept = withListed(kept, consentId, listed, cards);
       },
     },
   };
@@ -125,25 +131,36 @@ const MAX_LISTED = 1000;
 function knows(
   { consents, accounts = [] }: KeptCustomer,
   consentId: string,
-  listed: readonly KeptAccount[],
+  listed: readonly ListedAccount[],
+  cards: 'none' | undefined,
 ): boolean {
   const consent = consents.find((each) => each.consentId === consentId);
   const isIn = (known: readonly KeptAccount[]) =>
-    listed.every(({ accountId, iban }) =>
-      known.some((each) => each.accountId === accountId && each.iban === iban),
+    listed.every(({ accountId, iban, kind }) =>
+      known.some((each) => each.accountId === accountId && each.iban === iban && each.kind === kind),
     );
   return (
     consent === undefined ||
-    (consent.listed?.length === listed.length && isIn(consent.listed) && isIn(accounts))
+    (consent.listed?.length === listed.length &&
+      isIn(consent.listed) &&
+      isIn(accounts) &&
+      (cards === undefined || consent.cards === cards))
   );
 }
 
-function withListed(before: KeptCustomer, consentId: string, listed: readonly KeptAccount[]): KeptCustomer {
+function withListed(
+  before: KeptCustomer,
+  consentId: string,
+  listed: readonly KeptAccount[],
+  cards: 'none' | undefined,
+): KeptCustomer {
   const ids = new Set(listed.map(({ accountId }) => accountId));
   const others = (before.accounts ?? []).filter(({ accountId }) => !ids.has(accountId));
   return {
     ...before,
-    consents: before.consents.map((each) => (each.consentId === consentId ? { ...each, listed } : each)),
+    consents: before.consents.map((each) =>
+      each.consentId === consentId ? { ...each, listed, ...(cards && { cards }) } : each,
+    ),
     accounts: [...listed, ...others].slice(0, MAX_LISTED),
   };
 }

@@ -12,6 +12,8 @@ export interface KeptPsu {
 export interface KeptAccount {
   accountId: string;
   iban: string | null;
+  /** It is a card account: its address is another. */
+  kind?: 'card';
 }
 
 /** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */
@@ -28,7 +30,7 @@ export interface KeptConsent {
   frequencyPerDay: number;
   /** ISO 8601 with zone. */
   grantedAt: string;
-  /** `none`: accounts were asked for, and granted, by IBAN alone. So it covers no card account. */
+  /** `none`: it covers no card account. Accounts were asked for, and granted, by IBAN alone, or the bank refused the list of cards to it. */
   cards?: 'none';
   /** The accounts that the bank has listed with it. Absent: no list was read yet. */
   listed?: readonly KeptAccount[];

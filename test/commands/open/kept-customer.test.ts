@@ -93,6 +93,24 @@ it('a list tells which consent covers an account', async () => {
     expect(await consents.for({ account })).toMatchObject({ consentId });
 });
 
+it('a consent to which the bank refuses cards is noted, and which ids are cards', async () => {
+  const { consents, kept } = await keptOf({});
+  const listed = [
+    { accountId: 'a', iban: A },
+    { accountId: 'k', iban: null, kind: 'card' as const },
+  ];
+  await consents.listed?.('c0', listed);
+  expect(await consents.for('list')).not.toHaveProperty('cards');
+  expect([consents.isCard?.('a'), consents.isCard?.('k'), consents.isCard?.('x')]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  await consents.listed?.('c0', listed, 'none');
+  expect(await consents.for('list')).toMatchObject({ cards: 'none' });
+  expect((await kept())?.consents[0]).toMatchObject({ cards: 'none', listed });
+});
+
 it('what a list had is kept once, and stays with the customer when the consent has gone', async () => {
   const { context } = openCommand(newConfigFolder(temporary), NOW);
   const { customers } = await context.store();

@@ -4,7 +4,7 @@ import { isAccountId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { Account, Accounts, Balance, Details, TypedBalance } from '../../ports/bank.ts';
 import { ask } from './answer.ts';
-import { atAccountOrCard, type Calls, lacking, reading } from './calls.ts';
+import { atAccountOrCard, CARD, type Calls, lacking, reading, resourceIdOf } from './calls.ts';
 import { pagesOf } from './transactions.ts';
 import { ownIban } from './whose.ts';
 import {
@@ -40,21 +40,32 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   const { data } = await ask(calls.bank, call, accountsAnswer);
   const accounts = data.accounts.map(toAccount);
   const consent = await calls.settings.consents?.for('list');
-  const cards = consent?.cards === 'none' ? [] : await fetchCards(calls, transactionId);
+  const mayAskCards = consent?.cards !== 'none' && calls.description.accounts.cards !== 'never';
+  const found = mayAskCards ? await fetchCards(calls, transactionId) : [];
+  const ids = new Set(accounts.map(({ accountId }) => accountId));
+  const cards = (found ?? []).map((card) =>
+    ids.has(card.accountId) ? named(card, `${CARD}${card.accountId}`) : card,
+  );
   for (const { accountId } of cards) calls.cards.add(accountId);
   for (const { accountId, iban } of [...cards, ...accounts]) calls.ibans.set(accountId, iban);
-  const known = new Set(accounts.map(({ accountId }) => accountId));
-  const all = [...accounts, ...cards.filter(({ accountId }) => !known.has(accountId))];
-  if (consent) await calls.settings.consents?.listed?.(consent.consentId, all);
-  return all;
+  const listed = [...accounts, ...cards.map((card) => ({ ...card, kind: 'card' as const }))];
+  const notes = calls.settings.consents;
+  if (consent && found === null) await notes?.listed?.(consent.consentId, listed, 'none');
+  else if (consent) await notes?.listed?.(consent.consentId, listed);
+  return [...accounts, ...cards];
 }
 
-async function fetchCards(calls: Calls, transactionId: string): Promise<Account[]> {
+function named(account: Account, accountId: string): Account {
+  return { ...account, accountId, productId: accountId };
+}
+
+/** @returns null if the bank has no cards, or refuses them to this consent */
+async function fetchCards(calls: Calls, transactionId: string): Promise<Account[] | null> {
   try {
     const call = await reading(calls, 'getCardAccountList', 'list', transactionId);
     return (await ask(calls.bank, call, cardAccountsAnswer)).data.cardAccounts.map(toAccount);
   } catch (error) {
-    if (hasNoCards(error)) return [];
+    if (hasNoCards(error)) return null;
     throw error;
   }
 }
@@ -148,6 +159,13 @@ async function fetchDetails(calls: Calls, of: Details, transactionId: string): P
     const call = await reading(calls, operation, { account: productId }, transactionId, query);
     return ask(calls.bank, call, accountAnswer);
   });
+  const { resourceId } = data.account ?? data.cardAccount ?? {};
+  if (typeof resourceId === 'string' && resourceId !== resourceIdOf(productId))
+    throw new Psd2Error(
+      'bank_answer',
+      `The bank's answer is about the account ${resourceId}, not about ${resourceIdOf(productId)}`,
+      { hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.', transactionId },
+    );
   const iban = data.account?.iban;
   await ownIban(calls, { productId, transactionId }, typeof iban === 'string' ? iban : null, false);
   return data.account ?? data.cardAccount ?? data;

@@ -43,18 +43,28 @@ export async function reading(
     });
   }
   const { consentId } = await settings.consents.for(of);
-  const values: Record<string, string> = of === 'list' ? {} : { 'account-id': of.account };
+  const values: Record<string, string> = of === 'list' ? {} : { 'account-id': resourceIdOf(of.account) };
   const call = callOf(paths, operation, values, transactionId, query);
   return { ...call, facts: { ...call.facts, reads: of }, headers: { 'consent-id': consentId } };
 }
 
-/** Does the work at the account's own path: a card has another. The list tells which; without it, the bank is asked. */
+/** Stands before the id of a card that an account of the customer has, too. */
+export const CARD = 'card:';
+
+/** The id of an account or a card at the bank. */
+export function resourceIdOf(accountId: string): string {
+  return accountId.startsWith(CARD) ? accountId.slice(CARD.length) : accountId;
+}
+
+/** Does the work at the account's own path: a card has another. A list tells which; without one, the bank is asked. */
 export async function atAccountOrCard<T>(
-  calls: Pick<Calls, 'cards'>,
+  calls: Pick<Calls, 'cards' | 'description' | 'settings'>,
   accountId: string,
   work: (kind: 'account' | 'card') => Promise<T>,
 ): Promise<T> {
-  if (calls.cards.has(accountId)) return work('card');
+  const listedAsCard = calls.cards.has(accountId) || calls.settings.consents?.isCard?.(accountId);
+  if (accountId.startsWith(CARD) || listedAsCard) return work('card');
+  if (calls.description.accounts.cards === 'never') return work('account');
   try {
     return await work('account');
   } catch (error) {

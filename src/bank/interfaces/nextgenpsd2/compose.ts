@@ -117,6 +117,8 @@ async function standardHeaders(
   return {
     ...(call.bearer && { [bank.oauth.tokenHeader.toLowerCase()]: `Bearer ${call.bearer}` }),
     ...(address && { 'psu-ip-address': address }),
+    // Lists are long, and compress well.
+    ...(call.facts.reads !== null && { 'accept-encoding': 'gzip' }),
     ...(isOfCustomer && settings.language && { 'psu-accept-language': settings.language }),
     ...(identifies(operation) && customerHeaders(bank, settings)),
     ...(startsSca(operation) && scaHeaders(call, operation, bank)),

@@ -70,7 +70,7 @@ function readCustomerId(text: string): string {
 
 /** The id of an account or card, or its IBAN. @throws Psd2Error `invalid_product_id` */
 function readAccountId(text: string): AccountId {
-  const plain = withoutBlanks(text);
+  const plain = withoutBlanks(text).replace(/^account:/, '');
   if (isAccountId(plain)) return plain;
   throw new Psd2Error(
     'invalid_product_id',

@@ -3,6 +3,7 @@ import type { Customer, Product } from '../../customers/seed-customers.ts';
 import { type DoorConsent, showsOwner } from '../consents/consent.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
 import { type Href, linkTo } from '../links.ts';
+import { DoorRefusal } from '../refusal.ts';
 import { readFlag, readQuery } from '../strict/query.ts';
 import { accountDetails, balanceList, referenceOf } from './account-view.ts';
 import { consentedAccount, consentedBy, countReading, idOf, requireRight } from './consented.ts';
@@ -11,6 +12,8 @@ import { consentedAccount, consentedBy, countReading, idOf, requireRight } from 
 export function listAccounts(isCard: boolean) {
   return (bank: Bank, call: DoorCall): DoorAnswer => {
     const withBalance = readWithBalance(bank, call, isCard);
+    if (isCard && bank.rules.description.accounts.cards === 'never')
+      throw new DoorRefusal('SERVICE_INVALID', 'The bank has no card accounts', '');
     const { consent, customer, products } = consentedBy(bank, call);
     const listed = products.filter(({ kind }) => (kind === 'card') === isCard);
     if (withBalance) requireRight(consent, listed, 'balances');

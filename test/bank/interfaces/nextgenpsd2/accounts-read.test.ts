@@ -135,12 +135,16 @@ describe('the list of accounts', () => {
     });
   });
 
-  it('has cards, and each only once', async () => {
+  it('has cards, and one with the id of an account is another account', async () => {
     const cardAccounts = [{ resourceId: 'r1' }, { resourceId: 'k1' }];
     const script = opened([said({ accounts: [{ resourceId: 'r1' }] }), said({ cardAccounts })]);
-    expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([account('r1'), account('k1')]);
+    expect(await script.accounts.list('shop', TRANSACTION_ID)).toEqual([
+      account('r1'),
+      account('card:r1'),
+      account('k1'),
+    ]);
     expect(script.sent).toEqual([LIST, CARDS]);
-    expect([...script.calls.cards]).toEqual(['r1', 'k1']);
+    expect([...script.calls.cards]).toEqual(['card:r1', 'k1']);
   });
 
   it.each([

@@ -77,6 +77,13 @@ describe('the list of accounts', () => {
     expect(await open().bank.accounts.list('shop', TRANSACTION_ID)).toHaveLength(1);
   });
 
+  it('of a bank with accounts.cards never takes one call', async () => {
+    bank.expect('GET', '/v1/accounts', json({ accounts: [ACCOUNT] }));
+    expect(
+      await open({ file: { accounts: { cards: 'never' } } }).bank.accounts.list('shop', TRANSACTION_ID),
+    ).toHaveLength(1);
+  });
+
   it('another failure of the cards is an error: the list would not be whole', async () => {
     expectLists(refusal(429, 'ACCESS_EXCEEDED'));
     await expect(open().bank.accounts.list('shop', TRANSACTION_ID)).rejects.toMatchObject({
@@ -209,6 +216,23 @@ it('details of an account are shown as they are, with its balances', async () =>
   bank.expect('GET', '/v1/accounts/a1?withBalance=true', json({ account: { ...ACCOUNT, usage: 'PRIV' } }));
   const of = { what: 'product', customerId: 'shop', productId: 'a1' } as const;
   expect(await open().bank.accounts.details(of, TRANSACTION_ID)).toMatchObject({ usage: 'PRIV' });
+});
+
+it('details with another id than asked decide nothing', async () => {
+  bank.expect('GET', '/v1/accounts/a1?withBalance=true', json({ account: { ...ACCOUNT, resourceId: 'a2' } }));
+  await expect(
+    open().bank.accounts.details({ what: 'product', customerId: 'shop', productId: 'a1' }, TRANSACTION_ID),
+  ).rejects.toMatchObject({
+    code: 'bank_answer',
+    message: "The bank's answer is about the account a2, not about a1",
+  });
+});
+
+it('a card with the id of an account is read at its own address', async () => {
+  bank.expect('GET', '/v1/card-accounts/a1/balances', json({ balances: [balance('expected', '1.00')] }));
+  expect(await open().bank.accounts.balance('shop', 'card:a1', TRANSACTION_ID)).toMatchObject({
+    accountId: 'card:a1',
+  });
 });
 
 it('details come without balances if the bank or the consent does not allow them', async () => {
