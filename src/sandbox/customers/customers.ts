@@ -2,7 +2,7 @@ import type { BankRules } from '../rules.ts';
 import type { StatePart } from '../state-part.ts';
 import { generateCustomer, numberOfId, numberOfProduct, numberOfUser } from './generated-customers.ts';
 import { accountOfIban } from './italian-iban.ts';
-import { type Customer, type Product, seedCustomers } from './seed-customers.ts';
+import { type Customer, companyCustomers, type Product, seedCustomers } from './seed-customers.ts';
 
 /**
  * The bank's customers: the seeded ones that every sandbox has, and generated ones. A generated customer is a new object at
@@ -14,13 +14,22 @@ export class Customers implements StatePart {
   readonly #count: number;
   readonly #transactions: number | undefined;
 
-  constructor({ customers, transactions, seed }: Pick<BankRules, 'customers' | 'transactions' | 'seed'>) {
+  constructor({
+    customers,
+    transactions,
+    seed,
+    variations,
+  }: Pick<BankRules, 'customers' | 'transactions' | 'seed' | 'variations'>) {
     this.memory = { added: [...seed.customers] };
     this.#count = customers;
     this.#transactions = transactions;
     const [first, ...others] = seedCustomers;
-    this.#everywhere =
-      transactions === undefined || !first ? seedCustomers : [withHistory(first, transactions), ...others];
+    this.#everywhere = [
+      ...(transactions === undefined || !first
+        ? seedCustomers
+        : [withHistory(first, transactions), ...others]),
+      ...(variations.includes('company-account') ? companyCustomers : []),
+    ];
   }
 
   /** anna, bruno and carla, and those of a seed and of `sandbox customer add`. */
@@ -67,11 +76,21 @@ export class Customers implements StatePart {
     return seeded ?? this.byProduct(accountOfIban(wanted)?.slice(2) ?? '')?.product;
   }
 
+  /** The ids of the customers who hold a product. Of a company account there are several. */
+  holdersOf({ productId }: Product): string[] {
+    return this.seeded.filter((one) => holds(one, { productId })).map(({ customerId }) => customerId);
+  }
+
   #generated(number: number | undefined): Customer | undefined {
     return number === undefined || number > this.#count
       ? undefined
       : generateCustomer(number, this.#transactions);
   }
+}
+
+/** Whether a customer has a product. */
+export function holds({ products }: Customer, { productId }: Pick<Product, 'productId'>): boolean {
+  return products.some((product) => product.productId === productId);
 }
 
 /** The customer with a generated history on the current account. */

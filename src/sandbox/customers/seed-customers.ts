@@ -99,6 +99,40 @@ export const seedCustomers: readonly Customer[] = [
   },
 ];
 
+/** The account of two persons, who must both authorise. */
+const companyAccount = account('current', {
+  productId: '0040556110',
+  name: 'Conto aziendale',
+  iban: accountIban('000040556110'),
+  opening: 25_000_00,
+});
+
+const company = { monthly: { salary: 9_000_00, rent: 2_400_00, saving: 0 }, products: [companyAccount] };
+
+/** The holders of a company account: the customers of the variation `company-account`. */
+export const companyCustomers: readonly Customer[] = [
+  {
+    ...company,
+    ...{
+      customerId: '4055611',
+      user: 'dora',
+      password: 'dora-sandbox',
+      firstName: 'Dora',
+      lastName: 'Ferri',
+    },
+  },
+  {
+    ...company,
+    ...{
+      customerId: '4055612',
+      user: 'emil',
+      password: 'emil-sandbox',
+      firstName: 'Emil',
+      lastName: 'Gallo',
+    },
+  },
+];
+
 function faultlessAccount(): Product {
   return account('current', {
     productId: '0030981270',

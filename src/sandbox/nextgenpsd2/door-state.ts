@@ -37,7 +37,11 @@ export function newDoorState(rules: BankRules): DoorState {
 
 /** The state of a consent now. If all its authorisations failed, the customer did not give it. */
 export function consentStatus({ consents, authorisations }: DoorState, consent: DoorConsent): ConsentStatus {
-  const failed = authorisations.haveFailed({ kind: 'consent', id: consent.id });
+  const subject = { kind: 'consent', id: consent.id } as const;
+  const failed = authorisations.haveFailed(subject);
   if (consent.status === 'received' && failed) consents.end(consent, 'rejected');
-  return consents.statusOf(consent);
+  const status = consents.statusOf(consent);
+  // Of a company account, one holder may have authorised already.
+  const isPartly = status === 'received' && authorisations.approvedBy(subject).length > 0;
+  return isPartly ? 'partiallyAuthorised' : status;
 }

@@ -30,6 +30,8 @@ export const VARIATIONS = [
   'date-wanted',
   /** Answers are compressed, if the call accepts that. */
   'compressed',
+  /** The customers dora and emil have a company account, and both must authorise. */
+  'company-account',
   /** The id of a row is another one in each reading. */
   'row-ids-fresh',
   /** Two neighbours have one id. */

@@ -13,6 +13,7 @@ import {
 /** The states of a consent (NextGenPSD2, `consentStatus`) that the sandbox has. */
 export type ConsentStatus =
   | 'received'
+  | 'partiallyAuthorised'
   | 'rejected'
   | 'valid'
   | 'revokedByPsu'

@@ -1,4 +1,5 @@
 import type { Bank } from '../../bank.ts';
+import { holds } from '../../customers/customers.ts';
 import { find } from '../../faults/spoil.ts';
 import { header } from '../../strict/headers.ts';
 import type { DoorAnswer, DoorCall } from '../door-call.ts';
@@ -26,12 +27,13 @@ export function initiatePayment(bank: Bank, call: DoorCall): DoorAnswer {
 function initiated(bank: Bank, call: DoorCall): DoorAnswer {
   readQuery(call.request, []);
   const initiation = readInitiation(bank, call);
-  const { customer } = initiation.debtor;
+  const { customer, product } = initiation.debtor;
   checkGrant(call, customer.customerId, undefined);
   const wish = readScaWish(bank, call);
-  if (wish.psuId !== undefined && wish.psuId !== customer.user) {
+  const named = bank.customers.byUser(wish.psuId ?? '');
+  if (named && !holds(named, product)) {
     const expected = `an account of ${wish.psuId}`;
-    const { iban } = initiation.debtor.product;
+    const { iban } = product;
     throw unexpected(
       'FORMAT_ERROR',
       'debtorAccount.iban',

@@ -6,6 +6,7 @@ import { dayOfPayment } from './standing-rule.ts';
 /** The states of a payment (NextGenPSD2, `transactionStatus`) that the sandbox has. */
 export type TransactionStatus =
   | 'RCVD'
+  | 'PATC'
   | 'ACTC'
   | 'PART'
   | 'RJCT'
@@ -14,13 +15,13 @@ export type TransactionStatus =
 
 /** Whether the customer can still authorise a payment. */
 export function isReceived(bank: Bank, payment: DoorPayment): boolean {
-  return transactionStatus(bank, payment) === 'RCVD';
+  return ['RCVD', 'PATC'].includes(transactionStatus(bank, payment));
 }
 
 /** Whether the bank has not begun to execute a payment, or has a standing order to go on with. */
 export function isCancellable(bank: Bank, payment: DoorPayment): boolean {
   const status = transactionStatus(bank, payment);
-  if (status === 'RCVD' || status === 'ACTC') return true;
+  if (['RCVD', 'PATC', 'ACTC'].includes(status)) return true;
   return payment.standing !== undefined && status === 'ACSP';
 }
 
@@ -30,7 +31,7 @@ export function isCancellable(bank: Bank, payment: DoorPayment): boolean {
  */
 export function transactionStatus(bank: Bank, payment: DoorPayment): TransactionStatus {
   if (payment.cancelled) return 'CANC';
-  if (payment.authorisedAt === undefined) return isLapsed(bank, payment) ? 'RJCT' : 'RCVD';
+  if (payment.authorisedAt === undefined) return waitingStatus(bank, payment);
   if (payment.standing) return standingStatus(payment);
   if (payment.executions.length === 0) return 'ACTC';
   const statuses = payment.executions.map((one) => executionStatus(bank, one));
@@ -38,6 +39,12 @@ export function transactionStatus(bank: Bank, payment: DoorPayment): Transaction
   if (statuses.every((status) => status === first)) return first;
   if (statuses.includes('RJCT')) return 'PART';
   return 'ACSP';
+}
+
+/** Of a company account, one holder may have authorised already. */
+function waitingStatus(bank: Bank, payment: DoorPayment): TransactionStatus {
+  if (isLapsed(bank, payment)) return 'RJCT';
+  return bank.door.authorisations.approvedBy(subjectOf(payment, 'payment')).length > 0 ? 'PATC' : 'RCVD';
 }
 
 /** The state of one order of a payment. */

@@ -1,4 +1,5 @@
 import type { Bank } from '../../bank.ts';
+import { holds } from '../../customers/customers.ts';
 import type { Customer } from '../../customers/seed-customers.ts';
 import { planOf } from '../../operations/plan.ts';
 import type { DoorBasket } from '../baskets/baskets.ts';
@@ -44,7 +45,7 @@ export function paymentsOf(asked: Asked): readonly DoorPayment[] {
 export function isWaiting(bank: Bank, asked: Asked): boolean {
   switch (asked.kind) {
     case 'consent':
-      return consentStatus(bank.door, asked.consent) === 'received';
+      return ['received', 'partiallyAuthorised'].includes(consentStatus(bank.door, asked.consent));
     case 'payment':
       return isReceived(bank, asked.payment);
     case 'cancellation':
@@ -61,7 +62,7 @@ export function isCustomers(
   chosen: readonly string[] | undefined,
 ): boolean {
   if (asked.kind === 'consent') return grantsFor(asked.consent, customer, chosen) !== undefined;
-  return paymentsOf(asked).every(({ debtor }) => debtor.customer.customerId === customer.customerId);
+  return paymentsOf(asked).every(({ debtor }) => holds(customer, debtor.product));
 }
 
 /** How the SCA ends that a payee's name plans, whatever the customer decides. */
@@ -73,12 +74,31 @@ export function plannedSca(asked: Asked): ReturnType<typeof planOf>['sca'] {
     .find((sca) => sca !== undefined);
 }
 
-/** Does what a customer has authorised. */
-export function carryOut(
-  bank: Bank,
+/** Whether everybody has authorised who must: all holders of each account that it is about. */
+function isComplete(
+  { customers, door }: Bank,
   asked: Asked,
   { customerId, chosen }: NonNullable<Authorisation['approvedBy']>,
-): void {
+): boolean {
+  const customer = customers.find(customerId);
+  const granted =
+    asked.kind === 'consent' && customer ? grantsFor(asked.consent, customer, chosen) : undefined;
+  const products = granted
+    ? (customer?.products.filter(({ productId }) => granted.has(productId)) ?? [])
+    : paymentsOf(asked).map(({ debtor }) => debtor.product);
+  const approved = door.authorisations.approvedBy({ kind: asked.kind, id: idOf(asked) });
+  return products.flatMap((product) => customers.holdersOf(product)).every((id) => approved.includes(id));
+}
+
+function idOf(asked: Asked): string {
+  if (asked.kind === 'consent') return asked.consent.id;
+  return asked.kind === 'basket' ? asked.basket.id : asked.payment.id;
+}
+
+/** Does what a customer has authorised, once all holders of a company account have. */
+export function carryOut(bank: Bank, asked: Asked, by: NonNullable<Authorisation['approvedBy']>): void {
+  if (!isComplete(bank, asked, by)) return;
+  const { customerId, chosen } = by;
   switch (asked.kind) {
     case 'consent': {
       const customer = bank.customers.find(customerId);

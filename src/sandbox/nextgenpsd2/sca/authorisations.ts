@@ -91,6 +91,12 @@ export class Authorisations implements StatePart {
     return started.length > 0 && started.every((one) => this.statusOf(one) === 'failed');
   }
 
+  /** The ids of the customers who have authorised something. */
+  approvedBy(subject: Pick<ScaSubject, 'kind' | 'id'>): string[] {
+    const finalised = this.of(subject).filter(({ status }) => status === 'finalised');
+    return finalised.flatMap(({ approvedBy }) => approvedBy?.customerId ?? []);
+  }
+
   /** All authorisations, oldest first. */
   list(): Authorisation[] {
     return [...this.memory.authorisations.values()];

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { companyCustomers } from '../../../src/sandbox/customers/seed-customers.ts';
+import { askConsent, authorisationOf, type DoorReply, refusalOf, useDoor } from './door-client.ts';
+import { initiate, linkOf, SCT } from './payment-client.ts';
+
+const [dora, emil] = companyCustomers.map(({ customerId }) => customerId);
+const iban = companyCustomers[0]?.products[0]?.iban;
+const FROM = { debtorAccount: { iban } };
+const door = await useDoor({}, ['company-account']);
+const { client, sandbox } = door;
+
+/** Begins the authorisation of a person. */
+function begin(path: string, psuId: string): Promise<DoorReply> {
+  const headers = { 'psu-id': psuId, 'tpp-redirect-uri': 'http://127.0.0.1:8910/callback' };
+  return client.send({ method: 'POST', path: `${path}/authorisations`, body: {}, headers });
+}
+
+const statusOf = async (path: string) => {
+  const { json } = await client.get(`${path}/status`);
+  return json.transactionStatus ?? json.consentStatus;
+};
+
+test.each(['approve', 'refuse then approve'])(
+  'a payment is executed when both have authorised: %s',
+  async (second) => {
+    const reply = await initiate(door, FROM, { headers: { 'psu-id': 'emil' } });
+    const path = `${SCT}/${reply.json.paymentId}`;
+    sandbox.access.approve(authorisationOf(reply), emil ?? '');
+    expect(await statusOf(path)).toBe('PATC');
+    // Emil counts once.
+    sandbox.access.approve(authorisationOf(await begin(path, 'emil')), emil ?? '');
+    expect(await statusOf(path)).toBe('PATC');
+    if (second !== 'approve') sandbox.access.refuse(authorisationOf(await begin(path, 'dora')));
+    expect(await statusOf(path)).toBe('PATC');
+    sandbox.access.approve(authorisationOf(await begin(path, 'dora')), dora ?? '');
+    expect(await statusOf(path)).toBe('ACSP');
+    expect(refusalOf(await begin(path, 'dora'))).toEqual([409, 'STATUS_INVALID']);
+  },
+);
+
+test('a payment that one has authorised can be cancelled', async () => {
+  const reply = await initiate(door, FROM);
+  sandbox.access.approve(authorisationOf(reply), dora ?? '');
+  const path = `${SCT}/${reply.json.paymentId}`;
+  expect((await client.send({ method: 'DELETE', path })).status).toBe(202);
+});
+
+test('a consent shows nothing until both have given it', async () => {
+  const reply = await askConsent(door);
+  const consent = String(reply.json.consentId);
+  const path = `/v1/consents/${consent}`;
+  sandbox.access.approve(authorisationOf(reply), dora ?? '');
+  expect(await statusOf(path)).toBe('partiallyAuthorised');
+  expect(refusalOf(await client.get('/v1/accounts', consent))).toEqual([
+    401,
+    'CONSENT_INVALID',
+    'Consent-ID',
+  ]);
+  sandbox.access.approve(authorisationOf(await begin(path, 'emil')), emil ?? '');
+  expect(await statusOf(path)).toBe('valid');
+  expect((await client.get('/v1/accounts', consent)).text).toContain(iban);
+});
+
+test('a person who does not hold the account is refused', async () => {
+  const reply = await initiate(door, FROM, { headers: { 'psu-id': 'anna' } });
+  expect(refusalOf(reply)).toEqual([400, 'FORMAT_ERROR', 'debtorAccount.iban']);
+  expect(linkOf(reply, 'scaRedirect')).toBe('undefined');
+});
