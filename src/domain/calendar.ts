@@ -49,6 +49,12 @@ export interface DayRange {
   to: IsoDate | undefined;
 }
 
+/** The first day after another one on which banks settle: not a Saturday or Sunday. */
+export function nextBankDay(day: IsoDate): IsoDate {
+  const next = addDays(day, 1);
+  return [0, 6].includes(new Date(next).getUTCDay()) ? nextBankDay(next) : next;
+}
+
 /** Reads `--from` and `--to`. @throws Psd2Error `invalid_date` */
 export function parseRange(options: { from?: string | undefined; to?: string | undefined }): DayRange {
   const from = options.from === undefined ? undefined : parseDate('--from', options.from);

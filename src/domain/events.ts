@@ -143,7 +143,13 @@ export const stepEvent = z.lazy(() =>
       source: z.optional(z.enum(PAYEE_SOURCES)),
     }),
     authorization,
-    z.object({ type: z.literal('executed'), cro: textOrNull, bank }),
+    /** `isFinal`: the bank has settled it (NextGenPSD2, `payments.final`). */
+    z.object({
+      ...{ type: z.literal('executed'), cro: textOrNull, bank },
+      isFinal: z.exactOptional(z.literal(true)),
+    }),
+    /** The bank will execute what the customer has authorised. */
+    z.object({ type: z.literal('ordered'), bank }),
     z.object({ type: z.literal('execute-refused'), description: z.string() }),
     /** Its outcome is not known. `description`: the refusal that does not decide it. */
     z.object({ type: z.literal('execute-unanswered'), description: z.optional(z.string()) }),

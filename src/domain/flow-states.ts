@@ -1,5 +1,5 @@
 import type { ConsentState } from './consent.ts';
-import type { OperationState } from './operation.ts';
+import type { Operation, OperationState, OrderTarget } from './operation.ts';
 
 /** The states of every kind of flow. */
 export type FlowState = OperationState | ConsentState;
@@ -10,7 +10,7 @@ export type FlowState = OperationState | ConsentState;
  * - `open`: nothing irreversible was sent. The flow can be resumed or cancelled.
  * - `sent`: it may have an effect without psd2, and its outcome is not known: `execute` (for a consent, `confirm`) was sent, or
  *   the payment may run by itself ({@link Progress.mayRun}).
- * - `done`: executed (for a consent, confirmed).
+ * - `done`: executed or accepted for it (for a consent, confirmed).
  * - `refused`: it definitely had no effect and never will.
  */
 export type Standing = 'open' | 'sent' | 'done' | 'refused';
@@ -24,6 +24,7 @@ const STANDINGS: Readonly<Record<FlowState, Standing>> = {
   executing: 'sent',
   confirming: 'sent',
   unknown: 'sent',
+  ordered: 'done',
   executed: 'done',
   settled: 'done',
   confirmed: 'done',
@@ -78,8 +79,20 @@ export function isUntouched({ state, reached }: { state: FlowState; reached: boo
 /** Whether a flow's state is final. `executed` is not: an executed instant transfer can still fail. */
 export function isOver({ state }: { state: FlowState }): boolean {
   const standing = STANDINGS[state];
-  return standing === 'refused' || (standing === 'done' && state !== 'executed');
+  return standing === 'refused' || (standing === 'done' && state !== 'executed' && state !== 'ordered');
 }
+
+/**
+ * Whether the bank has accepted a payment, but has not said that it is final: it may still reject it (NextGenPSD2, section 4, "What a
+ * status means"). psd2 asks again. A person's word is final.
+ */
+export function isAccepted({ state, commits, isFinal, resolution }: Acceptance): boolean {
+  const isDone = state === 'ordered' || state === 'executed';
+  return isDone && commits === 'by the customer' && !isFinal && resolution === null;
+}
+
+/** What {@link isAccepted} follows from. */
+export type Acceptance = Pick<Operation<OrderTarget>, 'state' | 'commits' | 'isFinal' | 'resolution'>;
 
 /**
  * Whether a person must look at a flow that no process works on: money has moved or may have (or the bank may have confirmed a

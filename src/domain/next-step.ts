@@ -39,6 +39,8 @@ export function nextOperationStep(operation: Operation<OrderTarget>, settles: bo
     case 'executing':
     case 'unknown':
       return 'ask-outcome';
+    case 'ordered':
+      return 'done';
     case 'executed':
       return settles ? 'await-settlement' : 'done';
     case 'settled':

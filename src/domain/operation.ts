@@ -21,6 +21,8 @@ export const OPERATION_STATES = [
   'authorized',
   /** `execute` was sent (if the customer commits: the initiation). Its outcome is not known yet. */
   'executing',
+  /** If the customer commits: the bank has checked what the customer has authorised, and will execute it. */
+  'ordered',
   /** The bank accepted `execute`. An instant transfer may still be pending. */
   'executed',
   /** An instant transfer whose status is `OK`. */
@@ -97,6 +99,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   /** The customer's browser has come back from the authorisation that was begun last. */
   returned: boolean;
   feesAccepted: boolean;
+  /** If the customer commits: the bank has said that what it has executed is final. */
+  isFinal: boolean;
   /** The bank's own words, as last recorded. Null where it has none. */
   transactionStatus: string | null;
   scaStatus: string | null;
@@ -124,6 +128,11 @@ export type SettlementStatus = z.infer<typeof settlement>['status'];
 /** Whether an event says that the customer has not decided yet. */
 export function isPending(event: { type: string; status?: string }): boolean {
   return event.type === 'authorization' && event.status === 'PENDING';
+}
+
+/** Whether what the bank says ends an operation or a consent without an effect, so that a reference is free. */
+export function endsUnpaid({ type, status }: { type: string; status?: string }): boolean {
+  return type === 'cancelled' || ['KO', 'NOT_AUTHORIZED', 'EXPIRED'].includes(status ?? '');
 }
 
 /**
@@ -162,6 +171,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       authorisations: 0,
       returned: false,
       feesAccepted: false,
+      isFinal: false,
       transactionStatus: null,
       scaStatus: null,
       mayRun: false,
@@ -278,8 +288,10 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { state: 'authorized' };
     case 'execute-turned-away':
       return { state: 'authorized', refusalAlone: true };
+    case 'ordered':
+      return { state: 'ordered', refusalAlone: false };
     case 'executed':
-      return { state: 'executed', cro: event.cro, refusalAlone: false };
+      return { state: 'executed', cro: event.cro, refusalAlone: false, isFinal: event.isFinal ?? false };
     case 'execute-refused':
       return { state: 'failed', executionStatusDescription: event.description, refusalAlone: true };
     case 'execute-unanswered':

@@ -1,5 +1,7 @@
 import type * as z from 'zod/mini';
+import { bankDay, type IsoDate, nextBankDay } from './calendar.ts';
 import type { transferEvent } from './events.ts';
+import { isAccepted } from './flow-states.ts';
 import { applyOperationEvent, type Operation } from './operation.ts';
 
 /** What the operator ordered. */
@@ -24,6 +26,17 @@ export function applyTransferEvent(
 /** Whether an operation's name is that of bank transfers, in any case. Only `psd2 transfer` makes bank transfers. */
 export function isMoneyTransfer(operation: string): boolean {
   return operation.toLowerCase() === 'moneytransfer';
+}
+
+/**
+ * Whether the bank has accepted a transfer, and has not said by the next bank day that it is final. A standing order is never
+ * final.
+ */
+export function isOverdue(transfer: Transfer, today: IsoDate): boolean {
+  const { updatedAt, order } = transfer;
+  const accepted = bankDay(new Date(updatedAt));
+  const begins = order.executionDate > accepted ? order.executionDate : accepted;
+  return isAccepted(transfer) && !order.standing && today >= nextBankDay(begins);
 }
 
 /** Whether the bank has an execution status for the order. Only instant transfers that are executed at once have one. */

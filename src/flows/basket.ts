@@ -1,7 +1,8 @@
-import { isOver } from '../domain/flow-states.ts';
+import { isAccepted, isOver } from '../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import { becoming } from './becoming.ts';
+import { isNews } from './resource-status.ts';
 
 // The transfers of a signing basket. The bank has each as a payment of its own, with its own status. The basket is an operation with
 // a journal of its own: the customer authorises it once, and that authorises all of them.
@@ -26,6 +27,7 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
       return basket.mayRun ? 'unknown' : 'not sent';
     case 'authorizing':
       return 'with the customer';
+    case 'ordered':
     case 'executed':
     case 'settled':
       return 'authorised';
@@ -44,10 +46,10 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
   }
 }
 
-/** What the bank says of one payment of a basket, and whether nothing but an authorisation is missing. */
+/** What the bank says of one payment of a basket, and whether nobody has authorised it. */
 export interface PaymentSaid {
   found: StepEvent;
-  awaitsCustomer: boolean;
+  isUnauthorised?: true;
 }
 
 /**
@@ -65,7 +67,7 @@ export function followBasket(
   const means = meaningOf(basket);
   if (means === 'not sent') return [];
   const found = said?.found;
-  if (transfer.state === 'executed') return found?.type === 'settlement' ? [found] : [];
+  if (isDone(transfer)) return found && isNews(transfer, found) ? [found] : [];
   if (found && found.type !== 'authorization') return [found];
   switch (means) {
     case 'none':
@@ -76,7 +78,7 @@ export function followBasket(
       return [];
     case 'not authorised':
       // The authorisation has failed, and after that the bank has not accepted the payment: it never runs.
-      return found && said?.awaitsCustomer
+      return found && said?.isUnauthorised
         ? [{ ...found, status: 'NOT_AUTHORIZED' }]
         : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     case 'unknown':
@@ -87,5 +89,9 @@ export function followBasket(
 /** Whether it is not known yet what becomes of a transfer of a basket. */
 export function isOpenIn(transfer: Transfer, { flow }: Pick<Operation<OrderTarget>, 'flow'>): boolean {
   if (transfer.bulk !== flow || (isOver(transfer) && !transfer.refusalAlone)) return false;
-  return transfer.state !== 'executed' || needsSettlement(transfer.order);
+  return !isDone(transfer) || isAccepted(transfer) || needsSettlement(transfer.order);
+}
+
+function isDone({ state }: Transfer): boolean {
+  return state === 'executed' || state === 'ordered';
 }

@@ -1,5 +1,5 @@
 import type { EntryState } from '../bank/ports/bulk.ts';
-import { isOver } from '../domain/flow-states.ts';
+import { isAccepted, isOver } from '../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
 import { becoming } from './becoming.ts';
@@ -15,6 +15,13 @@ export function isPartial({ state, transactionStatus }: Operation<OrderTarget>):
   return (state === 'executed' || state === 'settled') && transactionStatus === 'PART';
 }
 
+/** Whether the end of its bulk payment says nothing new of a transfer. */
+function isKnown(transfer: Transfer, bulk: Operation<OrderTarget>): boolean {
+  if (transfer.state !== 'executed' && transfer.state !== 'ordered') return false;
+  if (needsSettlement(transfer.order) && bulk.state !== 'executed') return false;
+  return !isAccepted(transfer) || (bulk.state === transfer.state && !bulk.isFinal);
+}
+
 /**
  * The events of a transfer that follow from what became of its bulk payment. Empty if there is nothing new.
  *
@@ -26,8 +33,7 @@ export function followBulk(
   entry: EntryState | undefined,
 ): StepEvent[] {
   if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusalAlone)) return [];
-  if (transfer.state === 'executed' && (!needsSettlement(transfer.order) || bulk.state === 'executed'))
-    return [];
+  if (isKnown(transfer, bulk)) return [];
   const words = {
     bank: {
       transactionStatus: entry?.transactionStatus ?? bulk.transactionStatus,
@@ -35,13 +41,17 @@ export function followBulk(
     },
   };
   switch (bulk.state) {
+    case 'ordered':
+      return [{ type: 'ordered', ...words }];
     case 'executed':
-    case 'settled':
-      if (!isPartial(bulk)) return paid(transfer, bulk.state === 'settled', words);
-      if (entry?.means === 'paid') return paid(transfer, true, words);
+    case 'settled': {
+      if (!isPartial(bulk))
+        return paid(transfer, bulk.state === 'settled', bulk.isFinal || bulk.state === 'settled', words);
+      if (entry?.means === 'paid') return paid(transfer, true, entry.isFinal ?? false, words);
       if (entry?.means === 'refused')
         return [{ type: 'settlement', status: 'KO', description: entry.transactionStatus, ...words }];
-      return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+      return isAccepted(transfer) ? [] : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+    }
     case 'cancelled':
       return bulk.reached
         ? [{ type: 'cancelled', ...words }]
@@ -80,9 +90,10 @@ export function followBulk(
 function paid(
   { order }: Transfer,
   isSettled: boolean,
+  isFinal: boolean,
   words: { bank: { transactionStatus: string | null; scaStatus: string | null } },
 ): StepEvent[] {
-  const executed = { type: 'executed', cro: null, ...words } as const;
+  const executed = { type: 'executed', cro: null, ...words, ...(isFinal && { isFinal }) } as const;
   if (!isSettled || !needsSettlement(order)) return [executed];
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
 }

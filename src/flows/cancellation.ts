@@ -1,6 +1,7 @@
 import type { BeforeSend } from '../bank/ports/call.ts';
 import type { Sca, ScaLinks } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
+import { standingOf } from '../domain/flow-states.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
@@ -81,7 +82,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
-  const isOrdered = open.current.state === 'executed';
+  const isOrdered = standingOf(open.current) === 'done';
   throw new Psd2Error('outcome_unknown', `The bank does not say that the ${calls.name} is cancelled`, {
     ...(isOrdered
       ? { flow, hint: 'Ask the bank again with:', next: [[kind, 'resume', flow]] }

@@ -15,6 +15,7 @@ import type { ReturnPorts } from './linked-sca.ts';
 import { wayOn } from './lost-initiation.ts';
 import {
   askDecision,
+  askIfFinal,
   askIfSettled,
   askOutcome,
   askSettlement,
@@ -285,16 +286,13 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
 
   /**
    * Asks again about an operation that is resumed although it has ended: one that a refusal alone has ended may have been executed
-   * all the same, and a bank where the customer commits may still reject or cancel what it has accepted, or has ordered for later.
+   * all the same, and a bank where the customer commits may still reject or cancel what it has accepted.
    */
   async askAfterEnd(operation: Operation<Order>): Promise<void> {
-    const { state, refusalAlone, initiation, resolution, verification } = operation;
     const isDone = nextOperationStep(operation, this.calls.executionStatus !== null) === 'done';
-    if (!verification || !isDone) return;
-    if (refusalAlone) await this.#recordsOutcome(operation);
-    if (state !== 'executed' || !initiation || resolution) return;
-    const found = await askDecision(this.ports, operation);
-    if (found?.type === 'settlement' || found?.type === 'cancelled') await recordFound(this.open, found);
+    if (!operation.verification || !isDone) return;
+    if (operation.refusalAlone) await this.#recordsOutcome(operation);
+    await askIfFinal(this.open, this.ports);
   }
 
   async askOutcome(operation: Operation<Order>): Promise<void> {
@@ -341,7 +339,10 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   /** The outcome of an operation, or null. After the customer's yes, a payment that runs without psd2 gets their time for it. */
   #whatBecame(operation: Operation<Order>): Promise<StepEvent[] | null> {
     const { customer, world } = this.ports;
-    const isRunning = operation.state === 'authorized';
+    // An instant payment is over soon after the SCA.
+    const isInstant = this.calls.executionStatus !== null;
+    const isRunning = operation.state === 'authorized' && !isInstant;
+    this.#executeEnded ??= Date.parse(operation.updatedAt);
     const ask = () =>
       askOutcome(
         ...([this.ports, this.calls, operation, this.#endOfExecute(operation)] as const),

@@ -1,4 +1,6 @@
+import type { Decides } from '../bank/ports/customer.ts';
 import type { ExecutionStatus, PaymentCalls } from '../bank/ports/payment-calls.ts';
+import { isAccepted } from '../domain/flow-states.ts';
 import {
   isPending,
   type Operation,
@@ -11,7 +13,7 @@ import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import type { FlowPorts, WorldPorts } from './ports.ts';
 import { isInterruption, isOvertaken } from './refusals.ts';
-import { resourceOf, statusOf } from './resource-status.ts';
+import { isNews, resourceOf, statusOf } from './resource-status.ts';
 
 // Questions to the bank about an operation. Nothing here changes the journal or anything at the bank.
 
@@ -22,6 +24,19 @@ export async function askDecision(
 ): Promise<StepEvent | null> {
   const found = await ifAnswered(statusOf({ bank }, operation));
   return found && isPending(found) ? null : found;
+}
+
+/**
+ * Asks the bank about a payment that it has accepted, and records what has changed: it has executed or settled it, or has rejected or
+ * cancelled it all the same (NextGenPSD2, section 4, "What a status means").
+ */
+export async function askIfFinal<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
+): Promise<void> {
+  if (!isAccepted(open.current) || !open.current.verification) return;
+  const found = await ifAnswered(statusOf({ bank }, open.current));
+  if (found && isNews(open.current, found)) await recordFound(open, found);
 }
 
 /**
@@ -64,11 +79,13 @@ export async function askIfSettled(
   polls: 'once' | 'to the end',
 ): Promise<StepEvent[] | null> {
   if (!executionStatus) return null;
-  const ask = () => executionStatus(resourceOf(operation).resourceId);
+  const ask = (decides?: Decides) => executionStatus(resourceOf(operation).resourceId, decides);
   const poll = polls === 'once' ? askSettlementOnce : pollSettlement;
   const settlement = await ifAnswered(poll(world, ask, executeEnded));
   // PENDING does not confirm execution: the bank may report it for a transfer that it never began to execute.
   if (!settlement || settlement.status === 'PENDING') return null;
+  // Its authorisation says whether the customer has refused it.
+  if (settlement.status === 'KO' && operation.initiation) return null;
   return [{ type: 'executed', cro: null }, settlementEvent(settlement, operation)];
 }
 
@@ -91,7 +108,7 @@ export async function askSettlement(
   const { resourceId } = resourceOf(operation);
   if (!executionStatus) throw new TypeError(`The bank has no execution status for ${operation.flow}`);
   try {
-    return await pollSettlement(world, () => executionStatus(resourceId), executeEnded);
+    return await pollSettlement(world, (decides) => executionStatus(resourceId, decides), executeEnded);
   } catch (error) {
     if (isInterruption(error)) throw error;
     throw outcomeUnknown(
@@ -137,7 +154,7 @@ const POLLS_MS = [1_000, 4_500, 8_000, 11_500, 15_000];
  */
 export function pollSettlement(
   world: Pick<WorldPorts, 'now' | 'sleep'>,
-  ask: () => Promise<ExecutionStatus>,
+  ask: (decides?: Decides) => Promise<ExecutionStatus>,
   executeEnded: number,
 ): Promise<Settlement> {
   return poll(world, ask, executeEnded, POLLS_MS);
@@ -146,7 +163,7 @@ export function pollSettlement(
 /** As {@link pollSettlement}, but asks only once, not earlier than at the first poll. */
 export function askSettlementOnce(
   world: Pick<WorldPorts, 'now' | 'sleep'>,
-  ask: () => Promise<ExecutionStatus>,
+  ask: (decides?: Decides) => Promise<ExecutionStatus>,
   executeEnded: number,
 ): Promise<Settlement> {
   return poll(world, ask, executeEnded, POLLS_MS.slice(0, 1));
@@ -154,7 +171,7 @@ export function askSettlementOnce(
 
 async function poll(
   world: Pick<WorldPorts, 'now' | 'sleep'>,
-  ask: () => Promise<ExecutionStatus>,
+  ask: (decides?: Decides) => Promise<ExecutionStatus>,
   executeEnded: number,
   times: readonly number[],
 ): Promise<Settlement> {
@@ -169,7 +186,9 @@ async function poll(
     // Skip a call if the previous answer took so long that its time has passed.
     if (wait < 0 && index > 0) continue;
     await world.sleep(Math.max(0, wait));
-    const answer = await ask();
+    const first = await ask();
+    // It frees the reference, and a gateway may have given the answer to another request.
+    const answer = first.status === 'KO' ? await ask('an end') : first;
     const { status } = answer;
     description = answer.executionStatusDescription;
     said = answer.executionStatus;

@@ -6,7 +6,7 @@ import { isPending, type Operation, type OrderTarget, type StepEvent } from '../
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { decidesOutcome, settlementEvent } from './outcome.ts';
-import { statusOf, whatHappened } from './resource-status.ts';
+import { isNews, statusOf, whatHappened } from './resource-status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
 export interface BankWord<Event> {
@@ -129,7 +129,12 @@ export async function askOfOperation(
       `The bank does not say how far the authorisation is: ${looked.problem}.`,
     ]);
   const found = looked.answer;
-  if (found.type === 'executed') return { sentences, events: executed, outcome: 'executed' };
+  if (found.type === 'executed' || found.type === 'ordered')
+    return {
+      sentences,
+      events: state === 'executed' && !isNews(operation, found) ? [] : [found],
+      outcome: 'executed',
+    };
   const isDecided = decidesOutcome(found, operation) && (found.type === 'settlement' || state !== 'executed');
   return isDecided ? { sentences, events: [found], outcome: 'not-executed' } : undecided(sentences);
 }

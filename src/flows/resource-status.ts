@@ -1,5 +1,12 @@
-import type { ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
-import type { Operation, OrderTarget, StepEvent, Verification } from '../domain/operation.ts';
+import type { Decides, ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
+import {
+  endsUnpaid,
+  type Operation,
+  type OrderTarget,
+  type StepEvent,
+  type Verification,
+} from '../domain/operation.ts';
+import { needsSettlement, type TransferOrder } from '../domain/transfer.ts';
 import { Psd2Error } from '../errors.ts';
 import { isLogin } from './linked-sca.ts';
 import type { FlowPorts } from './ports.ts';
@@ -17,7 +24,7 @@ import { isInterruption, isRefusal, isTurningAway } from './refusals.ts';
 export function statusOf(
   ports: { bank: Pick<FlowPorts['bank'], 'sca'> },
   operation: Operation<OrderTarget>,
-  decides?: boolean,
+  decides?: Decides,
 ): Promise<StepEvent> {
   // Callers take a refusal by the bank for no answer. A damaged journal is none.
   resourceOf(operation);
@@ -31,11 +38,30 @@ export function statusOf(
  * @returns also whether nothing but the customer's authorisation seems to be missing
  */
 export async function lookAt(
-  { bank: { sca } }: { bank: Pick<FlowPorts['bank'], 'sca'> },
+  { bank }: { bank: Pick<FlowPorts['bank'], 'sca'> },
   operation: Operation<OrderTarget>,
-  decides?: boolean,
+  decides?: Decides,
   inBasket = false,
-): Promise<{ found: StepEvent; awaitsCustomer: boolean }> {
+): Promise<Looked> {
+  const looked = await lookOnce(bank, operation, decides, inBasket);
+  // What ends a payment frees its reference. A gateway may have given the answer to another request.
+  return endsUnpaid(looked.found) ? lookOnce(bank, operation, 'an end', inBasket) : looked;
+}
+
+/** What the bank says of a payment. */
+export interface Looked {
+  found: StepEvent;
+  awaitsCustomer: boolean;
+  /** Nobody has authorised it so far. */
+  isUnauthorised?: true;
+}
+
+async function lookOnce(
+  { sca }: Pick<FlowPorts['bank'], 'sca'>,
+  operation: Operation<OrderTarget>,
+  decides: Decides,
+  inBasket: boolean,
+): Promise<Looked> {
   const { resourceId } = resourceOf(operation);
   const { transactionId, initiation, kind, flow } = operation;
   const advised = (error: unknown) => {
@@ -43,21 +69,23 @@ export async function lookAt(
     throw error.with({ hint: 'The customer logs in for it again with:', next: [[kind, 'resume', flow]] });
   };
   const failed = (error: unknown) => (needsLoginAgain(error, operation) ? advised(error) : failureOf(error));
-  const linked = initiation && (await progressOf(sca, operation).catch(failed));
+  const linked = initiation && (await progressOf(sca, operation, decides).catch(failed));
   const status = await sca.status(resourceId, transactionId, decides).catch(advised);
   const progress = linked ?? (await progressWithoutLink(sca, operation, status).catch(failed));
+  const unauthorised = status.isUnauthorised ? ({ isUnauthorised: true } as const) : {};
   if (!initiation) return { found: whatHappened(status), awaitsCustomer: false };
   if (progress instanceof Psd2Error) {
     // The bank says what became of the payment, although it does not say how far the authorisation is.
     const found = await linkedStatus(sca, operation, resourceId, { status, progress: null, isNoNews: false });
     if (found.type === 'authorization' || status.became === 'ordered') throw progress;
-    return { found, awaitsCustomer: false };
+    return { found, awaitsCustomer: false, ...unauthorised };
   }
   const isNoNews = progress === null && !inBasket && saysWhatItSaid(operation, status);
   const found = await linkedStatus(sca, operation, resourceId, { status, progress, isNoNews });
   // What is in a basket never ends because of this: the basket is authorised, and not the payment.
-  if (isNoNews) return { found, awaitsCustomer: operation.bulk === null && !operation.returned };
-  return { found, awaitsCustomer: progress ? isGoingOn(progress) : status.awaitsSca === true };
+  const awaits = progress ? isGoingOn(progress) : status.awaitsSca === true;
+  const awaitsCustomer = isNoNews ? operation.bulk === null && !operation.returned : awaits;
+  return { found, awaitsCustomer, ...unauthorised };
 }
 
 /**
@@ -111,16 +139,38 @@ async function linkedStatus(
   const words = { transactionStatus: status.authorizationStatus, scaStatus: progress?.scaStatus ?? null };
   // A bank may have checked a payment, for a later day too, before the customer has authorised it.
   const isOpen = isGoingOn(progress) || isNoNews;
+  // An instant payment is over soon after the SCA, whatever the bank says of it.
+  if (status.isUnauthorised && progress?.means === 'done' && isInstant(operation.order))
+    return { ...status.authorization, status: 'AUTHORIZED', bank: words };
   const isOrdered = status.became === 'ordered';
   const happened = { ...(isOpen && isOrdered ? status.authorization : whatHappened(status)), bank: words };
+  const hasFailed = progress?.means === 'failed';
+  // The bank rejects what the customer has refused.
+  if (hasFailed && status.became === 'failed' && !isDone(operation))
+    return { ...status.authorization, status: 'NOT_AUTHORIZED', bank: words };
   if (happened.type !== 'authorization') return happened;
   // What is in a signing basket is authorised with that.
   const isAlone = operation.bulk === null && operation.authorisations <= 1;
-  if (status.awaitsSca && progress?.means === 'failed' && isAlone) {
+  if (status.isUnauthorised && hasFailed && isAlone) {
     const hasOther = await hasOtherAuthorisation(sca, operation, resourceId);
     return hasOther ? happened : { ...happened, status: 'NOT_AUTHORIZED' };
   }
   return isOpen && happened.status === 'AUTHORIZED' ? { ...happened, status: 'PENDING' } : happened;
+}
+
+function isInstant(order: OrderTarget & Partial<TransferOrder>): boolean {
+  return needsSettlement({ instant: order.instant === true, futureDated: order.futureDated === true });
+}
+
+function isDone({ state }: Pick<Operation<OrderTarget>, 'state'>): boolean {
+  return state === 'ordered' || state === 'executed' || state === 'settled';
+}
+
+/** Whether the bank's word says something new of a payment that it has accepted. */
+export function isNews(operation: Operation<OrderTarget>, found: StepEvent): boolean {
+  if (found.type === 'executed')
+    return operation.state === 'ordered' || (found.isFinal === true && !operation.isFinal);
+  return found.type === 'settlement' || found.type === 'cancelled';
 }
 
 function isGoingOn(progress: ScaProgress | null): boolean {
@@ -141,9 +191,10 @@ async function hasOtherAuthorisation(
 export async function progressOf(
   sca: Sca,
   { links, transactionId }: Pick<Operation<OrderTarget>, 'links' | 'transactionId'>,
+  decides?: Decides,
 ): Promise<ScaProgress | null> {
   if (!links || !sca.progress) return null;
-  return sca.progress(links, transactionId).catch(noneIfRefused);
+  return sca.progress(links, transactionId, decides).catch(noneIfRefused);
 }
 
 /**
@@ -178,8 +229,9 @@ function noneIfRefused(error: unknown): null {
 }
 
 /** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
-export function whatHappened({ authorization, became }: ResourceStatus): StepEvent {
-  if (became === 'executed' || became === 'ordered') return { type: 'executed', cro: null };
+export function whatHappened({ authorization, became, isFinal }: ResourceStatus): StepEvent {
+  if (became === 'ordered') return { type: 'ordered' };
+  if (became === 'executed') return { type: 'executed', cro: null, ...(isFinal && { isFinal }) };
   if (became === 'cancelled') return { type: 'cancelled' };
   return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
 }

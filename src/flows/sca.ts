@@ -1,7 +1,7 @@
 import type { Bank } from '../bank/ports/bank.ts';
 import type { BeforeSend } from '../bank/ports/call.ts';
-import type { ResourceStatus } from '../bank/ports/customer.ts';
-import { type Authorization, isPending } from '../domain/operation.ts';
+import type { Decides, ResourceStatus } from '../bank/ports/customer.ts';
+import { type Authorization, endsUnpaid, isPending } from '../domain/operation.ts';
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import type { Callback, CustomerPorts, WorldPorts } from './ports.ts';
@@ -159,8 +159,14 @@ export async function awaitDecision<Found extends { type: string; status?: strin
 ): Promise<Found> {
   const poll = async () => {
     const decided = await askUntil(world, customer.scaTimeoutMs, async () => {
-      const found = read(await bank.sca.status(subject.resourceId, subject.transactionId));
-      return isPending(found) ? null : found;
+      const ask = async (decides?: Decides) =>
+        read(await bank.sca.status(subject.resourceId, subject.transactionId, decides));
+      const found = await ask();
+      if (isPending(found)) return null;
+      if (!endsUnpaid(found)) return found;
+      // It frees a reference, and a gateway may have given the answer to another request.
+      const again = await ask('an end');
+      return isPending(again) ? null : again;
     });
     if (!decided) throw timedOut(customer, subject);
     return decided;

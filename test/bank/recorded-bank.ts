@@ -14,6 +14,8 @@ export interface WrittenAnswer {
   status: number;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
+  /** It does not repeat the id of the request. */
+  isSilent?: boolean;
 }
 
 /** A scripted step: an answer, or how the connection ends without one. */
@@ -118,6 +120,7 @@ export class RecordedBank {
   readonly #servers: Server[] = [];
   #baseUrl = '';
   #expected: { method: string; path: string; answer: ScriptedAnswer }[] = [];
+  #answered: { method: string; path: string; answer: ScriptedAnswer }[] = [];
   #problems: string[] = [];
   #onRequest = () => {};
   readonly #judge: Judge;
@@ -183,6 +186,7 @@ export class RecordedBank {
     const problems = [...this.#problems, ...missing];
     this.#expected = [];
     this.#problems = [];
+    this.#answered = [];
     this.received = [];
     if (problems.length > 0) throw new Error(`The recorded bank\n  ${problems.join('\n  ')}`);
   }
@@ -201,7 +205,7 @@ export class RecordedBank {
     this.received.push(received);
     this.#onRequest();
     const { method, target, headers } = received;
-    const next = this.#expected.shift();
+    const next = this.#again(method, target) ?? this.#expected.shift();
     if (next?.method !== method || next.path !== target) {
       const instead = next ? ` instead of ${next.method} ${next.path}` : '';
       this.#problems.push(`was asked for ${method} ${target}${instead}`);
@@ -210,6 +214,7 @@ export class RecordedBank {
       return;
     }
     const { answer } = next;
+    this.#answered.push(next);
     if (answer === 'no answer') return;
     if (answer === 'cut before the answer') request.socket.destroy();
     else if (answer === 'cut within the answer') {
@@ -220,10 +225,19 @@ export class RecordedBank {
         .writeHead(answer.status, {
           'content-type': 'application/json',
           // Where requests have this id, the answer repeats it.
-          ...(headers['x-request-id'] !== undefined && { 'x-request-id': headers['x-request-id'] }),
+          ...(headers['x-request-id'] !== undefined &&
+            !answer.isSilent && { 'x-request-id': headers['x-request-id'] }),
           ...answer.headers,
         })
         .end(answer.body);
+  }
+
+  /** Before an answer ends anything, psd2 asks once more. If the script does not say otherwise, the bank says the same again. */
+  #again(method: string, path: string) {
+    const isScripted = this.#expected[0]?.method === method && this.#expected[0].path === path;
+    if (isScripted || method !== 'GET' || !this.#answered.slice(-2).some(({ answer }) => isEnd(answer)))
+      return undefined;
+    return this.#answered.slice(-3).findLast((each) => each.method === method && each.path === path);
   }
 
   #check(received: Received): void {
@@ -231,6 +245,12 @@ export class RecordedBank {
     const problems = this.#judge(received, this.certificates, this.received);
     this.#problems.push(...problems.map((problem) => `got ${name}, ${problem}`));
   }
+}
+
+/** Whether an answer ends something, so that a reference is free. */
+function isEnd(answer: ScriptedAnswer): boolean {
+  const ends = /"(RJCT|CANC|failed|KO|NOT_AUTHORIZED|EXPIRED|rejected|expired|revokedByPsu|terminatedByTpp)"/;
+  return typeof answer === 'object' && ends.test(String(answer.body ?? ''));
 }
 
 async function receive(request: IncomingMessage): Promise<Received> {

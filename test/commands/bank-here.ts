@@ -97,6 +97,8 @@ export class BankHere {
   customersAgree = true;
   /** The state of each transfer of a bulk payment, by its reference. */
   entries = new Map<string, EntryState>();
+  /** Whether the bank calls final what it has executed. */
+  isFinal = true;
   /** The rows of the account. */
   booked: Transaction[] = [];
   readonly #options: Options;
@@ -348,7 +350,9 @@ export class BankHere {
           return {
             ...{ authorizationStatus: word, executionStatus: became, became },
             authorization: { type: 'authorization', status: decision, bankStatus: word } as const,
-            ...(isLinked && decision !== 'AUTHORIZED' && { awaitsSca: true as const }),
+            ...(isLinked && this.isFinal && became === 'executed' && { isFinal: true as const }),
+            ...(isLinked &&
+              decision !== 'AUTHORIZED' && { awaitsSca: true as const, isUnauthorised: true as const }),
           };
         }),
       ...(isLinked && { proceed }),

@@ -254,6 +254,7 @@ it('the states are the ones that the commands name', () => {
     'authorizing',
     'authorized',
     'executing',
+    'ordered',
     'executed',
     'settled',
     'failed',

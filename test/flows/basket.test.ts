@@ -69,13 +69,12 @@ function fold(transfer: Transfer | undefined, events: readonly TransferEvent[]):
 
 const OPEN: PaymentSaid = {
   found: { type: 'authorization', status: 'PENDING', bankStatus: 'RCVD' },
-  awaitsCustomer: true,
+  isUnauthorised: true,
 };
 const CHECKED: PaymentSaid = {
   found: { type: 'authorization', status: 'AUTHORIZED', bankStatus: 'ACTC' },
-  awaitsCustomer: false,
 };
-const PAID: PaymentSaid = { found: { type: 'executed', cro: null }, awaitsCustomer: false };
+const PAID: PaymentSaid = { found: { type: 'executed', cro: null } };
 
 it('a transfer in a basket may run, so its reference stays taken', () => {
   expect(standingOf(inBasket())).toBe('sent');
@@ -127,10 +126,10 @@ describe('a bank has checked a payment for a later day before the customer autho
 
   it.each([
     ['ACTC', 'authorizing', 'authorizing'],
-    ['ACTC', 'executed', 'executed'],
+    ['ACTC', 'executed', 'ordered'],
     ['ACTC', 'rejected', 'unknown'],
     // It has another word for it since.
-    ['ACFC', 'authorizing', 'executed'],
+    ['ACFC', 'authorizing', 'ordered'],
   ] as const)('says %s, and the basket is %s: the payment is %s', async (said, state, expected) => {
     const transfer = inBasket();
     const found = await lookFrom(transfer, said, state === 'executed');
@@ -168,7 +167,6 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
 const DECLINED: TransferEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RCVD' };
 const SETTLED: PaymentSaid = {
   found: { type: 'settlement', status: 'KO', description: 'No funds' },
-  awaitsCustomer: false,
 };
 it.each<[string, Partial<GenericOperation>, PaymentSaid | null, TransferEvent[]]>([
   ['rejected, and the bank waits for the customer', { state: 'rejected' }, OPEN, [DECLINED]],
@@ -198,7 +196,9 @@ it.each<[string, Transfer, boolean]>([
   ['is with the customer', inBasket(), true],
   ['has failed', fold(inBasket(), [{ type: 'settlement', status: 'KO', description: null }]), false],
   ['was only refused', fold(inBasket(), [{ type: 'execute-refused', description: 'No' }]), true],
-  ['is executed', fold(inBasket(), [{ type: 'executed', cro: null }]), false],
+  ['is executed', fold(inBasket(), [{ type: 'executed', cro: null, isFinal: true }]), false],
+  ['is accepted', fold(inBasket(), [{ type: 'executed', cro: null }]), true],
+  ['is ordered', fold(inBasket(), [{ type: 'ordered' }]), true],
   ['is executed and settles', fold(inBasket(true), [{ type: 'executed', cro: null }]), true],
   ['has left it', fold(inBasket(), [{ type: 'bulk-left' }]), false],
 ])('a transfer of a basket that %s is open in it: %#', (_what, transfer, expected) => {

@@ -113,6 +113,7 @@ it('what became of another bulk payment says nothing', () => {
 describe('exactly this is recorded of a transfer', () => {
   const bank = { transactionStatus: 'ACSC', scaStatus: 'finalised' };
   const executed = { type: 'executed', cro: null, bank } as const;
+  const final = { ...executed, isFinal: true } as const;
   const settled = { type: 'settlement', status: 'OK', description: null, bank } as const;
   const unanswered = { type: 'execute-unanswered' } as const;
   const ko = (description: string) => ({ ...settled, status: 'KO', description }) as const;
@@ -122,7 +123,9 @@ describe('exactly this is recorded of a transfer', () => {
 
   it.each<[Partial<GenericOperation>, TransferEvent[], TransferEvent[]]>([
     [{ state: 'executed' }, [executed], [executed]],
-    [{ state: 'settled' }, [executed], [executed, settled]],
+    [{ state: 'executed', isFinal: true }, [final], [final]],
+    [{ state: 'ordered' }, ...both({ type: 'ordered', bank })],
+    [{ state: 'settled' }, [final], [final, settled]],
     [{ state: 'cancelled' }, ...both({ type: 'cancelled', bank })],
     [{ state: 'cancelled', reached: false }, ...both({ type: 'bulk-left' }, { type: 'cancelled' })],
     [
@@ -188,18 +191,29 @@ describe('exactly this is recorded of a transfer', () => {
 
   it.each<[string, boolean, Partial<GenericOperation>, TransferEvent[]]>([
     ['instant, and the bulk payment has not settled', true, { state: 'executed' }, []],
-    ['instant, and the bulk payment has settled', true, { state: 'settled' }, [executed, settled]],
+    ['instant, and the bulk payment has settled', true, { state: 'settled' }, [final, settled]],
     [
       'instant, and the bulk payment has failed',
       true,
       { state: 'failed', executionStatus: 'KO' },
       [ko('ACSC')],
     ],
-    ['not instant, whatever becomes of the bulk payment', false, { state: 'settled' }, []],
-    ['not instant, and the bulk payment has failed', false, { state: 'failed', executionStatus: 'KO' }, []],
+    ['not instant, and the bulk payment is so too', false, { state: 'executed' }, []],
+    ['not instant, and the bulk payment is final', false, { state: 'executed', isFinal: true }, [final]],
+    [
+      'not instant, and the bulk payment has failed',
+      false,
+      { state: 'failed', executionStatus: 'KO' },
+      [ko('ACSC')],
+    ],
   ])('that is executed and %s', (_what, instant, state, events) => {
     const transfer = joinedAs({ instant }, { type: 'executed', cro: null });
     expect(followBulk(transfer, bulk({ ...bank, ...state }), undefined)).toStrictEqual(events);
+  });
+
+  it('that is executed for good: nothing', () => {
+    const paid = joined({ type: 'executed', cro: null, isFinal: true });
+    expect(followBulk(paid, bulk({ state: 'failed', executionStatus: 'KO' }), undefined)).toEqual([]);
   });
 
   it('that has ended: nothing', () => {

@@ -151,7 +151,10 @@ describe('without SCA', () => {
     expect(await run()).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
     expect(recorded()).toEqual([SENT, cancelled]);
     expect(requests).toEqual([{ resourceId: 'p1', redirectUri: 'http://127.0.0.1:8910/callback?state=s1' }]);
-    expect(payment.asked).toEqual([['p1', 't1', undefined]]);
+    expect(payment.asked).toEqual([
+      ['p1', 't1', undefined],
+      ['p1', 't1', 'an end'],
+    ]);
     expect([waits, limits, world.sleeps]).toEqual([['Waiting for the bank to cancel it'], [10_000], []]);
   });
 

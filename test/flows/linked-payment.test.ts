@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../src/bank-file/schema.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
-import { isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
+import { isAccepted, isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
 import { askOfOperation } from '../../src/flows/resolve.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -567,11 +567,114 @@ describe('the customer', () => {
   it('SCA has failed, and the bank has not accepted it after that: it has ended unpaid', async () => {
     const paying = await payment();
     bank.initiate();
-    bank.sca('failed');
-    bank.is('RCVD');
-    bank.authorisations('a1');
+    for (const _ of ['at first', 'once more, over connections of their own']) {
+      bank.sca('failed');
+      bank.is('RCVD');
+      bank.authorisations('a1');
+    }
     expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
     expect(await paying.stored()).toMatchObject({ state: 'rejected', scaStatus: 'failed' });
+    const ports = recorded.received.slice(-3).map(({ clientPort }) => clientPort);
+    expect(new Set(ports).size).toBe(3);
+  });
+
+  it.each([
+    ['RCVD', () => bank.authorisations('a1')],
+    ['RJCT', () => {}],
+    ['CANC', () => {}],
+  ])('an end that is the answer to somebody else (%s) decides nothing', async (status, others) => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is(status);
+    others();
+    bank.sca('started');
+    bank.is('RCVD');
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it.each([
+    ['without the X-Request-ID that the bank sends', {}],
+    ['with the X-Request-ID of another request', { 'X-Request-ID': '7f0c1b7e-6c1d-4a5c-9f53-0f5a2f4c9a11' }],
+  ])('an end %s decides nothing', async (_, headers) => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('RJCT');
+    bank.sca('failed');
+    recorded.expect('GET', STATUS, { ...json({ transactionStatus: 'RJCT' }), headers, isSilent: true });
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_answer' });
+    expect(standingOf(await paying.stored())).toBe('sent');
+  });
+
+  it('somebody has authorised it (PATC), and an authorisation has failed: that ends nothing', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('PATC');
+    bank.sca('failed');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it('SCA has failed, and the bank has rejected it: the customer has refused it', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('failed');
+    bank.is('RJCT');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
+    expect(isPlainlyFailed(await paying.stored())).toBe(true);
+  });
+
+  it.each(['ACTC', 'ACCP', 'ACFC'])(
+    'the customer has authorised it, and the bank has checked it (%s): it is ordered, at once',
+    async (status) => {
+      const paying = await payment();
+      bank.initiate();
+      bank.sca('finalised');
+      bank.is(status);
+      const ordered = await paying.run();
+      expect(ordered).toMatchObject({ state: 'ordered', transactionStatus: status });
+      expect(isAccepted(ordered)).toBe(true);
+      bank.sca('finalised');
+      bank.is('ACSP');
+      expect(isAccepted(await paying.run())).toBe(true);
+      bank.sca('finalised');
+      bank.is('ACSC');
+      expect(await paying.run()).toMatchObject({ state: 'executed', isFinal: true });
+      // Nothing is left to ask.
+      await paying.run();
+    },
+  );
+
+  it.each(['ACTC', 'RCVD'])('an instant one that stays %s is unknown after 15 seconds', async (status) => {
+    const paying = await payment({}, { order: { instant: true } });
+    bank.initiate({}, '/v1/payments/instant-sepa-credit-transfers');
+    const own = '/v1/payments/instant-sepa-credit-transfers/p1/status';
+    bank.sca('finalised');
+    for (let asked = 0; asked < 6; asked += 1)
+      recorded.expect('GET', own, json({ transactionStatus: status }));
+    bank.sca('finalised');
+    recorded.expect('GET', own, json({ transactionStatus: status }));
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(paying.world.elapsed()).toBeLessThan(16_000);
+  });
+
+  it.each([
+    ['RJCT', 'payment_failed'],
+    ['CANC', 'cancelled'],
+  ])('the bank says %s of one that it had accepted: its reference is free', async (status, code) => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('finalised');
+    bank.is('ACSP');
+    expect((await paying.run()).state).toBe('executed');
+    bank.sca('finalised');
+    bank.is(status);
+    expect(await errorOf(paying.run())).toMatchObject({ code });
+    expect(isPlainlyFailed(await paying.stored())).toBe(true);
   });
 
   it('SCA has failed, but the bank has executed it', async () => {
@@ -590,7 +693,7 @@ describe('the customer', () => {
       bank.is(status);
     }
     await errorOf(paying.run());
-    expect((await paying.stored()).state).toBe('failed');
+    expect((await paying.stored()).state).toBe('rejected');
   });
 
   it('another authorisation of the payment is still there: a failed one decides nothing', async () => {
@@ -673,7 +776,7 @@ describe('the bank’s own word for a payment', () => {
       bank.is('ACTC');
       bank.authorisations('a1', 'a2');
       bank.sca('finalised');
-      expect((await paying.run()).state).toBe('executed');
+      expect((await paying.run()).state).toBe('ordered');
     });
 
     describe('and the bank does not list authorisations', () => {
@@ -686,7 +789,7 @@ describe('the bank’s own word for a payment', () => {
         const paying = await payment(LATER, { order: inADay });
         bank.initiate({ ...WITHOUT_LINK, transactionStatus: 'RCVD' });
         says('ACTC');
-        expect((await paying.run()).state).toBe('executed');
+        expect((await paying.run()).state).toBe('ordered');
       });
 
       it.each([
@@ -723,7 +826,7 @@ describe('the bank’s own word for a payment', () => {
         bank.initiate({ transactionStatus: 'ACTC', _links: {} });
         recorded.expect('POST', LIST, refused('SERVICE_INVALID', 405));
         says('ACTC');
-        expect((await paying.run()).state).toBe('executed');
+        expect((await paying.run()).state).toBe('ordered');
       });
     });
 
@@ -744,10 +847,10 @@ describe('the bank’s own word for a payment', () => {
       bank.initiate();
       bank.sca('finalised');
       bank.is('ACTC');
-      expect((await paying.run()).state).toBe('executed');
+      expect((await paying.run()).state).toBe('ordered');
       bank.sca('finalised');
       bank.is('ACTC');
-      expect((await paying.run()).state).toBe('executed');
+      expect((await paying.run()).state).toBe('ordered');
       bank.sca('finalised');
       bank.is(status);
       expect(await errorOf(paying.run())).toMatchObject({

@@ -9,6 +9,7 @@ import type {
   TokenSource,
   Turns,
 } from '../ports/call.ts';
+import type { Decides } from '../ports/customer.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
 import {
@@ -58,7 +59,7 @@ export interface BankCall extends Repetition {
    */
   irrevocable?: boolean;
   /** The answer decides about an irrevocable call, so it comes over a connection of its own too. */
-  decides?: boolean;
+  decides?: Decides;
   /** Called before each attempt leaves. */
   beforeSend?: BeforeSend;
   /**
@@ -128,8 +129,8 @@ export type Wrapper = <What extends Said>(calls: Caller<What>) => Caller<What>;
 export interface Wire<What extends Said = Said> {
   /** Makes the request of an attempt: a new id, headers, digest, signature. */
   compose(call: BankCall): Promise<Signed>;
-  /** Checks the digest and the signature of an answer. @throws Psd2Error `bank_answer` */
-  check(answer: WireAnswer, request: WireRequest): void;
+  /** Checks that an answer belongs to its request, its digest and its signature. @throws Psd2Error `bank_answer` */
+  check(answer: WireAnswer, request: WireRequest, call: BankCall): void;
   understand(answer: WireAnswer, call: BankCall): Promise<What>;
 }
 
@@ -306,14 +307,14 @@ async function attempt<What extends Said>(
   let mayHaveLeft = false;
   try {
     const answer = await connection.send(request, timeoutMs, ending.signal, {
-      alone: call.irrevocable || call.decides,
+      alone: call.irrevocable || Boolean(call.decides),
       beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
       sent: () => {
         mayHaveLeft = true;
         ending.sent();
       },
     });
-    wire.check(answer, request);
+    wire.check(answer, request, call);
     const said = await wire.understand(answer, call);
     if (said.turnedAway) await announced?.turnedAway?.();
     await report(answer.status, mayHaveLeft, said);

@@ -7,6 +7,8 @@ export interface EntryState {
   transactionStatus: string;
   /** `open`: the bank has not said yet. */
   means: 'paid' | 'refused' | 'open';
+  /** The bank does not change it any more. */
+  isFinal?: true;
 }
 
 /** What the bank takes as bulk payments. */

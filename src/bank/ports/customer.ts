@@ -197,12 +197,16 @@ export interface ResourceStatus {
   /** What the customer has decided. Any value that the interface does not know means pending. */
   authorization: Authorization;
   /**
-   * What became of it: executed (for a consent, confirmed), ordered for a later day, or ended for good. Null: the status does not
+   * What became of it: executed (for a consent, confirmed), ordered, or ended for good. Null: the status does not
    * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it.
    */
   became: 'executed' | 'ordered' | 'failed' | 'cancelled' | null;
-  /** The bank has it, and nobody has authorised it so far. If the authorisation fails, it never runs. */
+  /** The bank says that it will not change what became of it any more. */
+  isFinal?: true;
+  /** The bank has it, and not everybody who must has authorised it. */
   awaitsSca?: true;
+  /** So far nobody has authorised it. If the authorisation fails, it never runs. */
+  isUnauthorised?: true;
 }
 
 /**
@@ -263,6 +267,12 @@ export interface ScaAuthorisation {
   beforeSend: BeforeSend;
 }
 
+/**
+ * What the answer to a question decides: about an `execute`, `confirm` or initiation that was sent; or `an end`, which frees a
+ * reference. Then it comes over a connection of its own, and must show that it is the answer to this request, if the bank can.
+ */
+export type Decides = boolean | 'an end' | undefined;
+
 /** Strong Customer Authentication. All throw Psd2Error if the bank gives no usable answer. */
 export interface Sca {
   /**
@@ -277,10 +287,9 @@ export interface Sca {
     beforeSend: BeforeSend;
   }): Promise<string>;
   /**
-   * @param decides whether the status decides about an `execute` or `confirm` that was sent
    * @throws Psd2Error `bank_answer` for a status of another resource
    */
-  status(resourceId: string, transactionId: string, decides?: boolean): Promise<ResourceStatus>;
+  status(resourceId: string, transactionId: string, decides?: Decides): Promise<ResourceStatus>;
   /** How often the bank may be asked, and how long a link for the customer is good, if its description says so. */
   timing?: { pollSeconds: number; authorisationMinutes: number };
   /**
@@ -294,7 +303,7 @@ export interface Sca {
   /** How far an authorisation is, if the bank gave no link to ask. Null if the bank lists none. */
   progressWithoutLink?(resourceId: string, transactionId: string): Promise<ScaProgress | null>;
   /** How far an authorisation is. Null if the bank gave no link to ask. */
-  progress?(links: ScaLinks, transactionId: string): Promise<ScaProgress | null>;
+  progress?(links: ScaLinks, transactionId: string, decides?: Decides): Promise<ScaProgress | null>;
   /** Sends the confirmation code that the customer's browser brought back. */
   confirmCode?(sca: {
     links: ScaLinks;

@@ -1,6 +1,6 @@
 import type { SettlementStatus, Verification } from '../../domain/operation.ts';
 import type { BeforeSend } from './call.ts';
-import type { Sca, ScaLinks } from './customer.ts';
+import type { Decides, Sca, ScaLinks } from './customer.ts';
 
 /** The bank's execution status of an instant transfer, in its own value and in psd2's. */
 export interface ExecutionStatus {
@@ -40,7 +40,7 @@ export interface PaymentCalls {
    */
   execute: ((resourceId: string, beforeSend: BeforeSend) => Promise<{ cro: string | null }>) | null;
   /** Asks for the execution status. Null if there is none: only instant transfers that are executed at once have one. */
-  executionStatus: ((resourceId: string) => Promise<ExecutionStatus>) | null;
+  executionStatus: ((resourceId: string, decides?: Decides) => Promise<ExecutionStatus>) | null;
   /** Its SCA and its status, if they are not at `Bank.sca`. */
   sca?: Sca;
   /** Cancels it at the bank. Absent: the bank has no such call. */

@@ -25,7 +25,8 @@ const STATUSES: Readonly<Record<LineState, string>> = {
   authorized: 'PDNG',
   executing: 'PDNG',
   unknown: 'PDNG',
-  // Accepted, settlement in process; and settled.
+  // Accepted; accepted, settlement in process; and settled.
+  ordered: 'ACTC',
   executed: 'ACSP',
   settled: 'ACSC',
   failed: 'RJCT',

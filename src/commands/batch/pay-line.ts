@@ -1,7 +1,7 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
 import type { Batch } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
+import { isAccepted, isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
 import { nextOperationStep } from '../../domain/next-step.ts';
 import { isPending, type Operation, type OrderTarget } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
@@ -239,5 +239,6 @@ export async function payingPorts(
 /** Whether a run can still do something for a transfer. */
 export function canGoOn(transfer: Transfer): boolean {
   if (isBeforeAll(transfer) || standingOf(transfer) === 'sent') return true;
-  return !isOver(transfer) && !(transfer.state === 'executed' && !needsSettlement(transfer.order));
+  if (transfer.state !== 'executed' && transfer.state !== 'ordered') return !isOver(transfer);
+  return isAccepted(transfer) || needsSettlement(transfer.order);
 }

@@ -1,22 +1,22 @@
 import type { LineState, ReportRow } from '../../batch-file/report/row.ts';
 import { type Batch, referenceOfLine } from '../../domain/batch/batch.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
-import { standingOf } from '../../domain/flow-states.ts';
+import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { describePayeeCheck, type PayeeCheck } from '../../domain/order/payee-check.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Flows } from '../../store/ports/flows.ts';
 
 /**
- * What became of a line, for exit codes and counts: `paid`; `not paid`, for sure; `refused`, which is the bank's word for one
+ * What became of a line, for exit codes and counts: `paid`; `accepted` by the bank, which may still reject it; `not paid`, for sure; `refused`, which is the bank's word for one
  * delivery, so its reference stays taken; `unknown`; `awaited`, because its customer has not decided; `unfinished`, because psd2 has
  * not come to its end.
  */
-export type LineOutcome = 'paid' | 'not paid' | 'refused' | 'unknown' | 'awaited' | 'unfinished';
+export type LineOutcome = 'paid' | 'accepted' | 'not paid' | 'refused' | 'unknown' | 'awaited' | 'unfinished';
 
-/** Whether nothing more becomes of a line by itself. */
+/** Whether nothing more becomes of a line by itself, unless the bank takes back what it has accepted. */
 export function hasEnded(outcome: LineOutcome): boolean {
-  return outcome === 'paid' || outcome === 'not paid' || outcome === 'refused';
+  return ['paid', 'accepted', 'not paid', 'refused'].includes(outcome);
 }
 
 /** A line with its transfer, if it has one. */
@@ -67,7 +67,8 @@ function outcomeOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undef
     return batch.cancelled.has(line) || batch.refused.has(line) ? 'not paid' : 'unfinished';
   switch (standingOf(transfer)) {
     case 'done':
-      return transfer.state === 'executed' && needsSettlement(transfer.order) ? 'unknown' : 'paid';
+      if (transfer.state === 'executed' && needsSettlement(transfer.order)) return 'unknown';
+      return isAccepted(transfer) ? 'accepted' : 'paid';
     case 'refused':
       return 'not paid';
     case 'sent':
@@ -97,7 +98,7 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     endToEndId: line.ids.endToEndId ?? reference,
     payeeCheck: check,
     reason: reasonOf(batch, line, own, check),
-    paidAt: own && standingOf(own) === 'done' ? own.updatedAt : null,
+    paidAt: own && standingOf(own) === 'done' && !isAccepted(own) ? own.updatedAt : null,
     ids: line.ids,
     isRefusalAlone: own?.refusalAlone ?? false,
   };
@@ -118,6 +119,7 @@ function reasonOf(
   const refusal = batch.refused.get(line) ?? null;
   if (!transfer || (transfer.state === 'cancelled' && refusal !== null)) return refusal;
   // The bank may have refused a payment by one answer, and executed it after all.
+  if (isAccepted(transfer)) return 'The bank has accepted it, and has not said that it is final';
   if (standingOf(transfer) === 'done') return null;
   if (transfer.executionStatusDescription !== null) return transfer.executionStatusDescription;
   if (transfer.state === 'cancelled' && check && check.result !== 'match') return describePayeeCheck(check);

@@ -49,7 +49,7 @@ With --links, psd2 writes each customer's link as a line of JSON to the end of a
 command that gets it on its standard input. Run the batch again later: psd2 asks the bank for the customers' decisions, and executes
 what they authorised.
 
-Exit codes: 0 all are paid; 8 some were surely not paid; 9 the outcome of some is not known, which counts more; 6 some await their
+Exit codes: 0 all are paid, or accepted by the bank, which psd2 asks about them again; 8 some were surely not paid; 9 the outcome of some is not known, which counts more; 6 some await their
 customer.
 ${examples('psd2 batch run 3f2a9c', 'psd2 batch run 3f2a9c --yes --links links.ndjson', 'psd2 batch run 3f2a9c --yes --only 7 --only 9 --json')}`,
   },
@@ -244,7 +244,15 @@ function linePrinter({ output, stdoutIsTerminal, printBytes }: Context) {
 /** How far a run is. */
 class Progress {
   readonly #count: number;
-  readonly #ended = { paid: 0, 'not paid': 0, refused: 0, unknown: 0, awaited: 0, unfinished: 0 };
+  readonly #ended = {
+    paid: 0,
+    accepted: 0,
+    'not paid': 0,
+    refused: 0,
+    unknown: 0,
+    awaited: 0,
+    unfinished: 0,
+  };
   readonly #paid = new Map<string, Big>();
 
   constructor(count: number) {
@@ -257,10 +265,11 @@ class Progress {
   }
 
   write(): string {
-    const { paid, 'not paid': unpaid, refused, unknown, awaited } = this.#ended;
+    const { paid, accepted, 'not paid': unpaid, refused, unknown, awaited } = this.#ended;
     const sums = [...this.#paid].map(([currency, sum]) => `${sum.toFixed(2)} ${currency}`).join(', ');
     const parts = [
       `${paid} of ${this.#count} paid${sums && ` (${sums})`}`,
+      accepted > 0 && `${accepted} accepted`,
       unpaid + refused > 0 && `${unpaid + refused} not paid`,
       unknown > 0 && `${unknown} unknown`,
       awaited > 0 && `${awaited} ${awaited === 1 ? 'awaits its' : 'await their'} customer`,

@@ -1,5 +1,6 @@
 import type { PaymentCalls } from '../../bank/ports/payment-calls.ts';
-import type { Transfer } from '../../domain/transfer.ts';
+import { isAccepted, standingOf } from '../../domain/flow-states.ts';
+import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { followBasket, isOpenIn, meaningOf, type PaymentSaid } from '../../flows/basket.ts';
 import { settlementEvent } from '../../flows/outcome.ts';
@@ -34,7 +35,9 @@ export async function followInBasket(
         await flows.resume('transfer', flow, async (open) => {
           for (const event of followBasket(open.current, basket, said)) await open.record(event);
         });
-      if (isOpenIn(await flows.find('transfer', flow), basket)) left.push(flow);
+      const now = await flows.find('transfer', flow);
+      // psd2 waits for nothing that the bank has accepted, unless it is instant.
+      if (isOpenIn(now, basket) && (!isAccepted(now) || needsSettlement(now.order))) left.push(flow);
     }
     return left;
   };
@@ -57,7 +60,7 @@ export async function followInBasket(
   for (const flow of left)
     await flows.resume('transfer', flow, async (open) => {
       const { state } = open.current;
-      if (isOpenIn(open.current, basket) && state !== 'executed' && state !== 'unknown')
+      if (isOpenIn(open.current, basket) && standingOf(open.current) !== 'done' && state !== 'unknown')
         await open.record({ type: 'execute-unanswered' });
     });
 }
@@ -74,7 +77,7 @@ async function askOf(
   if (meaningOf(basket) === 'not sent' || !transfer.verification) return null;
   const calls = opened.bank.payments.transfer({ ...transfer, authorisedBy: basket.transactionId });
   try {
-    if (transfer.state === 'executed') return await settlementOf(calls, transfer);
+    if (transfer.state === 'executed' && calls.executionStatus) return await settlementOf(calls, transfer);
     const sca = calls.sca ?? opened.bank.sca;
     return await lookAt({ bank: { sca } }, transfer, true, meaningOf(basket) === 'authorised');
   } catch (error) {
@@ -96,5 +99,5 @@ async function settlementOf(
     executionStatus: said,
   } = await executionStatus(verification.resourceId);
   if (status === 'PENDING') return null;
-  return { found: settlementEvent({ status, description, said }, transfer), awaitsCustomer: false };
+  return { found: settlementEvent({ status, description, said }, transfer) };
 }

@@ -13,7 +13,7 @@ import type { LinePayment } from './prepare-line.ts';
 
 /** Writes into the transfers of a bulk payment what became of them. */
 export async function followAll(
-  payment: LinePayment,
+  payment: Pick<LinePayment, 'batches' | 'flows' | 'batch'>,
   payer: Payer,
   bulk: Operation<OrderTarget>,
 ): Promise<void> {
@@ -52,7 +52,7 @@ async function entriesOf(
   }
   const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
   const booked = (await ifAnswered(bookedIn(payer, left, createdAt))) ?? new Set<string>();
-  for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid' });
+  for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
   return found;
 }
 

@@ -1,4 +1,6 @@
+import { Psd2Error } from '../../errors.ts';
 import { examples, verb } from '../declare.ts';
+import { askAccepted } from './ask-accepted.ts';
 import { LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
 
 /** `psd2 batch status <batch>` */
@@ -6,18 +8,36 @@ export const status = verb(
   {
     prints: LINES,
     help: `
-Shows the payments whose end psd2 does not know: waiting, awaiting their customer, or unknown. It asks no bank; psd2 batch run does.
+Shows the payments whose end psd2 does not know: waiting, awaiting their customer, unknown, or accepted by a bank that may still
+reject them. It asks the bank about the last ones only. If the bank has rejected one meanwhile, the exit code is 8.
 ${examples('psd2 batch status 3f2a9c')}`,
   },
   (command) => command.argument('<batch>', 'id of the batch, or the beginning of it'),
   async (context, reference) => {
-    const { known } = await readBatch(await context.store(), reference);
-    const open = known.filter(({ outcome }) => outcome !== 'paid' && outcome !== 'not paid');
+    const data = await context.store();
+    const before = await readBatch(data, reference);
+    const { known } = await askAccepted(context, data, before);
+    const rejected = known.filter(
+      ({ outcome }, index) => outcome === 'not paid' && before.known[index]?.outcome === 'accepted',
+    );
+    const open = known.filter(
+      (each) => rejected.includes(each) || (each.outcome !== 'paid' && each.outcome !== 'not paid'),
+    );
     await context.output.table(
       open.map(({ row }) => lineData(row)),
       LINE_COLUMNS,
       'Every payment has ended.',
       lineRows,
+    );
+    if (rejected.length === 0) return;
+    const { batch } = before.batch;
+    throw new Psd2Error(
+      'payment_failed',
+      `The bank has rejected ${rejected.length} of ${known.length} payments that it had accepted`,
+      {
+        hint: 'Make a new batch of those that were surely not paid with:',
+        next: [['batch', 'retry', batch]],
+      },
     );
   },
 );

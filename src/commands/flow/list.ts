@@ -1,8 +1,8 @@
 import { adviceOf } from '../../advice.ts';
-import { bankLocalTime, endOfDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
-import { type FlowState, needsAttention } from '../../domain/flow-states.ts';
+import { bankDay, bankLocalTime, endOfDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { type FlowState, isAccepted, needsAttention } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
-import { needsSettlement } from '../../domain/transfer.ts';
+import { isOverdue, needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import type { Filter, FlowOf, Flows, Kind, OrderFilter } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
@@ -14,8 +14,8 @@ import type { FlowNoun } from './describe.ts';
 /** The help of `--attention`, for the list of every kind of flow. */
 export const ATTENTION_NOTE = `
 --attention shows what a person must look at: each flow whose outcome is not known, and each unfinished flow that you can
-continue or cancel. The outcome is not known either if an instant transfer is executed but not settled, or if the bank's refusal
-of execute or confirm is all that psd2 knows. Flows that a running psd2 works on are left out.
+continue or cancel. The outcome is not known either if an instant transfer is executed but not settled, if the bank's refusal
+of execute or confirm is all that psd2 knows, or if the bank has accepted a transfer and does not call it final on the next bank day. Flows that a running psd2 works on are left out.
 
 With --customer, the list has only the flows of that customer.`;
 
@@ -101,6 +101,8 @@ export async function printFlows<K extends Kind>(
 export interface ListOptions {
   /** Only flows that a person must look at. */
   attention: boolean;
+  /** Besides, transfers that the bank has accepted and may still reject. */
+  accepted?: boolean;
   /** Only flows that were created at this time or later. */
   since?: Date | undefined;
   /** Only flows that were created before this time. */
@@ -121,7 +123,15 @@ export interface ListOptions {
 export async function* listedFlows<K extends Kind>(
   context: Context,
   kind: K,
-  { attention, states, since, until, order, onDamaged = warnOfDamaged(context) }: ListOptions,
+  {
+    attention,
+    accepted = false,
+    states,
+    since,
+    until,
+    order,
+    onDamaged = warnOfDamaged(context),
+  }: ListOptions,
 ): AsyncGenerator<FlowOf<K>> {
   const customer = await chosenCustomer(context);
   const { flows } = await context.store();
@@ -135,7 +145,9 @@ export async function* listedFlows<K extends Kind>(
     onDamaged,
   });
   const own = ofCustomer(found, customer);
-  yield* attention ? onlyForAttention(flows, kind, own) : own;
+  const isWanted = (flow: FlowOf<Kind>) =>
+    isForAttention(flow, bankDay(context.world.now())) || (accepted && 'commits' in flow && isAccepted(flow));
+  yield* attention ? onlyForAttention(flows, kind, own, isWanted) : own;
 }
 
 /** What psd2 says instead of an empty list. An empty list does not mean that there are none if the list leaves out flows. */
@@ -166,21 +178,26 @@ async function* onlyForAttention<K extends Kind>(
   store: Flows,
   kind: K,
   flows: AsyncIterable<FlowOf<K>>,
+  isWanted: (flow: FlowOf<Kind>) => boolean,
 ): AsyncGenerator<FlowOf<K>> {
   const candidates: string[] = [];
-  for await (const flow of flows) if (isForAttention(flow)) candidates.push(flow.flow);
+  for await (const flow of flows) if (isWanted(flow)) candidates.push(flow.flow);
   if (candidates.length === 0) return;
   const atWork = new Set((await store.atWork()).map(({ flow }) => flow));
   for (const candidate of candidates) {
     if (atWork.has(candidate)) continue;
     const flow = await store.find(kind, candidate);
-    if (isForAttention(flow)) yield flow;
+    if (isWanted(flow)) yield flow;
   }
 }
 
-function isForAttention(flow: FlowOf<Kind>): boolean {
+function isForAttention(flow: FlowOf<Kind>, today: IsoDate): boolean {
   const settles = 'order' in flow && 'instant' in flow.order && needsSettlement(flow.order);
-  return needsAttention(flow, settles);
+  return needsAttention(flow, settles) || (isTransfer(flow) && isOverdue(flow, today));
+}
+
+function isTransfer(flow: FlowOf<Kind>): flow is Transfer {
+  return flow.kind === 'transfer';
 }
 
 /** Warns about a damaged flow or batch. The others are still listed. */

@@ -1,6 +1,6 @@
 import type { BankCall } from '../../bank/call/call.ts';
 import type { TokenSource } from '../../bank/ports/call.ts';
-import { isOver, standingOf } from '../../domain/flow-states.ts';
+import { type Acceptance, isAccepted, isOver, standingOf } from '../../domain/flow-states.ts';
 import { paymentHolder } from '../../domain/payment-holder.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -48,10 +48,10 @@ export async function endPaymentTokens(
   {
     transactionId,
     ...flow
-  }: Pick<Transfer, 'state' | 'refusalAlone' | 'mayRun' | 'initiation' | 'transactionId'>,
+  }: Pick<Transfer, 'refusalAlone' | 'mayRun' | 'initiation' | 'transactionId'> & Acceptance,
   mayFollow: boolean,
 ): Promise<void> {
-  const isAtEnd = isOver(flow) || (flow.state === 'executed' && !mayFollow);
+  const isAtEnd = isOver(flow) || (standingOf(flow) === 'done' && !mayFollow && !isAccepted(flow));
   if (!flow.initiation || standingOf(flow) === 'sent' || !isAtEnd) return;
   try {
     const { tokens } = await store();

@@ -21,7 +21,11 @@ export async function resumeAll(context: Context, resumeOne: ResumeOne): Promise
   // This command shows all unfinished flows, so it names none as interrupted.
   const { flows } = await context.store('');
   const unfinished: string[] = [];
-  for await (const { flow } of listedFlows(context, 'transfer', { attention: true })) unfinished.push(flow);
+  for await (const { flow } of listedFlows(context, 'transfer', {
+    attention: true,
+    accepted: true,
+  }))
+    unfinished.push(flow);
   unfinished.reverse();
 
   const failures: Psd2Error[] = [];

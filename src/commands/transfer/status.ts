@@ -1,10 +1,11 @@
 import { writeCommands } from '../../advice.ts';
 import type { Sca } from '../../bank/ports/customer.ts';
-import { standingOf } from '../../domain/flow-states.ts';
+import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { asksForOutcome, nextOperationStep } from '../../domain/next-step.ts';
-import { isPending, type StepEvent } from '../../domain/operation.ts';
+import { isPending } from '../../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { askIfFinal, endOfOperation } from '../../flows/outcome.ts';
 import { isInterruption, isRefusal } from '../../flows/refusals.ts';
 import { statusOf } from '../../flows/resource-status.ts';
 import type { Flows } from '../../store/ports/flows.ts';
@@ -39,8 +40,14 @@ ${examples(
 /** The bank's status of the transfer; changes nothing. @param watch ask again until the transfer has ended */
 async function showStatus(context: Context, flow: string, watch: boolean): Promise<void> {
   const { flows } = await context.store(flow);
-  const current = await flows.find('transfer', flow);
-  refuseOtherCustomer(context, current);
+  const stored = await flows.find('transfer', flow);
+  refuseOtherCustomer(context, stored);
+  const current = isAccepted(stored) ? await askAgain(context, stored) : stored;
+  if (current !== stored) {
+    TRANSFERS.print(context, current);
+    endOfOperation(current, TRANSFERS.kind);
+    return;
+  }
   const resourceId = current.verification?.resourceId ?? null;
   if (resourceId === null) return TRANSFERS.print(context, current);
   const acting = await forFlow(context, current);
@@ -52,7 +59,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
     const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
     const settled = executionStatus && asksForOutcome(current, true) && (await executionStatus(resourceId));
     TRANSFERS.print(context, { ...asked, ...settled });
-    if (found && !isPending(found)) sayUnrecorded(context, current, found.type);
+    if (found && !isPending(found)) sayUnrecorded(context, current);
   } catch (error) {
     // The bank keeps a resource only until its operation has ended.
     if (!isRefusal(error) || !isEnded(current)) throw error;
@@ -61,6 +68,22 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
     );
     TRANSFERS.print(context, current);
   }
+}
+
+/**
+ * Asks the bank about a transfer that it has accepted and may still reject, and records what is new.
+ *
+ * @returns the same transfer if nothing is new, or another psd2 works on it
+ */
+async function askAgain(context: Context, transfer: Transfer): Promise<Transfer> {
+  const { bank, flows } = await (await forFlow(context, transfer)).bank();
+  if ((await flows.atWork()).some(({ flow }) => flow === transfer.flow)) return transfer;
+  return flows.resume('transfer', transfer.flow, async (open) => {
+    const before = open.current;
+    const { sca = bank.sca } = bank.payments.transfer(before);
+    await askIfFinal(open, { bank: { sca } });
+    return open.current === before ? transfer : open.current;
+  });
 }
 
 async function withStatus(sca: Sca, transfer: Transfer, resourceId: string): Promise<Transfer> {
@@ -107,11 +130,10 @@ async function watchUntilEnd(context: Context, flows: Flows, transfer: Transfer)
   sayUnrecorded(context, last);
 }
 
-/** The journal does not have what the bank says now. A bank may still reject or cancel what it has accepted. */
-function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer, found?: StepEvent['type']): void {
-  const { flow, order, state } = transfer;
-  const isTakenBack = state === 'executed' && (found === 'settlement' || found === 'cancelled');
-  if (!isTakenBack && nextOperationStep(transfer, needsSettlement(order)) === 'done') return;
+/** The journal does not have what the bank says now. */
+function sayUnrecorded({ terminal, repeated }: Context, transfer: Transfer): void {
+  const { flow, order } = transfer;
+  if (nextOperationStep(transfer, needsSettlement(order)) === 'done') return;
   const command = writeCommands([['transfer', 'resume', flow]], repeated);
   terminal.say(`psd2 has not recorded this yet. Continue with: ${command}`);
 }

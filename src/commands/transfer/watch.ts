@@ -81,7 +81,7 @@ async function watchSettlement(
   if (!ask) throw new TypeError(`The bank has no execution status for ${transfer.flow}`);
   const { status, description } = await pollSettlement(
     world,
-    () => ask(resourceId),
+    (decides) => ask(resourceId, decides),
     Date.parse(transfer.updatedAt),
   );
   if (status === 'PENDING')

@@ -442,7 +442,7 @@ export const LISTS_VERSION_5 = `
 create index flows_newest on psd2.flows (profile, kind, flow collate "C");
 -- The few of many flows that a person may have to look at.
 create index flows_attention on psd2.flows (profile, kind, flow collate "C")
-  where standing in ('open', 'sent') or state = 'executed';
+  where standing in ('open', 'sent') or state in ('executed', 'ordered');
 -- The first event of a flow has its customer.
 create index flow_events_customer on psd2.flow_events
   (profile, (coalesce(event #>> '{order,customerId}', event->>'customerId')), flow) where n = 1;

@@ -3,7 +3,7 @@ import chalk from 'chalk';
 /** The states of flows, logins, transactions and checks, as psd2 writes them. A flow that an operator ended has no colour. */
 const STATES = {
   /** Good. */
-  green: ['settled', 'confirmed', 'executed', 'good', 'ok'],
+  green: ['settled', 'confirmed', 'executed', 'ordered', 'good', 'ok'],
   /** It may still change. */
   yellow: [
     ...[

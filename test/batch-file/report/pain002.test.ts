@@ -100,7 +100,7 @@ describe('the report of a batch as pain.002', () => {
     const statuses: Record<LineState, string> = {
       ...{ waiting: 'RCVD', created: 'RCVD' },
       ...{ verified: 'PDNG', authorizing: 'PDNG', authorized: 'PDNG', executing: 'PDNG', unknown: 'PDNG' },
-      ...{ executed: 'ACSP', settled: 'ACSC' },
+      ...{ ordered: 'ACTC', executed: 'ACSP', settled: 'ACSC' },
       ...{ failed: 'RJCT', rejected: 'RJCT', expired: 'RJCT', cancelled: 'CANC' },
     };
     expect(all(await write(states.map((state) => reportRow({ state }))), 'TxSts')).toEqual(

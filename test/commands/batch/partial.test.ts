@@ -38,7 +38,7 @@ async function partial() {
 it('what the bank says of a payment counts more than a booking, and nobody reads bookings for what it has said', async () => {
   const { bank, payer, calls } = await partial();
   bank.entries = new Map([
-    ['R-1', { transactionStatus: 'ACCC', means: 'paid' }],
+    ['R-1', { transactionStatus: 'ACCC', means: 'paid', isFinal: true }],
     ['R-2', { transactionStatus: 'RJCT', means: 'refused' }],
   ]);
   bank.booked = [booking('R-1', '10.00'), booking('R-2', '11.00'), booking('R-3', '12.00')];
@@ -70,6 +70,7 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
         "transactionStatus": "ACSC",
       },
       "cro": null,
+      "isFinal": true,
       "machine": "machine",
       "operator": "ada",
       "type": "executed",
@@ -79,7 +80,10 @@ it('what the bank says of a payment counts more than a booking, and nobody reads
   `);
   const all = await partial();
   all.bank.entries = new Map(
-    ['R-1', 'R-2', 'R-3'].map((id) => [id, { transactionStatus: 'ACCC', means: 'paid' }] as const),
+    ['R-1', 'R-2', 'R-3'].map((id) => [
+      id,
+      { transactionStatus: 'ACCC', means: 'paid', isFinal: true } as const,
+    ]),
   );
   expect([told(await all.payer.run(RUN)).at(-1), all.calls().slice(-2)]).toEqual([
     'done',
@@ -125,7 +129,6 @@ it('if the bank says nothing of the payments, the bookings do, and what was book
         "$ batch run batch-1",
       ],
       [
-        "status pay-1",
         "entries pay-1",
         "accounts 1048262",
         "bookings 0000012345 from TODAY, booked",
@@ -143,7 +146,6 @@ it('if the bank says nothing of the payments, the bookings do, and what was book
         "done",
       ],
       [
-        "status pay-1",
         "entries pay-1",
         "accounts 1048262",
         "bookings 0000012345 from TODAY, booked",

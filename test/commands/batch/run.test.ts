@@ -663,7 +663,7 @@ it('if the bank rejects some of a bulk payment, its word or the bookings say whi
   const { bank, payer } = await withBatch(new BankHere(BULK), ['Ada', 'Bea', 'Cleo']);
   bank.next = { word: 'PART' };
   bank.entries = new Map([
-    ['R-1', { transactionStatus: 'ACSC', means: 'paid' }],
+    ['R-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
     ['R-2', { transactionStatus: 'RJCT', means: 'refused' }],
     ['R-3', { transactionStatus: 'PDNG', means: 'open' }],
   ]);

@@ -281,6 +281,7 @@ it('an instant payment that is not settled is unknown, and a later run asks only
       ],
       [
         "settlement pay-1",
+        "settlement pay-1",
       ],
     ]
   `);

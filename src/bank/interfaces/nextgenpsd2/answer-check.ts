@@ -1,42 +1,78 @@
 import { verify, X509Certificate } from 'node:crypto';
 import { Psd2Error } from '../../../errors.ts';
 import { digestHeader, signingString } from '../../../signature/http-signature.ts';
+import type { BankCall } from '../../call/call.ts';
 import { pathOf, type WireAnswer, type WireRequest } from '../../transport/line.ts';
+
+/** Checks answers. @throws Psd2Error `bank_answer`: such an answer must not be used */
+type Check = (
+  answer: WireAnswer,
+  request: WireRequest,
+  call?: Pick<BankCall, 'irrevocable' | 'decides'>,
+) => void;
 
 /**
  * Checks that an answer belongs to its request (`X-Request-ID`), its `Digest`, and with the bank's certificate its `Signature`
  * (draft-cavage-http-signatures-10). Banks need not send any of them.
  *
+ * Some gateways write an id of their own into every answer. So a reading takes an id that psd2 does not know. What decides about a
+ * payment or a consent does not. One that ends it must have the id, if the bank was seen to send it.
+ *
  * @param certificatePem the bank's signing certificate. Without it, signatures are not checked
- * @returns a check that throws Psd2Error `bank_answer`. Such an answer must not be used
  * @throws Psd2Error `certificate`
  */
-export function answerCheck(
-  certificatePem: string | undefined,
-): (answer: WireAnswer, request: WireRequest) => void {
+export function answerCheck(certificatePem: string | undefined): Check {
   const certificate = certificatePem === undefined ? undefined : readCertificate(certificatePem);
-  return (answer, request) => {
+  const ids = new RequestIds();
+  return (answer, request, call = {}) => {
+    const foreign = ids.problemOf(answer, request, call);
     const problem =
-      requestIdProblem(answer, request) ??
-      digestProblem(answer) ??
-      (certificate && signatureProblem(answer, request, certificate));
+      foreign ?? digestProblem(answer) ?? (certificate && signatureProblem(answer, request, certificate));
     if (!problem) return;
     throw new Psd2Error(
       'bank_answer',
       `The bank's answer to ${request.method} ${pathOf(request)} ${problem}`,
       {
-        hint: 'psd2 did not use the answer. Someone may have changed it on the way, or the bank has a new certificate.',
+        hint: foreign
+          ? 'psd2 did not use the answer: it may be the answer to somebody else. A gateway before the bank mixes up answers, or writes ids of its own.'
+          : 'psd2 did not use the answer. Someone may have changed it on the way, or the bank has a new certificate.',
       },
     );
   };
 }
 
-function requestIdProblem({ headers }: WireAnswer, request: WireRequest): string | undefined {
-  const repeated = headers['x-request-id'];
-  if (repeated === undefined || repeated.toLowerCase() === request.headers['x-request-id']?.toLowerCase())
-    return undefined;
-  return 'has the X-Request-ID of another request';
+/** The ids of this process's requests, and whether the bank repeats them. */
+class RequestIds {
+  /** The ids of the last requests. */
+  readonly #sent = new Set<string>();
+  #isRepeated = false;
+
+  problemOf(
+    { headers, status }: WireAnswer,
+    request: WireRequest,
+    { irrevocable, decides }: Pick<BankCall, 'irrevocable' | 'decides'>,
+  ): string | undefined {
+    const own = request.headers['x-request-id']?.toLowerCase() ?? '';
+    const repeated = headers['x-request-id']?.toLowerCase();
+    const isAnothers = repeated !== undefined && repeated !== own;
+    const isKnown = repeated !== undefined && this.#sent.has(repeated);
+    this.#remember(own);
+    if (isAnothers && (isKnown || irrevocable || Boolean(decides) || request.method !== 'GET'))
+      return 'has the X-Request-ID of another request';
+    if (repeated === own) this.#isRepeated = true;
+    const mustHave = decides === 'an end' && this.#isRepeated && status < 300;
+    return mustHave && repeated === undefined ? 'has no X-Request-ID, which this bank sends' : undefined;
+  }
+
+  #remember(id: string): void {
+    this.#sent.add(id);
+    const [oldest] = this.#sent;
+    if (this.#sent.size > MOST_IDS && oldest !== undefined) this.#sent.delete(oldest);
+  }
 }
+
+/** An answer is mixed up with one of a moment before. */
+const MOST_IDS = 1_000;
 
 function digestProblem({ headers, body }: WireAnswer): string | undefined {
   for (const algorithm of ['SHA-256', 'SHA-512'] as const) {

@@ -39,6 +39,8 @@ interface Basket extends Calls {
   initiation: Initiation;
 }
 
+const NOT_INSTANT = { instant: false, futureDated: false };
+
 function basketCalls(created: Basket): PaymentCalls {
   const basket = { ...created, bank: aboutPayment(created.bank, created.transactionId) };
   const { bank, paths, description, transactionId } = basket;
@@ -51,11 +53,11 @@ function basketCalls(created: Basket): PaymentCalls {
     sca: scaOf(basket, basket.oauth, {
       start: (basketId) => callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId),
       scope: (basketId) => description.oauth.scope.pis.replace('{paymentId}', basketId),
-      async status(basketId) {
+      async status(basketId, _, decides) {
         const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
-        const { data } = await ask(bank, { ...call, decides: true }, basketStatusAnswer);
+        const { data } = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
         // As soon as the bank has checked it, the customer has nothing more to do for it.
-        return resourceStatus(data.transactionStatus, { futureDated: true });
+        return resourceStatus(data.transactionStatus, NOT_INSTANT, description.payments.final);
       },
       async count(basketId) {
         const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);

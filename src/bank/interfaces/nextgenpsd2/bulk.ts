@@ -176,11 +176,12 @@ function initiatorOf(subject: string): string {
 
 /** What the bank says of each transfer of a bulk, by its end-to-end id. What it does not say is missing. */
 async function askEntries(
-  { bank, paths }: Calls,
+  { bank, paths, description }: Calls,
   { service, product, body }: Initiation,
   paymentId: string,
   transactionId: string,
 ): Promise<ReadonlyMap<string, EntryState>> {
+  const { final } = description.payments;
   const values = { 'payment-service': service, 'payment-product': product, paymentId };
   if (body.startsWith('<')) {
     const { readPain002 } = await import('../../../batch-file/pain002/read.ts');
@@ -192,12 +193,12 @@ async function askEntries(
         notices: [],
       }),
     );
-    return new Map([...(statuses ?? [])].map(([id, status]) => [id, entryState(status)]));
+    return new Map([...(statuses ?? [])].map(([id, status]) => [id, entryState(status, final)]));
   }
   const call = callOf(paths, 'getPaymentInformation', values, transactionId);
   const { data } = await ask(bank, { ...call, decides: true }, bulkAnswer);
   const found = new Map<string, EntryState>();
   for (const { endToEndIdentification: id, transactionStatus } of data.payments ?? [])
-    if (id !== null && transactionStatus !== null) found.set(id, entryState(transactionStatus));
+    if (id !== null && transactionStatus !== null) found.set(id, entryState(transactionStatus, final));
   return found;
 }

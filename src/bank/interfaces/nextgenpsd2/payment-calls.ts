@@ -3,7 +3,7 @@ import type { Initiation } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
-import type { ScaLinks, ScaProgress } from '../../ports/customer.ts';
+import type { Decides, ScaLinks, ScaProgress } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
 import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
@@ -35,11 +35,12 @@ interface Payment extends Calls {
 export function paymentCalls(initiated: Payment): PaymentCalls {
   const { order, description, isBulk = false, transactionId, authorisedBy = transactionId } = initiated;
   const payment = { ...initiated, bank: aboutPayment(initiated.bank, authorisedBy) };
-  const status = (resourceId: string) => askStatus(payment, resourceId);
+  const status = (resourceId: string, decides?: Decides) => askStatus(payment, resourceId, decides);
   const authorised: Authorised = {
     start: (resourceId) => paymentCall(payment, 'startPaymentAuthorisation', resourceId),
     scope: (resourceId) => description.oauth.scope.pis.replace('{paymentId}', resourceId),
-    status: async (resourceId) => resourceStatus(await status(resourceId), { ...order, isBulk }),
+    status: async (resourceId, _, decides) =>
+      resourceStatus(await status(resourceId, decides), { ...order, isBulk }, description.payments.final),
     count: async (resourceId) => (await authorisationsOf(payment, resourceId)).length,
     progress: (resourceId) => furthestProgress(payment, resourceId),
   };
@@ -49,7 +50,8 @@ export function paymentCalls(initiated: Payment): PaymentCalls {
     verifyFurther: () => Promise.reject(lacking('further steps of a verification')),
     execute: null,
     executionStatus: needsSettlement(order)
-      ? async (resourceId) => settlementOf(await status(resourceId), description.payments.final, isBulk)
+      ? async (resourceId, decides) =>
+          settlementOf(await status(resourceId, decides), description.payments.final, isBulk)
       : null,
     sca: scaOf(payment, payment.oauth, authorised),
     cancellation: cancellationOf(payment, authorised),
@@ -134,8 +136,11 @@ export function usableLinks(read: () => ScaLinks): ScaLinks {
 }
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
-async function askStatus(payment: Payment, paymentId: string): Promise<string> {
-  const call = { ...paymentCall(payment, 'getPaymentInitiationStatus', paymentId), decides: true };
+async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<string> {
+  const call = {
+    ...paymentCall(payment, 'getPaymentInitiationStatus', paymentId),
+    decides: decides || true,
+  };
   const isXml = payment.initiation.body.startsWith('<');
   const { data } = await payment.bank.ask(call, (answer) => {
     // A bank may answer in XML what was initiated in XML.
@@ -176,7 +181,7 @@ async function furthestProgress(payment: Payment, paymentId: string): Promise<Sc
   for (const authorisationId of ids) {
     const values = { 'payment-service': service, 'payment-product': product, paymentId, authorisationId };
     const call = callOf(payment.paths, 'getPaymentInitiationScaStatus', values, payment.transactionId);
-    last = progressOf((await ask(payment.bank, call, scaStatusAnswer)).data);
+    last = progressOf((await ask(payment.bank, { ...call, decides: true }, scaStatusAnswer)).data);
     if (last.means === 'done') return last;
   }
   return last;

@@ -1,4 +1,4 @@
-import type { TransferOrder } from '../../../domain/transfer.ts';
+import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import type { EntryState } from '../../ports/bulk.ts';
 import type { ResourceStatus } from '../../ports/customer.ts';
 import type { ExecutionStatus } from '../../ports/payment-calls.ts';
@@ -6,8 +6,10 @@ import type { ExecutionStatus } from '../../ports/payment-calls.ts';
 // What the transaction statuses mean (NextGenPSD2 1.3, "transactionStatus"; ISO 20022). One that is in none of these lists is
 // shown as it is, and decides nothing.
 
-/** The bank has it. Nobody has authorised it, or not everybody who must. */
-const UNAUTHORISED: readonly string[] = ['RCVD', 'PDNG', 'PATC'];
+/** The bank has it, and nobody has authorised it. */
+const UNAUTHORISED: readonly string[] = ['RCVD', 'PDNG'];
+/** Somebody has authorised it, and not everybody who must: a failed authorisation ends nothing. */
+const PARTLY_AUTHORISED = 'PATC';
 /** The bank has checked it. It is not accepted for execution yet. */
 const CHECKED: readonly string[] = ['ACTC', 'ACCP', 'ACFC'];
 /** Accepted for execution, or executed. */
@@ -21,17 +23,20 @@ export function isOver(status: string): boolean {
 }
 
 /**
- * What a status means for a payment, or for a bulk of them. One for a later day is ordered as soon as the bank has checked it, unless
+ * What a status means for a payment, or for a bulk of them. One that is not instant is ordered as soon as the bank has checked it, unless
  * the customer still authorises it.
+ *
+ * @param final the statuses that the bank does not change any more, by its file
  */
 export function resourceStatus(
   status: string,
-  { futureDated, standing, isBulk }: Pick<TransferOrder, 'futureDated' | 'standing'> & { isBulk?: boolean },
+  { instant, futureDated, isBulk }: Pick<TransferOrder, 'instant' | 'futureDated'> & { isBulk?: boolean },
+  final: readonly string[],
 ): ResourceStatus {
   const isChecked = CHECKED.includes(status);
-  const isLater = futureDated || standing !== undefined;
   const isPart = isBulk === true && status === PART;
   const isAuthorized = isChecked || isPart || ACCEPTED.includes(status);
+  const isUnauthorised = UNAUTHORISED.includes(status);
   return {
     authorizationStatus: status,
     executionStatus: null,
@@ -40,8 +45,14 @@ export function resourceStatus(
       status: isAuthorized ? 'AUTHORIZED' : 'PENDING',
       bankStatus: status,
     },
-    became: isPart ? 'executed' : isChecked && isLater ? 'ordered' : becameOf(status),
-    ...(UNAUTHORISED.includes(status) && { awaitsSca: true }),
+    became: isPart
+      ? 'executed'
+      : isChecked && !needsSettlement({ instant, futureDated })
+        ? 'ordered'
+        : becameOf(status),
+    ...((isPart || final.includes(status)) && { isFinal: true }),
+    ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
+    ...(isUnauthorised && { isUnauthorised: true }),
   };
 }
 
@@ -52,10 +63,10 @@ function becameOf(status: string): ResourceStatus['became'] {
 }
 
 /** What became of an entry of a bulk payment. */
-export function entryState(status: string): EntryState {
+export function entryState(status: string, final: readonly string[]): EntryState {
   const isRefused = status === 'RJCT' || status === 'CANC';
   const means = ACCEPTED.includes(status) ? 'paid' : isRefused ? 'refused' : 'open';
-  return { transactionStatus: status, means };
+  return { transactionStatus: status, means, ...(final.includes(status) && { isFinal: true }) };
 }
 
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */

@@ -3,6 +3,7 @@ import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type {
   ConsentStatus,
+  Decides,
   ResourceStatus,
   Sca,
   ScaAuthorisation,
@@ -23,7 +24,7 @@ export interface Authorised {
   start(resourceId: string, transactionId: string): BankCall;
   /** The scope of OAuth. */
   scope(resourceId: string): string;
-  status(resourceId: string, transactionId: string): Promise<ResourceStatus>;
+  status(resourceId: string, transactionId: string, decides?: Decides): Promise<ResourceStatus>;
   /** As {@link Sca.count}. */
   count?(resourceId: string, transactionId: string): Promise<number>;
   /** As {@link Sca.progressWithoutLink}. */
@@ -60,11 +61,11 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
       if (links.redirect !== undefined) return browserLink(links.redirect, calls.base, 'scaRedirect');
       throw noWay('names no page for the customer', transactionId);
     },
-    status: (resourceId, transactionId) => authorised.status(resourceId, transactionId),
+    status: (...of) => authorised.status(...of),
     ...(authorised.count && { count: authorised.count }),
     ...(authorised.progress && { progressWithoutLink: authorised.progress }),
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
-    progress: (links, transactionId) => progress(calls, links, transactionId),
+    progress: (links, transactionId, decides) => progress(calls, links, transactionId, decides),
     async confirmCode({ links, code, transactionId, beforeSend }) {
       if (links.confirmation === undefined)
         throw noWay('gave no address for the confirmation code', transactionId);
@@ -218,9 +219,14 @@ async function turnOf(
   return isElsewhere ? { next: 'wait', links } : null;
 }
 
-async function progress(calls: Calls, links: ScaLinks, transactionId: string): Promise<ScaProgress | null> {
+async function progress(
+  calls: Calls,
+  links: ScaLinks,
+  transactionId: string,
+  decides: Decides,
+): Promise<ScaProgress | null> {
   if (links.status === undefined) return null;
-  const call = linkedCall(calls, 'GET', links.status, 'scaStatus', transactionId);
+  const call = { ...linkedCall(calls, 'GET', links.status, 'scaStatus', transactionId), decides };
   return progressOf((await ask(calls.bank, call, scaStatusAnswer)).data);
 }
 

@@ -1,6 +1,12 @@
 import { closeSync, constants, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOpen, needsAttention, type Progress } from '../../../domain/flow-states.ts';
+import {
+  type Acceptance,
+  isAccepted,
+  isOpen,
+  needsAttention,
+  type Progress,
+} from '../../../domain/flow-states.ts';
 import { needsSettlement } from '../../../domain/transfer.ts';
 import { readOwnFile } from '../../disk/files.ts';
 import { replaceDurably } from '../../disk/replace.ts';
@@ -83,9 +89,14 @@ export function lineAtRest<Flow extends Resting, Event>(
 ): string | undefined {
   const order = orderOf?.(flow);
   if (isOpen(flow) || needsAttention(flow, order !== undefined && needsSettlement(order))) return undefined;
+  if (isPayment(flow) && isAccepted(flow)) return undefined;
   const { name, to, amount, reference } = order ?? {};
   const text = JSON.stringify({ customerId: customerIdOf(flow), name, to, amount, reference });
   return checkedLine(`${flow.flow} ${size} ${flow.state} ${text}`);
+}
+
+function isPayment(flow: object): flow is Acceptance {
+  return 'commits' in flow;
 }
 
 /** Whether a list surely leaves out a flow at rest. */

@@ -82,10 +82,12 @@ export class PostgresFlows extends ProfileRows implements Flows {
            select flow, created_at from psd2.flows listed
            where profile = $1 and kind = $2 and flow collate "C" < $3 collate "C"
              and created_at >= coalesce($4::timestamptz, '-infinity')
-             and ($5::boolean is not true or ((standing in ('open', 'sent') or state = 'executed')
+             and ($5::boolean is not true or ((standing in ('open', 'sent') or state in ('executed', 'ordered'))
                and (state <> 'executed' or standing = 'sent' or ($2 = 'transfer' and exists (
                  select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1
-                   and c.event #>> '{order,instant}' is distinct from 'false')))))
+                   and (c.event #>> '{order,instant}' is distinct from 'false' or (c.event->>'commits' = 'by the customer'
+                     and not exists (select from psd2.flow_events l where l.profile = $1 and l.flow = listed.flow
+                       and l.event->>'isFinal' = 'true'))))))))
              and ($12::text[] is null or state = any($12)) and created_at < coalesce($6::timestamptz, 'infinity') and ($7::text is null or reference = $7)
              and ($8::text is null and $9::text is null and $11::text is null or exists (
                select from psd2.flow_events c where c.profile = $1 and c.flow = listed.flow and c.n = 1

@@ -237,7 +237,7 @@ describe('the authorisations of a payment', () => {
   const list = (...authorisationIds: string[]) => said({ authorisationIds });
   const sca = (scaStatus: string, more = {}) => said({ scaStatus, ...more });
   const asked = about('GET', `${SELF}/authorisations`, { decides: true });
-  const step = (id: string) => about('GET', `${SELF}/authorisations/${id}`);
+  const step = (id: string) => about('GET', `${SELF}/authorisations/${id}`, { decides: true });
 
   it('are counted', async () => {
     const { calls, sent } = made([list('a1', 'a2')]);

@@ -6,21 +6,21 @@ import {
   settlementOf,
 } from '../../../../src/bank/interfaces/nextgenpsd2/payment-status.ts';
 
-// What each transaction status of the standard means, for a payment of today, one for a later day, a standing order, and a bulk.
+// What each transaction status of the standard means, for an instant payment, one of today, an instant one for a later day, and bulks.
 
-const STANDING = { frequency: 'Monthly', end: null, day: null } as const;
+const FINAL = ['ACSC', 'ACCC'];
 const KINDS = {
-  today: { futureDated: false },
-  later: { futureDated: true },
-  standing: { futureDated: false, standing: STANDING },
-  bulk: { futureDated: false, isBulk: true },
-  'later bulk': { futureDated: true, isBulk: true },
+  instant: { instant: true, futureDated: false },
+  today: { instant: false, futureDated: false },
+  later: { instant: true, futureDated: true },
+  bulk: { instant: false, futureDated: false, isBulk: true },
+  'instant bulk': { instant: true, futureDated: false, isBulk: true },
 } as const;
 
 type Became = 'ordered' | 'executed' | 'cancelled' | 'failed' | null;
 
 const NOTHING: Became[] = [null, null, null, null, null];
-const CHECKED: Became[] = [null, 'ordered', 'ordered', null, 'ordered'];
+const CHECKED: Became[] = [null, 'ordered', 'ordered', 'ordered', null];
 const all = (became: Became): Became[] => [became, became, became, became, became];
 
 /** Statuses: whether they are authorised, whether they await SCA, and what has become of each kind, in the order of KINDS. */
@@ -37,27 +37,30 @@ describe('the status of a payment', () => {
   it.each(STATUSES)('%j', (statuses, authorization, awaitsSca, became) => {
     for (const status of statuses)
       for (const [at, kind] of Object.values(KINDS).entries())
-        expect(resourceStatus(status, kind)).toEqual({
+        expect(resourceStatus(status, kind, FINAL)).toEqual({
           authorizationStatus: status,
           executionStatus: null,
           authorization: { type: 'authorization', status: authorization, bankStatus: status },
           became: became[at],
           ...(awaitsSca && { awaitsSca: true }),
+          ...(awaitsSca && status !== 'PATC' && { isUnauthorised: true }),
+          ...(FINAL.includes(status) && { isFinal: true }),
         });
   });
 
   it.each([
+    ['instant', 'PENDING', null],
     ['today', 'PENDING', null],
     ['later', 'PENDING', null],
-    ['standing', 'PENDING', null],
     ['bulk', 'AUTHORIZED', 'executed'],
-    ['later bulk', 'AUTHORIZED', 'executed'],
+    ['instant bulk', 'AUTHORIZED', 'executed'],
   ] as const)('PART, of a payment of the kind %s', (kind, status, became) => {
-    expect(resourceStatus('PART', KINDS[kind])).toEqual({
+    expect(resourceStatus('PART', KINDS[kind], FINAL)).toEqual({
       authorizationStatus: 'PART',
       executionStatus: null,
       authorization: { type: 'authorization', status, bankStatus: 'PART' },
       became,
+      ...(became && { isFinal: true }),
     });
   });
 
@@ -76,7 +79,10 @@ describe('the status of a transfer in a bulk payment', () => {
       ...[status, 'open'],
     ]),
   ])('%s means %s', (status, means) => {
-    expect(entryState(status ?? '')).toEqual({ transactionStatus: status, means });
+    expect(entryState(status ?? '', FINAL)).toEqual({
+      ...{ transactionStatus: status, means },
+      ...(FINAL.includes(status ?? '') && { isFinal: true }),
+    });
   });
 });
 

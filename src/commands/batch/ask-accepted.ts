@@ -1,0 +1,55 @@
+import { Psd2Error } from '../../errors.ts';
+import { askIfFinal } from '../../flows/outcome.ts';
+import { isInterruption } from '../../flows/refusals.ts';
+import type { ProfileData } from '../../store/ports/store.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
+import { type KnownBatch, readBatch } from './batches.ts';
+import { payers } from './payers.ts';
+import { followAll } from './settle-bulk.ts';
+
+/**
+ * Asks the bank about the payments of a batch that it has accepted and may still reject, and records what it says. If psd2 cannot ask, it
+ * says so and goes on.
+ *
+ * @returns the batch as it is then
+ * @throws Psd2Error `interrupted` and what the store throws
+ */
+export async function askAccepted(
+  context: Context,
+  data: Pick<ProfileData, 'batches' | 'flows'>,
+  before: KnownBatch,
+): Promise<KnownBatch> {
+  const accepted = before.known.flatMap(({ outcome, transfer }) =>
+    outcome === 'accepted' && transfer ? [transfer] : [],
+  );
+  if (accepted.length === 0) return before;
+  const payerOf = payers(context);
+  const { batch } = before.batch;
+  const asked = new Set<string>();
+  for (const { flow, bulk, verification, order } of accepted)
+    try {
+      const payer = await payerOf({ customer: order.customerId });
+      const { bank, flows } = payer.opened;
+      if (verification)
+        await flows.resume('transfer', flow, async (open) => {
+          const { sca = bank.sca } = bank.payments.transfer(open.current);
+          await askIfFinal(open, { bank: { sca } });
+        });
+      else if (bulk !== null && bank.payments.bulk && !asked.has(bulk)) {
+        asked.add(bulk);
+        const { bulk: bulks } = bank.payments;
+        const known = await flows.resume('operation', bulk, async (open) => {
+          const { initiation, transactionId } = open.current;
+          const its = initiation && bulks.calls({ order, transactionId, initiation });
+          await askIfFinal(open, { bank: { sca: its?.sca ?? bank.sca } });
+          return open.current;
+        });
+        await followAll({ ...data, batch }, payer, known);
+      }
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+      context.terminal.warn(cleanText(`psd2 could not ask the bank about ${flow}: ${error.message}`));
+    }
+  return readBatch(data, batch);
+}
