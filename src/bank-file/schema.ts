@@ -265,6 +265,16 @@ const accounts = z.strictObject({
   ),
 });
 
+const transactions = z.strictObject({
+  id: z._default(
+    oneOf(
+      ['auto', 'transactionId', 'entryReference', 'internalTransactionId', 'content'],
+      'what names a booked transaction: an id that the bank never gives to another one, its content, or what is seen to hold',
+    ),
+    'auto',
+  ),
+});
+
 function product() {
   return z.string().check(z.regex(URL_NAME, 'must be the name of a payment product'));
 }
@@ -363,6 +373,7 @@ export const bankFile = z.strictObject({
   sca: z.prefault(noted(sca, 'how the customer authorises'), {}),
   consent: z.prefault(noted(consent, 'consents'), {}),
   accounts: z.prefault(noted(accounts, 'reading accounts'), {}),
+  transactions: z.prefault(noted(transactions, 'booked transactions'), {}),
   payments: z.prefault(noted(payments, 'payments'), {}),
   errors: z._default(
     noted(z.record(text(), z.enum(ERROR_CODES)), "psd2's error code for a code of the bank"),

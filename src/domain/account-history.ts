@@ -36,23 +36,26 @@ export interface AccountHistory {
 }
 
 /**
- * Calculates the exact history of an account, back from its current balance.
+ * Calculates the exact history of an account from its balance of one day.
  *
- * @param bookings all bookings from the first day until now, also those after the last day. Newest first, in the bank's order
- * @param balance the current balance: the sum of all bookings. Null if the bank gives none
- * @param from undefined: the day of the first booking
+ * @param bookings all bookings from the first day, or the day after that of the balance, until now, also those after the last day.
+ *   Newest first, in the bank's order
+ * @param balance the balance. Null if none is known
+ * @param range `from` undefined: the day of the first booking. `balanceDay`: the last day whose bookings are in the balance.
+ *   Undefined: all bookings are
  */
 export function accountHistory(
   bookings: readonly Booking[],
   balance: Decimal | null,
-  { from, to }: { from: IsoDate | undefined; to: IsoDate },
+  { from, to, balanceDay }: { from: IsoDate | undefined; to: IsoDate; balanceDay?: IsoDate | undefined },
 ): AccountHistory {
   const within = bookings.filter(({ day }) => day <= to && day >= (from ?? day)).toReversed();
   // The sort is stable, so bookings of one day keep the bank's order.
   within.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
   const first = from ?? within[0]?.day ?? to;
-  const later = bookings.filter(({ day }) => day > to);
-  const closing = balance === null ? null : new Big(balance).minus(sumOf(later));
+  const later = bookings.filter(({ day }) => day > to && day <= (balanceDay ?? day));
+  const since = bookings.filter(({ day }) => day <= to && day > (balanceDay ?? day));
+  const closing = balance === null ? null : new Big(balance).minus(sumOf(later)).plus(sumOf(since));
   const opening = closing?.minus(sumOf(within)) ?? null;
 
   const balances: AccountHistory['balances'] = [];

@@ -43,6 +43,16 @@ export function addDays(day: IsoDate, days: number): IsoDate {
   return moved;
 }
 
+/** The later of two days. */
+export function later(a: IsoDate, b: IsoDate): IsoDate {
+  return a > b ? a : b;
+}
+
+/** The earlier of two days. */
+export function earlier(a: IsoDate, b: IsoDate): IsoDate {
+  return a < b ? a : b;
+}
+
 /** A range of days, both included. Undefined means no limit. */
 export interface DayRange {
   from: IsoDate | undefined;

@@ -1,9 +1,12 @@
 import type { Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
-import { withIds } from '../domain/booked-ids.ts';
-import { addDays, bankDay, type IsoDate } from '../domain/calendar.ts';
-import type { Money } from '../domain/decimal.ts';
+import { type RowsOf, withIds } from '../domain/booked-ids.ts';
+import { addDays, bankDay, earlier, type IsoDate, later } from '../domain/calendar.ts';
+import { type Decimal, isZero } from '../domain/decimal.ts';
+import { MOVED_DAYS } from '../domain/same-rows.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
-import type { BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
+import type { Appended, BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
+import { BalanceAudit, type DayBalance } from './balance-audit.ts';
+import { notComplete, OUTSIDE_DAYS, RangeWatch, type WatchedList, withOlder } from './reading/range.ts';
 import {
   type BookedTransaction,
   fetchAfter,
@@ -38,6 +41,31 @@ export interface SyncedCustomer {
   skipped: string[];
   /** The errors of single products. The others are synced. */
   failures: { productId: string; error: Psd2Error }[];
+  /** One for each account whose rows were read. */
+  checks: AccountCheck[];
+}
+
+/** What is certain of the rows of an account, and what is not. */
+export interface AccountCheck {
+  productId: string;
+  /** Whether the stored balance and the new rows lead to the bank's balance. Null: there are no two balances to compare. */
+  balanced: boolean | null;
+  /** What the bank's balance has beyond that. Null as `balanced`. */
+  difference: Decimal | null;
+  /** The first day from which the list is shown to be complete, if not all of it is. */
+  certainFrom: IsoDate | null;
+  /** Whether the list is shown to have all rows of the days that psd2 asked for. */
+  complete: boolean;
+  /** New rows whose day had been read, some days earlier. */
+  late: number;
+  /** Rows of days to come. */
+  coming: number;
+  /** Rows that vanished before their day. */
+  cancelled: number;
+  /** Stored rows that the bank does not show any more. */
+  vanished: number;
+  /** Rows that are probably stored, with another text or day. */
+  changed: number;
 }
 
 /** What an error that ended the sync of a customer has left. */
@@ -71,8 +99,17 @@ export async function syncCustomer(
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
   const { accounts: calls } = bank;
+  // A service may run for months.
+  bank.forgetAnswers?.();
   const clock = clockOf(bank, query.today);
-  const synced: SyncedCustomer = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], failures: [] };
+  const synced: SyncedCustomer = {
+    accounts: 0,
+    newTransactions: 0,
+    pending: 0,
+    skipped: [],
+    failures: [],
+    checks: [],
+  };
   const accounts = await calls.list(customerId, transactionId);
   for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
   to.replace('accounts', accounts);
@@ -86,22 +123,35 @@ export async function syncCustomer(
       continue;
     }
     try {
-      const balance = await calls.balance(customerId, productId, transactionId);
-      balances.push(balance);
+      const readBalance = () => calls.balance(customerId, productId, transactionId);
+      const balance = await readBalance().catch((error: unknown) => {
+        if (!(error instanceof Psd2Error) || !(error.lasts || isOfOneProduct(error))) throw error;
+        if (error.lasts) synced.skipped.push(productId);
+        else synced.failures.push({ productId, error: withoutBalance(error) });
+        return nothingOf(productId, error);
+      });
+      if (!('reason' in balance)) balances.push(balance);
       const currency = currencyOf(account, balance.accountBalance);
-      const { added, pending } = await syncTransactions(
+      const { added, pending, check } = await syncTransactions(
         calls,
         to,
-        { ...query, productId, currency, balance: balance.accountBalance },
+        { ...query, productId, currency, balance, readBalance },
         clock,
       );
+      if ('reason' in balance) balances.push(balance);
       synced.newTransactions += added;
       synced.pending += pending;
+      synced.checks.push(check);
+      if (!check.complete)
+        synced.failures.push({ productId, error: notComplete(productId, check.certainFrom) });
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      if (error.lasts) synced.skipped.push(productId);
-      else if (isOfOneProduct(error)) synced.failures.push({ productId, error });
-      else {
+      if (error.lasts) synced.skipped = [...new Set([...synced.skipped, productId])];
+      else if (isOfOneProduct(error)) {
+        // Its balance may have failed before.
+        const others = synced.failures.filter((failure) => failure.productId !== productId);
+        synced.failures = [...others, { productId, error }];
+      } else {
         const { skipped, failures } = synced;
         const unread = accounts.slice(index).map((each) => each.productId);
         query.onStopped?.({ unread, skipped, failures });
@@ -120,14 +170,31 @@ const OF_ONE_PRODUCT: ErrorCode[] = [
   ...(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'bank_failing', 'list_changed'] as const),
 ];
 
-/** A bank that accepts the login can still miss the customer's consent for a product: it has read the request then. */
-function isOfOneProduct({ code, refusal }: Psd2Error): boolean {
+function withoutBalance(error: Psd2Error): Psd2Error {
+  return new Psd2Error(error.code, `The balance could not be read: ${error.message}`, error.context);
+}
+
+/** The balance of an account whose balance cannot be read. Its rows are read all the same. */
+function nothingOf(productId: string, { message }: Psd2Error): Balance & { reason: string } {
+  const none = { accountBalance: null, availableBalance: null, accountAvailability: null };
+  return {
+    accountId: productId,
+    productId,
+    ...none,
+    accountAvailableCredit: null,
+    asOf: null,
+    reason: message,
+  };
+}
+
+/** Whether an error concerns one account. A bank that accepts the login can still miss the customer's consent for a product: it has read the request then. */
+export function isOfOneProduct({ code, refusal }: Psd2Error): boolean {
   if (code === 'not_logged_in') return refusal === 'content' || refusal === 'other';
   return OF_ONE_PRODUCT.includes(code);
 }
 
 /** What a sync needs of a bank. */
-type SyncedBank = Pick<Bank, 'accounts' | 'earliestAnswer'>;
+type SyncedBank = Pick<Bank, 'accounts' | 'earliestAnswer' | 'forgetAnswers'>;
 
 /** The current day. Later answers may set it back. */
 interface BankClock {
@@ -159,13 +226,22 @@ function clockOf({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate):
   };
 }
 
+/** A new row may have a day that was read as many days ago, without a word. */
+const LATE_DAYS = MOVED_DAYS;
+
 async function syncTransactions(
   calls: Accounts,
   to: SyncTarget,
-  query: Omit<RowsQuery, 'today'> & { since: IsoDate | undefined; balance: Money | null },
+  query: RowsQuery & {
+    since: IsoDate | undefined;
+    balance: Balance;
+    readBalance: () => Promise<Balance>;
+    mayRead?: (productId: string) => Promise<boolean>;
+  },
   clock: BankClock,
-): Promise<{ added: number; pending: number }> {
+): Promise<{ added: number; pending: number; check: AccountCheck }> {
   const { productId } = query;
+  const of: RowsOf = { productId, currency: query.currency, naming: calls.rowNaming };
   const { today, oldest, earliest = query.since ?? oldest } = clock;
   const since = later(earlier(query.since ?? oldest, today), earlier(earliest, today));
   const before = await to.progress(productId);
@@ -177,45 +253,159 @@ async function syncTransactions(
     query.since !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
   const readsKnownDays = before !== undefined && (furtherBack || readsAgain || !isCertain);
   const rows = await to.booked(productId, readsKnownDays);
+  const audit = new BalanceAudit(before, query.currency);
+  const check = newCheck(productId);
+  let added = 0;
 
   const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, { today, oldest }) : since;
   const first = query.since === undefined ? again : earlier(again, since);
   const known = addDays(first, -FURTHER_KNOWN_DAYS);
-  const remember = (through: IsoDate, newest: string | undefined, isLast = true) => {
-    const from = before && !furtherBack ? before.from : since;
+  const remember = (
+    through: IsoDate,
+    newest: string | undefined,
+    balance?: Pick<Progress, 'balance' | 'difference'>,
+  ) => {
+    const { certainFrom: certain } = check;
+    const whole = before && !furtherBack ? before.from : since;
+    const kept = before && certain && certain <= before.through ? earlier(certain, before.from) : certain;
+    const from = kept ?? whole;
     const reached = calls.readsOn && newest !== undefined ? { newest } : {};
-    const balance = isLast && query.balance ? { balance: query.balance } : {};
-    const progress: Progress = { from, through, checked: true, ...reached, ...balance };
+    const progress: Progress = {
+      from: earlier(from, through),
+      through,
+      checked: true,
+      ...reached,
+      ...balance,
+    };
     to.remember(productId, progress, addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS));
+  };
+  const count = (
+    shown: BookedTransaction[],
+    appended: Appended<BookedTransaction>,
+    from: IsoDate | undefined,
+  ) => {
+    audit.add(shown, appended.added, from, clock.today);
+    added += appended.added.length;
+    check.changed += appended.unsure;
+    check.coming += shown.filter(({ future }) => future).length;
+    if (before && isCertain)
+      check.late += appended.added.filter(
+        ({ bookingDate }) =>
+          bookingDate !== null &&
+          bookingDate >= before.from &&
+          bookingDate < addDays(before.through, -LATE_DAYS),
+      ).length;
+  };
+  let hasAll = readsKnownDays || before === undefined;
+  /** Reads days, and appends what is missing. @param last undefined: up to now */
+  const read = async (from: IsoDate, last: IsoDate | undefined, max: number) => {
+    const asked = { ...query, today, from, last };
+    const list = await fetchWindow(calls, asked, max);
+    const mayAskAgain = async () => !query.mayRead || query.mayRead(productId);
+    const older = async (cut: IsoDate) =>
+      (await mayAskAgain()) ? fetchWindow(calls, { ...asked, last: cut }, MAX_DAYS) : undefined;
+    const window = before ? list : await withOlder(list, older);
+    const { certainFrom: certain } = window;
+    const booked = namedOldestFirst(of, window.rows);
+    const pending = window.rows.filter((row) => row.status === 'pending');
+    if (!hasAll && booked.some(({ bookingDate }) => bookingDate !== null && bookingDate < known)) {
+      // The bank ignores the range.
+      await rows.recall();
+      hasAll = true;
+    }
+    const covered = { from: later(from, certain ?? from), to: window.to };
+    if (certain !== undefined) {
+      check.complete = false;
+      check.certainFrom = later(check.certainFrom ?? certain, certain);
+    }
+    const marked = booked.map((row) =>
+      isFuture(row, clock.today) ? { ...row, future: true as const } : row,
+    );
+    count(marked, await rows.append(marked, { of, covered }), from);
+    return { ...window, booked, pending, end: addDays(from, window.days - 1) };
   };
 
   const readsDays = readsKnownDays || query.since !== undefined || first < oldest;
-  const on = await appendAfter(calls, rows, query, readsDays ? undefined : before?.newest, known);
-  let { added, newest = before?.newest } = on;
-  if (on.pending) {
-    remember(earlier(today, clock.today), newest);
-    to.replace(`pending/${productId}`, on.pending);
-    return { added, pending: on.pending.length };
-  }
-  for (let from = first, max = MAX_DAYS; ; ) {
-    const { booked, pending, days } = await fetchWindow(calls, { ...query, today, from }, max);
-    added += await rows.append(
-      booked.filter(({ bookingDate }) => bookingDate === null || bookingDate >= known),
-    );
+  const on = await appendAfter(calls, rows, { ...query, of }, readsDays ? undefined : before?.newest, known);
+  count(on.booked, on.appended, undefined);
+  let newest = on.newest ?? before?.newest;
+  let open = on.pending;
+  for (let from = first, max = MAX_DAYS; open === undefined; ) {
+    const { booked, pending, days, end, to: until } = await read(from, undefined, max);
     newest = newestOf(booked) ?? newest;
-    const end = addDays(from, days - 1);
-    const last = end >= today;
-    // The bank may have booked a row of the days that are still to be read before the newest one of these.
-    if (last || !readsKnownDays)
-      remember(earlier(last ? today : end, clock.today), last ? newest : before?.newest, last);
-    if (last) {
-      const open = from === first ? pending : await fetchPending(calls, { ...query, from: first });
-      to.replace(`pending/${productId}`, open);
-      return { added, pending: open.length };
+    if (until === undefined) {
+      open = from === first ? pending : await fetchPending(calls, { ...query, from: first });
+      break;
     }
+    // The bank may have booked a row of the days that are still to be read before the newest one of these.
+    if (!readsKnownDays) remember(earlier(end, clock.today), before?.newest);
     await to.commit();
     from = addDays(end, 1);
     max = booked.length < MAX_ROWS / 4 ? Math.min(days * 2, MAX_DAYS) : days;
+  }
+  to.replace(`pending/${productId}`, open);
+
+  // Around midnight, or if a clock is wrong, it is not sure which rows the balance has.
+  const carried = (of: Balance) =>
+    clock.today === query.today ? audit.carried(dayBalanceOf(of, clock.today), clock.today) : undefined;
+  let balance = carried(query.balance);
+  const isOff = () => isSome(audit.differenceOf(balance));
+  if (isOff() && !isSome(before?.difference)) {
+    // Something may have been booked since.
+    const now = await orNothing(query.readBalance());
+    if (now) balance = carried(now);
+    if (isOff() && oldest < first) {
+      await rows.recall();
+      hasAll = true;
+      for (let from = oldest; from < first; ) {
+        const window = await orNothing(read(from, addDays(first, -1), MAX_DAYS));
+        if (!window) break;
+        from = addDays(window.end, 1);
+      }
+    }
+  }
+  const difference = audit.differenceOf(balance);
+  const isBalanced = difference === undefined ? null : isZero(difference);
+  remember(earlier(today, clock.today), newest, {
+    balance: balance ?? audit.expected ?? dayBalanceOf(query.balance, today)?.money,
+    ...(isBalanced === false
+      ? { difference }
+      : difference === undefined && { difference: before?.difference }),
+  });
+  const { cancelled, gone } = await rows.end(addDays(first, OUTSIDE_DAYS));
+  return {
+    ...{ added, pending: open.length },
+    check: { ...check, balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone },
+  };
+}
+
+function newCheck(productId: string): AccountCheck {
+  const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
+  return { productId, balanced: null, difference: null, complete: true, certainFrom: null, ...none };
+}
+
+function isFuture({ bookingDate }: { bookingDate: IsoDate | null }, today: IsoDate): boolean {
+  return bookingDate !== null && bookingDate > today;
+}
+
+function isSome(amount: Decimal | undefined): boolean {
+  return amount !== undefined && !isZero(amount);
+}
+
+/** Undefined if the bank gives no booked balance, or does not say its day. */
+function dayBalanceOf(balance: Balance, today: IsoDate): DayBalance | undefined {
+  const { accountBalance: money, bookedDay: day = today } = balance;
+  return money && day !== null ? { money, day } : undefined;
+}
+
+/** What another reading gives. It only makes more certain what is read already. */
+async function orNothing<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted' || error.code === 'overtaken')
+      throw error;
+    return undefined;
   }
 }
 
@@ -240,45 +430,48 @@ async function firstAgain(
 async function appendAfter(
   calls: Accounts,
   rows: BookedRows,
-  query: SyncQuery,
+  query: SyncQuery & { of: RowsOf },
   newest: string | undefined,
   known: IsoDate,
-): Promise<{ added: number; newest?: string; pending?: Transaction[] }> {
+): Promise<{
+  booked: BookedTransaction[];
+  appended: Appended<BookedTransaction>;
+  newest?: string;
+  pending?: Transaction[];
+}> {
   const on =
     newest === undefined ? undefined : await fetchAfter(calls, query, newest, { known, maxRows: MAX_ROWS });
-  if (!on) return { added: 0 };
-  const added = await rows.append(on.booked);
-  const last = newestOf(on.booked);
+  if (!on) return { booked: [], appended: { added: [], unsure: 0 } };
+  const { booked } = on;
+  const appended = await rows.append(booked, { of: query.of, covered: undefined });
+  const last = newestOf(booked);
   return {
-    added,
+    ...{ booked, appended },
     ...(last !== undefined && { newest: last }),
-    ...(added === on.booked.length && { pending: on.pending }),
+    ...(appended.added.length === booked.length && { pending: on.pending }),
   };
 }
 
 type RowsQuery = SyncQuery & { today: IsoDate };
+type WindowQuery = RowsQuery & { from: IsoDate; last: IsoDate | undefined };
 
-/** The bank's rows of some days. */
-interface Window {
-  /** With ids, oldest first. */
-  booked: BookedTransaction[];
-  /** Empty if the window ends before today. */
-  pending: Transaction[];
+/** The bank's rows of some days, with pending ones if it ends today. */
+interface Window extends WatchedList {
+  /** The last day. Undefined: now. */
+  to: IsoDate | undefined;
   days: number;
 }
 
 /**
  * Fetches the rows of `max` days, or of fewer days if there are too many rows for the memory. If the rows come on one
  * page, they are already in memory, and fewer days would not help.
+ *
+ * @param query `last`: the last day to fetch. Undefined: up to now
  */
-async function fetchWindow(
-  calls: Accounts,
-  query: RowsQuery & { from: IsoDate },
-  max: number,
-): Promise<Window> {
+async function fetchWindow(calls: Accounts, query: WindowQuery, max: number): Promise<Window> {
   for (let days = max; ; ) {
-    const end = addDays(query.from, days - 1);
-    const to = end >= query.today ? undefined : end;
+    const end = earlier(addDays(query.from, days - 1), query.last ?? addDays(query.today, MAX_DAYS));
+    const to = query.last === undefined && end >= query.today ? undefined : end;
     const readings = new WholeReadings(calls, { ...query, to, status: to && 'booked' });
     /** If there are too many rows: the number of days that they belong to. */
     let daysOfTooMany: number | undefined;
@@ -292,15 +485,23 @@ async function fetchWindow(
       });
     }
     if (rows && daysOfTooMany === undefined) {
-      const booked = withIds(
-        query,
-        rows.filter((row) => row.status === 'booked'),
-      ).map(({ index: _restarts, ...row }) => row);
-      return { booked: oldestFirst(booked), pending: rows.filter((row) => row.status === 'pending'), days };
+      const watch = new RangeWatch({ ...query, to }).add(rows, readings.hasPages);
+      const { certainFrom } = watch;
+      const cutAt = calls.identifiesRows && watch.cutAt;
+      return { rows, to, days: daysFrom(query.from, end), certainFrom, cutAt };
     }
     // Half of these days is a safe number.
     days = Math.max(1, Math.floor(Math.min(daysOfTooMany ?? days, days) / 2));
   }
+}
+
+function namedOldestFirst(of: RowsOf, rows: readonly Transaction[]): BookedTransaction[] {
+  const booked = rows.filter((row) => row.status === 'booked');
+  return oldestFirst(withIds(of, booked).map(({ index: _restarts, ...row }) => row));
+}
+
+function daysFrom(from: IsoDate, to: IsoDate): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
 }
 
 /** All pending rows from a given day on. They are not split into windows. */
@@ -319,12 +520,4 @@ function assertAccountId(accounts: Accounts, accountId: string, transactionId: s
     `The bank sent an account with the invalid product id ${JSON.stringify(accountId)}`,
     { transactionId },
   );
-}
-
-function later(a: IsoDate, b: IsoDate): IsoDate {
-  return a > b ? a : b;
-}
-
-function earlier(a: IsoDate, b: IsoDate): IsoDate {
-  return a < b ? a : b;
 }

@@ -58,7 +58,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * the largest totals. It loads nothing and runs no scripts.
  */
 export function writeReport(statement: Statement): string {
-  const { productId, iban, name, currency, history, createdAt } = statement;
+  const { productId, iban, name, currency, history, createdAt, certainFrom } = statement;
   const title = name || 'Account';
   const { paid, received } = largestCounterparties(history.bookings, COUNTERPARTIES);
   return `<!doctype html>
@@ -79,8 +79,13 @@ export function writeReport(statement: Statement): string {
 <p>${[iban && `IBAN ${escaped(iban.replace(/(.{4})(?=.)/g, '$1 '))}`, `product ${escaped(productId)}`].filter(Boolean).join(' · ')}</p>
 <p>${history.from} to ${history.to}, amounts in ${escaped(currency)}</p>
 </header>
-${writeFigures(history)}
-${writeBalances(history)}
+${
+  certainFrom === null
+    ? ''
+    : `<p><strong>Not complete: the bank's list is certain only from ${certainFrom} on.</strong></p>
+`
+}${writeFigures(history)}
+${writeBalances(statement)}
 ${writeMonths(history)}
 <section aria-labelledby="counterparties">
 <h2 id="counterparties">Largest counterparties</h2>
@@ -115,10 +120,10 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, TOP] = [900, 300, 8, 810, 28, 12];
 /** The minimum distance between two dates on the axis. */
 const DATES_APART = 120;
 
-function writeBalances({ balances }: AccountHistory): string {
+function writeBalances({ history: { balances }, noBalance }: Statement): string {
   const [first, last] = [balances.at(0), balances.at(-1)];
   if (!first || !last)
-    return '<section><h2>Balance</h2><p>The bank gives no balance for this product.</p></section>';
+    return `<section><h2>Balance</h2><p>${noBalance === null ? 'The bank gives no balance for this product.' : `The balances are not known: ${escaped(noBalance)}.`}</p></section>`;
   const values = balances.map(({ balance }) => Number(balance));
   const ticks = niceTicks(Math.min(0, ...values), Math.max(0, ...values));
   const [low, high] = [ticks.at(0) ?? 0, ticks.at(-1) ?? 1];

@@ -1,4 +1,5 @@
 import type { AccountHistory } from '../domain/account-history.ts';
+import type { IsoDate } from '../domain/calendar.ts';
 
 /** An account and its history, as input for an export. */
 export interface Statement {
@@ -10,6 +11,10 @@ export interface Statement {
   name: string | null;
   productCode: string | null;
   history: AccountHistory;
+  /** Why the history has no balances. Null if it has, or the bank gives none for this product. */
+  noBalance: string | null;
+  /** The first day from which the history is shown to be complete. Null if all of it is. */
+  certainFrom: IsoDate | null;
   /** When the export was made, in the bank's time zone: ISO 8601 with offset. */
   createdAt: string;
 }

@@ -54,10 +54,19 @@ function both(one: SyncTarget, other: SyncTarget): SyncTarget {
 
 function bothRows(one: BookedRows, other: BookedRows): BookedRows {
   return {
-    append: async (rows) => {
-      const added = await one.append(rows);
-      await other.append(rows);
-      return added;
+    append: async (rows, how) => {
+      const appended = await one.append(rows, how);
+      await other.append(rows, how);
+      return appended;
+    },
+    recall: async () => {
+      await one.recall();
+      await other.recall();
+    },
+    end: async (from) => {
+      const ended = await one.end(from);
+      await other.end(from);
+      return ended;
     },
     lastDay: async (latest) => {
       const [day, otherDay] = [await one.lastDay(latest), await other.lastDay(latest)];
@@ -78,6 +87,7 @@ function common(one: Progress | undefined, other: Progress | undefined): Progres
     ...{ from, through },
     ...(one.checked && other.checked && { checked: true }),
     ...(isSameRow && { newest: one.newest }),
+    ...(isSame(one, other) && { balance: one.balance, difference: one.difference }),
   };
 }
 

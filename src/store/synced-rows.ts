@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import type { SyncedRow } from './ports/sync.ts';
 import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced.ts';
 
 // Rows of a sync, as the backends keep them and a reader gets them back.
@@ -32,10 +33,24 @@ export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
   })),
 );
 
-export const syncedBooking: z.ZodMiniType<SyncedBooking> = z.object({
+const rowFields = {
   ...{ id: z.string(), bookingDate: date, valueDate: date, amount: decimal, currency: text },
   ...{ description: z.string(), details: z.string(), code: text, transferReference: text },
+};
+
+export const syncedBooking: z.ZodMiniType<SyncedBooking> = z.object({
+  ...rowFields,
   feeCharge: z.nullable(z.boolean()),
+});
+
+const mayLack = z.optional(text);
+const flag = z.optional(z.nullable(z.boolean()));
+
+/** A row as psd2 recognises it again. Other fields stay as they are. */
+export const storedRow: z.ZodMiniType<SyncedRow> = z.looseObject({
+  ...rowFields,
+  ...{ transactionId: mayLack, entryReference: mayLack, internalTransactionId: mayLack },
+  ...{ counterpartyIban: mayLack, future: flag, cancelled: flag },
 });
 
 /** The newest first; rows of one day in the opposite order to that in which they were stored. */

@@ -7,7 +7,13 @@ import { valuesIn } from '../../src/bank-file/values.ts';
 const names = Object.keys(PLATFORMS);
 
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
-const OF_ONE_BANK = ['api.baseUrl', 'accounts.cards', 'payments.repeatMinutes', 'payments.bulk.maxEntries'];
+const OF_ONE_BANK = [
+  'api.baseUrl',
+  'accounts.cards',
+  'transactions.id',
+  'payments.repeatMinutes',
+  'payments.bulk.maxEntries',
+];
 
 it('the standard and at least twelve more platforms come with psd2', () => {
   expect(names[0]).toBe('standard');

@@ -3,6 +3,7 @@ import { addDays, type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { type SyncedCustomer, syncCustomer } from '../../src/flows/sync.ts';
 import type { Progress, SyncedRow, SyncTarget } from '../../src/store/ports/sync.ts';
 import { answeringBank } from '../bank/answering-bank.ts';
+import { NO_ROWS } from '../store/row-of.ts';
 
 // A bank and a sync target in memory, which keep what psd2 asked for and stored.
 
@@ -108,9 +109,10 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
     async booked(_product, readsAll) {
       stored.readsAll = readsAll;
       return {
+        ...NO_ROWS,
         async append(rows) {
           stored.appended.push(rows.map(textOf));
-          return rows.length;
+          return { added: [...rows], unsure: 0 };
         },
         lastDay: async (most) => (lastDay !== undefined && lastDay <= most ? lastDay : undefined),
       };

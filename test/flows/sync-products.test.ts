@@ -9,9 +9,11 @@ describe('the products of a customer', () => {
     const pending = [{ day: ago(1), text: 'pending' }];
     const { bank } = syncBank({ products: [PRODUCT, OTHER], pending });
     const { target, stored } = syncTarget();
+    const none = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
+    const check = { balanced: null, difference: null, complete: true, certainFrom: null, ...none };
     expect(await synced(bank, target)).toEqual({
-      ...{ accounts: 2, newTransactions: 0, pending: 2 },
-      ...{ skipped: [], failures: [] },
+      ...{ accounts: 2, newTransactions: 0, pending: 2, skipped: [], failures: [] },
+      checks: [PRODUCT, OTHER].map((productId) => ({ productId, ...check })),
     });
     expect(stored.replaced).toMatchObject({
       accounts: [{ productId: PRODUCT }, { productId: OTHER }],
@@ -129,12 +131,24 @@ describe('an error with one product', () => {
   it.each(['forbidden', 'sca_required', 'bank_refused', 'bank_answer', 'list_changed'] as const)(
     'sync reports %s with the product, and syncs the others',
     async (code) => {
-      for (const where of ['/balance/', '/transactions/']) {
-        const error = new Psd2Error(code, 'Not this product');
-        const { stored, run } = await syncWith(error, where);
-        expect(await run()).toMatchObject({ failures: [{ productId: PRODUCT, error }], skipped: [] });
-        expect(stored.remembered).toHaveLength(1);
-      }
+      const error = new Psd2Error(code, 'Not this product');
+      const { stored, run } = await syncWith(error, '/transactions/');
+      expect(await run()).toMatchObject({ failures: [{ productId: PRODUCT, error }], skipped: [] });
+      expect(stored.remembered).toHaveLength(1);
+    },
+  );
+
+  it.each(['forbidden', 'bank_failing', 'bank_answer'] as const)(
+    'a balance that cannot be read (%s) is told, and the transactions are read all the same',
+    async (code) => {
+      const { stored, run } = await syncWith(new Psd2Error(code, 'No balance'), '/balance/');
+      const message = 'The balance could not be read: No balance';
+      expect(await run()).toMatchObject({ failures: [{ productId: PRODUCT, error: { code, message } }] });
+      expect(stored.remembered).toHaveLength(2);
+      expect(stored.replaced.balances).toMatchObject([
+        { productId: PRODUCT, accountBalance: null, reason: 'No balance' },
+        { productId: OTHER, accountBalance: money },
+      ]);
     },
   );
 
@@ -194,14 +208,12 @@ describe('the rows of a product', () => {
     expect((await appendedFrom(booked)).join('')).toBe('abcdefg');
   });
 
-  it('sync stores no row that is more than 30 days older than what it asked for', async () => {
+  it('sync stores rows that are older than what it asked for, too', async () => {
     const booked = [0, 10, 39, 40, 41, 100].map((days) => ({ day: ago(days), text: `${days} days ago` }));
+    const texts = ['100', '41', '40', '39', '10', '0'].map((days) => `${days} days ago`);
     expect(await appendedFrom([...booked, { day: null, text: 'no day' }], ago(10))).toEqual([
       'no day',
-      '40 days ago',
-      '39 days ago',
-      '10 days ago',
-      '0 days ago',
+      ...texts,
     ]);
   });
 });

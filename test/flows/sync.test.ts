@@ -42,7 +42,9 @@ function bankWith(
   };
   const dataOf = (url: URL) => {
     if (url.pathname.endsWith('/accounts')) return { accounts: [{ accountId: PRODUCT }] };
-    return url.pathname.endsWith('/transactions/retrieve') ? transactions(url) : { accountBalance: money };
+    return url.pathname.endsWith('/transactions/retrieve')
+      ? transactions(url)
+      : { accountAvailability: money };
   };
   const bank = answeringBank((url) => {
     asked.push(url);

@@ -13,6 +13,8 @@ export function statementOf(
     iban: 'IT89F0999001600000010482620',
     currency: 'EUR',
     name: 'Conto di casa',
+    noBalance: null,
+    certainFrom: null,
     productCode: 'AZIM',
     history: accountHistory(bookings, decimalOf(100_000), range(from, to)),
     createdAt: '2026-11-21T11:05:00+01:00',

@@ -5,12 +5,12 @@ import { addDays, type IsoDate, parseDate } from '../../src/domain/calendar.ts';
 import { syncIntoFolder } from '../../src/store/files/sync/folder.ts';
 import type { Sync, SyncTarget } from '../../src/store/ports/sync.ts';
 import { syncIntoBoth } from '../../src/store/sync-into-both.ts';
+import { append, NO_ROWS, rowOf } from './row-of.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const folder = temporaryFolder();
 const signal = new AbortController().signal;
 const day = parseDate('--date', '2026-11-01');
-const rowOf = (id: string, bookingDate: IsoDate) => ({ id, bookingDate, amount: '1.00' });
 const within = <T>(sync: Sync, work: (to: SyncTarget) => Promise<T>) =>
   sync.run(signal, (run) => run.customer('7', work));
 const idsIn = (out: string) =>
@@ -25,7 +25,7 @@ async function readThrough(to: SyncTarget, last: IsoDate): Promise<number> {
   const booked = await to.booked('A1', false);
   let added = 0;
   for (let at = before ? addDays(before.through, -1) : day; at <= last; at = addDays(at, 1))
-    added += await booked.append([rowOf(`of-${at}`, at)]);
+    added += await append(booked, [rowOf(`of-${at}`, at)]);
   to.remember('A1', { from: before?.from ?? day, through: last, checked: true }, addDays(last, -1));
   return added;
 }
@@ -69,7 +69,7 @@ it.each([
           use({
             progress: async () => undefined,
             booked: async () => ({
-              append: async () => 0,
+              ...NO_ROWS,
               lastDay: async (most) => {
                 expect(most).toBe('2026-11-30');
                 const found = last[name];
@@ -179,7 +179,7 @@ it.each<[Days | undefined, Days | undefined, Days | undefined, [boolean, boolean
               progress: async () => parsed(days),
               booked: async (_productId, readsAll) => {
                 calls.push([name, readsAll]);
-                return { append: async () => 0, lastDay: async () => undefined };
+                return NO_ROWS;
               },
               replace: () => {},
               remember: (...given) => calls.push([name, ...given]),

@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TppCertificateEncoding } from '../../certificates/key-pair.ts';
-import type { BookedRow } from '../../domain/booked-ids.ts';
+import type { BookedRow, RowNaming } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
@@ -52,6 +52,8 @@ export interface Bank {
   earliestAnswer(): Date | undefined;
   /** So far. Absent: the interface reads no answer that is odd. */
   oddities?: Oddities;
+  /** Makes {@link earliestAnswer} begin anew. */
+  forgetAnswers?(): void;
 }
 
 /** The signer, and the application that it signs for. */
@@ -160,6 +162,8 @@ export interface Balance {
   accountAvailableCredit: Money | null;
   /** ISO 8601: a time with zone, a day if the bank gave no hour, or null. */
   asOf: string | null;
+  /** The last day whose booked rows are in `accountBalance`. Null: the bank does not say. Absent: all rows up to now are. */
+  bookedDay?: IsoDate | null;
   /** All balances in the bank's own words, if it has words for them. */
   balances?: TypedBalance[];
 }
@@ -257,6 +261,8 @@ export interface Accounts {
   earliestDay?(): IsoDate;
   /** Transactions have the fields from {@link Transaction.transactionId} on. */
   identifiesRows?: true;
+  /** What names a row. Absent: what is seen to hold. */
+  rowNaming?: RowNaming;
   /** The bank has no list of pending transactions. */
   lacksPending?: true;
   /** The bank knows {@link TransactionQuery.after}. */

@@ -21,6 +21,9 @@ const oneBalance = () =>
 
 const shape = () =>
   z.extend(oneBalance(), {
+    bookedDay: z.optional(
+      orNull(day('may be absent; last day whose rows are in accountBalance; null: the bank does not say')),
+    ),
     balances: z.optional(
       list(
         z.object({

@@ -3,9 +3,9 @@ import { parseRange } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
+import { day, decimal, flag, list, money, orNull, text } from '../shared/fields.ts';
 import { readAccount } from './account.ts';
-import { fetchStatement } from './statement.ts';
+import { assertWhole, fetchStatement } from './statement.ts';
 
 /** The numbers of `--chart`. */
 export const chart = () =>
@@ -29,6 +29,9 @@ export const chart = () =>
       }),
       'one for each month, including months without transactions',
     ),
+    noBalance: orNull(text('why the balances are not known; null if they are, or the bank gives none')),
+    complete: flag('whether the bank showed all transactions of these days'),
+    certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
   });
 
 /**
@@ -55,12 +58,13 @@ export async function accountsChart(
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
   }
-  const { productId, currency, history } = await fetchStatement(context, named, range);
+  const statement = await fetchStatement(context, named, range);
+  const { productId, currency, history, noBalance, certainFrom } = statement;
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {
     const { drawAccountChart } = await import('../../terminal/output/chart.ts');
     context.output.lines(drawAccountChart(history, currency, readCanvas(context)));
-    return;
+    return assertWhole(statement, true);
   }
   const inCurrency = (amount: Decimal | null) => amount && { amount, currency };
   context.output.record(
@@ -73,10 +77,14 @@ export async function accountsChart(
       closing: inCurrency(closing),
       balances,
       months,
+      noBalance,
+      complete: certainFrom === null,
+      certainFrom,
     },
     [],
     chart,
   );
+  assertWhole(statement, true);
 }
 
 /** The size of the chart. In a pipe, it uses no box characters and the width of a common terminal. */

@@ -8,7 +8,7 @@ import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { readAccount } from './account.ts';
 import { manifest } from './export-all.ts';
-import { fetchStatement } from './statement.ts';
+import { assertWhole, fetchStatement } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 import { FORMATS, writeExport } from './write-export.ts';
 
@@ -70,6 +70,7 @@ Examples:
     context.terminal.say(
       `${statement.history.bookings.length} booked transactions from ${statement.history.from} to ${statement.history.to}`,
     );
+    assertWhole(statement, false);
   },
 );
 

@@ -4,7 +4,7 @@ import { customerOf } from '../open/bank.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
 import { readAccount } from './account.ts';
-import { fetchStatement } from './statement.ts';
+import { assertWhole, fetchStatement } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 
 /** `psd2 accounts report <productId> --file <path>`: one HTML page that works on its own. */
@@ -38,5 +38,6 @@ Examples:
     const customerId = stored ? await customerOf(context) : (await context.bank()).customerId;
     await recordExport(context, customerId, 'report', statement.productId);
     await saveResult(context, file, Buffer.from(writeReport(statement), 'utf8'));
+    assertWhole(statement, true);
   },
 );

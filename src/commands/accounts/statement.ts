@@ -1,16 +1,27 @@
-import type { Transaction } from '../../bank/ports/bank.ts';
+import type { Balance, Transaction } from '../../bank/ports/bank.ts';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
 import { withIds } from '../../domain/booked-ids.ts';
-import { bankDay, bankTime, type DayRange, EARLIEST_DAY } from '../../domain/calendar.ts';
-import { normalDecimal } from '../../domain/decimal.ts';
+import {
+  addDays,
+  bankDay,
+  bankTime,
+  type DayRange,
+  EARLIEST_DAY,
+  earlier,
+  type IsoDate,
+  later,
+} from '../../domain/calendar.ts';
+import { type Money, normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
+import { notComplete, RangeWatch, withOlder } from '../../flows/reading/range.ts';
 import {
   currencyOf,
   keepsChanging,
   MAX_READINGS,
   WholeReadings,
 } from '../../flows/reading/transaction-reading.ts';
+import { isOfOneProduct } from '../../flows/sync.ts';
 import type { Statement } from '../../statements/statement.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { findAccount, withinHistory } from './account.ts';
@@ -41,30 +52,81 @@ export async function fetchStatement(
   if (range.from && range.from > to) {
     throw new Psd2Error('invalid_date', `--from ${range.from} is in the future: at the bank it is ${today}`);
   }
-  const balanceNow = async () =>
-    (await bank.accounts.balance(customerId, productId, transactionId)).accountBalance;
+  const balanceNow = () => readBalance(bank.accounts.balance(customerId, productId, transactionId), today);
 
   let balance = await balanceNow();
-  const currency = currencyOf(account, balance);
+  const currency = currencyOf(account, balance.money);
+  const first = range.from && balance.day ? earlier(range.from, addDays(balance.day, 1)) : range.from;
+  const earliest = bank.accounts.earliestDay?.();
+  const from = first && earliest ? later(first, earliest) : first;
   // The balance at the end of the range also depends on later transactions.
-  const query = { customerId, productId, from: range.from, to: undefined, transactionId };
-  const readings = new WholeReadings(bank.accounts, { ...query, status: 'booked' });
+  const query = { customerId, productId, from, transactionId, status: 'booked' as const };
+  const readings = new WholeReadings(bank.accounts, { ...query, to: undefined });
+  const watched = (rows: Transaction[], hasPages: boolean, last?: IsoDate) => {
+    const { certainFrom, cutAt } = new RangeWatch({ from, to: last, today }).add(rows, hasPages);
+    return { rows, certainFrom, cutAt: bank.accounts.identifiesRows && cutAt };
+  };
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
     const rows = await readings.next();
     const after = await balanceNow();
-    if (rows && after?.amount === balance?.amount) {
-      const bookings = withIds({ productId, currency }, rows).map((row) =>
-        toBooking(row, currency, productId),
-      );
-      const amount = balance && normalDecimal(balance.amount);
-      const history = accountHistory(bookings, amount, { from: range.from, to });
+    if (rows && after.money?.amount === balance.money?.amount) {
+      const list = await withOlder(watched(rows, readings.hasPages), async (last) => {
+        const older = new WholeReadings(bank.accounts, { ...query, to: last });
+        const found = await older.next();
+        return found && watched(found, older.hasPages, last);
+      });
+      const certainFrom = list.certainFrom ?? null;
+      const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
+      const bookings = named.map((row) => toBooking(row, currency, productId));
+      const reaches = certainFrom === null && (balance.day === null || from === first);
+      const noBalance = reaches
+        ? balance.problem
+        : (balance.problem ?? 'its day is before the first transaction');
+      const amount = noBalance === null && balance.money ? normalDecimal(balance.money.amount) : null;
+      const history = accountHistory(bookings, amount, {
+        from: range.from,
+        to,
+        balanceDay: balance.day ?? undefined,
+      });
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;
-      return { productId, iban, currency, name, productCode, history, createdAt: bankTime(now) };
+      const createdAt = bankTime(now);
+      return { productId, iban, currency, name, productCode, history, noBalance, certainFrom, createdAt };
     }
     balance = after;
   }
   throw keepsChanging({ productId, transactionId });
+}
+
+/** A booked balance with the last day whose rows it has, and why there is none. */
+interface KnownBalance {
+  money: Money | null;
+  day: IsoDate | null;
+  problem: string | null;
+}
+
+/** A balance that cannot be read never keeps the transactions from being read. */
+async function readBalance(reading: Promise<Balance>, today: IsoDate): Promise<KnownBalance> {
+  try {
+    const { accountBalance: money, bookedDay: day = today } = await reading;
+    const problem = money && day === null ? 'the bank does not say to which day its balance belongs' : null;
+    return { money, day, problem };
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || !isOfOneProduct(error)) throw error;
+    return { money: null, day: null, problem: error.message };
+  }
+}
+
+/**
+ * Reports what a document lacks, after it was written.
+ *
+ * @param needsBalances whether the document shows balances
+ * @throws Psd2Error `needs_attention`
+ */
+export function assertWhole({ productId, certainFrom, noBalance }: Statement, needsBalances: boolean): void {
+  if (certainFrom !== null) throw notComplete(productId, certainFrom);
+  if (noBalance !== null && needsBalances)
+    throw new Psd2Error('needs_attention', `The balances of ${productId} are not known: ${noBalance}`);
 }
 
 /** @throws Psd2Error `bank_answer` for a row without a day or in another currency */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
-import { addDays, bankTime, type DayRange, type IsoDate } from '../../domain/calendar.ts';
+import { addDays, bankTime, type DayRange, earlier, type IsoDate, later } from '../../domain/calendar.ts';
 import { normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -129,7 +129,12 @@ export async function writeStatement(
   return {
     ...{ productId, iban, currency, productCode },
     name: account.name ?? account.productDescription,
-    history: accountHistory(bookings, balance && normalDecimal(balance.amount), range),
+    // The balance has the rows of all days up to the last sync.
+    history: accountHistory(bookings, balance && normalDecimal(balance.amount), {
+      ...range,
+      balanceDay: later(stored.through, range.to),
+    }),
+    ...{ noBalance: null, certainFrom: null },
     createdAt: bankTime(world.now()),
   };
 }
@@ -188,12 +193,4 @@ function toBooking(
   if (day === null) throw refuse('has no date');
   if (own !== null && own !== currency) throw refuse(`is in ${own}, but the account is in ${currency}`);
   return { ...row, day, amount: normalDecimal(row.amount) };
-}
-
-function later(a: IsoDate, b: IsoDate): IsoDate {
-  return a > b ? a : b;
-}
-
-function earlier(a: IsoDate, b: IsoDate): IsoDate {
-  return a < b ? a : b;
 }

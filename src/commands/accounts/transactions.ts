@@ -1,9 +1,10 @@
 import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import type { Accounts, Transaction, TransactionQuery } from '../../bank/ports/bank.ts';
-import { type IsoDate, parseRange } from '../../domain/calendar.ts';
+import { bankDay, type DayRange, type IsoDate, parseRange } from '../../domain/calendar.ts';
 import { normalDecimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
+import { isWithin, notComplete, RangeWatch } from '../../flows/reading/range.ts';
 import { collectTransactions, streamTransactions } from '../../flows/reading/transaction-reading.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
@@ -43,7 +44,9 @@ const row = () =>
   });
 
 /** The rows of the transaction list, at a bank that does not identify them. */
-const plainRows = () => list(row());
+const plainRows = () => list(z.extend(row(), { future: isComing() }));
+
+const isComing = () => z.optional(flag('may be absent; true: booked for a day to come'));
 
 const shape = () =>
   list(
@@ -71,6 +74,8 @@ const shape = () =>
       exchangeRate: z.optional(decimal('rate between the two currencies')),
       feeAmount: z.optional(decimal('what the bank took for it')),
       feeCurrency: z.optional(text('currency of the fee, ISO 4217 code')),
+      internalTransactionId: z.optional(orNull(text("the bank's inner id of it, at few banks"))),
+      future: isComing(),
     }),
   );
 
@@ -146,19 +151,37 @@ async function listTransactions(
   if (options.pending && bank.accounts.lacksPending)
     context.terminal.warn('This bank gives booked transactions only, so psd2 knows of no pending ones.');
   keepHeapSmall();
+  const today = bankDay(context.world.now());
+  const watch = new RangeWatch({ from, to, today });
+  const accounts = watch.over(bank.accounts);
   const pages = context.output.collectsPages
-    ? inOnePage(bank.accounts, { ...query, status }, limit)
+    ? inOnePage(accounts, { ...query, status }, limit)
     : streamTransactions(
-        bank.accounts,
+        accounts,
         { ...query, status },
         { tell: context.terminal.warn, mayAskAgain: !context.globals.raw },
       );
   await context.output.pages(
-    atMost(limit, pages),
+    atMost(limit, within(pages, { from, to }, today)),
     COLUMNS,
     nothingIn(from, to),
     bank.accounts.identifiesRows ? shape : plainRows,
   );
+  if (watch.certainFrom !== undefined) throw notComplete(productId, watch.certainFrom);
+}
+
+/** The rows of the days that were asked for, whatever the bank gives. */
+async function* within(
+  pages: AsyncIterable<Transaction[]>,
+  range: DayRange,
+  today: IsoDate,
+): AsyncGenerator<(Transaction & { future?: true })[]> {
+  for await (const page of pages) {
+    const rows = page.filter((row) => isWithin(row, range));
+    yield rows.map((row) =>
+      row.bookingDate !== null && row.bookingDate > today ? { ...row, future: true } : row,
+    );
+  }
 }
 
 /** @throws Psd2Error `usage` for options that cannot be used together */
@@ -185,7 +208,11 @@ async function* inOnePage(
   query: TransactionQuery,
   limit: number,
 ): AsyncGenerator<Transaction[]> {
-  yield await collectTransactions(accounts, query, (rows) => rows.length >= limit);
+  yield await collectTransactions(
+    accounts,
+    query,
+    (rows) => rows.length >= limit && rows.filter((row) => isWithin(row, query)).length >= limit,
+  );
 }
 
 async function* atMost<T>(limit: number, pages: AsyncIterable<T[]>): AsyncGenerator<T[]> {

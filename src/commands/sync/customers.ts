@@ -8,7 +8,7 @@ import type { Dealt, Round, RoundShare, SyncRun } from '../../store/ports/sync.t
 import { cleanText } from '../../terminal/clean.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Allowance, Context, Globals } from '../context.ts';
-import { list, oneOf, orNull, text, whole } from '../shared/fields.ts';
+import { day, decimal, flag, list, oneOf, orNull, text, whole } from '../shared/fields.ts';
 
 /** What a sync did for one customer. */
 export const customerReport = () =>
@@ -30,6 +30,24 @@ export const customerReport = () =>
       }),
       'failures',
     ),
+    checks: list(accountCheck(), 'one for each account whose transactions were read'),
+  });
+
+/** What is certain of the transactions of an account. */
+const accountCheck = () =>
+  z.object({
+    productId: text('the account'),
+    balanced: orNull(
+      flag("whether the stored balance and the new transactions lead to the bank's; null: not known"),
+    ),
+    difference: orNull(decimal("what the bank's balance has beyond that; null: not known")),
+    complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
+    certainFrom: orNull(day('the first day from which that is certain, if it is not complete')),
+    late: whole('new transactions whose day psd2 had read before'),
+    coming: whole('transactions booked for a day to come'),
+    cancelled: whole('transactions that vanished before their day'),
+    vanished: whole('stored transactions that the bank does not show any more'),
+    changed: whole('transactions that are probably stored, with another text or day'),
   });
 
 export type CustomerReport = Printed<typeof customerReport>;
@@ -248,7 +266,7 @@ function isInterruption(error: unknown): boolean {
   return error instanceof Psd2Error && error.code === 'interrupted';
 }
 
-const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
+const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [] };
 
 function describe({ code, message }: Psd2Error) {
   return { code, message };

@@ -54,6 +54,7 @@ export function report(
   if (!tally.isTold) {
     tellOfSkipped(context, tally, plan);
     warnOfErrors(context, customers);
+    warnOfDoubts(context, customers);
   }
   const { out = null, since } = plan;
   const { customers: waiting, accounts } = tally.skipped;
@@ -76,6 +77,31 @@ export function warnOfErrors({ terminal }: Context, customers: readonly Customer
       terminal.warn(cleanText(`Customer ${customerId}${which}: ${message}`));
     }
   }
+}
+
+/** Warns about what is not certain of the rows that were read. */
+export function warnOfDoubts({ terminal }: Context, customers: readonly CustomerReport[]): void {
+  for (const { customerId, checks } of customers)
+    for (const check of checks) {
+      const doubts = doubtsOf(check);
+      if (doubts.length > 0)
+        terminal.warn(cleanText(`Customer ${customerId}, product ${check.productId}: ${doubts.join('; ')}.`));
+    }
+}
+
+/** What is not certain of the rows of an account, in words. A list that is not complete is a failure, and told as one. */
+export function doubtsOf(check: Omit<CustomerReport['checks'][number], 'productId'>): string[] {
+  const rows = (number: number, words: string) =>
+    number === 0 ? [] : [`${number} ${number === 1 ? 'transaction' : 'transactions'} ${words}`];
+  return [
+    ...(check.balanced === false
+      ? [`the bank's balance differs by ${check.difference} from the stored transactions`]
+      : []),
+    ...rows(check.late, 'arrived late, for days that had been read'),
+    ...rows(check.changed, 'changed text or day, and no id of the bank names them for certain'),
+    ...rows(check.vanished, 'of the store not shown by the bank any more'),
+    ...rows(check.cancelled, 'of a day to come vanished, and marked cancelled'),
+  ];
 }
 
 /** How often psd2 may read, and whether the reads are spread over the day. */
@@ -223,7 +249,8 @@ export class SyncTally {
     this.skipped.accounts += skipped.length;
     this.#hasRead ||= status !== 'waiting' && (report.accounts === 0 || skipped.length < report.accounts);
     for (const { code } of errors) this.byCode.set(code, (this.byCode.get(code) ?? 0) + 1);
-    if (this.#keepsAll || (status !== 'synced' && this.reports.length < MAX_INCOMPLETE))
+    const isCertain = report.checks.every((check) => doubtsOf(check).length === 0);
+    if (this.#keepsAll || ((status !== 'synced' || !isCertain) && this.reports.length < MAX_INCOMPLETE))
       this.reports.push(report);
     this.#ends.push({ customerId, status, code: first?.code ?? null, message: first?.message ?? null });
     this.#addResult(report);

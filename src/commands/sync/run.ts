@@ -22,6 +22,7 @@ import {
   stopped,
   syncReport,
   tellOfSkipped,
+  warnOfDoubts,
   warnOfErrors,
 } from './report.ts';
 import { SyncWatch } from './watch.ts';
@@ -234,7 +235,7 @@ async function reportWithdrawn(
       next: [['consent', 'request', '--customer', customerId]],
     });
     const { code, message } = error;
-    const nothing = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
+    const nothing = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [] };
     onReport(
       { customerId, status: 'failed', ...nothing, errors: [{ productId: null, code, message }] },
       error,
@@ -278,6 +279,7 @@ async function warnOfEndings(context: Context, { share, size }: Round): Promise<
 function endOfRound({ context, plan, tally }: Run): void {
   tellOfSkipped(context, tally, plan);
   warnOfErrors(context, tally.reports);
+  warnOfDoubts(context, tally.reports);
   tally.isTold = true;
   const { customers, synced } = tally.totals;
   context.terminal.say(

@@ -22,9 +22,13 @@ export function isSameRow(a: Transaction, b: Transaction): boolean {
 /** What banks write where there is no reference (ISO 20022). */
 const NO_REFERENCE = 'NOTPROVIDED';
 
-/** Recognises rows that came before by the ids of the bank, for a bank that has some. */
+/**
+ * Recognises rows that a moving list shows again on a later page, by the ids of the bank. An id that two rows of one page have, or
+ * that comes with other content, names no row.
+ */
 export class KnownRows {
   readonly #rows = new Map<string, Transaction>();
+  readonly #shared = new Set<string>();
   readonly #most: number;
 
   /** @param most the number of rows to remember */
@@ -32,19 +36,30 @@ export class KnownRows {
     this.#most = most;
   }
 
-  /** The rows that did not come before. The same id with other content is another row. */
-  fresh(rows: readonly Transaction[]): Transaction[] {
-    return rows.filter((row) => {
-      const given = [row.transactionId, row.entryReference].filter((id) => id && id !== NO_REFERENCE);
-      if (given.length === 0) return true;
-      const ids = JSON.stringify([row.status, ...given]);
-      const known = this.#rows.get(ids);
-      this.#rows.set(ids, row);
+  /** The rows of a page that did not come on an earlier one. */
+  fresh(page: readonly Transaction[]): Transaction[] {
+    const ids = page.map(idsOf);
+    const here = new Set<string>();
+    for (const id of ids) {
+      if (id !== undefined && here.has(id) && this.#shared.size < this.#most) this.#shared.add(id);
+      if (id !== undefined) here.add(id);
+    }
+    return page.filter((row, place) => {
+      const id = ids[place];
+      if (id === undefined || this.#shared.has(id)) return true;
+      const known = this.#rows.get(id);
+      this.#rows.set(id, row);
       const [oldest] = this.#rows.size > this.#most ? this.#rows.keys() : [];
       if (oldest !== undefined) this.#rows.delete(oldest);
       return known === undefined || !isSameRow(known, row);
     });
   }
+}
+
+/** Undefined if the bank names the row in no way. */
+function idsOf({ status, transactionId, entryReference }: Transaction): string | undefined {
+  const given = [transactionId, entryReference].filter((id) => id && id !== NO_REFERENCE);
+  return given.length === 0 ? undefined : JSON.stringify([status, ...given]);
 }
 
 /** The last rows that were read from a list, in constant memory. */

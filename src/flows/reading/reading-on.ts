@@ -1,5 +1,5 @@
 import type { Accounts, Transaction, TransactionQuery } from '../../bank/ports/bank.ts';
-import { withIds } from '../../domain/booked-ids.ts';
+import { type RowsOf, withIds } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { MAX_READINGS, WholeReadings } from './transaction-reading.ts';
@@ -8,7 +8,7 @@ import { MAX_READINGS, WholeReadings } from './transaction-reading.ts';
 export type SyncQuery = Omit<TransactionQuery, 'status' | 'from' | 'to' | 'after'> & { currency: string };
 
 /** A booked transaction as a sync stores it. */
-export type BookedTransaction = Omit<Transaction, 'index'> & { id: string };
+export type BookedTransaction = Omit<Transaction, 'index'> & { id: string; future?: true };
 
 /**
  * Reads on from the newest row of the last sync, at a bank that can ({@link Accounts.readsOn}).
@@ -21,7 +21,7 @@ export type BookedTransaction = Omit<Transaction, 'index'> & { id: string };
  */
 export async function fetchAfter(
   accounts: Accounts,
-  query: SyncQuery,
+  query: SyncQuery & { of: RowsOf },
   newest: string,
   { known, maxRows }: { known: IsoDate; maxRows: number },
 ): Promise<{ booked: BookedTransaction[]; pending: Transaction[] } | undefined> {
@@ -31,7 +31,7 @@ export async function fetchAfter(
   // Some banks give that row, too.
   const booked = rows.filter((row) => row.status === 'booked' && row.entryReference !== newest);
   if (!booked.every((row) => isIdentified(row) && (row.bookingDate ?? '') >= known)) return undefined;
-  const withoutIndex = withIds(query, booked).map(({ index: _restarts, ...row }) => row);
+  const withoutIndex = withIds(query.of, booked).map(({ index: _restarts, ...row }) => row);
   return { booked: oldestFirst(withoutIndex), pending: rows.filter(({ status }) => status === 'pending') };
 }
 

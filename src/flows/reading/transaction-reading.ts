@@ -64,6 +64,8 @@ export class WholeReadings {
   readonly #query: TransactionQuery;
   /** What earlier readings had seen when they became doubtful. */
   readonly #seen = new Set<string>();
+  /** Whether the last reading had more than one page. */
+  hasPages = false;
 
   constructor(accounts: Accounts, query: TransactionQuery) {
     this.#accounts = accounts;
@@ -78,6 +80,9 @@ export class WholeReadings {
     isEnough: (rows: readonly Transaction[], pageRows: number) => boolean = () => false,
   ): Promise<Transaction[] | undefined> {
     const rows: Transaction[] = [];
+    const fresh: Transaction[] = [];
+    const known = new KnownRows(Number.POSITIVE_INFINITY);
+    this.hasPages = false;
     const totals: (number | null)[] = [];
     const lists = { booked: new CollectedList(), pending: new CollectedList() };
     const wasSeen = () => {
@@ -95,7 +100,9 @@ export class WholeReadings {
         const part = page[status];
         if (!part) continue;
         for (const row of part.rows) rows.push(row);
+        for (const row of known.fresh(part.rows)) fresh.push(row);
         totals.push(part.total);
+        this.hasPages ||= part.hasMore;
         isChanged = lists[status].take(part) || isChanged;
       }
       const { endedBookedTotal: total } = page;
@@ -117,7 +124,7 @@ export class WholeReadings {
     const isInDoubt =
       both.some((list) => list.isInDoubt) ||
       (isEnded && doTotalsTell && both.some(({ isComplete }) => !isComplete));
-    return isInDoubt && !wasSeen() ? undefined : new KnownRows(rows.length).fresh(rows);
+    return isInDoubt && !wasSeen() ? undefined : fresh;
   }
 }
 

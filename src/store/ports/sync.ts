@@ -1,5 +1,7 @@
+import type { RowsOf } from '../../domain/booked-ids.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
-import type { Money } from '../../domain/decimal.ts';
+import type { Decimal, Money } from '../../domain/decimal.ts';
+import type { NamedRow } from '../../domain/same-rows.ts';
 
 /** Where `psd2 sync` stores what it has read. */
 export interface Sync {
@@ -24,16 +26,18 @@ export interface Progress {
   through: IsoDate;
   /** The booked balance that the stored rows lead to. Absent: the bank gave none, or a sync has not come to the last day yet. */
   balance?: Money | undefined;
+  /** What the bank's balance has beyond that of the stored rows. Absent: nothing, or it is not known. */
+  difference?: Decimal | undefined;
   /** True if `through` was compared with the bank's own day. */
   checked?: true | undefined;
   /** The bank's reference of the newest stored row, at a bank that gives what comes after it. */
   newest?: string | undefined;
 }
 
-/** A stored row: its id, and the day that psd2 sorts and finds it by. */
-export interface SyncedRow {
-  id: string;
-  bookingDate: string | null;
+/** A stored row, without what only its readers need. */
+export interface SyncedRow extends NamedRow {
+  /** It vanished before its day. */
+  cancelled?: boolean | null | undefined;
 }
 
 /** The synced data of one customer. {@link commit} makes rows and progress durable in one step. */
@@ -58,12 +62,34 @@ export interface SyncTarget {
   commit(): Promise<void>;
 }
 
-/** The booked transactions of a product. Each row is stored once, even if it is fetched again. */
+/** The booked transactions of a product. Each row is stored once, even if it is fetched again (`domain/same-rows.ts`). */
 export interface BookedRows {
-  /** Appends the rows that are missing. @returns how many it appended */
-  append(rows: readonly SyncedRow[]): Promise<number>;
+  /** Appends the rows that are missing. @param how `covered`: the days that the rows are all of */
+  append<Row extends SyncedRow>(rows: readonly Row[], how: HowToAppend): Promise<Appended<Row>>;
+  /** Makes rows of any day known, also those that were settled. */
+  recall(): Promise<void>;
+  /**
+   * Ends a reading: marks the coming rows cancelled that it has not shown again.
+   *
+   * @param from rows of earlier days may be missing because the bank selects days by another date
+   * @returns how many it marked, and how many other stored rows the bank does not show any more
+   */
+  end(from: IsoDate): Promise<{ cancelled: number; gone: number }>;
   /** The latest booking day, not after `latest`, of a row that may come again. */
   lastDay(latest: IsoDate): Promise<IsoDate | undefined>;
+}
+
+export interface HowToAppend {
+  of: RowsOf;
+  /** The days whose rows these all are. Undefined: rows that came after others. Without `to`: all from a day on. */
+  covered: { from: IsoDate; to: IsoDate | undefined } | undefined;
+}
+
+export interface Appended<Row> {
+  /** Of the rows, those that were missing. */
+  added: Row[];
+  /** Rows that are probably stored, with another text or day: nothing names them for certain. */
+  unsure: number;
 }
 
 /** The rounds of `psd2 sync --all-customers` over the customers of a profile. All workers share them. */

@@ -406,25 +406,31 @@ ${['transactions', 'pending_transactions']
   add column remittance_structured text, add column ultimate_debtor text, add column ultimate_creditor text,
   add column mandate_id text, add column creditor_id text, add column purpose_code text, add column original_amount numeric,
   add column original_currency text, add column exchange_rate numeric, add column fee_amount numeric,
-  add column fee_currency text;`,
+  add column fee_currency text, add column internal_transaction_id text;`,
   )
   .join('\n')}
 -- The bank's reference of the newest row, at a bank that gives what comes after it.
 alter table psd2.sync_progress add column newest text;
 -- The booked balance that the rows up to synced_at lead to.
 alter table psd2.sync_progress add column balance numeric, add column balance_currency text;
+-- What the bank's balance has beyond that of the rows. Null: nothing, or it is not known.
+alter table psd2.sync_progress add column balance_difference numeric;
+-- future: the row was stored before its day. cancelled: it vanished before that. Null: no.
+alter table psd2.transactions add column future boolean, add column cancelled boolean;
 `;
 
 /** The part of the step to schema 5 that keeps what syncs could not read. */
 export const READ_RESULTS_VERSION_5 = `
--- When a sync last read a customer, and what it could not read. failed: a JSON array.
+-- When a sync last read a customer, what it could not read, and what it could not know. failed, doubts: JSON arrays.
 create table psd2.read_results (
   profile text not null,
   customer_id text not null,
   read_at timestamptz,
   failed json not null,
+  doubts json not null default '[]',
   primary key (profile, customer_id)
 );
+create index read_results_doubts on psd2.read_results (profile) where json_array_length(doubts) > 0;
 create index read_results_failed on psd2.read_results (profile) where json_array_length(failed) > 0;
 create index read_results_read_at on psd2.read_results (profile, read_at);
 do $$ begin

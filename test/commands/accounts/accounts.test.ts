@@ -237,6 +237,7 @@ describe('psd2 accounts transactions --chart', () => {
     ...{ opening: money, closing: money },
     balances: z.array(z.strictObject({ date: z.string(), balance: z.string() })),
     months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
+    ...{ noBalance: z.null(), complete: z.literal(true), certainFrom: z.null() },
   });
 
   it('prints the balance of each day, and draws it', async () => {

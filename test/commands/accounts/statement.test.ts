@@ -89,7 +89,17 @@ it.each([
   const days = { from: day('2026-11-19'), to: day('2026-11-21') };
   const history = accountHistory([], balance === null ? null : decimalOf(1000), days);
   const statement = {
-    ...{ productId: PRODUCT, iban: null, currency, name: null, productCode: null, history, createdAt: NOW },
+    ...{
+      productId: PRODUCT,
+      iban: null,
+      currency,
+      name: null,
+      productCode: null,
+      noBalance: null,
+      certainFrom: null,
+      history,
+      createdAt: NOW,
+    },
   };
   const written = writeExport(statement, format);
   if (refusal === undefined) expect(await written).toMatch(/^id,/);

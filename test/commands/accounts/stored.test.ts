@@ -94,6 +94,7 @@ describe('the statement of stored days', () => {
         productCode: 'K1',
         name: 'Current',
       },
+      ...{ noBalance: null, certainFrom: null },
     });
     expect(createdAt).toBe('2026-11-21T13:00:00+01:00');
     expect(history).toMatchObject({ ...OCTOBER, opening: '76.50', closing: '105.00' });

@@ -6,6 +6,7 @@ import { Psd2Error } from '../../../src/errors.ts';
 import { ListedRound } from '../../../src/store/listed-round.ts';
 import type { CustomerEnd, Round, SyncTarget } from '../../../src/store/ports/sync.ts';
 import { answeringBank } from '../../bank/answering-bank.ts';
+import { NO_ROWS } from '../../store/row-of.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand } from '../command.ts';
 
@@ -17,10 +18,10 @@ const NOW = '2026-11-21T12:00:00.000Z';
 /** What a turn of a customer comes to: an error, or all is read. */
 type Turn = Error | 'synced';
 
-const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], errors: [] };
+const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [], errors: [] };
 const TARGET: SyncTarget = {
   progress: async () => undefined,
-  booked: async () => ({ append: async () => 0, lastDay: async () => undefined }),
+  booked: async () => NO_ROWS,
   replace: () => {},
   remember: () => {},
   commit: async () => {},

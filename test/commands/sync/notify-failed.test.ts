@@ -31,7 +31,7 @@ beforeEach(() => {
   };
 });
 
-const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [] };
+const NOTHING = { accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [] };
 const synced = (customerId: string): CustomerReport => ({
   ...{ customerId, status: 'synced', ...NOTHING, errors: [] },
 });

@@ -16,7 +16,7 @@ const NOW = new Date('2026-11-22T10:00:00.000Z');
 const SYNCED = { status: 'synced' as const, code: null, message: null };
 const report = (customerId: string, ...codes: string[]): CustomerReport => ({
   ...{ customerId, status: codes.length > 0 ? 'failed' : 'synced' },
-  ...{ accounts: 0, newTransactions: 0, pending: 0, skipped: [] },
+  ...{ accounts: 0, newTransactions: 0, pending: 0, skipped: [], checks: [] },
   errors: codes.map((code) => ({ productId: null, code, message: code })),
 });
 

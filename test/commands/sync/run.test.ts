@@ -13,6 +13,7 @@ const out = join(temporary, 'banking');
 const CUSTOMER = z.strictObject({
   ...{ customerId: z.string(), status: z.string(), accounts: z.number(), newTransactions: z.number() },
   ...{ pending: z.number(), skipped: z.array(z.string()), errors: z.array(z.unknown()) },
+  checks: z.array(z.looseObject({ productId: z.string() })),
 });
 const REPORT = z.strictObject({
   ...{
@@ -34,6 +35,8 @@ beforeAll(async () => {
   today = bankDay(operator.bank.clock.now());
 });
 
+const CHECK = { balanced: null, difference: null, complete: true, certainFrom: null };
+const NONE = { late: 0, coming: 0, cancelled: 0, vanished: 0, changed: 0 };
 const sync = (...words: string[]) => operator.json(REPORT, ['sync', '--out', out, ...words]);
 
 describe('psd2 sync', () => {
@@ -47,6 +50,7 @@ describe('psd2 sync', () => {
         {
           ...{ customerId: anna, status: 'synced', accounts: 3, skipped: [], errors: [] },
           ...{ newTransactions: first.totals.newTransactions, pending: first.totals.pending },
+          checks: customer?.checks.map(({ productId }) => ({ productId, ...CHECK, ...NONE })),
         },
       ],
       totals: { ...first.totals, customers: 1, synced: 1, accounts: 3 },
@@ -57,6 +61,7 @@ describe('psd2 sync', () => {
       /^psd2_sync_customers_done_total\{.*status="synced".*\} 1$/m,
     );
     const second = await sync('--since', addDays(today, -30));
+    expect(second.customers[0]?.checks).toMatchObject(Array(3).fill({ balanced: true, difference: '0.00' }));
     expect(second).toMatchObject({ since: addDays(today, -30), totals: { synced: 1, newTransactions: 0 } });
   });
 

@@ -13,7 +13,16 @@ const PLAN = {
   ...{ unattendedReads: 4, isByConsent: false, every: undefined },
 };
 const done = (customerId: string, more: Partial<CustomerReport> = {}): CustomerReport => ({
-  ...{ customerId, status: 'synced', accounts: 2, newTransactions: 1, pending: 0, skipped: [], errors: [] },
+  ...{
+    customerId,
+    status: 'synced',
+    accounts: 2,
+    newTransactions: 1,
+    pending: 0,
+    skipped: [],
+    checks: [],
+    errors: [],
+  },
   ...more,
 });
 const inPart = (customerId: string, ...skipped: string[]) => done(customerId, { status: 'partly', skipped });

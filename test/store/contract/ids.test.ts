@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { named } from '../../support/named.ts';
+import { append, rowOf } from '../row-of.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, login, refusal } from '../whole-store.ts';
 import { type Place, useBackends } from './backends.ts';
@@ -83,14 +84,13 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
   });
 
   it('a sync keeps the rows of each customer and account, whatever characters their ids have', async () => {
-    const row = (id: string) => ({ id, bookingDate: day, status: 'booked', amount: '1.00', currency: 'EUR' });
-    const append = (of: ProfileData, customerId: string) =>
+    const sync = (of: ProfileData, customerId: string) =>
       of.sync(place.out).run(new AbortController().signal, (run) =>
         run.customer(customerId, async (to) => {
           const counts: number[] = [];
           for (const productId of accountsOf(customerId)) {
             expect((await to.progress(productId))?.through).toBe(of === data ? undefined : day);
-            counts.push(await (await to.booked(productId, true)).append([row('one')]));
+            counts.push(await append(await to.booked(productId, true), [rowOf('one', day)]));
             to.remember(productId, { from: day, through: day }, day);
             to.replace(`pending/${productId}`, [{ amount: '2.00', currency: 'EUR' }]);
             to.replace(`balances/${productId}`, [{ accountBalance: { amount: '3.00', currency: 'EUR' } }]);
@@ -103,9 +103,9 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
         }),
       );
     for (const customerId of CUSTOMERS)
-      expect(await append(data, customerId)).toEqual(accountsOf(customerId).map(() => 1));
+      expect(await sync(data, customerId)).toEqual(accountsOf(customerId).map(() => 1));
     for (const customerId of CUSTOMERS)
-      expect(await append(others, customerId)).toEqual(accountsOf(customerId).map(() => 0));
+      expect(await sync(others, customerId)).toEqual(accountsOf(customerId).map(() => 0));
     const kept = place.everything();
     expect(kept.split('2.00').length - 1).toBe(CUSTOMERS.flatMap(accountsOf).length);
   });

@@ -3,13 +3,13 @@ import { parseDate } from '../../../src/domain/calendar.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
 import { named } from '../../support/named.ts';
+import { append, rowOf } from '../row-of.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 import { orderOf } from './overlap.ts';
 
 const temporary = temporaryFolder();
 const [first, second] = [parseDate('--date', '2026-11-20'), parseDate('--date', '2026-11-21')];
-const rowOf = (id: string) => ({ id, bookingDate: first, status: 'booked', amount: '1.00', currency: 'EUR' });
 
 describe.each(named(useBackends()))('%s', (_name, { open }) => {
   let place: Place;
@@ -34,7 +34,10 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
     const added = (of: ProfileData, ids: string[]) =>
       sync(of, async (to) => {
         const rows = await to.booked('A1', true);
-        const count = await rows.append(ids.map(rowOf));
+        const count = await append(
+          rows,
+          ids.map((id) => rowOf(id, first)),
+        );
         to.remember('A1', { from: first, through: first, checked: true }, first);
         return count;
       });
@@ -59,14 +62,14 @@ describe.each(named(useBackends()))('%s', (_name, { open }) => {
   it('a sync that fails keeps what it stored for the customer before', async () => {
     const failure = new Error('The bank cannot be reached');
     const failing = sync(data, async (to) => {
-      await (await to.booked('A1', false)).append([rowOf('one')]);
+      await append(await to.booked('A1', false), [rowOf('one', first)]);
       to.remember('A1', { from: first, through: first }, first);
       throw failure;
     });
     await expect(failing).rejects.toBe(failure);
     await sync(others, async (to) => {
       expect(await to.progress('A1')).toMatchObject({ through: first });
-      expect(await (await to.booked('A1', true)).append([rowOf('one')])).toBe(0);
+      expect(await append(await to.booked('A1', true), [rowOf('one', first)])).toBe(0);
     });
   });
 

@@ -3,6 +3,7 @@ import { type IsoDate, isIsoDate } from '../../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../../src/domain/decimal.ts';
 import type { ProfileData } from '../../../src/store/ports/store.ts';
 import type { SyncTarget } from '../../../src/store/ports/sync.ts';
+import { append, rowOf } from '../row-of.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { type Place, useBackends } from './backends.ts';
 
@@ -20,8 +21,8 @@ const BALANCE = {
   ...{ accountAvailability: null, accountAvailableCredit: null, asOf: '2026-11-01T10:00:00+01:00' },
 };
 const row = (id: string, bookingDate: string | null, amount: string) => ({
-  ...{ id, status: 'booked', bookingDate, valueDate: day('2026-11-01'), amount, currency: 'EUR' },
-  ...{ description: 'Groceries', details: 'Market', code: null, transferReference: null, feeCharge: false },
+  ...rowOf(id, bookingDate, amount),
+  ...{ valueDate: day('2026-11-01'), details: 'Market', feeCharge: false },
 });
 const DAYS = { from: day('2026-10-01'), through: day('2026-11-01'), checked: true as const };
 
@@ -38,7 +39,7 @@ describe.each(useBackends())('$name', ({ open }) => {
     to.replace('accounts', [ACCOUNT]);
     to.replace('balances', [BALANCE]);
     const rows = await to.booked('A1', true);
-    await rows.append([
+    await append(rows, [
       row('a', '2026-10-05', '-1.50'),
       row('b', '2026-10-31', '-1.00'),
       row('c', null, '2'),
@@ -78,7 +79,7 @@ describe.each(useBackends())('$name', ({ open }) => {
     await expect(
       sync(async (to) => {
         const rows = await to.booked('A1', true);
-        await rows.append([row('d', '2026-11-01', '-5.00')]);
+        await append(rows, [row('d', '2026-11-01', '-5.00')]);
         throw new Error('killed');
       }),
     ).rejects.toThrow('killed');

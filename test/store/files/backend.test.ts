@@ -9,6 +9,7 @@ import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
 import { consentCategories } from '../../domain/orders.ts';
 import { begun } from '../flows.ts';
 import { TRANSFER_BEGIN } from '../postgres/orders.ts';
+import { append, rowOf } from '../row-of.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { BANK, login } from '../whole-store.ts';
 
@@ -162,7 +163,7 @@ describe('the rows of a sync on disk', () => {
       run.customer('42', async (to) => {
         to.replace('accounts', [{ productId: 'A1' }]);
         const booked = await to.booked('A1', false);
-        await booked.append([{ id: 'a', bookingDate: day }]);
+        await append(booked, [rowOf('a', day)]);
         to.remember('A1', { from: day, through: day }, day);
       }),
     );

@@ -177,17 +177,17 @@ describe('a file of synced rows', () => {
     ).toBe(0);
   });
 
-  it('the last day is the latest of a row that may come again, up to a day', () => {
+  it('the last day is the latest of a row that may come again, up to a day', async () => {
     const path = newFile();
     const rows = new SyncedRows(path, 0);
     const dayOf = (day: number) => parseDate('--date', on(day, '').bookingDate);
-    expect(rows.lastDay(dayOf(30))).toBeUndefined();
+    expect(await rows.lastDay(dayOf(30))).toBeUndefined();
     rows.append([on(3, 'a'), on(7, 'b'), on(5, 'c'), { id: 'd', bookingDate: null }]);
-    const lastDays = () => [2, 3, 4, 6, 7, 30].map((most) => rows.lastDay(dayOf(most)));
-    expect(lastDays()).toEqual([undefined, dayOf(3), dayOf(3), dayOf(5), dayOf(7), dayOf(7)]);
+    const lastDays = () => Promise.all([2, 3, 4, 6, 7, 30].map((most) => rows.lastDay(dayOf(most))));
+    expect(await lastDays()).toEqual([undefined, dayOf(3), dayOf(3), dayOf(5), dayOf(7), dayOf(7)]);
     rows.settle(on(7, '').bookingDate);
-    expect(rows.lastDay(dayOf(6))).toBe(dayOf(5));
-    expect(rows.lastDay(dayOf(4))).toBeUndefined();
+    expect(await rows.lastDay(dayOf(6))).toBe(dayOf(5));
+    expect(await rows.lastDay(dayOf(4))).toBeUndefined();
   });
 
   it('a file whose rows are all settled holds none of them, and one without rows needs no disk', () => {

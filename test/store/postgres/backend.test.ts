@@ -7,6 +7,7 @@ import { PostgresStore } from '../../../src/store/postgres/backend.ts';
 import { Database } from '../../../src/store/postgres/database.ts';
 import { initStore, sqlFor } from '../../../src/store/postgres/init.ts';
 import { SCHEMA_VERSION } from '../../../src/store/postgres/schema.ts';
+import { append, rowOf } from '../row-of.ts';
 import { openDatabases } from './databases.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import type { Databases } from './server.ts';
@@ -242,16 +243,8 @@ describe('tokens in PostgreSQL', () => {
 
 describe('a sync in PostgreSQL', () => {
   const row = (id: string, bookingDate: string | null) => ({
-    ...{
-      id,
-      bookingDate,
-      status: 'booked',
-      valueDate: bookingDate,
-      amount: '-12.50',
-      currency: 'EUR',
-      feeCharge: null,
-    },
-    ...{ description: 'Rent', details: null, code: null, transferReference: null },
+    ...rowOf(id, bookingDate, '-12.50'),
+    feeCharge: null,
   });
 
   it('rows and progress are stored in one transaction, and a row that comes again is stored once', async () => {
@@ -260,7 +253,7 @@ describe('a sync in PostgreSQL', () => {
       sync(undefined).run(new AbortController().signal, ({ customer }) =>
         customer('42', async (to) => {
           const booked = await to.booked('001', false);
-          const added = await booked.append(rows);
+          const added = await append(booked, rows);
           to.remember(
             '001',
             { from: day('2026-01-01'), through: day('2026-11-20'), checked: true },
@@ -301,7 +294,7 @@ describe('a sync in PostgreSQL', () => {
     const { sync } = store.open('p', BANK);
     const lost = sync(undefined).run(new AbortController().signal, ({ customer }) =>
       customer('42', async (to) => {
-        await (await to.booked('001', false)).append([row('a', '2026-11-01')]);
+        await append(await to.booked('001', false), [row('a', '2026-11-01')]);
         server.sql(database, 'update psd2.claims set number = number + 1');
       }),
     );

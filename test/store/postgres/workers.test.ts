@@ -6,6 +6,7 @@ import { type Claim, Claims } from '../../../src/store/postgres/claims.ts';
 import { databaseSide } from '../../../src/store/postgres/copy/side.ts';
 import { type CuttingProxy, startCuttingProxy } from '../../crash/cutting-proxy.ts';
 import { allOf, begun, opened } from '../flows.ts';
+import { append, rowOf } from '../row-of.ts';
 import { BANK, login } from '../whole-store.ts';
 import { TRANSFER_BEGIN } from './orders.ts';
 import { useStores } from './stores.ts';
@@ -13,7 +14,7 @@ import { useStores } from './stores.ts';
 const stores = useStores();
 const SENT = { type: 'verify-sent', requestId: 'r', digest: null } as const;
 const DAY = parseDate('--date', '2026-11-20');
-const ROW = { id: 'a', bookingDate: DAY, status: 'booked', amount: '1.00', currency: 'EUR' };
+const ROW = rowOf('a', DAY);
 const OVERTAKEN = { code: 'overtaken' };
 const signal = new AbortController().signal;
 const keySources = { passphrase: async () => 'correct horse', signal };
@@ -154,7 +155,7 @@ describe('a connection that is lost', () => {
       const { sync } = cutOff();
       await sync(undefined).run(signal, (run) =>
         run.customer('42', async (to) => {
-          await (await to.booked('A1', true)).append([ROW]);
+          await append(await to.booked('A1', true), [ROW]);
           to.remember('A1', { from: DAY, through: DAY }, DAY);
           if (how === 'cut') proxy.cutNext(/\bcommit\b/);
           else proxy.dropNext(undefined, /\bcommit\b/);
@@ -391,7 +392,7 @@ it('the rows of a sync and its progress are stored together, or not at all', asy
     .sync(undefined)
     .run(signal, (run) =>
       run.customer('42', async (to) => {
-        await (await to.booked('A1', true)).append([ROW]);
+        await append(await to.booked('A1', true), [ROW]);
         to.remember('A1', { from: DAY, through: DAY }, DAY);
       }),
     );

@@ -79,6 +79,9 @@ export function bankOver(outer: CbCaller): Bank {
     send: (call) => sendFreely(bank, call),
     pages: (call) => pagesFreely(bank, call),
     earliestAnswer: () => earliest,
+    forgetAnswers: () => {
+      earliest = undefined;
+    },
   };
 }
 

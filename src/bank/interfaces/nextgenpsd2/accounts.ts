@@ -1,4 +1,4 @@
-import { addDays, bankDay } from '../../../domain/calendar.ts';
+import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
 import type { Money } from '../../../domain/decimal.ts';
 import { isAccountId } from '../../../domain/identifiers.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -21,6 +21,7 @@ export function accountsOf(calls: Calls): Accounts {
   return {
     isId: isAccountId,
     identifiesRows: true,
+    rowNaming: calls.description.transactions.id,
     ...(calls.description.accounts.bookingStatuses.every((each) => each === 'booked') && {
       lacksPending: true,
     }),
@@ -107,8 +108,9 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
   await ownIban(calls, { productId: accountId, transactionId }, data.account?.iban ?? null);
   const { booked, available } = calls.description.accounts.balances;
   const currency = data.account?.currency ?? null;
-  const accountBalance = first(data.balances, booked, currency);
-  const availableBalance = first(data.balances, available, currency);
+  const today = bankDay(calls.settings.now());
+  const accountBalance = newest(data.balances, booked, currency, today);
+  const availableBalance = newest(data.balances, available, currency, today);
   const shown = accountBalance ?? availableBalance;
   return {
     accountId,
@@ -118,18 +120,42 @@ async function fetchBalance(calls: Calls, accountId: string, transactionId: stri
     accountAvailability: null,
     accountAvailableCredit: null,
     asOf: shown?.lastChangeDateTime ?? shown?.referenceDate ?? null,
+    ...(accountBalance && { bookedDay: lastDayOf(accountBalance, today) }),
     balances: data.balances.map(toTyped),
   };
 }
 
-/** The first balance with one of these types, in their order; in the account's currency, if the answer names it. */
-function first(
+/**
+ * The newest balance with one of these types; of equally new ones, the first in their order. In the account's currency, if the
+ * answer names it.
+ */
+function newest(
   balances: readonly WireBalance[],
   types: readonly string[],
   currency: string | null,
+  today: IsoDate,
 ): WireBalance | undefined {
-  const inOrder = types.flatMap((type) => balances.filter(({ balanceType }) => balanceType === type));
-  return inOrder.find(({ balanceAmount }) => balanceAmount.currency === currency) ?? inOrder[0];
+  const named = types.flatMap((type) => balances.filter(({ balanceType }) => balanceType === type));
+  const own = named.filter(({ balanceAmount }) => balanceAmount.currency === currency);
+  const age = (balance: WireBalance) =>
+    `${lastDayOf(balance, today) ?? ''} ${balance.lastChangeDateTime ? new Date(balance.lastChangeDateTime).toISOString() : ''}`;
+  // The sort is stable.
+  return (own.length > 0 ? own : named).toSorted((a, b) =>
+    age(a) < age(b) ? 1 : age(a) > age(b) ? -1 : 0,
+  )[0];
+}
+
+/** The last day whose rows a balance has. Null if the bank does not say. */
+function lastDayOf(
+  { balanceType, referenceDate, lastChangeDateTime }: WireBalance,
+  today: IsoDate,
+): IsoDate | null {
+  const changed = lastChangeDateTime ? bankDay(new Date(lastChangeDateTime)) : null;
+  const day = referenceDate ?? changed;
+  if (balanceType === 'openingBooked') return day && addDays(day, -1);
+  if (balanceType === 'closingBooked') return day;
+  // A balance of the day has not changed since it last did.
+  return referenceDate !== null && referenceDate < today ? referenceDate : today;
 }
 
 function moneyOf(balance: WireBalance | undefined): Money | null {

@@ -147,5 +147,8 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
     pages: (call) => pagesFreely(calls, call),
     earliestAnswer: () => earliest,
     oddities: odd,
+    forgetAnswers: () => {
+      earliest = undefined;
+    },
   };
 }

@@ -290,6 +290,7 @@ function toTransaction(row: WireTransaction, status: Status, index: number, own:
     feeCharge: null,
     transactionId: row.transactionId,
     entryReference: row.entryReference,
+    ...(row.internalTransactionId !== null && { internalTransactionId: row.internalTransactionId }),
     endToEndId: row.endToEndId,
     counterpartyName: other.name,
     counterpartyIban: other.iban,

@@ -31,6 +31,8 @@ const productProgress = z.object({
   settled: count,
   /** The booked balance that the rows lead to, up to `size`. */
   balance: z.optional(z.object({ amount: decimal, currency: z.string() })),
+  /** What the bank's balance has beyond that of the rows. */
+  difference: z.optional(decimal),
   /** True if `through` was compared with the bank's own day. Earlier syncs used this machine's clock, which may be fast. */
   checked: z.optional(z.literal(true)),
   /** The bank's reference of the newest row, at a bank that gives what comes after it. */

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { Psd2Error } from '../../../errors.ts';
 import { makePrivateFolder } from '../../disk/files.ts';
 import { withLock } from '../../disk/lock.ts';
+import { KnownRows } from '../../known-rows.ts';
 import type { Sync, SyncTarget } from '../../ports/sync.ts';
 import { nameOfAccount, nameOfCustomer } from '../file-names.ts';
 import { notStored, type Products, type RunName, SyncClaim } from './claim.ts';
@@ -256,7 +257,7 @@ function targetOf(folder: SyncFolder): SyncTarget {
     booked: async (productId, readsAll) => {
       const rows = folder.booked(productId, readsAll ? 0 : (folder.progressOf(productId)?.settled ?? 0));
       booked.set(productId, rows);
-      return { append: async (some) => rows.append(some), lastDay: async (latest) => rows.lastDay(latest) };
+      return new KnownRows(rows);
     },
     replace: (name, rows) => folder.replace(name, rows),
     remember: (productId, progress, settled) =>

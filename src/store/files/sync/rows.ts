@@ -15,8 +15,16 @@ import {
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { isMissing, withFile } from '../../disk/files.ts';
+import type { StoredRows } from '../../known-rows.ts';
 import type { SyncedRow } from '../../ports/sync.ts';
+import { storedRow } from '../../synced-rows.ts';
 import { WRITE_AT_END } from './claim.ts';
+
+/** What psd2 must know of a line. */
+interface Line {
+  id: string;
+  bookingDate: string | null;
+}
 
 /** Consecutive rows of one day. psd2 keeps only this of them in memory: there may be a hundred thousand rows. */
 interface Run {
@@ -36,7 +44,7 @@ const UNSHARED = { claim: { assertHeld: () => {} }, isFlushed: false };
  * An append-only file of rows, one JSON document per line, so that a program that follows the file misses nothing. Each row
  * is there once, even if it is fetched again or an append was cut short.
  */
-export class SyncedRows {
+export class SyncedRows implements StoredRows {
   readonly path: string;
   /** The rows that may come again, in the order of the file. */
   readonly #runs: Run[] = [];
@@ -78,10 +86,23 @@ export class SyncedRows {
    * @returns how many it appended
    * @throws Psd2Error `config` if they cannot be written
    */
-  append(rows: readonly SyncedRow[]): number {
-    // The id depends on the day too, so a known row is always among the rows of its own day.
+  append(rows: readonly Line[]): number {
+    // An id belongs to one day.
     const known = this.#idsOf(new Set(rows.map(dayOf)));
     const fresh = rows.filter(({ id }) => !known.has(id));
+    return this.#write(fresh);
+  }
+
+  async add(rows: readonly SyncedRow[]): Promise<void> {
+    this.append(rows);
+  }
+
+  /** Appends the rows again, with the mark. The last line of a row counts. */
+  async cancel(rows: readonly SyncedRow[]): Promise<void> {
+    this.#write(rows.map((row) => ({ ...row, cancelled: true })));
+  }
+
+  #write(fresh: readonly Line[]): number {
     if (fresh.length === 0) return 0;
     const lines = fresh.map((row) => `${JSON.stringify(row)}\n`);
     try {
@@ -127,7 +148,7 @@ export class SyncedRows {
     }
   }
 
-  #hold(row: SyncedRow, offset: number): void {
+  #hold(row: Line, offset: number): void {
     const day = dayOf(row);
     if (this.#runs.at(-1)?.day !== day) {
       this.#endRun();
@@ -150,8 +171,40 @@ export class SyncedRows {
     return ids;
   }
 
+  /** The rows of some days, as they are stored. */
+  async find(days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]> {
+    const wanted = this.#runs.flatMap(({ day, offset }, index) => {
+      const isWanted = days.has(day) || (from !== undefined && day >= from);
+      return isWanted ? [{ offset, end: this.#runs[index + 1]?.offset ?? this.#size }] : [];
+    });
+    if (wanted.length === 0) return [];
+    const found = new Map<string, SyncedRow>();
+    withFile(this.path, 'r', (file) => {
+      for (let at = 0; at < wanted.length; ) {
+        const { offset = 0 } = wanted[at] ?? {};
+        let end = wanted[at]?.end ?? offset;
+        for (at += 1; wanted[at]?.offset === end; at += 1) end = wanted[at]?.end ?? end;
+        const bytes = Buffer.alloc(end - offset);
+        readSync(file, bytes, 0, bytes.length, offset);
+        for (const line of bytes.toString('utf8').split('\n')) {
+          if (line === '') continue;
+          const { success, data } = storedRow.safeParse(JSON.parse(line));
+          if (!success) throw damagedAt(this.path, offset);
+          found.set(data.id, data);
+        }
+      }
+    });
+    return [...found.values()];
+  }
+
+  async recall(): Promise<void> {
+    this.#runs.length = 0;
+    this.#lastIds = [];
+    this.#size = readRows(this.path, 0, this.#claim, (row, offset) => this.#hold(row, offset));
+  }
+
   /** The latest booking day, not after `latest`, of a row that may come again. */
-  lastDay(latest: IsoDate): IsoDate | undefined {
+  async lastDay(latest: IsoDate): Promise<IsoDate | undefined> {
     const days = this.#runs.map(({ day }) => day).filter((day) => day <= latest);
     const last = days.reduce((latest, day) => (day > latest ? day : latest), '');
     return isIsoDate(last) ? last : undefined;
@@ -181,7 +234,7 @@ export class SyncedRows {
   }
 }
 
-function dayOf({ bookingDate }: SyncedRow): string {
+function dayOf({ bookingDate }: Line): string {
   return bookingDate ?? '';
 }
 
@@ -190,7 +243,7 @@ function readRows(
   path: string,
   settled: number,
   claim: Pick<Held, 'assertHeld'>,
-  each: (row: SyncedRow, offset: number) => void,
+  each: (row: Line, offset: number) => void,
 ): number {
   const whole = sizeOf(path);
   if (whole === 0) return 0;
@@ -222,7 +275,7 @@ function readRows(
   });
 }
 
-function readRow(path: string, line: string, offset: number): SyncedRow {
+function readRow(path: string, line: string, offset: number): Line {
   let row: unknown;
   try {
     row = JSON.parse(line);

@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
-import { isIsoDate } from '../../../domain/calendar.ts';
-import { isDecimal, type Money } from '../../../domain/decimal.ts';
+import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
+import { isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { KnownRows, type StoredRows } from '../../known-rows.ts';
 import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
+import { storedRow } from '../../synced-rows.ts';
 import type { Claim, Claims } from '../claims.ts';
 import { type Database, ProfileRows, type Statements } from '../database.ts';
 
@@ -19,6 +21,7 @@ const progressRow = z.object({
   newest: z.nullable(z.string()),
   balance: z.nullable(z.string()),
   balance_currency: z.nullable(z.string()),
+  balance_difference: z.nullable(z.string()),
 });
 const count = z.object({ count: z.number() });
 
@@ -51,13 +54,29 @@ const TRANSACTION_COLUMNS = {
   exchangeRate: 'exchange_rate numeric',
   feeAmount: 'fee_amount numeric',
   feeCurrency: 'fee_currency text',
+  internalTransactionId: 'internal_transaction_id text',
 };
 const BOOKED_COLUMNS = {
   id: 'id text',
   status: 'status text',
   bookingDate: 'booking_date date',
   ...TRANSACTION_COLUMNS,
+  future: 'future boolean',
 };
+/** What `find` reads of a row. */
+const FOUND = [
+  ...[
+    'id',
+    'status',
+    'booking_date::text as "bookingDate"',
+    'value_date::text as "valueDate"',
+    'amount::text',
+  ],
+  ...['currency', `coalesce(description, '') as description`, `coalesce(details, '') as details`, 'code'],
+  ...['transfer_reference as "transferReference"', 'transaction_id as "transactionId"'],
+  ...['entry_reference as "entryReference"', 'internal_transaction_id as "internalTransactionId"'],
+  ...['counterparty_iban as "counterpartyIban"', 'future', 'cancelled'],
+].join(', ');
 const ACCOUNT_COLUMNS = {
   productId: 'product_id text',
   iban: 'iban text',
@@ -113,6 +132,7 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   readonly #remembered = new Map<string, Progress>();
   readonly #replaced = new Map<string, readonly object[]>();
   readonly #appended = new Map<string, SyncedRow[]>();
+  readonly #cancelled = new Map<string, SyncedRow[]>();
 
   constructor(database: Database, profile: string, customerId: string, claim: Claim, months: Set<string>) {
     super(database, profile);
@@ -124,7 +144,8 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   async load(): Promise<void> {
     const rows = await this.database.look(
       progressRow,
-      `select product_id, read_from::text, read_through::text, checked, newest, balance::text, balance_currency
+      `select product_id, read_from::text, read_through::text, checked, newest, balance::text, balance_currency,
+         balance_difference::text
        from psd2.sync_progress
        where profile = $1 and customer_id = $2`,
       this.#address,
@@ -145,12 +166,24 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   }
 
   async booked(productId: string): Promise<BookedRows> {
+    return new KnownRows(this.#stored(productId));
+  }
+
+  #stored(productId: string): StoredRows {
+    const appended = () => this.#appended.get(productId) ?? [];
     return {
-      append: async (rows) => {
-        const fresh = await this.#withoutKnown(productId, rows);
-        this.#appended.set(productId, [...(this.#appended.get(productId) ?? []), ...fresh]);
-        return fresh.length;
-      },
+      find: async (days, from) => [
+        ...(await this.#find(productId, days, from)),
+        ...appended().filter(
+          ({ bookingDate }) =>
+            days.has(bookingDate ?? '') ||
+            (from !== undefined && bookingDate !== null && bookingDate >= from),
+        ),
+      ],
+      add: async (rows) => void this.#appended.set(productId, [...appended(), ...rows]),
+      cancel: async (rows) =>
+        void this.#cancelled.set(productId, [...(this.#cancelled.get(productId) ?? []), ...rows]),
+      recall: async () => {},
       lastDay: async (latest) => {
         const stored = await this.database.lookOne(
           z.object({ day: z.nullable(isoDate) }),
@@ -158,7 +191,7 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
            where profile = $1 and customer_id = $2 and product_id = $3 and booking_date <= $4::date`,
           [...this.#address, productId, latest],
         );
-        const days = (this.#appended.get(productId) ?? []).flatMap(({ bookingDate }) =>
+        const days = appended().flatMap(({ bookingDate }) =>
           bookingDate !== null && bookingDate <= latest ? [bookingDate] : [],
         );
         const last = [...days, stored?.day ?? ''].reduce((a, b) => (a > b ? a : b), '');
@@ -176,29 +209,33 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
   }
 
   async commit(): Promise<void> {
-    if (this.#appended.size + this.#replaced.size + this.#remembered.size === 0) return;
+    if (this.#appended.size + this.#replaced.size + this.#remembered.size + this.#cancelled.size === 0)
+      return;
     await this.#makeMonths();
     await this.database.transactionAgain((statements) => this.#write(statements));
     this.#appended.clear();
+    this.#cancelled.clear();
     this.#replaced.clear();
     for (const [product, progress] of this.#remembered) this.#known.set(product, progress);
     this.#remembered.clear();
   }
 
-  async #withoutKnown(productId: string, rows: readonly SyncedRow[]): Promise<SyncedRow[]> {
-    const months = [...new Set(rows.map(monthOf))];
-    const stored = await this.database.look(
-      z.object({ id: z.string() }),
-      `select id from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
-       and month = any ($4::date[]) and id = any ($5)`,
-      [...this.#address, productId, months, rows.map(({ id }) => id)],
+  async #find(productId: string, days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]> {
+    const dated = [...days].filter((day) => day !== '');
+    const months = new Set([...days].map((day) => monthOf(day)));
+    return this.database.look(
+      storedRow,
+      `select ${FOUND} from psd2.transactions where profile = $1 and customer_id = $2 and product_id = $3
+         and (month = any ($4::date[]) and (booking_date = any ($5::date[]) or booking_date is null)
+           or month >= date_trunc('month', $6::date) and booking_date >= $6::date)`,
+      [...this.#address, productId, [...months], dated, from ?? null],
     );
-    const known = new Set([...stored, ...(this.#appended.get(productId) ?? [])].map(({ id }) => id));
-    return rows.filter(({ id }) => !known.has(id));
   }
 
   async #makeMonths(): Promise<void> {
-    const wanted = new Set([...this.#appended.values()].flat().map(monthOf));
+    const wanted = new Set(
+      [...this.#appended.values()].flat().map(({ bookingDate }) => monthOf(bookingDate ?? '')),
+    );
     for (const month of wanted) {
       if (month === UNDATED || this.#months.has(month)) continue;
       await this.database.executeAgain('select psd2.make_month($1::date)', [month]);
@@ -220,17 +257,25 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
       });
     }
     for (const [product, rows] of this.#appended) await this.#insertBooked(statements, product, rows);
+    for (const [product, rows] of this.#cancelled)
+      await statements.execute(
+        `update psd2.transactions set cancelled = true
+         where profile = $1 and customer_id = $2 and product_id = $3 and id = any ($4)`,
+        [profile, customerId, product, rows.map(({ id }) => id)],
+      );
     for (const [name, rows] of this.#replaced) await this.#replaceRows(statements, name, rows);
-    for (const [product, { from, through, checked = false, newest = null, balance }] of this.#remembered) {
+    for (const [product, progress] of this.#remembered) {
+      const { from, through, checked = false, newest = null, balance, difference } = progress;
       await statements.execute(
         `insert into psd2.sync_progress as p (profile, customer_id, product_id, read_from, read_through, checked, newest,
-           balance, balance_currency) values ($1, $2, $3, $4, $5, $6, $7, $8::numeric, $9) on conflict (profile, customer_id, product_id) do update set
+           balance, balance_currency, balance_difference) values ($1, $2, $3, $4, $5, $6, $7, $8::numeric, $9, $10::numeric)
+           on conflict (profile, customer_id, product_id) do update set
            read_from = excluded.read_from, read_through = excluded.read_through, checked = excluded.checked,
            newest = excluded.newest, balance = excluded.balance, balance_currency = excluded.balance_currency,
-           synced_at = excluded.synced_at`,
+           balance_difference = excluded.balance_difference, synced_at = excluded.synced_at`,
         [
           ...[profile, customerId, product, from, through, checked, newest],
-          ...[balance?.amount ?? null, balance?.currency ?? null],
+          ...[balance?.amount ?? null, balance?.currency ?? null, difference ?? null],
         ],
       );
     }
@@ -311,14 +356,20 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
 export function balanceIn({
   balance,
   balance_currency: currency,
-}: Pick<z.infer<typeof progressRow>, 'balance' | 'balance_currency'>): { balance?: Money } {
+  balance_difference: difference = null,
+}: Pick<z.infer<typeof progressRow>, 'balance' | 'balance_currency'> & {
+  balance_difference?: string | null;
+}): Pick<Progress, 'balance' | 'difference'> {
   if (balance === null || currency === null || !isDecimal(balance)) return {};
-  return { balance: { amount: balance, currency } };
+  return {
+    balance: { amount: balance, currency },
+    ...(difference !== null && isDecimal(difference) && { difference }),
+  };
 }
 
-/** The first day of the month that a row was booked in. */
-function monthOf({ bookingDate }: SyncedRow): string {
-  return bookingDate === null ? UNDATED : `${bookingDate.slice(0, 7)}-01`;
+/** The first day of the month of a day; `''` is none. */
+function monthOf(day: string): string {
+  return day === '' ? UNDATED : `${day.slice(0, 7)}-01`;
 }
 
 function snakeCase(name: string): string {

@@ -171,6 +171,8 @@ describe('the balance of an account', () => {
   const of = (balanceType: string, amount: string, more: object = {}) => ({
     ...{ balanceType, balanceAmount: money(amount), ...more },
   });
+  const TODAY = '2026-11-21';
+  const day = (referenceDate: string) => ({ referenceDate });
   const NONE = { accountAvailability: null, accountAvailableCredit: null };
   const typed = (type: string, amount: string, more: object = {}) => ({
     ...{ type, amount, currency: 'EUR', date: null, at: null, ...more },
@@ -181,11 +183,11 @@ describe('the balance of an account', () => {
 
   it.each<[string, object[], object | undefined, object]>([
     [
-      'the first type that the bank has',
+      'the balance of now before one of an unknown day',
       [of('expected', '1'), of('closingBooked', '2'), of('interimAvailable', '3')],
       undefined,
       {
-        ...{ accountBalance: money('2'), availableBalance: money('3'), asOf: null },
+        ...{ accountBalance: money('1'), availableBalance: money('3'), asOf: null, bookedDay: TODAY },
         balances: [typed('expected', '1'), typed('closingBooked', '2'), typed('interimAvailable', '3')],
       },
     ],
@@ -194,7 +196,7 @@ describe('the balance of an account', () => {
       [of('expected', '1'), of('other', '2')],
       undefined,
       {
-        ...{ accountBalance: money('1'), availableBalance: null, asOf: null },
+        ...{ accountBalance: money('1'), availableBalance: null, asOf: null, bookedDay: TODAY },
         balances: [typed('expected', '1'), typed('other', '2')],
       },
     ],
@@ -203,7 +205,7 @@ describe('the balance of an account', () => {
       [of('closingBooked', '1'), of('closingBooked', '2', { balanceAmount: money('2', 'USD') })],
       { currency: 'USD' },
       {
-        ...{ accountBalance: money('2', 'USD'), availableBalance: null, asOf: null },
+        ...{ accountBalance: money('2', 'USD'), availableBalance: null, asOf: null, bookedDay: null },
         balances: [typed('closingBooked', '1'), typed('closingBooked', '2', { currency: 'USD' })],
       },
     ],
@@ -215,6 +217,7 @@ describe('the balance of an account', () => {
         accountBalance: money('1'),
         availableBalance: null,
         asOf: null,
+        bookedDay: null,
         balances: [typed('closingBooked', '1')],
       },
     ],
@@ -223,8 +226,44 @@ describe('the balance of an account', () => {
       [of('closingBooked', '1', { lastChangeDateTime: '2026-11-20T10:00:00Z', referenceDate: '2026-11-19' })],
       undefined,
       {
-        ...{ accountBalance: money('1'), availableBalance: null, asOf: '2026-11-20T10:00:00Z' },
+        ...{
+          accountBalance: money('1'),
+          availableBalance: null,
+          asOf: '2026-11-20T10:00:00Z',
+          bookedDay: '2026-11-19',
+        },
         balances: [typed('closingBooked', '1', { at: '2026-11-20T10:00:00Z', date: '2026-11-19' })],
+      },
+    ],
+    [
+      'the newest of one type, whatever their order',
+      [of('closingBooked', '1', day('2026-11-18')), of('closingBooked', '2', day('2026-11-19'))],
+      undefined,
+      {
+        ...{
+          accountBalance: money('2'),
+          availableBalance: null,
+          asOf: '2026-11-19',
+          bookedDay: '2026-11-19',
+        },
+        balances: [
+          typed('closingBooked', '1', { date: '2026-11-18' }),
+          typed('closingBooked', '2', { date: '2026-11-19' }),
+        ],
+      },
+    ],
+    [
+      'those that can be read, if another one cannot',
+      [of('closingBooked', '1e5'), of('closingBooked', '2', day('2026-11-19'))],
+      undefined,
+      {
+        ...{
+          accountBalance: money('2'),
+          availableBalance: null,
+          asOf: '2026-11-19',
+          bookedDay: '2026-11-19',
+        },
+        balances: [typed('closingBooked', '2', { date: '2026-11-19' })],
       },
     ],
     [

@@ -116,7 +116,7 @@ describe('the list of accounts', () => {
 });
 
 describe('balances', () => {
-  it('the first of the bank’s balances that psd2 calls booked and available, and all of them', async () => {
+  it('the newest of the bank’s balances that psd2 calls booked and available, and all of them', async () => {
     const balances = [
       balance('expected', '900.10', { lastChangeDateTime: '2026-11-20T15:30:35.035Z' }),
       balance('interimBooked', '12345678901234567890.123456789', { referenceDate: '2026-11-21' }),
@@ -127,11 +127,12 @@ describe('balances', () => {
     expect(await opened.accounts.balance('shop', 'a1', TRANSACTION_ID)).toEqual({
       accountId: 'a1',
       productId: 'a1',
-      accountBalance: { amount: '500.00', currency: 'EUR' },
+      accountBalance: { amount: '12345678901234567890.123456789', currency: 'EUR' },
       availableBalance: { amount: '900.10', currency: 'EUR' },
       accountAvailability: null,
       accountAvailableCredit: null,
-      asOf: '2026-11-19',
+      asOf: '2026-11-21',
+      bookedDay: '2026-11-21',
       balances: [
         { type: 'expected', amount: '900.10', currency: 'EUR', date: null, at: '2026-11-20T15:30:35.035Z' },
         {

@@ -1,0 +1,187 @@
+import {
+  type BookedRow,
+  ID_KINDS,
+  type IdKind,
+  type RowsOf,
+  uniqueIds,
+  withPlainBlanks,
+} from './booked-ids.ts';
+import { normalDecimal } from './decimal.ts';
+
+// Which rows of a bank's answer are stored already. A row is known by what it says, and equal rows by their number. An id of the
+// bank helps only where it was seen to hold.
+
+/** A booking day may move by as many days. */
+export const MOVED_DAYS = 5;
+
+/** A row with psd2's own id. */
+export interface NamedRow extends BookedRow {
+  id: string;
+  /** It was stored before its day had come. */
+  future?: boolean | null | undefined;
+}
+
+export interface SameRows<Row extends NamedRow> {
+  /** Rows that are not stored. */
+  fresh: Row[];
+  /** Stored rows that are not among the rows. */
+  unseen: NamedRow[];
+  /** The ids of the bank that are seen to hold: a row has the same one as before, and no row has another one. */
+  trusted: IdKind[];
+}
+
+/**
+ * Finds the rows that are stored with the same content: amount, currency, day, other side and text.
+ *
+ * @param rows all rows of their days, or none of a day
+ * @param known the stored rows of these days, and maybe of others
+ */
+export function sameContent<Row extends NamedRow>(
+  rows: readonly Row[],
+  known: readonly NamedRow[],
+  of: RowsOf,
+): SameRows<Row> {
+  const pairs: [Row, NamedRow][] = [];
+  let [fresh, unseen] = [[...rows], [...known]];
+  const content = contentKey(rows, known, of);
+  // Of equal rows, those with the same ids belong together. So the one that is left has an id that is new.
+  for (const key of [withBankIds(content), ({ id }: NamedRow) => id, content]) {
+    if (fresh.length === 0 || unseen.length === 0) break;
+    const places = groupBy(unseen, key);
+    const left: Row[] = [];
+    for (const row of fresh) {
+      const found = places.get(key(row))?.shift();
+      if (found) pairs.push([row, found]);
+      else left.push(row);
+    }
+    fresh = left;
+    unseen = [...places.values()].flat();
+  }
+  return { fresh, unseen, trusted: ID_KINDS.filter((kind) => holds(kind, rows, pairs, of)) };
+}
+
+/** Whether ids of this kind name rows, as far as the rows show. */
+function holds<Row extends NamedRow>(
+  kind: IdKind,
+  rows: readonly Row[],
+  pairs: readonly [Row, NamedRow][],
+  { naming = 'auto' }: RowsOf,
+): boolean {
+  if (naming !== 'auto') return naming === kind;
+  const withOne = rows.filter((row) => row[kind]);
+  if (withOne.length === 0 || uniqueIds(withOne, kind).size < withOne.length) return false;
+  const both = pairs.filter(([row, known]) => row[kind] && known[kind]);
+  return both.length > 0 && both.every(([row, known]) => row[kind] === known[kind]);
+}
+
+/** A stored row that a row may be. */
+export interface Candidate {
+  known: NamedRow;
+  /** The bank shows its days, and not this row any more. */
+  isGone: boolean;
+}
+
+/**
+ * Finds stored rows that have changed: their day has moved, or another field is new.
+ *
+ * @param fresh rows whose content is not stored
+ * @param trusted the ids that hold
+ * @returns `fresh`: the rows that are new. `same`: the stored rows that the others are. Where only the amount and the days say
+ *   so, it is not `certain`
+ */
+export function changedRows<Row extends NamedRow>(
+  fresh: readonly Row[],
+  candidates: readonly Candidate[],
+  trusted: readonly IdKind[],
+  of: RowsOf,
+): { fresh: Row[]; same: NamedRow[]; certain: number } {
+  const left = new Set(candidates);
+  const same: NamedRow[] = [];
+  const take = (rows: readonly Row[], find: (row: Row) => Candidate | undefined) =>
+    rows.filter((row) => {
+      const found = find(row);
+      if (!found) return true;
+      left.delete(found);
+      same.push(found.known);
+      return false;
+    });
+  let others = [...fresh];
+  for (const kind of trusted) {
+    const ids = uniqueIds(others, kind);
+    const byId = groupBy(left, ({ known }) => known[kind] ?? null);
+    others = take(others, (row) => {
+      const [found, ...more] = byId.get(ids.get(row) ?? '') ?? [];
+      if (!found || more.length > 0) return undefined;
+      const isSame = of.naming === kind || sumOf(row, of) === sumOf(found.known, of);
+      return isSame && isNear(row, found.known) ? found : undefined;
+    });
+  }
+  const certain = same.length;
+  const bySum = groupBy(
+    [...left].filter(({ known, isGone }) => isGone && !known.future),
+    ({ known }) => sumOf(known, of),
+  );
+  const isOther = (row: Row, known: NamedRow) =>
+    trusted.some((kind) => row[kind] && known[kind] && row[kind] !== known[kind]);
+  for (const hasSameText of [true, false])
+    others = take(others, (row) =>
+      bySum
+        .get(sumOf(row, of))
+        ?.find(
+          (each) =>
+            left.has(each) &&
+            isNear(row, each.known) &&
+            !isOther(row, each.known) &&
+            (!hasSameText || textOf(row) === textOf(each.known)),
+        ),
+    );
+  return { fresh: others, same, certain };
+}
+
+/** Whether the day of a row can have moved to that of the other one. The day of a coming row is told anew instead. */
+function isNear({ bookingDate }: NamedRow, known: NamedRow): boolean {
+  if (bookingDate === null || known.bookingDate === null || known.future)
+    return bookingDate === known.bookingDate;
+  return Math.abs(Date.parse(bookingDate) - Date.parse(known.bookingDate)) <= MOVED_DAYS * 86_400_000;
+}
+
+/** What names a row: its content, or the id of the bank that the bank file says, as long as no two rows share it. */
+function contentKey(
+  rows: readonly NamedRow[],
+  known: readonly NamedRow[],
+  of: RowsOf,
+): (row: NamedRow) => string {
+  const { naming = 'auto' } = of;
+  if (naming === 'auto' || naming === 'content')
+    return (row) => `${row.bookingDate} ${sumOf(row, of)} ${textOf(row)}`;
+  const content = contentKey(rows, known, { ...of, naming: 'content' });
+  const ids = new Map([...uniqueIds(rows, naming), ...uniqueIds(known, naming)]);
+  const shared = new Set([...rows, ...known].flatMap((row) => (ids.has(row) ? [] : (row[naming] ?? []))));
+  return (row) => {
+    const id = row[naming];
+    return id && !shared.has(id) ? id : content(row);
+  };
+}
+
+function sumOf({ amount, currency }: NamedRow, of: RowsOf): string {
+  return `${normalDecimal(amount)} ${currency ?? of.currency}`;
+}
+
+function textOf({ description, details, counterpartyIban }: NamedRow): string {
+  return JSON.stringify([withPlainBlanks(description), withPlainBlanks(details), counterpartyIban ?? null]);
+}
+
+function groupBy<Of, Key>(all: Iterable<Of>, key: (one: Of) => Key): Map<Key, Of[]> {
+  const groups = new Map<Key, Of[]>();
+  for (const one of all) {
+    const of = key(one);
+    const group = groups.get(of);
+    if (group) group.push(one);
+    else groups.set(of, [one]);
+  }
+  return groups;
+}
+
+function withBankIds(content: (row: NamedRow) => string): (row: NamedRow) => string {
+  return (row) => `${content(row)} ${JSON.stringify(ID_KINDS.map((kind) => row[kind] ?? null))}`;
+}

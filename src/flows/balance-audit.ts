@@ -1,0 +1,89 @@
+import Big from 'big.js';
+import { written } from '../domain/account-history.ts';
+import { addDays, type IsoDate } from '../domain/calendar.ts';
+import type { Decimal, Money } from '../domain/decimal.ts';
+import type { Progress, SyncedRow } from '../store/ports/sync.ts';
+
+/** A booked balance, and the last day whose rows are in it. */
+export interface DayBalance {
+  money: Money;
+  day: IsoDate;
+}
+
+/** The balance of an earlier day is carried over as many days. */
+const CARRIED_DAYS = 15;
+
+/** Compares the bank's balance with the stored one and the rows since: a difference shows that a row is missing. */
+export class BalanceAudit {
+  readonly #before: Progress | undefined;
+  readonly #currency: string;
+  /** The sums of the last days, and those of days to come that were stored. */
+  readonly #shown = new Map<IsoDate, Big>();
+  readonly #counted = new Set<string>();
+  #first: IsoDate | undefined;
+  #since = new Big(0);
+  #isMixed = false;
+
+  /** @param before the progress of the last sync */
+  constructor(before: Progress | undefined, currency: string) {
+    this.#before = before;
+    this.#currency = currency;
+  }
+
+  /**
+   * Counts the rows of some days. A row that comes again counts once. Rows of days to come do not count.
+   *
+   * @param added of the rows, those that were not stored
+   * @param from the first of the days. Undefined: the rows are only those that came after others
+   */
+  add(
+    rows: readonly SyncedRow[],
+    added: readonly SyncedRow[],
+    from: IsoDate | undefined,
+    today: IsoDate,
+  ): void {
+    const { from: first = today, through = today } = this.#before ?? {};
+    const isNew = new Set(added);
+    if (from !== undefined && (this.#first === undefined || from < this.#first)) this.#first = from;
+    const last = addDays(today, -CARRIED_DAYS);
+    for (const row of rows) {
+      const { id, bookingDate, currency, amount } = row;
+      this.#isMixed ||= currency !== null && currency !== this.#currency;
+      if (bookingDate === null || bookingDate > today || this.#counted.has(id)) continue;
+      const isLate = bookingDate <= through;
+      if (!isLate || bookingDate >= last) {
+        this.#counted.add(id);
+        this.#shown.set(bookingDate, (this.#shown.get(bookingDate) ?? new Big(0)).plus(amount));
+      }
+      // A row that was stored before its day counts when the day has come.
+      if (isNew.has(row) ? bookingDate >= first : !isLate) this.#since = this.#since.plus(amount);
+    }
+  }
+
+  /** The balance that the rows lead to on a day, from that of the bank. Undefined if its day is too early. */
+  carried(balance: DayBalance | undefined, today: IsoDate): Money | undefined {
+    if (!balance || this.#isMixed) return undefined;
+    const { money, day } = balance;
+    if (day >= today) return money;
+    const from = addDays(day, 1);
+    if (this.#first === undefined || from < this.#first || from < addDays(today, -CARRIED_DAYS))
+      return undefined;
+    const later = [...this.#shown].flatMap(([at, sum]) => (at > day && at <= today ? [sum] : []));
+    const amount = later.reduce((all, sum) => all.plus(sum), new Big(money.amount));
+    return { ...money, amount: written(amount) };
+  }
+
+  /** The balance that the stored one and the rows since lead to. Undefined if no balance is stored. */
+  get expected(): Money | undefined {
+    const { balance, difference = '0' } = this.#before ?? {};
+    if (!balance || this.#isMixed) return undefined;
+    return { ...balance, amount: written(new Big(balance.amount).minus(difference).plus(this.#since)) };
+  }
+
+  /** What a balance has beyond the expected one. Undefined if it cannot be said. */
+  differenceOf(balance: Money | undefined): Decimal | undefined {
+    const { expected } = this;
+    if (!balance || !expected || balance.currency !== expected.currency) return undefined;
+    return written(new Big(balance.amount).minus(expected.amount));
+  }
+}

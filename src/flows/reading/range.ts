@@ -1,0 +1,121 @@
+import type { Accounts, Transaction, TransactionPage } from '../../bank/ports/bank.ts';
+import { addDays, type DayRange, type IsoDate } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+
+/** Some banks select days by the value date. More days outside the range mean that the bank ignores it. */
+export const OUTSIDE_DAYS = 5;
+/** Banks that cut a list do so after as many rows, or a multiple. */
+const ROUND_NUMBER = 50;
+
+/** The day of a row, or the value date of a row without one. */
+function dayOf({ bookingDate, valueDate }: Transaction): IsoDate | null {
+  return bookingDate ?? valueDate;
+}
+
+/** Whether a row is of the days that were asked for. Only a booked row with a day can be outside. */
+export function isWithin(row: Transaction, { from, to }: DayRange): boolean {
+  const day = row.status === 'pending' ? null : dayOf(row);
+  return day === null || ((from === undefined || day >= from) && (to === undefined || day <= to));
+}
+
+/**
+ * Watches whether a list of booked rows has all of the days that were asked for. A bank that gives rows of other days ignores the
+ * range, and may have cut the list: then the oldest row shows how far back it goes.
+ */
+export class RangeWatch {
+  readonly #range: DayRange & { today: IsoDate };
+  #oldest: IsoDate | undefined;
+  #isIgnored = false;
+  #rows = 0;
+  #hasPages = false;
+
+  /** @param range `today`: coming rows may be after any range */
+  constructor(range: DayRange & { today: IsoDate }) {
+    this.#range = range;
+  }
+
+  /** @param hasPages whether a link leads to more. All pages together reach as far back as the bank goes */
+  add(rows: readonly Transaction[], hasPages: boolean): this {
+    const { from, to, today } = this.#range;
+    this.#hasPages ||= hasPages;
+    for (const row of rows) {
+      const day = row.status === 'booked' ? dayOf(row) : null;
+      this.#rows += row.status === 'booked' ? 1 : 0;
+      if (day === null) continue;
+      if (this.#oldest === undefined || day < this.#oldest) this.#oldest = day;
+      this.#isIgnored ||= from !== undefined && day < addDays(from, -OUTSIDE_DAYS);
+      this.#isIgnored ||= to !== undefined && day <= today && day > addDays(to, OUTSIDE_DAYS);
+    }
+    return this;
+  }
+
+  /** The same accounts, with all lists watched. */
+  over(accounts: Accounts): Accounts {
+    const add = ({ booked }: TransactionPage) => booked && this.add(booked.rows, booked.hasMore);
+    return {
+      ...accounts,
+      async *pages(query) {
+        for await (const page of accounts.pages(query)) {
+          add(page);
+          yield page;
+        }
+      },
+    };
+  }
+
+  /** The first day from which the list is shown to be complete. Undefined if all of it is, as far as the rows show. */
+  get certainFrom(): IsoDate | undefined {
+    const oldest = this.#unreached;
+    return this.#isIgnored && oldest !== undefined ? addDays(oldest, 1) : undefined;
+  }
+
+  /** The oldest day of a list that the bank may have cut. Undefined if nothing says so. */
+  get cutAt(): IsoDate | undefined {
+    return this.#rows > 0 && this.#rows % ROUND_NUMBER === 0 ? this.#unreached : undefined;
+  }
+
+  /** The oldest day, if no row and no link leads to the first one. */
+  get #unreached(): IsoDate | undefined {
+    const { from } = this.#range;
+    if (from === undefined || this.#oldest === undefined || this.#hasPages) return undefined;
+    return this.#oldest > from ? this.#oldest : undefined;
+  }
+}
+
+/** A list, and how much of it is certain. */
+export interface WatchedList {
+  rows: Transaction[];
+  certainFrom: IsoDate | undefined;
+  cutAt: IsoDate | undefined;
+}
+
+/**
+ * Asks once more for the days up to the oldest row of a list that the bank may have cut.
+ *
+ * @param older reads the days up to one. Undefined: there is no reading left
+ * @returns the whole list, or what is certain of it
+ */
+export async function withOlder<List extends WatchedList>(
+  list: List,
+  older: (to: IsoDate) => Promise<WatchedList | undefined>,
+): Promise<List> {
+  const { cutAt, rows } = list;
+  if (cutAt === undefined) return list;
+  const uncertain = { ...list, certainFrom: addDays(cutAt, 1) };
+  const found = await older(cutAt);
+  const isOld = (row: Transaction) => row.status === 'booked' && (dayOf(row) ?? cutAt) <= cutAt;
+  const before = found?.rows.filter(isOld) ?? [];
+  if (!found || before.length < rows.filter(isOld).length) return uncertain;
+  const certainFrom = found.certainFrom ?? (found.cutAt && addDays(found.cutAt, 1));
+  return { ...list, rows: [...rows.filter((row) => !isOld(row)), ...before], certainFrom };
+}
+
+/** @param from the first day from which the list is complete */
+export function notComplete(productId: string, from: IsoDate | null): Psd2Error {
+  const certain = from === null ? '' : `, and only days from ${from} on are certain`;
+  return new Psd2Error(
+    'needs_attention',
+    `The bank's list of the transactions of ${productId} is not complete: it does not reach back to the first day${certain}`,
+    { hint: 'The bank ignores the range of days, or has cut the list. Older transactions may be missing.' },
+  );
+}

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import { addDays, type IsoDate, isIsoDate } from '../domain/calendar.ts';
+import { type Candidate, changedRows, MOVED_DAYS, sameContent } from '../domain/same-rows.ts';
+import type { Appended, BookedRows, HowToAppend, SyncedRow } from './ports/sync.ts';
+
+/** The stored rows of a product, as a backend finds and adds them. */
+export interface StoredRows {
+  /** The rows of some days (`''`: without a day), and all from a day on. Rows that may not come again can be missing. */
+  find(days: ReadonlySet<string>, from?: IsoDate): Promise<SyncedRow[]>;
+  add(rows: readonly SyncedRow[]): Promise<void>;
+  /** Marks rows that vanished before their day. */
+  cancel(rows: readonly SyncedRow[]): Promise<void>;
+  recall(): Promise<void>;
+  lastDay(latest: IsoDate): Promise<IsoDate | undefined>;
+}
+
+/** Stores each row once: see `domain/same-rows.ts`. */
+export class KnownRows implements BookedRows {
+  readonly #stored: StoredRows;
+  /** The stored rows that the bank has not shown again, by id. */
+  readonly #gone = new Map<string, SyncedRow>();
+
+  constructor(stored: StoredRows) {
+    this.#stored = stored;
+  }
+
+  async append<Row extends SyncedRow>(
+    rows: readonly Row[],
+    { of, covered }: HowToAppend,
+  ): Promise<Appended<Row>> {
+    const days = new Set(rows.map(dayOf));
+    for (let day = covered?.from; day && covered?.to && day <= covered.to; day = addDays(day, 1))
+      days.add(day);
+    const known = await this.#stored.find(days, covered?.to ? undefined : covered?.from);
+    const shown = known.filter(({ cancelled }) => !cancelled);
+    const isAll = covered !== undefined;
+    // Without all rows of a day, only an id of the bank tells a row from an equal one.
+    const { fresh, unseen, trusted } = sameContent(
+      rows,
+      shown,
+      isAll
+        ? of
+        : { ...of, naming: rows.every((row) => row.entryReference) ? 'entryReference' : 'transactionId' },
+    );
+    const missing = new Set(unseen);
+    for (const row of shown) {
+      if (!missing.has(row)) this.#gone.delete(row.id);
+      else if (isAll && dayOf(row) >= covered.from && dayOf(row) <= (covered.to ?? '9'))
+        this.#gone.set(row.id, row);
+    }
+    const {
+      fresh: added,
+      same,
+      certain,
+    } = isAll
+      ? changedRows(fresh, await this.#candidates(fresh, days, trusted.length > 0), trusted, of)
+      : { fresh, same: [], certain: 0 };
+    for (const { id } of same) this.#gone.delete(id);
+    const taken = new Set(known.map(({ id }) => id));
+    await this.#stored.add(added.map((row) => withFreeId(row, taken)));
+    return { added, unsure: same.length - certain };
+  }
+
+  recall(): Promise<void> {
+    return this.#stored.recall();
+  }
+
+  async end(from: IsoDate): Promise<{ cancelled: number; gone: number }> {
+    const gone = [...this.#gone.values()].filter((row) => dayOf(row) >= from);
+    this.#gone.clear();
+    const cancelled = gone.filter(({ future }) => future);
+    await this.#stored.cancel(cancelled);
+    return { cancelled: cancelled.length, gone: gone.length - cancelled.length };
+  }
+
+  lastDay(latest: IsoDate): Promise<IsoDate | undefined> {
+    return this.#stored.lastDay(latest);
+  }
+
+  /** The stored rows that some rows may be, with another day or text. */
+  async #candidates(
+    rows: readonly SyncedRow[],
+    searched: ReadonlySet<string>,
+    hasTrusted: boolean,
+  ): Promise<Candidate[]> {
+    const gone = [...this.#gone.values()].map((known) => ({ known, isGone: true }));
+    if (!hasTrusted || rows.length === 0) return gone;
+    const near = new Set<string>();
+    for (const day of new Set(rows.map(dayOf))) {
+      for (let days = -MOVED_DAYS; isIsoDate(day) && days <= MOVED_DAYS; days += 1) {
+        const other = addDays(day, days);
+        if (!searched.has(other)) near.add(other);
+      }
+    }
+    const sums = new Set(rows.map(({ amount }) => Number(amount)));
+    const others = await this.#stored.find(near);
+    return [
+      ...gone,
+      ...others.flatMap((known) =>
+        known.cancelled || this.#gone.has(known.id) || !sums.has(Number(known.amount))
+          ? []
+          : [{ known, isGone: false }],
+      ),
+    ];
+  }
+}
+
+function dayOf({ bookingDate }: SyncedRow): string {
+  return bookingDate ?? '';
+}
+
+/** A row that moved keeps the id of its first day, where an equal row may come later. */
+function withFreeId<Row extends SyncedRow>(row: Row, taken: Set<string>): Row {
+  let { id } = row;
+  for (let number = 1; taken.has(id); number += 1)
+    id = hash('sha256', `${row.id}+${number}`, 'hex').slice(0, 32);
+  taken.add(id);
+  return id === row.id ? row : { ...row, id };
+}
