@@ -41,6 +41,8 @@ export async function runLinkedConsent(
   grant: GrantPorts,
 ): Promise<Consent> {
   if (open.current.state === 'created') await request(open, ports);
+  // A journal that was restored may say so of a consent that this machine does not keep for readings.
+  if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
   const links = await linksLeft(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
   const sentCode =

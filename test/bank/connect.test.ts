@@ -1,6 +1,7 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createServer } from 'node:http';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connectToBank } from '../../src/bank/transport/connection.ts';
 import { readKeyPair } from '../../src/certificates/key-pair.ts';
 import { withOpenssl } from '../certificates/openssl.ts';
@@ -43,6 +44,20 @@ describe('what psd2 needs for a connection', () => {
       message: expect.stringContaining('does not chain to a trusted authority'),
       neverSent: true,
     });
+    await connection.close();
+  });
+
+  it('a bank with http, which is on this computer, is called without TLS and without the proxy', async () => {
+    const server = createServer((request, response) => response.end(`${request.method} ${request.url}`));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await freePort()}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const address = server.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const connection = connectToBank(new URL(`http://127.0.0.1:${port}`), qwac, undefined);
+    const answer = await connection.send(PUT, TIMEOUT_MS, never);
+    expect([answer.status, answer.body.toString()]).toEqual([200, 'PUT /x?secret=1']);
     await connection.close();
   });
 

@@ -45,11 +45,24 @@ export function useCommands() {
 
   return {
     /** Runs a command to its end. Its exit code is `process.exitCode`. */
-    run: (
+    run: async (
       command: (context: Context) => Promise<void>,
       options: Partial<RawGlobals> = {},
       kind?: CommandKind,
-    ) => runCommand({ ...RAW, ...options }, command, kind, () => 'default'),
+    ) => {
+      // psd2 turns every error into a message and an exit code, also that of a test.
+      let failed: { expectation: unknown } | undefined;
+      const watched = async (context: Context) => {
+        try {
+          await command(context);
+        } catch (error) {
+          if (error instanceof Error && error.name === 'AssertionError') failed = { expectation: error };
+          throw error;
+        }
+      };
+      await runCommand({ ...RAW, ...options }, watched, kind, () => 'default');
+      if (failed) throw failed.expectation;
+    },
     /** The text written to stderr in this test. */
     said: () => said,
   };

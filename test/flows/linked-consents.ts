@@ -73,6 +73,8 @@ export interface LinkedSetting {
   customer: FakeCustomer;
   /** The consents that readings use. */
   kept: Set<string>;
+  /** What keeps a consent for readings. */
+  keeps: (resourceId: string) => Promise<void>;
   tokens: StoredTokens[];
   /** What the operator is told. */
   said: string[];
@@ -131,15 +133,16 @@ function settingOf(
   const grant: GrantPorts = {
     client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
     keepTokens: async (granted) => void tokens.push(await granted()),
-    keepConsent: async ({ resourceId }) => void kept.add(resourceId ?? ''),
+    keepConsent: ({ resourceId }) => setting.keeps(resourceId ?? ''),
     dropConsent: async ({ resourceId }) => void kept.delete(resourceId ?? ''),
     askForReturn: pasted && (async (state) => new URLSearchParams({ state, ...pasted })),
     say: (text) => void said.push(text),
   };
   const lines = () => readLines(folder, flow);
-  return {
+  const setting: LinkedSetting = {
     customer,
     kept,
+    keeps: async (resourceId) => void kept.add(resourceId),
     tokens,
     said,
     run: (bank) =>
@@ -151,4 +154,5 @@ function settingOf(
     lines,
     events: () => lines().map((line) => JSON.parse(line).event.type),
   };
+  return setting;
 }

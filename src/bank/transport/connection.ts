@@ -10,6 +10,7 @@ import {
   NotConnected,
   type OpenSocket,
   pathOf,
+  plainSocketsTo,
   secureSocketsTo,
   type TlsRules,
   type WireAnswer,
@@ -248,6 +249,8 @@ interface Route {
 }
 
 async function routeTo(origin: URL, rules: TlsRules): Promise<Route> {
+  // A base URL has http only on this computer, which no proxy reaches.
+  if (origin.protocol === 'http:') return { open: plainSocketsTo(origin), proxy: undefined };
   const proxy = await proxyFor(origin);
   if (!proxy) return { open: secureSocketsTo(origin, rules), proxy };
   const { tunnelsThrough } = await import('./tunnel.ts');

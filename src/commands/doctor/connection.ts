@@ -31,7 +31,9 @@ export async function checkConnection(
 ): Promise<Psd2Error | undefined> {
   const { probes } = await context.bankInterface();
   const baseUrl = baseUrlOf(context.profile());
+  const isPlain = baseUrl.protocol === 'http:';
   const proxy = await diagnosis.make('proxy', async () => {
+    if (isPlain) return finding('skip', 'a base URL with http is on this computer, which no proxy reaches');
     const found = await proxyFor(baseUrl);
     const detail = found ? `the bank is reached through ${found.host}` : 'none: the bank is reached directly';
     return { ...finding('ok', detail), ...(found && { value: found }) };
@@ -43,7 +45,7 @@ export async function checkConnection(
     return undefined;
   }
 
-  const said = await checkTls(context, diagnosis, proxy !== undefined);
+  const said = await checkTls(context, diagnosis, { isPlain, hasProxy: proxy !== undefined });
   if (!said) {
     diagnosis.skip(['clock', probes], 'the bank did not answer');
     return undefined;
@@ -65,7 +67,11 @@ export async function checkConnection(
 type Said = { answer: LoginProbe } | { answer?: never; refusal: Psd2Error };
 
 /** Makes the call, once. @returns undefined when there was no answer */
-function checkTls(context: Context, diagnosis: Diagnosis, hasProxy: boolean): Promise<Said | undefined> {
+function checkTls(
+  context: Context,
+  diagnosis: Diagnosis,
+  { isPlain, hasProxy }: { isPlain: boolean; hasProxy: boolean },
+): Promise<Said | undefined> {
   return diagnosis.make('TLS', async (): Promise<Finding & { value: Said }> => {
     const bank = await context.applicationBank('authorization_code');
     const login = {
@@ -77,7 +83,12 @@ function checkTls(context: Context, diagnosis: Diagnosis, hasProxy: boolean): Pr
       state: context.world.newId(),
       transactionId: context.world.newId(),
     };
-    const done = finding('ok', 'the handshake with the QWAC succeeded, and the bank is trusted');
+    const done = isPlain
+      ? finding(
+          'skip',
+          "the base URL has http, so psd2 can check neither the QWAC nor the bank's certificate",
+        )
+      : finding('ok', 'the handshake with the QWAC succeeded, and the bank is trusted');
     try {
       return { ...done, value: { answer: await bank.connect().login.probe(login) } };
     } catch (error) {

@@ -49,7 +49,7 @@ export async function watchTransfer(ports: WatchPorts): Promise<Transfer> {
       const linked = transfer.initiation && (await lookAtLinked(sca, transfer, settles));
       if (linked) return linked;
       if (settles && asksForOutcome(transfer, settles))
-        return await watchSettlement(ports, bank, transfer, resourceId);
+        return watchSettlement(ports, bank, transfer, resourceId);
       if (transfer.initiation) {
         await world.sleep(pause);
         continue;

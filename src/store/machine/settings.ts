@@ -3,6 +3,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { isBlockedPort } from '../../domain/blocked-ports.ts';
 import { type Decimal, isDecimal } from '../../domain/decimal.ts';
 import { parseDuration } from '../../domain/duration.ts';
+import { isLoopback } from '../../domain/loopback.ts';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing } from '../disk/files.ts';
 import { readKeyFile } from './key-file.ts';
@@ -228,7 +229,7 @@ export function readSource(source: PemSource, key: PemSetting): Buffer {
 }
 
 /**
- * Parses the bank's address: `https`, without a query. Keeps a path prefix, without its final slash.
+ * Parses the bank's address: `https`, or `http` on this computer (loopback), without a query. Keeps a path prefix, without its final slash.
  *
  * @throws Psd2Error `config`
  */
@@ -241,7 +242,7 @@ export function parseBaseUrl(text: string): URL {
   if (!URL.canParse(text)) return refuse('is not a URL');
   const url = new URL(text);
   if (url.username || url.password) return refuse('contains a user name or password', '');
-  if (url.protocol !== 'https:') return refuse('is not https');
+  if (url.protocol !== 'https:' && !isLoopback(url)) return refuse('is not https');
   if (/[?#]/.test(text)) return refuse('contains a query or a fragment');
   url.pathname = url.pathname.replace(/\/+$/, '');
   return url;

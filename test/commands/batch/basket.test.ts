@@ -645,6 +645,21 @@ it('instant payments of a basket end once the bank says that the payee has the m
   ]);
 });
 
+it('if the bank fails when it is asked for one instant payment of a basket, the others are paid all the same', async () => {
+  const instant = ['--instant', '--payee-verified'];
+  const { bank, payer } = await withPayees(temporary, new BankHere(BASKET), ['Ada', 'Bea', 'Cleo'], instant);
+  bank.meanwhile = async (call) => {
+    bank.next = { settlement: 'OK' };
+    if (call === 'settlement pay-2') throw failing();
+  };
+  expect(told(await payer.run(AS_BASKET, { globals: { scaTimeout: '4' } })).slice(0, 4)).toEqual([
+    '1 settled tr-1 ',
+    '2 executed tr-2 ',
+    '3 settled tr-3 ',
+    '2 of 3 paid (22.00 EUR), 1 unknown.',
+  ]);
+});
+
 it('what stops every payment stops a basket before it is begun, and the next run goes on', async () => {
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea');
   bank.meets('prepare', new Psd2Error('config', 'Not possible'));

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { CallFailed } from '../../../src/bank/transport/connection.ts';
 import { ClosedUnanswered } from '../../../src/bank/transport/line.ts';
@@ -275,6 +277,20 @@ describe('the way to the bank', () => {
     expect(result.of('clock').detail).toMatch(/^\d+ s (ahead of|behind) the bank$/);
     expect(result.of('authorize').status).toBe('fail');
     expect(result.failure).toMatchObject({ code: 'bank_refused', exitCode: 7 });
+  });
+
+  it('a base URL with http has no proxy and no TLS to check', async () => {
+    const gateway = createHttpServer((_, response) => response.writeHead(404).end());
+    await once(gateway.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void gateway.close());
+    const address = gateway.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    const result = await examine({ env: { PSD2_BASE_URL: `http://127.0.0.1:${port}` } });
+    expect([result.of('configuration').status, result.of('proxy'), result.of('TLS')]).toEqual([
+      'ok',
+      found('skip', 'a base URL with http is on this computer, which no proxy reaches'),
+      found('skip', "the base URL has http, so psd2 can check neither the QWAC nor the bank's certificate"),
+    ]);
   });
 
   it('a name that is not known ends the way there', async () => {

@@ -11,6 +11,7 @@ import type { Terminal } from '../../../src/terminal/terminal.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { openCommand } from '../command.ts';
+import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 /** What the test ends with. */
@@ -122,9 +123,12 @@ describe("the customer's browser", () => {
     const at = operator({ env: { PSD2_BROWSER: browser } });
     await at.ports.sendBrowser(ADDRESS);
     const hint = said === '' ? 'Check PSD2_BROWSER or BROWSER.' : `It says: ${said}.`;
-    await expect(at.ports.whileWaiting('Waiting', at.untilInterrupted, 2_000)).rejects.toThrow(
-      expect.objectContaining({ code: 'config', exitCode: 3, message, hint }),
-    );
+    expect(await failureOf(at.ports.whileWaiting('Waiting', at.untilInterrupted, 2_000))).toEqual({
+      code: 'config',
+      exitCode: 3,
+      message,
+      hint,
+    });
   });
 
   it('that fails after the customer has come back, or in other work, interrupts nothing', async () => {

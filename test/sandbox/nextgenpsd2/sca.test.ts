@@ -132,7 +132,7 @@ describe('explicit start', () => {
 
   /** Starts the authorisation that the answer to the consent has a link for. */
   async function start(at: TestDoor, reply: DoorReply, body: object | string = {}): Promise<DoorReply> {
-    return await at.client.send({
+    return at.client.send({
       method: 'POST',
       path: linkOf(reply, 'startAuthorisation'),
       body,

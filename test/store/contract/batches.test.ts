@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Batch, Person } from '../../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../../src/domain/batch/line.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
@@ -137,6 +137,19 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     expect(begun.filter(({ recorded }) => recorded)).toHaveLength(1);
     const flows = await Promise.all(workers.map(async (worker) => (await worker.find(batch)).flows.get(1)));
     expect(new Set(flows).size).toBe(1);
+  });
+
+  it('personal data is replaced only after the event that allows it', async () => {
+    const batch = await batches.add(order([line(1)]));
+    const stopped = vi.spyOn(batches, 'change').mockRejectedValue(new RangeError('psd2 is killed'));
+    const anonymous = (each: BatchLine) => ({ ...each, name: 'X' });
+    await expect(batches.pseudonymise(batch, anonymous)).rejects.toThrow('psd2 is killed');
+    expect(await others.lines(await others.find(batch.batch))).toEqual([line(1)]);
+    stopped.mockRestore();
+    // It can be repeated, also with what an interrupted run has left.
+    for (let time = 0; time < 2; time += 1)
+      await batches.pseudonymise(await batches.find(batch.batch), anonymous);
+    expect((await others.lines(await others.find(batch.batch))).map(({ name }) => name)).toEqual(['X']);
   });
 
   it('each event is kept, with the person and the hash', async () => {

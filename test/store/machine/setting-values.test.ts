@@ -15,12 +15,17 @@ describe('the base URL', () => {
     ['https://bank.example/', 'https://bank.example/'],
     ['https://bank.example:8443/psd2/v1/', 'https://bank.example:8443/psd2/v1'],
     ['https://[::1]:8443', 'https://[::1]:8443/'],
+    ['http://127.0.0.1:8080/api/', 'http://127.0.0.1:8080/api'],
+    ['http://localhost', 'http://localhost/'],
+    ['http://[::1]:8080', 'http://[::1]:8080/'],
   ])('the base URL %s is read as %s', (text, href) => {
     expect(parseBaseUrl(text).href).toBe(href);
   });
 
   it.each([
     ['bank.example', 'The base URL "bank.example" is not a URL'],
+    ['http://127.0.0.1.bank.example', 'The base URL "http://127.0.0.1.bank.example" is not https'],
+    ['ftp://localhost', 'The base URL "ftp://localhost" is not https'],
     ['http://bank.example', 'The base URL "http://bank.example" is not https'],
     ['https://bank.example/?a=1', 'The base URL "https://bank.example/?a=1" contains a query or a fragment'],
     ['https://bank.example/#a', 'The base URL "https://bank.example/#a" contains a query or a fragment'],

@@ -182,6 +182,7 @@ describe('the turn of the customer', () => {
     },
   };
   const DECOUPLED = { sca: { approaches: ['decoupled' as const] } };
+  const ALSO_DECOUPLED = { sca: { approaches: ['redirect' as const, 'decoupled' as const] } };
 
   it.each<[string, ScaLinks, Omit<BankFile, 'interface'>, object]>([
     ['a page', { approach: null, redirect: SITE, start: '/v1/s' }, {}, { next: 'open', url: SITE }],
@@ -220,6 +221,7 @@ describe('the turn of the customer', () => {
     ['nothing is known', null, {}, START],
     ['no link leads on', { approach: null }, {}, START],
     ['the bank only tells how far it is', { approach: null, status: '/v1/z' }, {}, START],
+    ['waiting is possible, not usual', { approach: null, status: '/v1/z' }, ALSO_DECOUPLED, START],
     ['only the approach is known to be a page', { approach: 'redirect' }, {}, START],
     ['nothing is known where waiting is usual', { approach: null }, DECOUPLED, START],
     ['a link says where', { approach: null, start: '/v1/s', status: '/v1/z' }, DECOUPLED, '/v1/s'],
