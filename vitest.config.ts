@@ -1,6 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { cleanEnvironment } from './test/support/clean-environment.ts';
+
+cleanEnvironment();
 
 // What a test file needs decides its project, and its name or folder says it.
 const PROGRAMS = ['test/**/*.programs.test.ts', 'test/store/postgres/**/*.test.ts'];

@@ -1,4 +1,5 @@
-import { Psd2Error } from '../../errors.ts';
+import { lstatSync, statSync } from 'node:fs';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { CustomerPorts } from '../../flows/ports.ts';
 import { appendDurably, reasonOf } from '../../store/disk/files.ts';
 import type { Context } from '../context.ts';
@@ -24,13 +25,26 @@ export function linksOf(context: Context, file: string | undefined): Links | nul
     async give(link) {
       const text = `${JSON.stringify(link)}\n`;
       if (file !== undefined) append(file, text);
-      if (command !== undefined) await runOutsideCommand(context, 'notifyLink', command, text);
+      if (command === undefined) return;
+      try {
+        await runOutsideCommand(context, 'notifyLink', command, text);
+      } catch (error) {
+        // The report says it of one payment, and a job's log may have no report.
+        if (error instanceof Psd2Error && error.code === 'config')
+          context.terminal.warn([endSentence(error.message), error.hint].filter(Boolean).join(' '));
+        throw error;
+      }
     },
   };
 }
 
 /** @throws Psd2Error `config` */
 function append(file: string, text: string): void {
+  const target = statSync(file, { throwIfNoEntry: false });
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() && (!target || target.isFile()))
+    throw new Psd2Error('config', `The links cannot be written to ${file}, which is a link to another file`, {
+      hint: 'Name the file itself.',
+    });
   try {
     appendDurably(file, 'a', text);
   } catch (cause) {

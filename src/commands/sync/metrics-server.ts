@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname as systemName } from 'node:os';
 import { Psd2Error } from '../../errors.ts';
 
 /** Where a monitor finds the metrics of a sync. */
@@ -26,7 +28,9 @@ export async function serveMetrics(
       // Node leaves the text out after HEAD.
       response.end(text);
     };
-    if (request.method !== 'GET' && request.method !== 'HEAD') answer(405, PLAIN, 'Only GET is allowed.\n');
+    if (isForeign(request.headers.host, host)) answer(403, PLAIN, 'The Host is not of this server.\n');
+    else if (request.method !== 'GET' && request.method !== 'HEAD')
+      answer(405, PLAIN, 'Only GET is allowed.\n');
     else if (path === '/healthz') answer(200, PLAIN, 'ok\n');
     else if (path === '/metrics')
       metrics().then(
@@ -49,6 +53,19 @@ export async function serveMetrics(
         server.closeAllConnections();
       }),
   };
+}
+
+/**
+ * Whether a page of another site asks: its name led to this machine (DNS rebinding). A monitor asks by an address, by a name of this
+ * machine, or by the name that `--metrics-host` gives. Inside a cluster a service has one of its names, without a dot or in `.local`.
+ */
+function isForeign(header: string | undefined, own: string): boolean {
+  if (header === undefined || !URL.canParse(`http://${header}`)) return true;
+  const { hostname } = new URL(`http://${header}`);
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const machine = systemName().toLowerCase();
+  const isOwn = name === own.toLowerCase() || name === machine || name.startsWith(`${machine}.`);
+  return isIP(name) === 0 && !isOwn && name.includes('.') && !/\.(local|localhost|internal)$/.test(name);
 }
 
 const PLAIN = 'text/plain; charset=utf-8';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { BatchEvent } from '../../../src/domain/batch/batch.ts';
@@ -472,6 +472,8 @@ it('a link that cannot be given stops its line, and the next run makes a new one
       [
         "1 authorizing tr-1 The link notification command "false" ended with the exit code 1",
         "2 authorizing tr-2 The link notification command "false" ended with the exit code 1",
+        "The link notification command "false" ended with the exit code 1. Check PSD2_NOTIFY_LINK or the profile.",
+        "The link notification command "false" ended with the exit code 1. Check PSD2_NOTIFY_LINK or the profile.",
         "0 of 2 paid, 2 await their customer.",
         "exit 6, not_authorised: 2 of 2 payments await their customer",
         "psd2 asks the bank for their decisions with:",
@@ -506,6 +508,25 @@ it('a link that cannot be given stops its line, and the next run makes a new one
       ],
     ]
   `);
+});
+
+it('a file of links that is a link to another file is refused before anything is sent', async () => {
+  const { bank, payer } = await payees(new BankHere(), 'Ada');
+  const [path, other] = [join(temporary, 'links-link'), join(temporary, 'of-somebody-else')];
+  writeFileSync(other, 'mine');
+  symlinkSync(other, path);
+  expect([
+    endOf(await payer.run([...RUN, '--links', path])),
+    bank.calls,
+    readFileSync(other, 'utf8'),
+  ]).toEqual([
+    [
+      `exit 3, config: The links cannot be written to ${path}, which is a link to another file`,
+      'Name the file itself.',
+    ],
+    [],
+    'mine',
+  ]);
 });
 
 it('a file of links that cannot be written is refused before anything is sent', async () => {

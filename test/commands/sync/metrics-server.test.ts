@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { hostname } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from 'vitest';
 import { type MetricsServer, serveMetrics } from '../../../src/commands/sync/metrics-server.ts';
@@ -24,9 +25,9 @@ interface Answer {
   text: string;
 }
 
-const ask = (address: string, method = 'GET') =>
+const ask = (address: string, method = 'GET', host?: string) =>
   new Promise<Answer>((resolve, reject) => {
-    const call = request(address, { method }, (answer) => {
+    const call = request(address, { method, ...(host !== undefined && { headers: { host } }) }, (answer) => {
       const { statusCode: status, headers } = answer;
       const head = { status, type: headers['content-type'], length: headers['content-length'] };
       text(answer).then((body) => resolve({ ...head, text: body }), reject);
@@ -34,6 +35,22 @@ const ask = (address: string, method = 'GET') =>
     call.on('error', reject);
     call.end();
   });
+
+it.each([
+  ['evil.example', 403],
+  ['127.0.0.1.evil.example:80', 403],
+  ['not a host', 403],
+  ['localhost:9', 200],
+  ['[::1]:9', 200],
+  ['10.0.0.7', 200],
+  ['psd2-sync', 200],
+  ['psd2-sync.default.svc.cluster.local', 200],
+  [hostname(), 200],
+  [`${hostname()}.corp.example`, 200],
+])('a request for the host %s is answered with %i', async (host, status) => {
+  const { address } = await serve();
+  expect((await ask(`${address}/metrics`, 'GET', host)).status).toBe(status);
+});
 
 it.each([
   ['GET', '/metrics', 200, 'text/plain; version=0.0.4; charset=utf-8', 'a 1\n'],

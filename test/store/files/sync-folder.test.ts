@@ -8,6 +8,7 @@ import fs, {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -51,6 +52,17 @@ const kill = () => {
   const { claim } = stored();
   writeFileSync(place(`sync-${claim}.ndjson`), `${JSON.stringify({ ...stored(), ended: false })}\n`);
 };
+
+it.each([['7'], ['7/transactions']])(
+  '%s that is a link leads no data of the customer elsewhere',
+  async (name) => {
+    const elsewhere = mkdtempSync(join(temporary, 'elsewhere-'));
+    if (name !== '7') mkdirSync(join(out, '7'));
+    symlinkSync(elsewhere, join(out, name));
+    await expect(syncRow('A1', 'r1')).rejects.toMatchObject({ code: 'config' });
+    expect(readdirSync(elsewhere)).toEqual([]);
+  },
+);
 
 describe('the current state of a customer', () => {
   it('accounts come before balances, and balances before pending transactions, each in their order', async () => {

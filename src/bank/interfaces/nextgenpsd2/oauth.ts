@@ -49,6 +49,7 @@ export function oauthOf(bank: NextGenCaller, description: BankDescription, base:
       address === undefined
         ? {}
         : (await ask(bank, metadataCall(address, base, hosts, transactionId), metadataAnswer)).data;
+    refuseOtherIssuer(metadata.issuer, hosts, transactionId);
     return serverIn(metadata, description, base, hosts);
   };
   return {
@@ -87,6 +88,28 @@ const LOGIN = { reads: null, needsConsent: false, login: true } as const;
 function hostsOf({ api, oauth }: BankDescription, { origin }: Base): ReadonlySet<string> {
   const named = [origin, api.baseUrl, oauth.metadata, oauth.authorizationEndpoint, oauth.tokenEndpoint];
   return new Set(named.flatMap((address) => (address && URL.canParse(address) ? new URL(address).host : [])));
+}
+
+/**
+ * Metadata of another server may be put in the place of the bank's (RFC 8414, sections 3.3 and 6.2). A bank file that names the
+ * issuer's host, for example as `oauth.authorizationEndpoint`, allows it.
+ */
+function refuseOtherIssuer(
+  issuer: string | null | undefined,
+  hosts: ReadonlySet<string>,
+  transactionId: string,
+): void {
+  if (!issuer) return;
+  const named = [...hosts].map((host) => new URL(`https://${host}`).hostname);
+  if (URL.canParse(issuer) && named.includes(new URL(issuer).hostname)) return;
+  throw new Psd2Error(
+    'bank_answer',
+    `The OAuth metadata is of another server: its issuer is ${JSON.stringify(issuer)}`,
+    {
+      hint: "If that is the bank's, name oauth.authorizationEndpoint on that host in the bank file.",
+      transactionId,
+    },
+  );
 }
 
 /** The addresses of a server: the bank file's come before those of the metadata. */

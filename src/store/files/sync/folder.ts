@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fdatasync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Psd2Error } from '../../../errors.ts';
@@ -52,6 +61,8 @@ export class SyncRun {
    */
   async customer<T>(customerId: string, work: (folder: SyncFolder) => Promise<T>): Promise<T> {
     const path = join(this.#out, nameOfCustomer(customerId));
+    refuseLink(path);
+    refuseLink(join(path, 'transactions'));
     makePrivateFolder(join(path, 'transactions'));
     const folder = new SyncFolder(path, await SyncClaim.take(path, this.#name, this.#signal));
     try {
@@ -60,6 +71,14 @@ export class SyncRun {
       await folder.end();
     }
   }
+}
+
+/** Whoever may write to the folder of `--out` could lead a customer's data elsewhere by a link. @throws Psd2Error `config` */
+function refuseLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Psd2Error('config', `${path} is a link, and psd2 writes a customer's data to no other place`, {
+      hint: 'Move it away. --out itself may be a link.',
+    });
 }
 
 /**

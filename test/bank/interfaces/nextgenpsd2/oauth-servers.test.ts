@@ -13,14 +13,14 @@ import { described, errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCal
 type Oauth = NonNullable<BankFile['oauth']>;
 const META = `${ORIGIN}/meta`;
 const METADATA = {
-  issuer: 'https://login.example',
+  issuer: ORIGIN,
   authorization_endpoint: 'https://login.example/authorize',
   token_endpoint: `${ORIGIN}/token`,
   revocation_endpoint: `${ORIGIN}/revoke`,
 };
 const SERVER: OAuthServer = {
   ...{
-    issuer: 'https://login.example',
+    issuer: ORIGIN,
     namesItself: false,
     authorization: 'https://login.example/authorize',
   },
@@ -96,6 +96,29 @@ describe('the server of a bank', () => {
     expect(script.sent).toEqual([
       { method: 'GET', origin: ORIGIN, path: '/meta', facts: LOGIN, transactionId: TRANSACTION_ID },
     ]);
+  });
+
+  it.each(['https://login.example', 'no address', `${ORIGIN}.evil.example`])(
+    'may not have the issuer %s',
+    async (issuer) => {
+      const answers = [said({ ...METADATA, issuer }), said({ ...METADATA, issuer })];
+      expect(
+        await failureOf(opened([...answers], { metadata: META }).oauth.server(undefined, TRANSACTION_ID)),
+      ).toEqual({
+        code: 'bank_answer',
+        message: `The OAuth metadata is of another server: its issuer is "${issuer}"`,
+        hint: "If that is the bank's, name oauth.authorizationEndpoint on that host in the bank file.",
+        transactionId: TRANSACTION_ID,
+      });
+    },
+  );
+
+  it('may have an issuer on a host that the bank file names', async () => {
+    const oauth = { metadata: META, authorizationEndpoint: 'https://login.example/authorize' };
+    const answer = said({ ...METADATA, issuer: 'https://login.example' });
+    expect((await opened([answer], oauth).oauth.server(undefined, TRANSACTION_ID)).issuer).toBe(
+      'https://login.example',
+    );
   });
 
   it('is asked once, and again after a failure', async () => {
@@ -248,7 +271,7 @@ describe('a login', () => {
   });
 
   it.each<[string | null, object, string | null]>([
-    ['https://login.example', METADATA, null],
+    [ORIGIN, METADATA, null],
     ['https://evil.example', METADATA, 'comes from another OAuth server'],
     ['https://evil.example', {}, null],
     [null, METADATA, null],
