@@ -49,7 +49,14 @@ export function followBulk(
         return paid(transfer, bulk.state === 'settled', bulk.isFinal || bulk.state === 'settled', words);
       if (entry?.means === 'paid') return paid(transfer, true, entry.isFinal ?? false, words);
       if (entry?.means === 'refused')
-        return [{ type: 'settlement', status: 'KO', description: entry.transactionStatus, ...words }];
+        return [
+          {
+            type: 'settlement',
+            status: 'KO',
+            description: entry.reason ?? entry.transactionStatus,
+            ...words,
+          },
+        ];
       return isAccepted(transfer) ? [] : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
     }
     case 'cancelled':

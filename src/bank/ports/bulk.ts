@@ -5,6 +5,8 @@ import type { PaymentCalls } from './payment-calls.ts';
 /** What became of one transfer of a bulk payment, in the bank's word and in psd2's. */
 export interface EntryState {
   transactionStatus: string;
+  /** Why the bank refused it: `AC01: IBAN does not exist`. Absent: it does not say. */
+  reason?: string;
   /** `open`: the bank has not said yet. */
   means: 'paid' | 'refused' | 'open';
   /** The bank does not change it any more. */

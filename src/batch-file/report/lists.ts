@@ -26,7 +26,7 @@ const COLUMNS = [
  */
 export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
   yield `${writeCsv([], COLUMNS)}\r\n`;
-  for await (const { payeeCheck, ids, isRefusalAlone, ...row } of rows) {
+  for await (const { payeeCheck, ids, isRefusalAlone, reasonCode, ...row } of rows) {
     const cells = {
       ...row,
       reference: harmless(row.reference),
@@ -52,6 +52,6 @@ export async function* writeJsonReport(rows: Rows): AsyncGenerator<string> {
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-function printed({ ids, isRefusalAlone, ...row }: ReportRow): PrintedRow {
+function printed({ ids, isRefusalAlone, reasonCode, ...row }: ReportRow): PrintedRow {
   return row;
 }

@@ -28,6 +28,8 @@ export interface ReportRow {
   payeeCheck: PayeeCheck | null;
   /** Why it was not paid, or why that is not known. */
   reason: string | null;
+  /** The code of ISO 20022 in the bank's reason. Null: it has none. */
+  reasonCode: string | null;
   /** ISO 8601 with zone. */
   paidAt: string | null;
   /** What the file called it. */
@@ -37,7 +39,7 @@ export interface ReportRow {
 }
 
 /** A row as programs get it. The rest is for pain.002 alone. */
-export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone'>;
+export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone' | 'reasonCode'>;
 
 /** Rows as they come. */
 export type Rows = AsyncIterable<ReportRow> | Iterable<ReportRow>;

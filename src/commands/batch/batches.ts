@@ -90,7 +90,12 @@ const lineShape = () =>
 export const lineRows = () => list(lineShape());
 export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
 
-export function lineData({ ids: _, isRefusalAlone: _alone, ...row }: ReportRow): PrintedRow {
+export function lineData({
+  ids: _,
+  isRefusalAlone: _alone,
+  reasonCode: _code,
+  ...row
+}: ReportRow): PrintedRow {
   return row;
 }
 

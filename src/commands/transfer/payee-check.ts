@@ -32,7 +32,9 @@ export async function checkPayee(
 
 function readAnswer(printed: string): z.infer<typeof answer> {
   try {
-    return answer.parse(JSON.parse(printed));
+    const said = answer.parse(JSON.parse(printed));
+    if (!saysTwice(printed)) return said;
+    throw new TypeError('It has a field twice, and nobody knows which one counts');
   } catch (cause) {
     throw new Psd2Error(
       'config',
@@ -42,6 +44,23 @@ function readAnswer(printed: string): z.infer<typeof answer> {
       },
     );
   }
+}
+
+/** Whether a JSON object has a field twice. `JSON.parse` would take the last one. */
+function saysTwice(json: string): boolean {
+  const fields = new Set<unknown>();
+  let depth = 0;
+  let text = '';
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    if (token.startsWith('"')) text = token;
+    else if (token !== ':') depth += token === '{' || token === '[' ? 1 : -1;
+    else if (depth === 1) {
+      const field: unknown = JSON.parse(text);
+      if (fields.has(field)) return true;
+      fields.add(field);
+    }
+  }
+  return false;
 }
 
 function shorten(name: string | null | undefined): string | null {

@@ -19,9 +19,14 @@ function entry(id: string, status: string): string {
 }
 
 /** Returns the status of all, and the statuses by id, as plain values. */
-function read(text: string): { status: string | null; entries: Record<string, string> } | null {
+function read(text: string): { status: string | null; entries: Record<string, string | null> } | null {
   const found = readPain002(text);
-  return found && { status: found.status, entries: Object.fromEntries(found.entries) };
+  return (
+    found && {
+      status: found.status,
+      entries: Object.fromEntries([...found.entries].map(([id, { status }]) => [id, status])),
+    }
+  );
 }
 
 const ALL = '<OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts> PART </GrpSts></OrgnlGrpInfAndSts>';
@@ -33,6 +38,29 @@ describe('a pain.002', () => {
       status: 'PART',
       entries: { 'E-1': 'ACSC', 'E-2': 'RJCT' },
     });
+  });
+
+  test('of two statuses of one payment gives none, and names the files and groups that it is about', () => {
+    const found = readPain002(
+      report(`${ALL}${group(entry('E-1', 'ACSC'), entry('E-1', 'RJCT'), entry('E-1', 'ACSC'))}`),
+    );
+    expect([found?.about, found?.entries.get('E-1')?.status]).toEqual([['M-1', 'P-1'], null]);
+  });
+
+  test('gives the reason of the payment, and those above it as words', () => {
+    const why = (code: string, words: string) =>
+      `<StsRsnInf><Orgtr><Id><OrgId><Othr><Id>1</Id><SchmeNm><Cd>BANK</Cd></SchmeNm></Othr></OrgId></Id></Orgtr><Rsn>${code}</Rsn><AddtlInf>${words}</AddtlInf></StsRsnInf>`;
+    const told = (id: string, reason: string) =>
+      `<TxInfAndSts><OrgnlEndToEndId>${id}</OrgnlEndToEndId><TxSts>RJCT</TxSts>${reason}<OrgnlTxRef><PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf></OrgnlTxRef></TxInfAndSts>`;
+    const all = `<OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts>PART</GrpSts>${why('<Prtry>X9</Prtry>', 'see below')}</OrgnlGrpInfAndSts>`;
+    const found = readPain002(
+      report(all + group(told('E-1', why('<Cd>AC01</Cd>', 'No such IBAN')), told('E-2', ''))),
+    );
+    expect([found?.reason, found?.entries.get('E-1')?.reason, found?.entries.get('E-2')?.reason]).toEqual([
+      { code: 'X9', words: 'see below' },
+      { code: 'AC01', words: 'No such IBAN; X9: see below' },
+      { code: 'X9', words: 'see below' },
+    ]);
   });
 
   test('is read with prefixes, references of characters and comments', () => {

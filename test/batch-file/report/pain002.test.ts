@@ -69,6 +69,13 @@ describe('the report of a batch as pain.002', () => {
     `);
   });
 
+  test('has the code of the reason beside its words', async () => {
+    const row = reportRow({ state: 'failed', reason: 'AC01: No such IBAN', reasonCode: 'AC01' });
+    expect(await write([row])).toContain(
+      '<StsRsnInf><Rsn><Cd>AC01</Cd></Rsn><AddtlInf>failed</AddtlInf><AddtlInf>AC01: No such IBAN</AddtlInf></StsRsnInf>',
+    );
+  });
+
   test('answers a CSV, which has no message, and says so', async () => {
     expect(await write([], { originalFormat: 'csv', originalMessageId: 'b-1' })).toMatchInlineSnapshot(`
       "<?xml version="1.0" encoding="UTF-8"?>

@@ -13,3 +13,17 @@ it('Ctrl-C during the payee check ends the command, and is not taken for a check
   });
   expect(process.exitCode).toBe(130);
 });
+
+it.each([
+  ['{"result":"none","result":"match"}', 'unavailable'],
+  [String.raw`{"result":"none","\u0072esult":"match"}`, 'unavailable'],
+  ['{"result":"close","name":"Ada","name":"Bob"}', 'unavailable'],
+  ['{"result":"match","more":{"result":"none"},"text":"\\"result\\":"}', 'match'],
+])('of %s, the result is %s: of two answers, nobody knows which one counts', async (printed, expected) => {
+  const payee = { to: parseSepaIban('DE89370400440532013000'), name: 'Ada Lovelace' };
+  let result = '';
+  await run(async (context) => {
+    ({ result } = await checkPayee(context, `printf %s '${printed}'`, payee));
+  });
+  expect(result).toBe(expected);
+});

@@ -1,5 +1,6 @@
 import Big from 'big.js';
 import type { BankDescription } from '../../../bank-file/schema.ts';
+import type { Reason } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
@@ -177,28 +178,54 @@ function initiatorOf(subject: string): string {
 /** What the bank says of each transfer of a bulk, by its end-to-end id. What it does not say is missing. */
 async function askEntries(
   { bank, paths, description }: Calls,
-  { service, product, body }: Initiation,
+  initiation: Initiation,
   paymentId: string,
   transactionId: string,
 ): Promise<ReadonlyMap<string, EntryState>> {
+  const { service, product, body } = initiation;
   const { final } = description.payments;
   const values = { 'payment-service': service, 'payment-product': product, paymentId };
   if (body.startsWith('<')) {
-    const { readPain002 } = await import('../../../batch-file/pain002/read.ts');
+    const { reportOf } = await import('./status-report.ts');
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(
       { ...call, headers: { accept: 'application/xml' }, decides: true },
       ({ status, body: report }) => ({
-        statuses: status === 200 ? (readPain002(report.toString('utf8'))?.entries ?? null) : null,
+        statuses: status === 200 ? (reportOf(report, initiation)?.entries ?? null) : null,
         notices: [],
       }),
     );
-    return new Map([...(statuses ?? [])].map(([id, status]) => [id, entryState(status, final)]));
+    return entriesFrom(
+      [...(statuses ?? [])].map(([id, { status, reason }]) => ({ id, status, reason })),
+      final,
+    );
   }
   const call = callOf(paths, 'getPaymentInformation', values, transactionId);
   const { data } = await ask(bank, { ...call, decides: true }, bulkAnswer);
+  return entriesFrom(
+    (data.payments ?? []).map(({ endToEndIdentification: id, transactionStatus: status }) => ({
+      id,
+      status,
+    })),
+    final,
+  );
+}
+
+/** The states by their ids. Two different statuses of one id decide nothing. */
+function entriesFrom(
+  said: readonly { id: string | null; status: string | null; reason?: Reason | null }[],
+  final: readonly string[],
+): ReadonlyMap<string, EntryState> {
+  const statuses = new Map<string, Set<string | null>>();
+  for (const { id, status } of said)
+    if (id !== null) statuses.set(id, (statuses.get(id) ?? new Set()).add(status));
   const found = new Map<string, EntryState>();
-  for (const { endToEndIdentification: id, transactionStatus } of data.payments ?? [])
-    if (id !== null && transactionStatus !== null) found.set(id, entryState(transactionStatus, final));
+  for (const { id, status, reason } of said)
+    if (id !== null && status !== null && statuses.get(id)?.size === 1)
+      found.set(id, { ...entryState(status, final), ...(reason && { reason: writeReason(reason) }) });
   return found;
+}
+
+function writeReason({ code, words }: Reason): string {
+  return [code, words].filter(Boolean).join(': ');
 }

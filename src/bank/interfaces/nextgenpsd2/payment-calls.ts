@@ -1,4 +1,3 @@
-import { readPain002 } from '../../../batch-file/pain002/read.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -11,6 +10,7 @@ import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { isOver, resourceStatus, settlementOf } from './payment-status.ts';
 import { type Authorised, linksOf, progressOf, scaOf } from './sca.ts';
+import { reportOf } from './status-report.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
 import {
   authorisationsAnswer,
@@ -144,7 +144,7 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
   const isXml = payment.initiation.body.startsWith('<');
   const { data } = await payment.bank.ask(call, (answer) => {
     // A bank may answer in XML what was initiated in XML.
-    const report = isXml && answer.said.meaning === null ? reportIn(answer) : null;
+    const report = isXml && answer.said.meaning === null ? reportIn(answer, payment.initiation) : null;
     if (!report) return readAnswer(answer, paymentStatusAnswer);
     return { data: { transactionStatus: report, paymentId: null }, notices: [] };
   });
@@ -160,8 +160,8 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
 }
 
 /** The status of all payments of a file together, in a pain.002. Null: it has none. */
-function reportIn({ body, said }: NextGenAnswer): string | null {
-  return said.json === undefined ? (readPain002(body.toString('utf8'))?.status ?? null) : null;
+function reportIn({ body, said }: NextGenAnswer, initiation: Initiation): string | null {
+  return said.json === undefined ? (reportOf(body, initiation)?.status ?? null) : null;
 }
 
 async function authorisationsOf(payment: Payment, paymentId: string): Promise<string[]> {

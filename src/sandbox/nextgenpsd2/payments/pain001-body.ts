@@ -39,6 +39,13 @@ export function readPain001(
   return read.end(today);
 }
 
+/** The ids of the file and of its group, which the bank's report names. */
+export function fileIdsIn({ body }: RawRequest): { message: string; information: string } {
+  const text = body.toString('utf8');
+  const idIn = (element: string) => new RegExp(`<(?:\\w+:)?${element}>([^<]*)`).exec(text)?.[1] ?? '';
+  return { message: idIn('MsgId'), information: idIn('PmtInfId') };
+}
+
 class Reader {
   readonly #namespace: string;
   readonly #format: string;

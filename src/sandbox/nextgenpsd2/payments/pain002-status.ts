@@ -11,8 +11,8 @@ export function pain002Of(bank: Bank, payment: DoorPayment): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt>
 <GrpHdr><MsgId>${payment.id.slice(0, 35)}</MsgId><CreDtTm>${bank.now().toISOString()}</CreDtTm></GrpHdr>
-<OrgnlGrpInfAndSts><OrgnlMsgId>${payment.id.slice(0, 35)}</OrgnlMsgId><OrgnlMsgNmId>pain.001</OrgnlMsgNmId><GrpSts>${transactionStatus(bank, payment)}</GrpSts></OrgnlGrpInfAndSts>
-<OrgnlPmtInfAndSts><OrgnlPmtInfId>${payment.id.slice(0, 35)}</OrgnlPmtInfId>${entries.join('\n')}</OrgnlPmtInfAndSts>
+<OrgnlGrpInfAndSts><OrgnlMsgId>${payment.file?.message ?? 'NOTPROVIDED'}</OrgnlMsgId><OrgnlMsgNmId>pain.001</OrgnlMsgNmId><GrpSts>${transactionStatus(bank, payment)}</GrpSts></OrgnlGrpInfAndSts>
+<OrgnlPmtInfAndSts><OrgnlPmtInfId>${payment.file?.information ?? 'NOTPROVIDED'}</OrgnlPmtInfId>${entries.join('\n')}</OrgnlPmtInfAndSts>
 </CstmrPmtStsRpt></Document>
 `;
 }

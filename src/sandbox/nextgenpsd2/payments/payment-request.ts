@@ -4,7 +4,7 @@ import { type DoorCall, inPath } from '../door-call.ts';
 import { type DoorRefusal, unexpected } from '../refusal.ts';
 import { parse, parseBody, readBody } from '../strict/body.ts';
 import { checkFields } from './body-fields.ts';
-import { readPain001 } from './pain001-body.ts';
+import { fileIdsIn, readPain001 } from './pain001-body.ts';
 import { PAYMENT_SERVICES, type PaymentInitiation, type PaymentService } from './payment.ts';
 import { bulkBody, periodicBody, singleBody, type TransferBody } from './payment-body.ts';
 import { readOrder } from './payment-order.ts';
@@ -115,6 +115,7 @@ function readBulk(bank: Bank, { request }: DoorCall, product: string): PaymentIn
     product,
     debtor,
     orders: body.payments.map(entry),
+    ...(format !== 'json' && { file: fileIdsIn(request) }),
     body,
     executionDay: readExecutionDay(bank, body.requestedExecutionDate, product),
     standing: undefined,

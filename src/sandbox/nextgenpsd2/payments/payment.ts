@@ -24,6 +24,8 @@ export interface PaymentInitiation {
   orders: readonly PaymentOrder[];
   /** The body as it came, for `GET`. */
   body: Readonly<Record<string, unknown>>;
+  /** What a pain.001 calls itself and its group: `MsgId` and `PmtInfId`. */
+  file?: { message: string; information: string };
   /** The day that the TPP asked for. Undefined: at once. */
   executionDay: IsoDate | undefined;
   /** Of a periodic payment. */

@@ -38,7 +38,7 @@ const XML_BULK = (format: 'pain.001.001.03' | 'pain.001.001.09') => ({
 /** A pain.002 of three payments. */
 const REPORT = `<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr>
-<OrgnlGrpInfAndSts><GrpSts>PART</GrpSts></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts>${[
+<OrgnlGrpInfAndSts><OrgnlMsgId>${TRANSACTION_ID.replaceAll('-', '')}</OrgnlMsgId><GrpSts>PART</GrpSts></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>${TRANSACTION_ID.replaceAll('-', '')}</OrgnlPmtInfId>${[
   ['INV-1', 'ACSC'],
   ['INV-2', 'RJCT'],
   ['INV-3', 'PDNG'],
@@ -144,6 +144,8 @@ describe('a bulk payment', () => {
           { endToEndIdentification: 'INV-2', transactionStatus: 'RJCT' },
           { endToEndIdentification: 'INV-3', transactionStatus: 'PDNG' },
           { endToEndIdentification: 'INV-4' },
+          { endToEndIdentification: 'INV-5', transactionStatus: 'ACSC' },
+          { endToEndIdentification: 'INV-5', transactionStatus: 'RJCT' },
         ],
       }),
     );
@@ -152,6 +154,34 @@ describe('a bulk payment', () => {
       ['INV-2', { transactionStatus: 'RJCT', means: 'refused' }],
       ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
     ]);
+  });
+
+  it.each([
+    [
+      'about another file',
+      REPORT.replace(/<OrgnlMsgId>[^<]*/, '<OrgnlMsgId>OTHER'),
+      'the file OTHER, not about',
+    ],
+    [
+      'about another group',
+      REPORT.replace(/<OrgnlPmtInfId>[^<]*/, '<OrgnlPmtInfId>OTHER'),
+      'the file OTHER, not about',
+    ],
+    [
+      'about no file',
+      REPORT.replace(/<OrgnlMsgId>.*?<.OrgnlMsgId>|<OrgnlPmtInfId>.*?<.OrgnlPmtInfId>/g, ''),
+      'does not say which file',
+    ],
+  ])('in XML decides nothing by a report %s', async (_what, body, message) => {
+    const bulk = bulkOf(XML_BULK('pain.001.001.09'));
+    const initiation = await bulk.initiation([order('INV-1', '1.10')], BACK, () => TRANSACTION_ID);
+    const calls = bulk.calls({ order: order('INV-1', '1.10'), transactionId: TRANSACTION_ID, initiation });
+    const about = { code: 'bank_answer', message: expect.stringContaining(message) };
+    const answer = { status: 200, headers: {}, body };
+    recorded.expect('GET', `/v1/bulk-payments/${PAIN}/b1/status`, answer);
+    await expect(calls.sca?.status('b1', TRANSACTION_ID)).rejects.toMatchObject(about);
+    recorded.expect('GET', `/v1/bulk-payments/${PAIN}/b1/status`, answer);
+    await expect(bulk.entries(initiation, 'b1', TRANSACTION_ID)).rejects.toMatchObject(about);
   });
 
   it.each([

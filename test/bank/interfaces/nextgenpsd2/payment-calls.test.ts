@@ -44,7 +44,7 @@ const about = (method: BankCall['method'], path: string, more: object = {}) => (
   ...{ method, path, facts: ABOUT, transactionId: TRANSACTION_ID, ...more },
 });
 const page = (text: string) => ({ body: text, headers: { 'content-type': 'application/xml' } });
-const REPORT = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><GrpSts>ACSP</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`;
+const REPORT = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId><GrpSts>ACSP</GrpSts></OrgnlGrpInfAndSts></CstmrPmtStsRpt></Document>`;
 
 describe('an initiation', () => {
   const received = (more: object, headers = {}) =>
@@ -197,7 +197,12 @@ describe('the status of a payment', () => {
   });
 
   it.each<[string, string, Scripted, object]>([
-    ['XML', '<Document/>', page(REPORT), { authorizationStatus: 'ACSP', became: 'executed' }],
+    [
+      'XML',
+      '<Document><MsgId>M-1</MsgId></Document>',
+      page(REPORT),
+      { authorizationStatus: 'ACSP', became: 'executed' },
+    ],
     ['JSON', '<Document/>', said({ transactionStatus: 'RCVD' }), { authorizationStatus: 'RCVD' }],
     [
       'XML that is no report',

@@ -1,0 +1,25 @@
+import { readPain002, type StatusReport } from '../../../batch-file/pain002/read.ts';
+import type { Initiation } from '../../../domain/operation.ts';
+import { Psd2Error } from '../../../errors.ts';
+
+/**
+ * What the bank says of the payments of a file of ours.
+ *
+ * @param initiation whose body is that file, with its `MsgId` and `PmtInfId`
+ * @returns null: it is no pain.002
+ * @throws Psd2Error `bank_answer` if it is about another file: it decides nothing
+ */
+export function reportOf(body: Buffer, initiation: Pick<Initiation, 'body'>): StatusReport | null {
+  const report = readPain002(body.toString('utf8'));
+  const ours = [...initiation.body.matchAll(/<(?:MsgId|PmtInfId)>([^<]*)</g)].map(([, id]) => id);
+  const isOurs = (named: string) => ours.includes(named);
+  if (!report || (report.about.length > 0 && report.about.every(isOurs))) return report;
+  const other = report.about.find((named) => !isOurs(named));
+  throw new Psd2Error(
+    'bank_answer',
+    other === undefined
+      ? "The bank's report does not say which file it is about"
+      : `The bank's report is about the file ${other}, not about ${ours[0]}`,
+    { hint: 'psd2 did not use the answer. A gateway on the way may mix up answers.' },
+  );
+}
