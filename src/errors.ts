@@ -1,5 +1,5 @@
 /**
- * The codes of all errors. `cli/exit-codes.ts` maps each to an exit code. The code is part of the JSON error on stderr, so a
+ * The codes of all errors. `exit-codes.ts` maps each to an exit code. The code is part of the JSON error on stderr, so a
  * script can tell two errors with the same exit code apart.
  */
 export type ErrorCode =
@@ -45,6 +45,12 @@ export type ErrorCode =
   | 'ends_soon'
   | 'needs_attention'
   | 'reads_used_up'
+  | 'smoke_running'
+  | 'too_slow'
+  | 'drift'
+  | 'flaky'
+  | 'skipped'
+  | 'below_target'
   | 'interrupted';
 
 /** What the operator can do. */

@@ -50,6 +50,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'did-you-mean.ts',
     'domain',
     'errors.ts',
+    'exit-codes.ts',
     'store/machine',
     'store/open.ts',
     'store/ports',
@@ -76,6 +77,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/declare.ts',
     'domain',
     'errors.ts',
+    'exit-codes.ts',
     'store/disk',
     'store/machine',
     'store/ports',
@@ -183,6 +185,19 @@ export const WALLS: Record<string, readonly string[]> = {
   'commands/schema': [...NOUN, 'bank-file', 'commands', 'sandbox/seed/seed-schema.ts'],
   'commands/store': [...NOUN, 'store/copy', 'store/disk', 'store/files/copy/side.ts', 'store/postgres'],
   'commands/funds': NOUN,
+  // It runs what other commands have: their checks, readings, logins, consents and payments.
+  'commands/smoke': [
+    ...NOUN,
+    'advice.ts',
+    'commands/accounts/account.ts',
+    'commands/auth',
+    'commands/consent',
+    'commands/doctor',
+    'commands/transfer',
+    'exit-codes.ts',
+    'smoke',
+    'store/disk',
+  ],
   'commands/status': [
     ...NOUN,
     'advice.ts',
@@ -191,7 +206,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/sync/failed.ts',
     'quote-for-shell.ts',
   ],
-  'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts'],
+  'commands/sync': [...NOUN, 'advice.ts', 'commands/expiring', 'quote-for-shell.ts', 'store/disk/replace.ts'],
   'commands/transfer': [...NOUN, 'advice.ts', 'store/flow/order-filter.ts'],
 
   flows: ['bank/ports', 'domain', 'errors.ts', 'store/ports', 'time-limit.ts'],
@@ -260,6 +275,9 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],
   'store/disk': ['errors.ts', 'make-folder.ts', 'quote-for-shell.ts'],
 
+  // Steps, reports and shapes of smoke tests, and figures of calls. No file is opened here, and no call is made.
+  smoke: ['errors.ts'],
+
   // The sandbox shares no code with psd2 in which one mistake could hide in both.
   sandbox: [
     'bank-file',
@@ -274,6 +292,7 @@ export const WALLS: Record<string, readonly string[]> = {
   'advice.ts': ['errors.ts', 'quote-for-shell.ts'],
   'did-you-mean.ts': [],
   'errors.ts': [],
+  'exit-codes.ts': ['errors.ts'],
   'make-folder.ts': [],
   'quote-for-shell.ts': [],
   'time-limit.ts': [],
@@ -297,7 +316,7 @@ export const OWNERS: Record<string, string | readonly string[]> = {
 };
 
 /** Rooms that only compute. Of Node's modules they may import only node:crypto, for hashes. */
-export const PURE = ['domain', 'signature', 'statements', 'flows', 'store/audit', 'store/flow'];
+export const PURE = ['domain', 'signature', 'smoke', 'statements', 'flows', 'store/audit', 'store/flow'];
 
 /** The room of a file. @throws Error if the file is in no room */
 export function roomOf(file: string): string {

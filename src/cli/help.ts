@@ -73,7 +73,7 @@ const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Customers: ['auth', 'customer', 'consent'],
   Accounts: ['accounts', 'products', 'sync'],
   Payments: ['transfer', 'batch', 'operation', 'funds'],
-  Operations: ['status', 'doctor', 'expiring', 'log', 'audit', 'api'],
+  Operations: ['status', 'doctor', 'smoke', 'expiring', 'log', 'audit', 'api'],
   Setup: ['profile', 'bank', 'cert', 'store', 'schema', 'completion', 'help'],
   Sandbox: ['sandbox', 'demo'],
 };

@@ -273,6 +273,10 @@ export const COMMANDS: Commands = {
     description: 'check configuration, certificates and connectivity',
     load: async () => (await import('../commands/doctor/doctor.ts')).doctor,
   },
+  smoke: {
+    description: 'test in one command whether a bank works, and report it',
+    load: async () => (await import('../commands/smoke/noun.ts')).smoke,
+  },
   store: {
     description: 'keep tokens and flows where several machines share them',
     load: async () => (await import('../commands/store/noun.ts')).store,

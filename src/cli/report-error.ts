@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { adviceOf, commandOf, type Repeated } from '../advice.ts';
-import { type ErrorContext, endSentence, Psd2Error } from '../errors.ts';
+import { adviceOf, type Repeated } from '../advice.ts';
+import { type ErrorData, errorData } from '../commands/shared/error-data.ts';
+import { endSentence, Psd2Error } from '../errors.ts';
+import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { wrapWords } from '../terminal/cells.ts';
 import { cleanJson, cleanLines, cleanText } from '../terminal/clean.ts';
-import { type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { wantsJson } from './output-mode.ts';
 
 /** How psd2 writes an error. */
@@ -28,25 +29,19 @@ export function reportError(thrown: unknown, stderr: NodeJS.WriteStream, style: 
     reportBug(error, stderr, style.asJson);
     return 1;
   }
-  const exitCode = exitCodeOf(error.code);
-  const hint = adviceOf(error, style.repeated);
-  if (style.asJson) {
-    const { code, message, context } = error;
-    const next = error.next?.map((words) => commandOf(words, style.repeated ?? {}));
-    stderr.write(`${toJson({ code, message, exitCode, ...context, hint, next })}\n`);
-  } else {
-    const lines = [...sentencesOf(error, hint), ...idsOf(error)];
+  if (style.asJson) stderr.write(`${toJson(errorData(error, style.repeated))}\n`);
+  else {
+    const lines = [...sentencesOf(error, adviceOf(error, style.repeated)), ...idsOf(error)];
     stderr.write(`${lines.map((line, at) => wrapLine(line, at === 0 ? 0 : 2, stderr)).join('\n')}\n`);
   }
-  return exitCode;
+  return exitCodeOf(error.code);
 }
 
 function reportBug(error: unknown, stderr: NodeJS.WriteStream, asJson: boolean): void {
-  const message = error instanceof Error ? error.message : String(error);
-  const stack = error instanceof Error ? (error.stack ?? message) : message;
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   stderr.write(
     asJson
-      ? `${toJson({ code: 'bug', message, exitCode: 1 })}\n`
+      ? `${toJson(errorData(error))}\n`
       : `This is a bug in psd2. Please report it with the lines below.\n${cleanLines(stack)}\n`,
   );
 }
@@ -77,20 +72,9 @@ function wrapLine(line: string, indent: number, { isTTY, columns }: NodeJS.Write
     .join('\n');
 }
 
-function toJson(error: ErrorFields): string {
-  const { code, message, exitCode, hint = null, next = [], differs } = error;
-  const known = Object.fromEntries(CONTEXT.map((name) => [name, error[name] ?? null]));
-  return cleanJson(
-    JSON.stringify({ error: { code, message, exitCode, hint, next, ...known, ...(differs && { differs }) } }),
-  );
+function toJson(error: ErrorData): string {
+  return cleanJson(JSON.stringify({ error }));
 }
-
-type ErrorFields = { code: string; message: string; exitCode: ExitCode } & {
-  [Key in keyof Omit<ErrorContext, 'cause'>]: ErrorContext[Key] | undefined;
-};
-
-/** What every error in JSON says of its circumstances; null if it is not known. */
-const CONTEXT = ['flow', 'httpStatus', 'bankCode', 'requestId', 'tppRequestId', 'transactionId'] as const;
 
 /** The folder of the built program. */
 const PROGRAM = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -1,5 +1,5 @@
+import { EXIT_CODES } from '../exit-codes.ts';
 import type { StoreFolder } from '../store/machine/folder.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import { globalOptions } from './globals.ts';
 
 /** The folders that `psd2 help files` names. */

@@ -8,7 +8,7 @@ import type {
   FreeCall,
   Identity,
 } from '../bank/ports/bank.ts';
-import type { Observation, OwnPace, PaceState, TokenSource, Turns } from '../bank/ports/call.ts';
+import type { Observation, OwnPace, PaceState, Route, TokenSource, Turns } from '../bank/ports/call.ts';
 import type { ClientCredentials } from '../bank/ports/customer.ts';
 import type { BankConnection } from '../bank/transport/connection.ts';
 import type { KeyPair, PairName } from '../certificates/key-pair.ts';
@@ -69,6 +69,8 @@ export interface Surroundings {
   /** The terminal's width in cells, if stdout is a terminal that knows it. */
   stdoutColumns: number | undefined;
   world: WorldPorts & { random: () => number };
+  /** What the command wants to know of its calls. */
+  calls?: CallWatch;
   /** The pace of other threads that call the same bank. */
   pace?: PaceState;
   /** What other threads count with, too. */
@@ -84,6 +86,26 @@ export interface Surroundings {
   readStdin(): Promise<string>;
   /** Registers work for the end of the command, whether it succeeds or fails. */
   onEnd(close: () => Promise<void>): void;
+}
+
+/** What a command wants to know of its calls. */
+export interface CallWatch {
+  /** The run that they belong to, for the log. */
+  run?: string;
+  /** Called after each attempt. */
+  heard?(call: Observation): void;
+  /** Called with each answer to a call for a customer, before it is read. */
+  answered?(answer: HeardAnswer): void;
+}
+
+/** An answer as it came. */
+export interface HeardAnswer {
+  method: string;
+  route: Route;
+  status: number;
+  contentType: string | undefined;
+  /** Undefined if it is not JSON. */
+  json: unknown;
 }
 
 /**
@@ -131,6 +153,8 @@ export interface Context extends ProfileContext {
   forLookups(): Context;
   /** The same profile with other certificates and keys. It shares the store, the pace and the counters. */
   withKeysOf(profile: Profile, shared: Required<Pick<Surroundings, 'pace' | 'tally'>>): Context;
+  /** The same profile in other surroundings, with connections of its own. It shares the store, the keys and the counters. */
+  within(changes: Partial<Surroundings>): Context;
   /** A context for another profile, by its name or its settings. */
   forProfile(profile: string | Profile): Context;
 }

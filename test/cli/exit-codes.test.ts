@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { EXIT_CODES, exitCodeOf } from '../../src/cli/exit-codes.ts';
 import type { ErrorCode } from '../../src/errors.ts';
+import { EXIT_CODES, exitCodeOf } from '../../src/exit-codes.ts';
 
 describe('the exit code of an error', () => {
   it.each<[number, ErrorCode[]]>([

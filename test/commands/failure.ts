@@ -1,5 +1,5 @@
-import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { Psd2Error } from '../../src/errors.ts';
+import { exitCodeOf } from '../../src/exit-codes.ts';
 
 /** What a user reads of an error, and the exit code: the fields that the error does not have are missing. */
 export type Failure = ReturnType<typeof describeFailure>;

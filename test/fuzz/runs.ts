@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { EXIT_CODES } from '../../src/exit-codes.ts';
 import { ACTED_UPON, type ResidentRun } from '../hostile/resident.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { fewer, SEED } from '../support/sample.ts';

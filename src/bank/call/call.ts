@@ -6,12 +6,13 @@ import type {
   Observation,
   PsuIdentification,
   Read,
+  Route,
   TokenSource,
   Turns,
 } from '../ports/call.ts';
 import type { Decides } from '../ports/customer.ts';
 import { type BankConnection, CallFailed } from '../transport/connection.ts';
-import { pathOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
+import { pathOf, tlsFactsOf, type WireAnswer, type WireRequest } from '../transport/line.ts';
 import {
   backoffOf,
   LONGEST_RETRY_AFTER,
@@ -92,6 +93,7 @@ export interface Said {
 /** The bank's answer, with the ids that its support asks for. */
 export interface Answer<What extends Said = Said> extends WireAnswer {
   call: BankCall;
+  route: Route;
   tppRequestId: string;
   said: What;
 }
@@ -132,6 +134,8 @@ export interface Wire<What extends Said = Said> {
   /** Checks that an answer belongs to its request, its digest and its signature. @throws Psd2Error `bank_answer` */
   check(answer: WireAnswer, request: WireRequest, call: BankCall): void;
   understand(answer: WireAnswer, call: BankCall): Promise<What>;
+  /** What a call is about, without its ids. */
+  routeOf(call: BankCall): Route;
 }
 
 /** A request that is ready to send, and its signing string. */
@@ -303,7 +307,9 @@ async function attempt<What extends Said>(
   const { request, tppRequestId, digest } = await wire.compose(call);
   const announced = await call.beforeSend?.({ requestId: tppRequestId, digest });
   const ending = endingOf(call, signal);
-  const report = reporterOf(call, pathOf(request), tppRequestId, settings);
+  const route = wire.routeOf(call);
+  const times = new Times(settings.now);
+  const report = reporterOf(call, { path: pathOf(request), tppRequestId, route }, times, settings);
   let mayHaveLeft = false;
   try {
     const answer = await connection.send(request, timeoutMs, ending.signal, {
@@ -311,14 +317,17 @@ async function attempt<What extends Said>(
       beforeFirstByte: announced?.beforeFirstByte?.bind(announced),
       sent: () => {
         mayHaveLeft = true;
+        times.sent();
         ending.sent();
       },
+      connected: (socket) => times.connected(socket),
+      answered: () => times.answered(),
     });
     wire.check(answer, request, call);
     const said = await wire.understand(answer, call);
     if (said.turnedAway) await announced?.turnedAway?.();
     await report(answer.status, mayHaveLeft, said);
-    return { ...answer, call, tppRequestId, said };
+    return { ...answer, call, route, tppRequestId, said };
   } catch (error) {
     await report(error instanceof Error ? error.message : String(error), mayHaveLeft);
     // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
@@ -353,22 +362,49 @@ async function waitForTurn(
   if (!isNeverEnded) signal.throwIfAborted();
 }
 
+/** When the parts of an attempt happened. It starts when this is made. */
+class Times {
+  readonly at: Date;
+  readonly found: Pick<Observation, 'connectMs' | 'firstByteMs' | 'tls'> = {};
+  readonly #now: () => Date;
+  #sentAt: number | undefined;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+    this.at = now();
+  }
+
+  connected(socket: Parameters<typeof tlsFactsOf>[0]): void {
+    this.found.connectMs = this.#now().getTime() - this.at.getTime();
+    const tls = tlsFactsOf(socket);
+    if (tls) this.found.tls = tls;
+  }
+
+  sent(): void {
+    this.#sentAt = this.#now().getTime();
+  }
+
+  answered(): void {
+    if (this.#sentAt !== undefined) this.found.firstByteMs ??= this.#now().getTime() - this.#sentAt;
+  }
+}
+
 /** @returns a function that tells the observer how an attempt ended. The attempt starts now. */
 function reporterOf(
   { method, transactionId, bearer, irrevocable = false, requestId: repeated }: BankCall,
-  path: string,
-  tppRequestId: string,
+  sent: Pick<Observation, 'path' | 'tppRequestId' | 'route'>,
+  times: Times,
   { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
 ) {
-  const at = now();
+  const { at } = times;
   return (outcome: number | string, mayHaveLeft: boolean, said?: Said) =>
     observe({
       method,
-      path,
+      ...sent,
       outcome,
       at,
       milliseconds: now().getTime() - at.getTime(),
-      tppRequestId,
+      ...times.found,
       transactionId,
       requestId: said?.requestId ?? null,
       apiTrackId: session.apiTrackId,

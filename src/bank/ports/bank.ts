@@ -10,7 +10,7 @@ import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
 import type { Baskets } from './basket.ts';
 import type { BulkPayments, BulkTerms } from './bulk.ts';
-import type { Consents, Login, Sca } from './customer.ts';
+import type { ConsentAccess, Consents, Login, Sca } from './customer.ts';
 import type { PaymentCalls } from './payment-calls.ts';
 
 /** What an interface may lack. One place refuses it then: `commands/open/bank.ts`. */
@@ -121,6 +121,8 @@ export interface BankInterface {
    * @throws Psd2Error `usage`, `invalid_date`
    */
   refusePayment?(payment: PlannedPayment, today: IsoDate): void;
+  /** What consents the bank takes, at a bank where the operator chooses their terms. `once`: for one reading. */
+  consentTerms?: { types: readonly ConsentAccess['type'][]; once: boolean };
   /**
    * Who logs in: each customer; the application alone; each customer while authorising a consent; nobody, because calls have
    * no token.

@@ -45,6 +45,31 @@ export interface Observation {
   begun?: string;
   /** The operator's name for the customer whom the call is about, at a bank whose paths do not name customers. */
   customer?: string;
+  route: Route;
+  /** How long the connection took to open, TLS included. Absent: an open one was used, or none could be opened. */
+  connectMs?: number;
+  /** From the first byte of the request to the first byte of the answer. Absent: there was no answer. */
+  firstByteMs?: number;
+  /** The connection that was opened for the call. */
+  tls?: TlsFacts;
+}
+
+/** What a call is about, for figures about a bank. `auth`: tokens and logins. `consent`: consents and the SCA of anything. */
+export type CallKind = 'ais' | 'pis' | 'piis' | 'consent' | 'auth' | 'other';
+
+/** A call without its ids. */
+export interface Route {
+  /** Relative to the base URL, with names in braces in place of ids. Contains nothing of a customer. */
+  path: string;
+  kind: CallKind;
+}
+
+/** An open TLS connection. */
+export interface TlsFacts {
+  /** `TLSv1.3`. Null: it is not known. */
+  protocol: string | null;
+  /** When the bank's certificate ends. Null: it is not known. */
+  certificateEnds: Date | null;
 }
 
 /** The source of access tokens for private calls. */

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { KeyPair } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -51,6 +52,10 @@ export interface Sending {
   beforeFirstByte?: (() => Promise<void>) | undefined;
   /** Called just before the first byte is written, in the same tick. */
   sent?: (() => void) | undefined;
+  /** Called once a connection was opened for the request. */
+  connected?: ((socket: Socket) => void) | undefined;
+  /** Called with the first byte of the answer. */
+  answered?: (() => void) | undefined;
 }
 
 /** A connection to a bank over mutual TLS. */
@@ -178,7 +183,7 @@ class Attempt {
     try {
       if (this.#signal.aborted) throw this.#signal.reason;
       const gate = this.#watch.beforeFirstByte && (() => this.#beforeFirstByte());
-      return await Promise.race([line.call(this.#request, gate, () => this.#begin()), ended]);
+      return await Promise.race([line.call(this.#request, gate, () => this.#begin(), this.#watch), ended]);
     } finally {
       clearTimeout(timer);
       this.#signal.removeEventListener('abort', giveUp);

@@ -42,6 +42,14 @@ const MAX_COUNTED_HEAD_BYTES = 4 * MAX_HEAD_BYTES;
 /** How long an idle connection stays open if the bank does not say. */
 const IDLE_MS = 60_000;
 
+/** Callbacks while a call runs. */
+interface Watch {
+  /** Called once a connection was opened for the call. */
+  connected?: ((socket: Socket) => void) | undefined;
+  /** Called with the head of the answer. */
+  answered?: (() => void) | undefined;
+}
+
 /** One connection to a server, for one call at a time. Opens on demand, and again after it was lost. */
 export class Line {
   readonly #client: Client;
@@ -54,6 +62,8 @@ export class Line {
   #mayRefuseLate = false;
   /** The function that a call waits for after the connection is open. */
   #gate: (() => Promise<void>) | undefined;
+  /** What the running call wants to know. */
+  #watch: Watch = {};
 
   constructor(origin: URL, open: OpenSocket) {
     this.#client = new Client(origin.origin, {
@@ -64,6 +74,7 @@ export class Line {
           (socket) => {
             this.#giveUp = () => {};
             this.#take(socket);
+            this.#watch.connected?.(socket);
             if (!this.#gate) return callback(null, socket);
             this.#gate().then(
               () => {
@@ -99,13 +110,16 @@ export class Line {
    * @param gate called after the connection is open, before anything is written. If it rejects, nothing is written. If a
    *   reused connection turns out to be lost, it is called again on the next one
    * @param begin called just before the first byte is written, in the same tick. If it throws, nothing is written
+   * @param watch what the caller wants to know meanwhile
    * @throws UnusableAnswer, what `begin` throws, or the error of the connection or undici
    */
   async call(
     request: WireRequest,
     gate: (() => Promise<void>) | undefined,
     begin: () => void,
+    watch: Watch = {},
   ): Promise<WireAnswer> {
+    this.#watch = watch;
     let isOpen = gate === undefined;
     this.#gate =
       gate &&
@@ -139,6 +153,7 @@ export class Line {
             if (this.#socket) head = new Head(this.#socket);
           },
           onResponseStart: (_, statusCode, received) => {
+            this.#watch.answered?.();
             head?.ends();
             if (statusCode < 200) return head?.begins();
             status = statusCode;
@@ -370,4 +385,13 @@ const KEPT = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 } as 
 
 function placeOf({ hostname }: URL): { host: string } {
   return { host: hostname.replace(/^\[|\]$/g, '') };
+}
+
+/** What is known of an open connection. Undefined: it is not over TLS. */
+export function tlsFactsOf(
+  socket: Socket,
+): { protocol: string | null; certificateEnds: Date | null } | undefined {
+  if (!(socket instanceof TLSSocket)) return undefined;
+  const ends = new Date(socket.getPeerX509Certificate()?.validTo ?? '');
+  return { protocol: socket.getProtocol(), certificateEnds: Number.isNaN(ends.getTime()) ? null : ends };
 }

@@ -2,6 +2,7 @@ import { writeCommands } from '../../advice.ts';
 import { Psd2Error } from '../../errors.ts';
 import { logIn } from '../../flows/login.ts';
 import { toStoredTokens } from '../../flows/session.ts';
+import type { StoredTokens } from '../../store/ports/tokens.ts';
 import type { Context } from '../context.ts';
 import { verb } from '../declare.ts';
 import { customerPortsOf } from '../flow/ports.ts';
@@ -14,6 +15,8 @@ interface LoginOptions extends PsuOptions {
   clientCredentials: boolean;
   /** Ask for the address that the browser ended at, instead of waiting for the callback. */
   paste: boolean;
+  /** Told of new tokens before psd2 stores them. */
+  keeping?: (customerId: string, tokens: StoredTokens) => void;
 }
 
 export const login = verb(
@@ -51,7 +54,7 @@ export async function authLogin(context: Context, options: LoginOptions): Promis
 }
 
 /** Logs in who logs in at this bank. A bank without logins only learns nothing: psd2 notes the customer. */
-async function logInBy(context: Context, options: LoginOptions): Promise<LoginStatus> {
+export async function logInBy(context: Context, options: LoginOptions): Promise<LoginStatus> {
   const { customers, logsIn } = await context.bankInterface();
   const ofOperator = customers === 'named by the operator' ? await customerOf(context) : undefined;
   if (ofOperator === undefined) refusePsu(options);
@@ -62,7 +65,7 @@ async function logInBy(context: Context, options: LoginOptions): Promise<LoginSt
     await noteCustomer(context, ofOperator);
     return { ...status, customerId: ofOperator };
   }
-  if (logsIn === 'customers') return logCustomerIn(context, options.paste, ofOperator);
+  if (logsIn === 'customers') return logCustomerIn(context, options, ofOperator);
   return noteCustomer(context, ofOperator ?? (await customerOf(context)));
 }
 
@@ -127,12 +130,11 @@ async function expectedCustomer(context: Context): Promise<string | undefined> {
 }
 
 /**
- * @param paste whether the operator pastes the address that the browser ended at
  * @param named the customer, at a bank that tells nobody whose a token is
  */
 async function logCustomerIn(
   context: Context,
-  paste: boolean,
+  { paste, keeping }: Pick<LoginOptions, 'paste' | 'keeping'>,
   named: string | undefined,
 ): Promise<LoginStatus> {
   const { terminal, world } = context;
@@ -163,6 +165,7 @@ async function logCustomerIn(
       await giveBack();
       // If a renewal of the earlier login is running, wait for it, even after Ctrl-C.
       const kept = { ...tokens, apiTrackId: bank.session.apiTrackId };
+      keeping?.(customerId, kept);
       await store.change(customerId, (slot) => slot.write(kept), NEVER);
       await store.remember(customerId);
       await (await openAccessNotes(context)).forget(customerId);

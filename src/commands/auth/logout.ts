@@ -19,33 +19,13 @@ export const logout = verb(
   { prints: { what: 'what was revoked', shape }, help: examples('psd2 auth logout --revoke') },
   (command) => command.option('--revoke', 'first ask the bank to revoke them'),
   async (context, { revoke }) => {
-    const { world, output, terminal } = context;
+    const { output, terminal } = context;
     const found = await holderOf(context);
     const stays = await consentsThatStay(context, found);
     const hasTokens = (await (await context.store()).tokens.login(found)) !== undefined;
     if (!hasTokens && (await isNoted(context, found))) return sayNoTokens(context, stays);
-    const { tokens: store, holder } = await storedLogin(context);
-    const revoked: Printed<typeof shape>['revoked'] = [];
-    const bank = revoke ? await context.applicationBank() : undefined;
-    await (await context.store()).audit.append({
-      action: 'logged-out',
-      customerId: holder,
-      about: context.globals.grant,
-    });
-    await store.forget(holder, async () => {
-      if (!bank) return;
-      const tokens = await store.read(holder);
-      const transactionId = world.newId();
-      const kinds = [
-        ['refresh_token', tokens?.refreshToken],
-        ['access_token', tokens?.accessToken],
-      ] as const;
-      for (const [kind, token] of kinds) {
-        if (!token) continue;
-        const client = ofServer(bank.client(), tokens);
-        if (await bank.connect().login.revoke(client, token, kind, transactionId)) revoked.push(kind);
-      }
-    });
+    const { holder } = await storedLogin(context);
+    const revoked = await endLogin(context, holder, revoke === true);
     if (output.format === 'table')
       terminal.say(
         `Logged out${revoked.length > 0 ? `; the bank has revoked ${revoked.join(' and ')}` : ''}.`,
@@ -54,6 +34,33 @@ export const logout = verb(
     sayWhatStays(context, stays);
   },
 );
+
+/** Forgets the tokens of a holder. @param revoke first asks the bank to revoke them. @returns what it has revoked */
+export async function endLogin(
+  context: Context,
+  holder: Holder,
+  revoke: boolean,
+): Promise<Printed<typeof shape>['revoked']> {
+  const { tokens: store, audit } = await context.store();
+  const revoked: Printed<typeof shape>['revoked'] = [];
+  const bank = revoke ? await context.applicationBank() : undefined;
+  await audit.append({ action: 'logged-out', customerId: holder, about: context.globals.grant });
+  await store.forget(holder, async () => {
+    if (!bank) return;
+    const tokens = await store.read(holder);
+    const transactionId = context.world.newId();
+    const kinds = [
+      ['refresh_token', tokens?.refreshToken],
+      ['access_token', tokens?.accessToken],
+    ] as const;
+    for (const [kind, token] of kinds) {
+      if (!token) continue;
+      const client = ofServer(bank.client(), tokens);
+      if (await bank.connect().login.revoke(client, token, kind, transactionId)) revoked.push(kind);
+    }
+  });
+  return revoked;
+}
 
 /** The flows of the customer's consents: tokens end here, and a consent at the bank. */
 async function consentsThatStay(context: Context, holder: Holder): Promise<string[]> {

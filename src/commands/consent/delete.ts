@@ -22,7 +22,7 @@ ${examples('psd2 consent delete co-0mwq9zif7')}`,
 };
 
 /** Ends a consent at the bank. One that the bank does not know any more has ended, too. */
-async function endConsent(context: Context, reference: string): Promise<void> {
+export async function endConsent(context: Context, reference: string): Promise<void> {
   await context.needs('consent deletion');
   const { flows, customers } = await context.store(reference);
   const found = await flows.find('consent', reference);

@@ -61,16 +61,30 @@ At a NextGenPSD2 bank, where an account has no category and no product id:
         const { allAccounts = false, listOnly = false, balances = false, transactions = false } = given;
         const { once = false, paste = false } = given;
         const terms = { ...given, allAccounts, listOnly, balances, transactions, once, paste };
-        return run(async (context) =>
-          (await context.bankInterface()).customers === 'named by the operator'
-            ? requestLinked(context, { category, product, allProducts, allowPartial }, terms)
-            : requestConsent(context, { category, product, allProducts, allowPartial }, terms),
+        return run((context) =>
+          requestBy(context, { category, product, allProducts, allowPartial }, terms, context.world.newId()),
         );
       }),
 };
 
+/** Requests a consent, as the interface of the bank has it. */
+export async function requestBy(
+  context: Context,
+  options: ConsentOptions,
+  terms: TermsOptions,
+  transactionId: string,
+): Promise<void> {
+  const isLinked = (await context.bankInterface()).customers === 'named by the operator';
+  return (isLinked ? requestLinked : requestConsent)(context, options, terms, transactionId);
+}
+
 /** One consent for each category, all for the same products. */
-async function requestConsent(context: Context, options: ConsentOptions, terms: TermsOptions): Promise<void> {
+async function requestConsent(
+  context: Context,
+  options: ConsentOptions,
+  terms: TermsOptions,
+  transactionId: string,
+): Promise<void> {
   const [foreign] = [...givenTerms(terms), ...(terms.paste ? ['--paste'] : [])];
   if (foreign !== undefined)
     throw new Psd2Error('usage', `The interface of this bank has no ${foreign}`, {
@@ -96,7 +110,6 @@ async function requestConsent(context: Context, options: ConsentOptions, terms: 
   refuseClientCredentials(context);
 
   const opened = await context.bank();
-  const transactionId = context.world.newId();
   const products = options.allProducts ? await everyProduct(opened, readAccountId, transactionId) : given;
   const begin = {
     transactionId,
@@ -111,6 +124,7 @@ async function requestLinked(
   context: Context,
   { category, product, allProducts }: ConsentOptions,
   options: TermsOptions,
+  transactionId: string,
 ): Promise<void> {
   const other = category.map(parseCategory).find((name) => name !== 'ACCOUNT_INFO');
   if (other !== undefined || product.length > 0 || allProducts) {
@@ -128,7 +142,7 @@ async function requestLinked(
   const opened = await context.bank();
   opened.bank.consents.checkTerms?.(terms);
   const begin = {
-    transactionId: context.world.newId(),
+    transactionId,
     customerId,
     categories: [{ name: 'ACCOUNT_INFO' as const, products: [] }],
     terms,

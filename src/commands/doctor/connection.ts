@@ -30,6 +30,13 @@ export async function checkConnection(
   diagnosis: Diagnosis,
 ): Promise<Psd2Error | undefined> {
   const { probes } = await context.bankInterface();
+  const said = await checkPath(context, diagnosis);
+  if (typeof said === 'string') diagnosis.skip([probes], said);
+  return typeof said === 'string' ? undefined : checkProbe(context, diagnosis, said);
+}
+
+/** Checks proxy, DNS, mutual TLS and the clock. @returns what the bank said to the call, or why it was not asked */
+export async function checkPath(context: Context, diagnosis: Diagnosis): Promise<Said | string> {
   const baseUrl = baseUrlOf(context.profile());
   const isPlain = baseUrl.protocol === 'http:';
   const proxy = await diagnosis.make('proxy', async () => {
@@ -41,20 +48,30 @@ export async function checkConnection(
   const { hostname } = proxy ?? baseUrl;
   const known = await diagnosis.make('DNS', () => checkDns(context, hostname.replace(/^\[|\]$/g, '')));
   if (!known) {
-    diagnosis.skip(['TLS', 'clock', probes], 'the host name is not known');
-    return undefined;
+    const unknown = 'the host name is not known';
+    diagnosis.skip(['TLS', 'clock'], unknown);
+    return unknown;
   }
-
   const said = await checkTls(context, diagnosis, { isPlain, hasProxy: proxy !== undefined });
   if (!said) {
-    diagnosis.skip(['clock', probes], 'the bank did not answer');
-    return undefined;
+    const silent = 'the bank did not answer';
+    diagnosis.skip(['clock'], silent);
+    return silent;
   }
   const { answer } = said;
   if (answer) await diagnosis.make('clock', async () => compareClocks(context.world.now(), answer.date));
   else diagnosis.skip(['clock'], "the bank's answer can't be trusted");
+  return said;
+}
+
+/** Checks what the bank said to the call. @returns why the bank refused it */
+export async function checkProbe(
+  context: Context,
+  diagnosis: Diagnosis,
+  said: Said,
+): Promise<Psd2Error | undefined> {
   let refusal: Psd2Error | undefined;
-  await diagnosis.make(probes, () =>
+  await diagnosis.make((await context.bankInterface()).probes, () =>
     judge(said).catch((error: unknown) => {
       if (error instanceof Psd2Error) refusal = error;
       throw error;
@@ -64,7 +81,7 @@ export async function checkConnection(
 }
 
 /** What the bank said to the call: a usable answer, or why there is none. */
-type Said = { answer: LoginProbe } | { answer?: never; refusal: Psd2Error };
+export type Said = { answer: LoginProbe } | { answer?: never; refusal: Psd2Error };
 
 /** Makes the call, once. @returns undefined when there was no answer */
 function checkTls(

@@ -8,6 +8,8 @@ export type Finding = Omit<Check, 'name'> & { code?: ErrorCode };
 export class Diagnosis {
   readonly checks: Check[] = [];
   readonly #codes: ErrorCode[] = [];
+  /** What the checks threw that failed. */
+  readonly #thrown = new Map<Check, Psd2Error>();
 
   /** Makes a check. Returns the value of a successful check. @returns undefined when it failed */
   async make<Value = undefined>(
@@ -32,7 +34,9 @@ export class Diagnosis {
       }
     } catch (error) {
       if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-      this.checks.push({ name, ...finding('fail', error.message, adviceIn(error)) });
+      const failed = { name, ...finding('fail', error.message, adviceIn(error)) };
+      this.checks.push(failed);
+      this.#thrown.set(failed, error);
       this.#codes.push(error.code);
     }
   }
@@ -48,7 +52,10 @@ export class Diagnosis {
   /** The first check that failed, as an error. */
   get failure(): Psd2Error | undefined {
     const first = this.checks.find(({ status }) => status === 'fail');
-    return first && new Psd2Error(this.#codes[0] ?? 'config', first.detail, first.fix ?? {});
+    return (
+      first &&
+      (this.#thrown.get(first) ?? new Psd2Error(this.#codes[0] ?? 'config', first.detail, first.fix ?? {}))
+    );
   }
 
   /** @throws Psd2Error of the kind of the first check that failed */

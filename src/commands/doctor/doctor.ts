@@ -36,6 +36,7 @@ const profileChecks = (probes: BankInterface['probes'] = 'authorize') => [
   ...STORE_CHECKS,
 ];
 const NO_PROFILE = 'there is no profile to check';
+const UNTRUSTED = 'the configuration folder cannot be trusted';
 
 export const doctor = bareVerb(
   CHECKS,
@@ -57,21 +58,12 @@ ${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks
  */
 async function diagnose(context: Context): Promise<void> {
   const diagnosis = new Diagnosis();
-  if (!isTrusted(context)) {
-    await diagnosis.make('file modes', async () => checkModes(context));
-    diagnosis.skip(
-      ['configuration', 'settings', ...profileChecks()],
-      'the configuration folder cannot be trusted',
-    );
+  const profile = await checkMachine(context, diagnosis);
+  if (profile === 'untrusted') {
+    diagnosis.skip(profileChecks(), UNTRUSTED);
     await printChecks(context, diagnosis.checks);
-    diagnosis.fail();
+    return diagnosis.fail();
   }
-  const profile = await diagnosis.make('configuration', () => openConfiguration(context));
-  if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
-  else diagnosis.skip(['settings'], NO_PROFILE);
-  await diagnosis.make('file modes', async () => checkModes(context));
-  await diagnosis.make('compiled code', async () => checkCompiledCode());
-  await diagnosis.add('store', () => checkStore(context, profile?.name));
   if (profile) {
     const keys = await context.keys();
     await diagnosis.add('QWAC', () => checkCertificates(context, profile, keys));
@@ -95,6 +87,29 @@ async function diagnose(context: Context): Promise<void> {
   }
   if (await printChecks(context, diagnosis.checks)) return;
   diagnosis.fail();
+}
+
+/**
+ * Checks the settings, the files and the store. Connects to no bank.
+ *
+ * @returns the profile, if it can be read; `untrusted` if not even the folder may be read
+ */
+export async function checkMachine(
+  context: Context,
+  diagnosis: Diagnosis,
+): Promise<Profile | 'untrusted' | undefined> {
+  if (!isTrusted(context)) {
+    await diagnosis.make('file modes', async () => checkModes(context));
+    diagnosis.skip(['configuration', 'settings'], UNTRUSTED);
+    return 'untrusted';
+  }
+  const profile = await diagnosis.make('configuration', () => openConfiguration(context));
+  if (profile) await diagnosis.make('settings', async () => checkSettings(profile));
+  else diagnosis.skip(['settings'], NO_PROFILE);
+  await diagnosis.make('file modes', async () => checkModes(context));
+  await diagnosis.make('compiled code', async () => checkCompiledCode());
+  await diagnosis.add('store', () => checkStore(context, profile?.name));
+  return profile;
 }
 
 /** What the store says about itself, and whether it is the one with the data of the profile. */

@@ -9,15 +9,27 @@ import type { Finding } from './diagnosis.ts';
 /** A certificate with fewer days left is worth a warning. */
 const SOON_DAYS = 30;
 
-/** Whether the profile's certificates suit their use, and for how long. */
-export async function checkCertificates(context: Context, profile: Profile, keys: KeyRing) {
+/**
+ * Whether the profile's certificates suit their use, and for how long.
+ *
+ * @param how `days`: fewer days left are worth a warning. `ends` is told when each one ends
+ */
+export async function checkCertificates(
+  context: Context,
+  profile: Profile,
+  keys: KeyRing,
+  {
+    days = SOON_DAYS,
+    ends = () => {},
+  }: { days?: number; ends?: (name: string, notAfter: string) => void } = {},
+) {
   const lastConsent = await lastConsentOf(context);
-  const limits = { now: context.world.now(), days: SOON_DAYS, soon: 'warn' as const, lastConsent };
+  const limits = { now: context.world.now(), days, soon: 'warn' as const, lastConsent };
   const checks = await checkProfileCertificates(context, profile, limits, keys);
-  return checks.map(({ name, status, detail, fix }): Finding & { name: string } => ({
-    ...{ name, status, detail, fix },
-    code: 'certificate',
-  }));
+  return checks.map(({ name, status, detail, fix, notAfter }): Finding & { name: string } => {
+    ends(name, notAfter);
+    return { ...{ name, status, detail, fix }, code: 'certificate' };
+  });
 }
 
 /** How long the chain of each certificate is, and whether its file has others. */

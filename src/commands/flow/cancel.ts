@@ -45,7 +45,7 @@ ${examples(`psd2 ${noun.kind} cancel ${noun.example}`)}`,
  * @throws Psd2Error `usage` if it is too late, `confirmation_needed`, `cancelled` after a no, `config` while another psd2
  *   works on the flow
  */
-async function cancelFlow<K extends Kind>(
+export async function cancelFlow<K extends Kind>(
   context: Context,
   reference: string,
   noun: FlowNoun<K>,

@@ -20,6 +20,13 @@ const loggedCall = () =>
     requestId: orNull(text("result.requestId of the bank's answer, every digit")),
     apiTrackId: orNull(text('cb-apitrack-id')),
     flow: orNull(text('the flow that the call belongs to')),
+    connectMs: z.optional(whole('time to open the connection, TLS included; absent if an open one was used')),
+    firstByteMs: z.optional(
+      whole(
+        'time from the first byte of the request to the first byte of the answer; absent without an answer',
+      ),
+    ),
+    run: z.optional(text('the run that the call belongs to: of psd2 smoke, or PSD2_RUN')),
   });
 
 const loggedCalls = () => listOf(loggedCall());

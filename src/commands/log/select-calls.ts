@@ -13,6 +13,10 @@ export function withSelection(command: Command) {
     .option('--transaction <id>', 'show calls of this transaction or flow: its id or the beginning of it')
     .option('--request <id>', "show this request: psd2's id or the bank's, or the beginning of either")
     .option(
+      '--run <id>',
+      'show the calls of this run of psd2 smoke, or of PSD2_RUN: its id or the beginning of it',
+    )
+    .option(
       '--since <time>',
       'show calls since this time: 2026-11-21, 2026-11-21T09:30:00Z, or 2h, 30m, 1d ago',
     )
@@ -42,14 +46,15 @@ function* callsFor(
   options: LogOptions,
 ): Generator<ShownCall> {
   const { folder, world } = context;
-  const { transaction, request, failed = false } = options;
+  const { transaction, request, run, failed = false } = options;
   const since = options.since === undefined ? null : readSince(options.since, world.now());
-  const filtered = [transaction, request, options.since].some((filter) => filter !== undefined) || failed;
+  const filtered =
+    [transaction, request, run, options.since].some((filter) => filter !== undefined) || failed;
   const limit = readLimit(options.limit, filtered ? Number.POSITIVE_INFINITY : USUAL_LIMIT);
   const isMeant = matcherOf(customer, context, options);
 
   let found = 0;
-  for (const call of readCalls(folder.log, transaction ?? request)) {
+  for (const call of readCalls(folder.log, transaction ?? request ?? run)) {
     const at = Date.parse(call.at);
     if (since !== null && at + call.milliseconds < since - SLACK_MS) return;
     if (since !== null && at < since) continue;
@@ -61,7 +66,10 @@ function* callsFor(
 }
 
 /** A call as psd2 prints it. */
-export type ShownCall = Omit<LoggedCall, 'neverLeft' | 'irrevocable' | 'begun' | 'customer'>;
+export type ShownCall = Omit<
+  LoggedCall,
+  'neverLeft' | 'irrevocable' | 'begun' | 'customer' | 'route' | 'kind'
+>;
 
 /** Only `resume` (commands/flow/ports.ts) and `--customer` need the other fields. */
 function shownOf({
@@ -69,6 +77,8 @@ function shownOf({
   irrevocable: _irrevocable,
   begun: _begun,
   customer: _customer,
+  route: _route,
+  kind: _kind,
   ...shown
 }: LoggedCall): ShownCall {
   return shown;
@@ -78,10 +88,11 @@ function shownOf({
 function matcherOf(
   customer: string | undefined,
   { folder, globals }: Context,
-  { transaction, request, failed }: LogOptions,
+  { transaction, request, run, failed }: LogOptions,
 ): (call: LoggedCall) => boolean {
   refuseEmpty('--transaction', transaction);
   refuseEmpty('--request', request);
+  refuseEmpty('--run', run);
   const isOfCustomer = customer === undefined ? () => true : callsOf(customer, folder.log);
   const begins = (prefix: string | undefined, ...ids: (string | null)[]) =>
     prefix === undefined || ids.some((id) => id?.startsWith(prefix) === true);
@@ -90,6 +101,7 @@ function matcherOf(
     (!failed || call.status === null || call.status >= 400) &&
     begins(transaction, call.transactionId, call.flow) &&
     begins(request, call.tppRequestId, call.requestId) &&
+    begins(run, call.run ?? null) &&
     isOfCustomer(call);
 }
 

@@ -1,4 +1,5 @@
 import type {
+  Answer,
   BankCall,
   Caller,
   Exchange,
@@ -257,11 +258,27 @@ function wrap<What extends Said>(
     if (ofPayment) return withTokens(named, ofPayment)(call);
     return withToken && isPrivate(call) ? withToken(call) : named(call);
   };
+  const print = onLinesOfTheirOwn(printBytes);
   const notice = (message: Notice) => {
     terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
   };
-  const print = tokens && globals.raw ? ({ body }: { body: Buffer }) => printBytes(body) : undefined;
-  return own(openCaller(authenticated, notice, print));
+  const onAnswer = (answer: Answer<What>) => {
+    const { call, route, status, headers, said, body } = answer;
+    context.calls?.answered?.({
+      ...{ method: call.method, route, status, contentType: headers['content-type'], json: said.json },
+    });
+    if (globals.raw) print(body);
+  };
+  return own(openCaller(authenticated, notice, tokens && onAnswer));
+}
+
+/** Puts a line break between one answer and the next, so that a reader finds each. */
+function onLinesOfTheirOwn(printBytes: (bytes: Uint8Array) => void): (body: Buffer) => void {
+  let needsBreak = false;
+  return (body) => {
+    printBytes(needsBreak ? Buffer.concat([Buffer.from('\n'), body]) : body);
+    if (body.length > 0) needsBreak = body.at(-1) !== 0x0a;
+  };
 }
 
 /** The OAuth client that the bank knows the application as. Undefined: the one in the profile. @throws Psd2Error `config` */

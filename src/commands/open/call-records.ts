@@ -24,21 +24,17 @@ export async function callRecorder(
   const count = grant === 'client_credentials' ? await callCounter(context) : async () => {};
   return async (call) => {
     log(call);
+    context.calls?.heard?.(call);
     if (call.isPrivate) await count();
     if (!globals.verbose) return;
     const ids = `request ${call.tppRequestId} transaction ${call.transactionId}${call.apiTrackId ? ` track ${call.apiTrackId}` : ''}`;
-    const {
-      at: _at,
-      isPrivate: _isPrivate,
-      mayHaveLeft: _mayHaveLeft,
-      irrevocable: _irrevocable,
-      begun: _begun,
-      customer: _customer,
-      apiTrackId = null,
-      ...fields
-    } = call;
+    const { method, path, outcome, milliseconds, tppRequestId, transactionId, requestId } = call;
+    const { apiTrackId = null } = call;
     terminal.tell(
-      { event: 'call', ...fields, apiTrackId },
+      {
+        event: 'call',
+        ...{ method, path, outcome, milliseconds, tppRequestId, transactionId, requestId, apiTrackId },
+      },
       cleanText(`${call.method} ${call.path} → ${call.outcome} in ${call.milliseconds} ms (${ids})`),
     );
   };
@@ -47,6 +43,7 @@ export async function callRecorder(
 function callLogger(context: ProfileContext, host: string): (call: Observation) => void {
   const { folder, openFlows, terminal } = context;
   const { name: profile } = context.profile();
+  const run = context.calls?.run ?? runIn(context.env);
   const log = new CallLog(folder.log);
   context.onEnd(async () => log.close());
   let warned = false;
@@ -70,6 +67,11 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         ...(call.irrevocable && { irrevocable: true }),
         ...(call.begun !== undefined && { begun: call.begun }),
         ...(call.customer !== undefined && { customer: call.customer }),
+        ...(call.connectMs !== undefined && { connectMs: call.connectMs }),
+        ...(call.firstByteMs !== undefined && { firstByteMs: call.firstByteMs }),
+        route: call.route.path,
+        kind: call.route.kind,
+        ...(run !== undefined && { run }),
       });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -77,6 +79,15 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
       warned = true;
     }
   };
+}
+
+/** The run that the operator's script gives to each of its commands. @throws Psd2Error `usage` */
+function runIn({ PSD2_RUN: run }: ProfileContext['env']): string | undefined {
+  if (!run) return undefined;
+  if (/^[A-Za-z0-9._-]{1,64}$/.test(run)) return run;
+  throw new Psd2Error('usage', `PSD2_RUN ${JSON.stringify(run)} is not the id of a run`, {
+    hint: 'Choose 1 to 64 letters, digits, ".", "_" and "-".',
+  });
 }
 
 /** Counts calls with client credentials. Warns before the bank's daily limit is reached, if the operator has set it. */

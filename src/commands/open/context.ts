@@ -62,7 +62,13 @@ export function storeSettingsOf(
   };
 }
 
-function openProfileContext(world: Surroundings, find: FindInterface, given?: Profile): ProfileContext {
+/** @param shared what is open already */
+function openProfileContext(
+  world: Surroundings,
+  find: FindInterface,
+  given?: Profile,
+  shared: Partial<ProfileContext> = {},
+): ProfileContext {
   const context: ProfileContext = {
     ...world,
     profile: once(() => given ?? chosenProfile(world)),
@@ -85,6 +91,7 @@ function openProfileContext(world: Surroundings, find: FindInterface, given?: Pr
         (await openBank()).openApplicationBank(context, await context.transport(grant), find),
       world,
     ),
+    ...shared,
   };
   return context;
 }
@@ -112,6 +119,7 @@ function withBank(profile: ProfileContext, find: FindInterface): Context {
         find,
       );
     },
+    within: (changes) => withBank(openWithin(profile, changes, find), find),
     forProfile: (other) =>
       withBank(
         typeof other === 'string'
@@ -128,6 +136,17 @@ function withBank(profile: ProfileContext, find: FindInterface): Context {
       ),
   };
   return context;
+}
+
+/** The same profile in other surroundings. What does not depend on them is open already. */
+function openWithin(
+  { transport: _, applicationBank: __, ...world }: ProfileContext,
+  changes: Partial<Surroundings>,
+  find: FindInterface,
+): ProfileContext {
+  const { profile, profileName, unsealed, wholeStore, store, reads, keys, bankInterface } = world;
+  const shared = { profile, profileName, unsealed, wholeStore, store, reads, keys, bankInterface };
+  return openProfileContext({ ...world, ...changes }, find, undefined, shared);
 }
 
 const openBank = () => import('./bank.ts');

@@ -1,6 +1,3 @@
-import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { Psd2Error } from '../../errors.ts';
 import type { ProfileState } from './profile-state.ts';
 
 /** The values of a sync's metrics. */
@@ -86,27 +83,4 @@ function family(end: string, help: string, samples: readonly Sample[], begin = '
 
 function escapeLabel(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
-}
-
-/**
- * Replaces a file atomically: a reader finds the old text or the new one. Others may read it, since the collector is
- * another user. The temporary file does not end in `.prom`, so no collector reads it.
- *
- * @throws Psd2Error `config`
- */
-export function replaceMetricsFile(path: string, text: string): void {
-  const beside = join(dirname(path), `.${basename(path)}.${process.pid}.tmp`);
-  try {
-    writeFileSync(beside, text, { mode: 0o644 });
-    // The umask may have removed these bits.
-    chmodSync(beside, 0o644);
-    renameSync(beside, path);
-  } catch (cause) {
-    rmSync(beside, { force: true });
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
-    throw new Psd2Error('config', `The metrics file ${path} cannot be written (${reason})`, {
-      hint: 'Give a file in an existing folder that this user can write to.',
-      cause,
-    });
-  }
 }

@@ -1,9 +1,10 @@
 import type { OwnPace } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
+import { replaceReadable } from '../../store/disk/replace.ts';
 import type { ReadResults } from '../../store/ports/read-results.ts';
 import type { Round } from '../../store/ports/sync.ts';
 import type { Tally } from '../context.ts';
-import { replaceMetricsFile, writeMetrics } from './metrics.ts';
+import { writeMetrics } from './metrics.ts';
 import type { ProfileState } from './profile-state.ts';
 import type { SyncTally } from './report.ts';
 
@@ -80,7 +81,7 @@ export class SyncWatch {
 
   /** Writes the current metrics. @throws Psd2Error `config` if they cannot be written */
   write(): void {
-    if (this.#metricsFile !== undefined) replaceMetricsFile(this.#metricsFile, this.#text());
+    if (this.#metricsFile !== undefined) replaceReadable(this.#metricsFile, this.#text());
   }
 
   /** The current metrics, in the format of Prometheus. */

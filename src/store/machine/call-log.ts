@@ -48,6 +48,15 @@ const loggedCall = z.object({
   begun: z.optional(z.string()),
   /** The operator's name for the customer, if the path cannot name one. Absent: it can. */
   customer: z.optional(z.string()),
+  /** How long the connection took to open. Absent: it was open, or none could be opened, or psd2 0.2 wrote the line. */
+  connectMs: z.optional(z.number()),
+  /** From the first byte of the request to the first byte of the answer. Absent: none came, or psd2 0.2 wrote the line. */
+  firstByteMs: z.optional(z.number()),
+  /** The path without ids, relative to the base URL, and what the call is about. Absent: psd2 0.2 wrote the line. */
+  route: z.optional(z.string()),
+  kind: z.optional(z.enum(['ais', 'pis', 'piis', 'consent', 'auth', 'other'])),
+  /** The run that the call belongs to, for example of `psd2 smoke`. Absent: none. */
+  run: z.optional(z.string()),
 });
 
 /** A call that psd2 sent to the bank or tried to send. It contains no secrets. Times are ISO 8601, UTC. */

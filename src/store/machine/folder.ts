@@ -24,6 +24,12 @@ export interface StoreFolder {
   syncFolders(profile: string): string;
   /** The log of calls. It is state, not configuration (XDG on Linux), so it has its own folder unless one is configured. */
   log: string;
+  /** The runs of `psd2 smoke`, and what they have made and not ended. */
+  smoke(profile: string): string;
+  /** The forms of the bank's answers. */
+  shapes(profile: string): string;
+  /** Figures of the calls, by day. */
+  stats: string;
   /** The operator's Ctrl-C, which ends the wait for other processes. */
   interrupted: AbortSignal | undefined;
 }
@@ -50,8 +56,16 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     audit: (profile) => join(root, 'audit', `${profile}.ndjson`),
     syncFolders: (profile) => join(root, 'sync-folders', `${profile}.json`),
     log,
+    smoke: (profile) => join(log, 'smoke', fileNameOf(profile)),
+    shapes: (profile) => join(log, 'shapes', `${fileNameOf(profile)}.json`),
+    stats: join(log, 'stats.ndjson'),
     interrupted,
   };
+}
+
+/** A smoke test says itself that a profile has a name that none can have. */
+function fileNameOf(profile: string): string {
+  return profile.replace(/[^\w-]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
 }
 
 function platformFolders(): { config: string; log: string } {

@@ -85,6 +85,7 @@ function bankWith(
     }),
     check: () => {},
     understand: async () => ({ json: {}, requestId: null, asksForSca: false, turnedAway: false }),
+    routeOf: () => ({ path: '{other}', kind: 'other' }),
   };
   const find: FindInterface = async () => ({
     ...{ ...toy, ...changes },

@@ -18,6 +18,8 @@ import { storeLogin } from '../access.ts';
 import { openCommand } from '../command.ts';
 import { callsTo, reading, statusOf } from './calls.ts';
 
+const ROUTE = { path: '/private/accounts', kind: 'ais' } as const;
+
 const temporary = temporaryFolder();
 const NOW = '2026-11-21T12:00:00.000Z';
 
@@ -49,7 +51,7 @@ it('the log says of a request that it never left, and of no other', async () => 
       apiTrackId: undefined,
       isPrivate: true,
     },
-    ...{ tppRequestId, mayHaveLeft, irrevocable: true },
+    ...{ tppRequestId, mayHaveLeft, irrevocable: true, route: ROUTE },
   });
   await record(call('never-left', false));
   await record(call('left', true));
@@ -69,7 +71,7 @@ it('the log has what the bank called a payment whose answer came, and says if an
   const call = (transactionId: string, outcome: Observation['outcome'], begun?: string): Observation => ({
     ...{ method: 'POST', path: '/v1/payments/sepa-credit-transfers', outcome, at: new Date(NOW) },
     ...{ milliseconds: 1, transactionId, requestId: null, apiTrackId: undefined, isPrivate: false },
-    ...{ tppRequestId: `q-${transactionId}`, mayHaveLeft: true, irrevocable: true },
+    ...{ tppRequestId: `q-${transactionId}`, mayHaveLeft: true, irrevocable: true, route: ROUTE },
     ...(begun !== undefined && { begun }),
   });
   await record(call('t-answered', 201, 'p1'));
@@ -86,7 +88,7 @@ it('the log has what the bank called a payment whose answer came, and says if an
 const observed = (more: Partial<Observation> = {}): Observation => ({
   ...{ method: 'GET', path: '/private/accounts', outcome: 200, at: new Date(NOW), milliseconds: 7 },
   ...{ tppRequestId: 'q1', transactionId: 't1', requestId: 'r1', apiTrackId: 'track-1' },
-  ...{ isPrivate: true, mayHaveLeft: true, irrevocable: false, ...more },
+  ...{ isPrivate: true, mayHaveLeft: true, irrevocable: false, route: ROUTE, ...more },
 });
 
 describe('the record of a call', () => {
@@ -101,7 +103,7 @@ describe('the record of a call', () => {
     );
     const logged = {
       ...{ at: NOW, profile: 'env', host: 'psd2.bank.example', method: 'GET', path: '/private/accounts' },
-      ...{ milliseconds: 7, tppRequestId: 'q1' },
+      ...{ milliseconds: 7, tppRequestId: 'q1', route: '/private/accounts', kind: 'ais' },
     };
     expect([...readCalls(context.folder.log)]).toEqual([
       {

@@ -12,7 +12,8 @@ export function callsTo(outcomes: Outcome[] = []): { made: BankCall[]; caller: C
       const outcome = outcomes.shift() ?? 200;
       if (typeof outcome !== 'number') throw outcome;
       const said = { json: {}, requestId: null, asksForSca: false, turnedAway: false };
-      return { status: outcome, headers: {}, body: Buffer.from('{}'), call, tppRequestId: 'q', said };
+      const route = { path: '{other}', kind: 'other' } as const;
+      return { status: outcome, headers: {}, body: Buffer.from('{}'), call, route, tppRequestId: 'q', said };
     },
     () => {},
   );

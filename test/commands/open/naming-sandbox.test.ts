@@ -53,6 +53,7 @@ it('an answer passes', async () => {
   const settings = { qwacCertificate: { path: join(folder.sandbox, 'qwac.pem') } };
   const answer = {
     ...{ status: 200, headers: {}, body: Buffer.from('{}'), call: CALL, tppRequestId: 'q' },
+    route: { path: '{other}', kind: 'other' } as const,
     said: { json: {}, requestId: null, asksForSca: false, turnedAway: false },
   };
   expect(await namingSandbox({ folder }, { name: 'b', settings }, async () => answer)(CALL)).toBe(answer);

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import parse from 'parse-prometheus-text-format';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { replaceMetricsFile, writeMetrics } from '../../../src/commands/sync/metrics.ts';
+import { writeMetrics } from '../../../src/commands/sync/metrics.ts';
+import { replaceReadable } from '../../../src/store/disk/replace.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { failureOf } from '../failure.ts';
 
@@ -79,9 +80,9 @@ it('psd2 replaces the file atomically, others can read it, and no other file is 
   const place = join(folder, 'metrics');
   mkdirSync(place);
   const path = join(place, 'psd2.prom');
-  replaceMetricsFile(path, 'a 1\n');
+  replaceReadable(path, 'a 1\n');
   const before = statSync(path).ino;
-  replaceMetricsFile(path, 'a 2\n');
+  replaceReadable(path, 'a 2\n');
   expect(readFileSync(path, 'utf8')).toBe('a 2\n');
   expect(statSync(path).ino).not.toBe(before);
   expect(statSync(path).mode & 0o777).toBe(0o644);
@@ -94,8 +95,8 @@ it.each([
 ])('the path %s cannot be written', async (name, reason) => {
   mkdirSync(join(folder, 'is-a-folder'), { recursive: true });
   const path = join(folder, name);
-  expect(await failureOf(Promise.resolve().then(() => replaceMetricsFile(path, 'a 1\n')))).toEqual({
-    ...{ code: 'config', exitCode: 3, message: `The metrics file ${path} cannot be written (${reason})` },
+  expect(await failureOf(Promise.resolve().then(() => replaceReadable(path, 'a 1\n')))).toEqual({
+    ...{ code: 'config', exitCode: 3, message: `The file ${path} cannot be written (${reason})` },
     hint: 'Give a file in an existing folder that this user can write to.',
   });
 });

@@ -227,6 +227,6 @@ describe('the watch over a sync', () => {
     expect(() => watch.write()).toThrow(expect.objectContaining({ code: 'config' }));
     const { round } = roundOf(['1']);
     expect(await watch.during(round, true, async () => 'done')).toBe('done');
-    expect(warnings).toEqual([expect.stringContaining(`The metrics file ${place} cannot be written`)]);
+    expect(warnings).toEqual([expect.stringContaining(`The file ${place} cannot be written`)]);
   });
 });

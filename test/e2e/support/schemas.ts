@@ -14,6 +14,7 @@ const MEANT: Readonly<Record<string, string>> = {
   transfer: 'transfer create',
   'sandbox customer': 'sandbox customer play',
   log: 'log list',
+  smoke: 'smoke run',
   sync: 'sync run',
 };
 

@@ -331,6 +331,9 @@ export const loggedCall = z.strictObject({
     .regex(/^\d{24}$/)
     .nullable(),
   apiTrackId: z.string().nullable(),
+  connectMs: z.int().optional(),
+  firstByteMs: z.int().optional(),
+  run: z.string().optional(),
   flow: z.string().nullable(),
 });
 

@@ -12,6 +12,7 @@ import { consentsOf, scaOf } from './consents.ts';
 import { composeFreely, OWN_HEADERS, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { loginOf } from './login.ts';
 import { paymentsOf } from './payments.ts';
+import { routeOf } from './routes.ts';
 
 /** The interface that psd2 began with (interface specification). It has everything that a port can ask for. */
 export const cb: KnownInterface = {
@@ -54,6 +55,7 @@ export function openWire(settings: WireSettings): Wire<CbSaid> {
       session.apiTrackId ??= answer.headers['cb-apitrack-id'];
       return understand(answer, call);
     },
+    routeOf,
   };
 }
 

@@ -14,7 +14,7 @@ import { consentsOf, statusOf } from './consents.ts';
 import { composeFreely, ownHeadersOf, pagesFreely, refusalOf, sendFreely } from './free-call.ts';
 import { productOfPayment, refuseUntaken } from './initiation.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
-import { type Paths, pathsOf } from './paths.ts';
+import { type Paths, pathsOf, routeOf } from './paths.ts';
 import { paymentsOf } from './payments.ts';
 import { probeSignature } from './probe.ts';
 import { scaOfConsents } from './sca.ts';
@@ -38,6 +38,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID', 'addresses of payees'] as const),
     ]),
+    consentTerms: { types: description.consent.types, once: description.consent.once },
     probes: 'signature',
     logsIn: LOGS_IN[description.oauth.mode],
     customers: 'named by the operator',
@@ -112,6 +113,7 @@ function openWire(description: BankDescription, paths: Paths, settings: WireSett
     compose: composer(description, paths, settings),
     check: answerCheck(settings.bankSigningCertificate),
     understand: (answer, call) => understand(answer, call, description),
+    routeOf: (call) => routeOf(paths, call),
   };
 }
 

@@ -1,6 +1,7 @@
 import { OPERATIONS, type OperationId, pathOf } from '../../../bank-file/operations.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { BankCall, CallFacts } from '../../call/call.ts';
+import type { CallKind, Route } from '../../ports/call.ts';
 
 /** The paths of a bank, which its file can change. */
 export interface Paths {
@@ -12,6 +13,7 @@ export interface Paths {
 
 interface Found {
   operation: OperationId;
+  template: string;
   values: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +46,7 @@ export function pathsOf({ api }: BankDescription): Paths {
         const match = its === method && segments === length ? patternFor(template).exec(asked) : null;
         if (!match) continue;
         const values = names.map((name, index) => [name, decoded(match[index + 1] ?? '')]);
-        return { operation: id, values: Object.fromEntries(values) };
+        return { operation: id, template, values: Object.fromEntries(values) };
       }
       return undefined;
     },
@@ -112,7 +114,7 @@ const NOTHING: CallFacts = { reads: null, needsConsent: false, login: false };
 const LISTS: readonly OperationId[] = ['getAccountList', 'getCardAccountList'];
 
 /** What a call does. */
-export function factsOf(found: Found | undefined): CallFacts {
+export function factsOf(found: Omit<Found, 'template'> | undefined): CallFacts {
   if (!found) return NOTHING;
   if (LISTS.includes(found.operation)) return { ...NOTHING, reads: 'list', needsConsent: true };
   const account = found.values['account-id'];
@@ -144,4 +146,23 @@ export const creates = (operation: OperationId | undefined) => isIn(ADDRESSED, o
 
 function isIn(list: readonly OperationId[], operation: OperationId | undefined): boolean {
   return operation !== undefined && list.includes(operation);
+}
+
+const NO_ROUTE = '{other}';
+
+/** What a call is about, without its ids. */
+export function routeOf(paths: Paths, { method, path, facts }: BankCall): Route {
+  if (facts.login) return { path: '{login}', kind: 'auth' };
+  const found = paths.find(method, path);
+  if (!found) return { path: NO_ROUTE, kind: 'other' };
+  const { operation, template, values } = found;
+  const service = values['payment-service'] ?? '';
+  const named = template.replace('{payment-service}', service).replace('{account-id}', '{account}');
+  return { path: named, kind: kindOf(operation) };
+}
+
+function kindOf(operation: OperationId): CallKind {
+  if (operation === 'checkAvailabilityOfFunds') return 'piis';
+  if (/Consent|Authorisation|ScaStatus|PsuData/.test(operation)) return 'consent';
+  return /Payment|SigningBasket/.test(operation) ? 'pis' : 'ais';
 }

@@ -12,5 +12,6 @@ export async function answered(
 ): Promise<CbAnswer> {
   const answer = { status, headers, body: Buffer.from(body) };
   const said = await understand(answer, call);
-  return { ...answer, call, tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', said };
+  const route = { path: '{other}', kind: 'other' } as const;
+  return { ...answer, call, route, tppRequestId: 'bbbbbbbb-cccc-4ddd-8eee-ffffffffffff', said };
 }

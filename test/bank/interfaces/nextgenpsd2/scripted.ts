@@ -34,7 +34,8 @@ export async function answered(
 ): Promise<NextGenAnswer> {
   const answer = { status, headers, body: typeof body === 'string' ? Buffer.from(body) : body };
   const said = await understand(answer, call, description);
-  return { ...answer, call, tppRequestId: TPP_REQUEST_ID, said };
+  const route = { path: '{other}', kind: 'other' } as const;
+  return { ...answer, call, route, tppRequestId: TPP_REQUEST_ID, said };
 }
 
 /** Calls that get these answers, in this order. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from './errors.ts';
 
 /** What each exit code means (command contract, "Exit codes"). */
 export const EXIT_CODES = {
@@ -14,7 +14,7 @@ export const EXIT_CODES = {
   9: 'the outcome of the payment is not known; psd2 transfer resume <flow> finds out and never pays again',
   10: 'too many calls: HTTP 420 or 429, after the retries',
   11: 'the bank cannot be reached or is failing: DNS, TLS, timeout, lost connection, 5xx, after the retries; or a list kept changing',
-  12: "expiring: something ends within the time asked for; status: something needs a person; sync: today's reads are used up",
+  12: "expiring: something ends soon; status: a person is needed; sync: today's reads are used up; smoke, log stats: a limit is missed",
   130: 'interrupted; you can resume the flow, and the message says how',
 } as const;
 
@@ -57,6 +57,12 @@ const EXIT_CODE_OF: Record<ErrorCode, ExitCode> = {
   ends_soon: 12,
   needs_attention: 12,
   reads_used_up: 12,
+  smoke_running: 12,
+  too_slow: 12,
+  drift: 12,
+  flaky: 12,
+  skipped: 12,
+  below_target: 12,
   interrupted: 130,
 };
 

@@ -1,0 +1,155 @@
+import { hash } from 'node:crypto';
+import { bankDay } from '../../domain/calendar.ts';
+import { consentEnd } from '../../domain/consent.ts';
+import { Psd2Error } from '../../errors.ts';
+import { recordStatus } from '../../flows/linked-consent.ts';
+import type { StoredTokens } from '../../store/ports/tokens.ts';
+import { logInBy } from '../auth/login.ts';
+import { grantPortsOf } from '../consent/grant.ts';
+import { requestBy } from '../consent/request.ts';
+import type { Context } from '../context.ts';
+import { forFlow } from '../flow/customer.ts';
+import { customerOf } from '../open/bank.ts';
+import { validOf } from '../open/kept-customer.ts';
+import { daysUntil } from './local.ts';
+import { type Found, missing, type Smoke } from './smoke.ts';
+
+/** Step 5: whether the login is valid. A token is renewed only if it is due. */
+export async function login(smoke: Smoke): Promise<Found> {
+  const { context, plan } = smoke;
+  const { logsIn } = await context.bankInterface();
+  if (plan.login === 'new' && logsIn === 'customers') return logTestCustomerIn(smoke);
+  if (logsIn === 'nobody') return { skipped: 'this bank has no login' };
+  const { tokens } = await context.store();
+  if (logsIn !== 'application') {
+    const customer = context.globals.customer ?? (await tokens.last());
+    if (customer === undefined || !(await tokens.login(customer))) {
+      if (logsIn === 'with a consent') return { skipped: 'the customer logs in with the consent' };
+      return lacking(smoke, 'nobody is logged in', ['auth', 'login']);
+    }
+  }
+  const { accessTokens } = await context.unattendedBank();
+  await accessTokens.current();
+  return {};
+}
+
+/** The customer steps need something that is not there. They fail only if the operator wants them. */
+function lacking({ plan }: Smoke, why: string, next: string[]): Found {
+  if (plan.isWanted) throw new Psd2Error('not_logged_in', capital(why), { next: [next] });
+  return missing(why);
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** A login of this run alone. It never takes the place of another one. */
+async function logTestCustomerIn(smoke: Smoke): Promise<Found> {
+  const { context } = smoke;
+  await refuseOtherLogin(context);
+  const keeping = (customerId: string, tokens: StoredTokens) =>
+    smoke.note((made) => [...made, { kind: 'login', customerId, tokens: printsOf(tokens) }]);
+  const none = { psuId: undefined, psuIdType: undefined, psuCorporateId: undefined };
+  await logInBy(context, { clientCredentials: false, paste: false, keeping, ...none });
+  return { detail: 'a new login, which this run ends' };
+}
+
+/** @throws Psd2Error `usage` if the new login could take the place of one that is kept */
+async function refuseOtherLogin(context: Context): Promise<void> {
+  const { tokens } = await context.store();
+  const { customer } = context.globals;
+  const kept = await tokens.customers();
+  if (kept.length === 0) return;
+  const isOther = customer !== undefined && !kept.includes(customer);
+  if (isOther && context.sourceOf('customer') === 'option') return;
+  throw new Psd2Error('usage', '--login could take the place of a login that this profile has', {
+    hint: 'psd2 has sent nothing. Name a test customer who is not logged in with --customer, use a profile of its own, or leave out --login.',
+  });
+}
+
+/** Recognises tokens without keeping them. */
+export function printsOf({
+  accessToken,
+  refreshToken,
+}: Pick<StoredTokens, 'accessToken' | 'refreshToken'>): string[] {
+  return [accessToken, refreshToken].flatMap((token) =>
+    token ? [hash('sha256', token, 'hex').slice(0, 32)] : [],
+  );
+}
+
+/** Step 6: whether the customer's consent is valid, and for how long. */
+export async function consent(smoke: Smoke): Promise<Found> {
+  if (smoke.plan.consent === 'new') return requestTestConsent(smoke);
+  const { customers } = await smoke.context.bankInterface();
+  return customers === 'named by the operator' ? keptConsent(smoke) : grantedConsent(smoke);
+}
+
+/** The consent that readings use, and what the bank says of it. */
+async function keptConsent(smoke: Smoke): Promise<Found> {
+  const { context } = smoke;
+  const { customers, flows } = await context.store();
+  const customer = await customerOf(context);
+  const kept = await customers.read(customer);
+  const [newest] = validOf(kept?.consents ?? [], context.world.now());
+  if (!newest) {
+    const why = `customer ${customer} has ${kept ? 'no valid consent' : 'given no consent'}`;
+    return lacking(smoke, why, ['consent', 'request', '--customer', customer]);
+  }
+  const found = await flows.find('consent', newest.flow);
+  const opened = await (await forFlow(context, found)).unattendedBank();
+  const grant = await grantPortsOf(context, opened, false);
+  return opened.flows.resume('consent', found.flow, async (open) => {
+    const { means, consentStatus, validUntil } = await recordStatus(open, opened, grant);
+    if (means !== 'valid')
+      throw new Psd2Error('not_logged_in', `The consent ${found.flow} is ${consentStatus} at the bank`, {
+        next: [['consent', 'request', '--customer', customer]],
+      });
+    return untilWhen(smoke, validUntil ?? newest.validUntil);
+  });
+}
+
+/** The consent as the journal has it: such a bank does not tell. */
+async function grantedConsent(smoke: Smoke): Promise<Found> {
+  const { context } = smoke;
+  const { tokens, flows } = await context.store();
+  const customer = context.globals.customer ?? (await tokens.last());
+  for await (const flow of flows.list('consent')) {
+    const end = consentEnd(flow, context.world.now());
+    if (!end || flow.customerId !== customer) continue;
+    if (end.daysLeft <= 0) break;
+    return untilWhen(smoke, bankDay(new Date(end.expiresAt)));
+  }
+  return { skipped: 'psd2 has no record of a consent that is in force' };
+}
+
+function untilWhen({ context, ends, plan }: Smoke, day: string | null): Found {
+  if (day === null) return { detail: 'without an end' };
+  ends.consent = `${day}T00:00:00.000Z`;
+  const days = daysUntil(context, ends.consent) + 1;
+  const isSoon = days < plan.withinDays;
+  return {
+    detail: `until ${day}`,
+    ...(isSoon && { warnings: [{ code: 'consent_ends', message: `the consent ends in ${days} days` }] }),
+  };
+}
+
+/** A consent of this run alone, for one reading or for as little as the bank takes. */
+async function requestTestConsent(smoke: Smoke): Promise<Found> {
+  const { context } = smoke;
+  const transactionId = context.world.newId();
+  smoke.note((made) => [...made, { kind: 'consent', transactionId, run: smoke.run }]);
+  const isLinked = (await context.bankInterface()).customers === 'named by the operator';
+  const { types = [], once = false } = (await context.bankInterface()).consentTerms ?? {};
+  const listOnly = types.includes('list-only');
+  const options = { category: isLinked ? [] : ['ACCOUNT_INFO'], product: [], allProducts: !isLinked };
+  await requestBy(
+    context,
+    { ...options, allowPartial: true },
+    {
+      ...{ account: [], allAccounts: false, listOnly, balances: false, transactions: false },
+      ...{ once, paste: false },
+    },
+    transactionId,
+  );
+  return { detail: `a new consent${listOnly ? ' for the list alone' : ''}, which this run ends` };
+}

@@ -1,0 +1,104 @@
+import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { SmokeWarning } from '../../smoke/result.ts';
+import { endLogin } from '../auth/logout.ts';
+import { CONSENTS } from '../consent/consents.ts';
+import { endConsent } from '../consent/delete.ts';
+import type { Context } from '../context.ts';
+import { cancelFlow } from '../flow/cancel.ts';
+import { TRANSFERS } from '../transfer/transfers.ts';
+import { printsOf } from './access.ts';
+import type { Made } from './record.ts';
+import type { Found, Smoke } from './smoke.ts';
+
+/** What became of something that a run has made: it has ended, it stays at the bank, or it must be ended later. */
+type End = { ended: string } | { stays: SmokeWarning } | { gone: true };
+
+/**
+ * Ends what a run has made, and nothing else. One that cannot be ended stays noted, and the next run tries again.
+ *
+ * @param isOwn the run is this one, so what it has made is certainly its own
+ * @throws Psd2Error of the first one that could not be ended
+ */
+export async function endMade(smoke: Smoke, made: readonly Made[], isOwn: boolean): Promise<Found> {
+  const context = smoke.cleaning;
+  const ended: string[] = [];
+  const warnings: SmokeWarning[] = [];
+  let failure: unknown;
+  // What was made last may need what was made before it.
+  for (const each of made.toReversed()) {
+    try {
+      const end = await endOne(context, each, isOwn);
+      if ('ended' in end) ended.push(end.ended);
+      if ('stays' in end) warnings.push(end.stays);
+      smoke.note((left) => left.filter((other) => other !== each));
+    } catch (error) {
+      if (!(error instanceof Psd2Error)) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return { detail: ended.length > 0 ? `ended ${ended.join(', ')}` : 'nothing to end', warnings };
+}
+
+function endOne(context: Context, made: Made, isOwn: boolean): Promise<End> {
+  switch (made.kind) {
+    case 'login':
+      return endTestLogin(context, made, isOwn);
+    case 'consent':
+      return endTestConsent(context, made.transactionId);
+    case 'transfer':
+      return endTestTransfer(context, made.transactionId);
+  }
+}
+
+async function endTestLogin(
+  context: Context,
+  { customerId, tokens: prints }: Extract<Made, { kind: 'login' }>,
+  isOwn: boolean,
+): Promise<End> {
+  const { tokens } = await context.store();
+  const stored = await tokens.read(customerId);
+  if (!stored) return { gone: true };
+  // Somebody may have logged the same customer in since.
+  if (!isOwn && !printsOf(stored).some((print) => prints.includes(print)))
+    return {
+      stays: {
+        code: 'login_stays',
+        message: `the login of customer ${customerId} was made again or renewed since: it stays`,
+      },
+    };
+  await endLogin(context.forCustomer(customerId), customerId, true);
+  return { ended: 'the login' };
+}
+
+async function endTestConsent(context: Context, transactionId: string): Promise<End> {
+  const { flows } = await context.store();
+  const { has } = await context.bankInterface();
+  for await (const flow of flows.list('consent')) {
+    if (flow.transactionId !== transactionId) continue;
+    const isAtBank = flow.resourceId !== null;
+    if (has.has('consent deletion') && isAtBank) {
+      if (flow.state === 'confirmed' || !isOver(flow)) await endConsent(context, flow.flow);
+      return { ended: `the consent ${flow.flow}` };
+    }
+    if (isOpen(flow)) await cancelFlow(context, flow.flow, CONSENTS, false);
+    if (!isAtBank || isOver({ state: flow.state })) return { ended: `the consent ${flow.flow}` };
+    const message = `the consent ${flow.flow} stays: this bank has no call that ends it`;
+    return flow.state === 'confirmed' ? { stays: { code: 'consent_stays', message } } : { ended: flow.flow };
+  }
+  return { gone: true };
+}
+
+/** @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended */
+async function endTestTransfer(context: Context, transactionId: string): Promise<End> {
+  const { flows } = await context.store();
+  for await (const flow of flows.list('transfer')) {
+    if (flow.transactionId !== transactionId) continue;
+    if (standingOf(flow) === 'refused') return { ended: `the transfer ${flow.flow}` };
+    if (standingOf(flow) === 'done') return { gone: true };
+    await cancelFlow(context, flow.flow, TRANSFERS, false);
+    return { ended: `the transfer ${flow.flow}` };
+  }
+  return { gone: true };
+}

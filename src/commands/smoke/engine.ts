@@ -1,0 +1,275 @@
+import type { Observation } from '../../bank/ports/call.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { SmokeStep } from '../../smoke/result.ts';
+import { blockedBy, STEP_IDS, type StepId } from '../../smoke/steps.ts';
+import { silentOutput } from '../../terminal/output/output.ts';
+import type { Context } from '../context.ts';
+import { errorData } from '../shared/error-data.ts';
+import { consent, login } from './access.ts';
+import { endMade } from './clean-up.ts';
+import { certificates, connection, settings, signature } from './local.ts';
+import { isKnown, type Plan } from './plan.ts';
+import { accounts, balance, transactions } from './readings.ts';
+import type { Made, Records } from './record.ts';
+import { callOf, type Found, type Smoke } from './smoke.ts';
+
+const WORK: Readonly<Partial<Record<StepId, (smoke: Smoke) => Promise<Found>>>> = {
+  ...{ settings, certificates, connection, signature, login, consent },
+  ...{ accounts, balance, transactions },
+};
+/** The steps that may be tried again: they only read. */
+const REPEATABLE: readonly StepId[] = ['accounts', 'balance', 'transactions', 'funds'];
+/** The steps that make something wait for a person, so their time says nothing of the bank. */
+const PERSONS: readonly StepId[] = ['pay'];
+
+/** What a run has found. */
+export interface Ran {
+  smoke: Smoke;
+  steps: SmokeStep[];
+  wasInterrupted: boolean;
+  /** Why each step failed. */
+  thrown: ReadonlyMap<StepId, unknown>;
+}
+
+/**
+ * Makes a smoke test: the steps in their order, and at the end always the clean-up.
+ *
+ * @param ended is told of each step that has ended
+ */
+export async function runSteps(
+  base: Context,
+  run: string,
+  plan: Plan,
+  records: Records,
+  ended: (step: SmokeStep) => void,
+): Promise<Ran> {
+  const gentle = base.stopGently();
+  const left = records.unended();
+  const smoke = openSmoke(base, { run, plan, records, gentle, left: left.made });
+  const steps: SmokeStep[] = [];
+  /** The steps that could not show what others need. */
+  const failed = new Set<StepId>();
+  const add = (step: SmokeStep) => {
+    steps.push(step);
+    ended(step);
+    return step;
+  };
+  let earlier: { ended: Found } | { error: unknown } | undefined;
+  for (const id of STEP_IDS.filter((each) => each !== 'clean-up')) {
+    if (id === 'login' && left.made.length > 0 && !failed.has('connection') && !gentle.aborted)
+      earlier = await endMade(smoke, left.made, false).then(
+        (found) => ({ ended: found }),
+        (error: unknown) => ({ error }),
+      );
+    const blocking = blockedBy(id, failed);
+    const why = whyNot(id, plan, gentle.aborted, blocking);
+    const step = add(why ? skippedStep(id, why) : await runStep(smoke, id));
+    const isMissing = step.warnings.some(({ code }) => code === 'skipped');
+    if (isMissing || step.status === 'fail' || step.status === 'known' || why?.startsWith('after'))
+      failed.add(id);
+  }
+  const cleaned = await cleanUp(smoke, left, earlier);
+  add(cleaned);
+  return { smoke, steps, wasInterrupted: gentle.aborted, thrown: smoke.thrown };
+}
+
+/** The steps that need a customer. */
+const CUSTOMERS: readonly StepId[] = [
+  'login',
+  'consent',
+  'accounts',
+  'balance',
+  'transactions',
+  'initiate',
+  'pay',
+];
+
+/** Why a step does not run. Undefined: it does. */
+function whyNot(
+  id: StepId,
+  plan: Plan,
+  isInterrupted: boolean,
+  blocking: StepId | undefined,
+): string | undefined {
+  if (isInterrupted) return 'interrupted';
+  if (!plan.steps.has(id)) return 'not chosen';
+  if (!WORK[id]) return 'not asked for';
+  if (plan.login === 'none' && CUSTOMERS.includes(id)) return 'no login is wanted (--no-login)';
+  return blocking === undefined ? undefined : `after ${blocking}`;
+}
+
+/** Opens what the steps share. */
+function openSmoke(
+  base: Context,
+  {
+    run,
+    plan,
+    records,
+    gentle,
+    left,
+  }: { run: string; plan: Plan; records: Records; gentle: AbortSignal; left: Made[] },
+): Smoke {
+  let made = left;
+  const smoke: Omit<Smoke, 'context' | 'cleaning'> = {
+    ...{ run, plan, said: undefined, opened: undefined, accounts: undefined, account: undefined },
+    ends: { qwac: null, qsealc: null, bank: null, consent: null },
+    ...{ answers: [], observed: [], thrown: new Map() },
+    note(change) {
+      made = change(made);
+      records.noteUnended(run, made);
+    },
+    made: () => made,
+  };
+  const calls = {
+    run,
+    heard: (call: Observation) => void smoke.observed.push(call),
+    answered: (answer: Smoke['answers'][number]) => void smoke.answers.push(answer),
+  };
+  const quiet = { output: silentOutput('table'), isForPerson: false, terminal: quietTerminal(base), calls };
+  return Object.assign(smoke, {
+    context: base.within({ ...quiet, world: endingWith(base.world, gentle) }),
+    cleaning: base.within({ ...quiet, globals: { ...base.globals, yes: true } }),
+  });
+}
+
+/** Says nothing but what the customer's browser must open: the steps say the rest. */
+function quietTerminal({ terminal }: Context): Context['terminal'] {
+  return {
+    ...terminal,
+    canAsk: false,
+    say: () => {},
+    warn: () => {},
+    tell: (event, text) => (event.event === 'open' ? terminal.tell(event, text) : undefined),
+    whileWaiting: (_, work) => work,
+  };
+}
+
+/** The world of the steps, which the first Ctrl-C ends. */
+function endingWith(world: Context['world'], gentle: AbortSignal): Context['world'] {
+  const ending = new AbortController();
+  const end = () => ending.abort(new Psd2Error('interrupted', 'Interrupted'));
+  for (const signal of [world.signal, gentle]) {
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end);
+  }
+  const { signal } = ending;
+  return {
+    ...world,
+    signal,
+    async sleep(milliseconds, early) {
+      await world.sleep(milliseconds, early ? AbortSignal.any([early, signal]) : signal);
+      signal.throwIfAborted();
+    },
+    async finish(atStake, work) {
+      const result = await world.finish(atStake, work);
+      signal.throwIfAborted();
+      return result;
+    },
+  };
+}
+
+function skippedStep(id: StepId, reason: string): SmokeStep {
+  return {
+    ...{ id, status: 'skip', flaky: false, milliseconds: 0, calls: [], error: null, warnings: [] },
+    ...{ detail: null, reason },
+  };
+}
+
+/** Runs a step, again if it failed and may be tried again. */
+async function runStep(smoke: Smoke, id: StepId): Promise<SmokeStep> {
+  const work = WORK[id] ?? (async () => ({}));
+  const { plan, context } = smoke;
+  let calls: SmokeStep['calls'] = [];
+  for (let tries = 0; ; tries += 1) {
+    // The call of the connection is that of the signature, too.
+    if (id !== 'signature') smoke.observed = [];
+    const step = await timed(smoke, id, () => work(smoke));
+    calls = [...calls, ...step.calls];
+    const again =
+      step.error !== null &&
+      tries < plan.retries &&
+      REPEATABLE.includes(id) &&
+      step.error.code !== 'interrupted';
+    if (again) continue;
+    const flaky = tries > 0 && step.error === null;
+    const known = isKnown(plan, id, context.world.now());
+    return { ...step, calls, flaky, ...judged(step, plan, known, flaky) };
+  }
+}
+
+/** The status of a step, with the warnings that its time, its luck and `--known` give. */
+function judged(
+  { id, status, warnings, milliseconds }: SmokeStep,
+  { slowMs, login, consent: asked, known }: Plan,
+  mayFail: boolean,
+  flaky: boolean,
+): Pick<SmokeStep, 'status' | 'warnings'> {
+  if (status === 'fail' && mayFail) return { status: 'known', warnings };
+  const isPersons =
+    PERSONS.includes(id) || (id === 'login' && login === 'new') || (id === 'consent' && asked === 'new');
+  const isDone = status === 'pass' || status === 'warn';
+  const more = [
+    ...(isDone && milliseconds > slowMs && !isPersons
+      ? [{ code: 'slow', message: `slower than ${slowMs / 1000} s` }]
+      : []),
+    ...(flaky ? [{ code: 'flaky', message: 'passed only when it was tried again' }] : []),
+    ...(isDone && known.has(id)
+      ? [{ code: 'known_passes', message: 'it passes, although --known names it' }]
+      : []),
+  ];
+  const all = [...more, ...warnings];
+  return { status: isDone && all.length > 0 ? 'warn' : status, warnings: all };
+}
+
+async function timed(smoke: Smoke, id: StepId, work: () => Promise<Found>): Promise<SmokeStep> {
+  const { context } = smoke;
+  const begun = context.world.now().getTime();
+  const took = () => Math.max(0, context.world.now().getTime() - begun);
+  try {
+    const { skipped, warnings = [], detail = null, milliseconds = took(), isMissing } = await work();
+    if (skipped !== undefined)
+      return {
+        ...skippedStep(id, skipped),
+        ...(isMissing && { warnings: [{ code: 'skipped', message: skipped }] }),
+        calls: callsOf(smoke, id),
+      };
+    return {
+      ...{ id, status: warnings.length > 0 ? 'warn' : 'pass', flaky: false, milliseconds },
+      ...{ calls: callsOf(smoke, id), error: null, warnings, detail, reason: null },
+    };
+  } catch (error) {
+    smoke.thrown.set(id, error);
+    return {
+      ...{ id, status: 'fail', flaky: false, milliseconds: took(), calls: callsOf(smoke, id) },
+      ...{ error: errorData(error, smoke.context.repeated), warnings: [], detail: null, reason: null },
+    };
+  }
+}
+
+/** The calls of a step. That of the connection belongs to the next step, unless it had no answer at all. */
+function callsOf({ observed, said }: Smoke, id: StepId): SmokeStep['calls'] {
+  return id === 'connection' && said ? [] : observed.map(callOf);
+}
+
+/** The last step: ends what this run has made, also after Ctrl-C, and says what became of what an earlier run left. */
+async function cleanUp(
+  smoke: Smoke,
+  left: { run: string; made: Made[] },
+  earlier: { ended: Found } | { error: unknown } | undefined,
+): Promise<SmokeStep> {
+  smoke.observed = [];
+  return timed(smoke, 'clean-up', async () => {
+    const { opened } = smoke;
+    await opened?.reads.giveBack(opened.customerId);
+    const own = smoke.made().filter((each) => !left.made.includes(each));
+    const found =
+      own.length > 0 ? await endMade(smoke, own, true) : { detail: 'nothing to end', warnings: [] };
+    if (!earlier) return found;
+    if ('error' in earlier) throw earlier.error;
+    const { detail, warnings = [] } = earlier.ended;
+    return {
+      detail: `${found.detail}; of ${left.run}: ${detail}`,
+      warnings: [...(found.warnings ?? []), ...warnings],
+    };
+  });
+}

@@ -1,0 +1,234 @@
+import * as z from 'zod/mini';
+import { writeCommands } from '../../advice.ts';
+import { Psd2Error } from '../../errors.ts';
+import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
+import { publicRun } from '../../smoke/reports/public-run.ts';
+import type { SmokeRun, SmokeStep } from '../../smoke/result.ts';
+import { STEPS } from '../../smoke/steps.ts';
+import { makePrivateFolder } from '../../store/disk/files.ts';
+import { holderOf, withLock } from '../../store/disk/lock.ts';
+import { baseUrlOf } from '../../store/machine/settings.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
+import type { Verb } from '../declare.ts';
+import { list, text } from '../shared/fields.ts';
+import { type Ran, runSteps } from './engine.ts';
+import { type Plan, readPlan, type SmokeOptions, withOptions } from './plan.ts';
+import { openRecords, type Records } from './record.ts';
+import { pluginCode, takesStdout, writeReports } from './reports.ts';
+import { smokeRun } from './shape.ts';
+import { verdictOf } from './verdict.ts';
+
+const listed = () =>
+  list(
+    z.object({
+      step: text('the step'),
+      calls: text('its calls to the bank'),
+      checks: text('what it checks'),
+      runs: text('yes, or why it would not run'),
+    }),
+  );
+
+const HELP = `
+Without options, the steps only read: they need no person and no browser, move no money and leave nothing behind. The steps
+of a customer use the login or the consent that is there. Without one they are skipped, unless --account, --customer or
+--fail-on skip says that they are wanted. The three readings count against the reads of the day; the steps
+settings..signature need none.
+
+--login and --consent make a login and a consent of a test customer, through the command in PSD2_BROWSER, and end them.
+
+The exit code is that of the first step that failed. 12 means: nothing failed, but the run took longer than --max, met a
+--fail-on, or the form of the answers has changed. The clean-up always runs, also after Ctrl-C.
+
+Examples:
+  $ psd2 smoke
+  $ psd2 smoke --steps settings..signature --max 10s
+  $ psd2 smoke --fail-on slow --json | jq -r '.steps[] | select(.status == "fail") | .id'`;
+
+/** `psd2 smoke run` */
+export const run: Verb = {
+  prints: { what: 'a smoke test', shape: smokeRun },
+  printsWith: {
+    '--list': { what: 'the steps', shape: listed },
+    '--dry-run': { what: 'the steps', shape: listed },
+  },
+  declare: (command, start, { version }) =>
+    withOptions(command)
+      .addHelpText('after', HELP)
+      .action((options) =>
+        start(
+          (context) =>
+            options.list || options.dryRun ? showSteps(context, options) : test(context, options, version),
+          'diagnosis',
+        ),
+      ),
+};
+
+/** Lists the steps, and which would run. Asks nobody. */
+async function showSteps(context: Context, options: SmokeOptions): Promise<void> {
+  const plan = readPlan(context, options);
+  const rows = STEPS.map(({ id, calls, checks }) => ({
+    step: id,
+    calls,
+    checks,
+    runs: options.list && !options.dryRun ? 'yes' : plan.steps.has(id) ? 'yes' : 'not chosen',
+  }));
+  await context.output.table(
+    rows,
+    [
+      { title: 'STEP', value: ({ step }) => step, whole: true },
+      { title: 'CALLS', value: ({ calls }) => calls, whole: true },
+      { title: 'CHECKS', value: ({ checks }) => checks },
+      ...(options.dryRun
+        ? [{ title: 'RUNS', value: ({ runs }: { runs: string }) => runs, whole: true }]
+        : []),
+    ],
+    '',
+    listed,
+  );
+}
+
+/** Makes a run, prints it, and ends with its exit code. */
+async function test(context: Context, options: SmokeOptions, version: string): Promise<void> {
+  const plan = readPlan(context, options);
+  const records = openRecords(context.folder.smoke(context.profileName()));
+  await alone(context, records, async () => {
+    const { made, shown, error } = await make(context, plan, records, version);
+    records.save(shown);
+    printLine(context, plan, writeFoot(made));
+    if (context.output.format !== 'table') context.output.record(made, [], smokeRun);
+    endWith(context, plan, shown, error);
+  });
+}
+
+/** Writes the reports, and ends the command with the exit code of the run. */
+export function endWith(
+  context: Context,
+  { reports, slowMs }: Pick<Plan, 'reports' | 'slowMs'>,
+  run: SmokeRun,
+  error: unknown,
+): void {
+  try {
+    writeReports(context, reports, run, slowMs);
+  } catch (unwritten) {
+    // What a step found counts more than a report.
+    if (error === undefined || run.exitCode === 12) throw unwritten;
+    context.terminal.warn(unwritten instanceof Error ? unwritten.message : String(unwritten));
+  }
+  const code = pluginCode(reports, run);
+  if (code !== undefined) {
+    context.terminal.say(`Exit code ${code} for the monitoring plugin, instead of ${run.exitCode}.`);
+    process.exitCode = code;
+  } else if (error !== undefined) throw error;
+}
+
+/** Prints a line for people: to stdout, unless a report goes there. */
+function printLine({ output, terminal }: Context, { reports }: Plan, line: string): void {
+  if (output.format !== 'table') return;
+  if (takesStdout(reports)) terminal.say(cleanText(line));
+  else output.lines([line]);
+}
+
+/** @throws Psd2Error `smoke_running` if another run of the profile is under way on this machine */
+async function alone(context: Context, { unendedPath }: Records, work: () => Promise<void>): Promise<void> {
+  const name = context.profileName();
+  makePrivateFolder(context.folder.smoke(name));
+  const holder = await holderOf(unendedPath);
+  if (holder !== undefined)
+    throw new Psd2Error('smoke_running', `Another smoke test of the profile ${name} runs: ${holder}`, {
+      hint: 'Wait for it to end.',
+    });
+  // One that was killed loses its lock after some seconds.
+  await withLock(unendedPath, 'The smoke test', work, DEAD_MS, context.world.signal);
+}
+
+const DEAD_MS = 10_000;
+
+/** Makes a run, and prints its lines as the steps end. */
+async function make(
+  context: Context,
+  plan: Plan,
+  records: Records,
+  version: string,
+): Promise<{ made: SmokeRun; shown: SmokeRun; error: unknown }> {
+  const { world, repeated } = context;
+  const begun = world.now();
+  const id = newRunId(begun, world.random);
+  const facts = { run: id, profile: context.profileName(), version, ...(await factsOf(context)) };
+  const isAscii = isAsciiIn(context.env);
+  printLine(context, plan, writeHead(facts));
+  const ended = (step: SmokeStep) => {
+    const next = step.error?.tppRequestId ? writeCommands([['log', '--run', id]], repeated) : undefined;
+    printLine(context, plan, writeStep(step, isAscii, next));
+  };
+  const ran = await runSteps(context, id, plan, records, ended);
+  const milliseconds = Math.max(0, world.now().getTime() - begun.getTime());
+  const { made, error } = assemble(
+    ran,
+    plan,
+    { ...facts, startedAt: begun.toISOString(), milliseconds },
+    records.last(),
+  );
+  return { made, shown: publicRun(made, knownOf(context, ran.smoke)), error };
+}
+
+/** What psd2 knows of the customer, which must be in no report. */
+function knownOf({ globals }: Context, { accounts = [], opened, plan }: Ran['smoke']): string[] {
+  const ofAccounts = accounts.flatMap(({ productId, iban, name }) => [productId, iban, name]);
+  return [...ofAccounts, opened?.customerId, globals.customer, plan.account].filter(
+    (text) => typeof text === 'string',
+  );
+}
+
+function assemble(
+  { smoke, steps, wasInterrupted, thrown }: Ran,
+  plan: Plan,
+  facts: Pick<
+    SmokeRun,
+    'run' | 'profile' | 'environment' | 'interface' | 'bank' | 'version' | 'startedAt' | 'milliseconds'
+  >,
+  before: SmokeRun | undefined,
+): { made: SmokeRun; error: unknown } {
+  const { milliseconds, run: id } = facts;
+  const { error, exitCode, next } = verdictOf({ steps, milliseconds, run: id, wasInterrupted, thrown }, plan);
+  const hasWarnings = steps.some(({ status, flaky }) => status === 'warn' || status === 'known' || flaky);
+  return {
+    made: {
+      ...facts,
+      result: exitCode !== 0 ? 'fail' : hasWarnings ? 'warn' : 'pass',
+      exitCode,
+      ...{ steps, drift: [], ends: smoke.ends },
+      lastSuccessAt: exitCode === 0 ? facts.startedAt : (before?.lastSuccessAt ?? null),
+      next,
+    },
+    error,
+  };
+}
+
+/** What is known of the bank before anything was checked. A profile that cannot be read is the first step's to say. */
+async function factsOf(context: Context): Promise<Pick<SmokeRun, 'environment' | 'interface' | 'bank'>> {
+  try {
+    const profile = context.profile();
+    const { name } = await context.bankInterface();
+    return {
+      environment: profile.settings.environment ?? null,
+      interface: name,
+      bank: baseUrlOf(profile).host,
+    };
+  } catch (error) {
+    if (!(error instanceof Psd2Error)) throw error;
+    return { environment: null, interface: null, bank: null };
+  }
+}
+
+/** Ids of runs sort in the order of their beginnings. */
+function newRunId(now: Date, random: () => number): string {
+  const tail = Array.from({ length: 3 }, () => Math.floor(random() * 36).toString(36)).join('');
+  return `sm-${now.getTime().toString(36).padStart(9, '0')}${tail}`;
+}
+
+/** Whether the locale has only ASCII. */
+export function isAsciiIn(env: Context['env']): boolean {
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  return /^(C|POSIX)$/.test(locale);
+}

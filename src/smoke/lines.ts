@@ -1,0 +1,37 @@
+import { noteOf, SIGNS, type SmokeRun, type SmokeStep, sumUp } from './result.ts';
+
+// A run as people read it, line by line.
+
+/** The first line of a run. */
+export function writeHead({
+  run,
+  profile,
+  environment,
+  interface: name,
+}: Pick<SmokeRun, 'run' | 'profile' | 'environment' | 'interface'>): string {
+  const what = [profile, environment, name].filter(Boolean).join('  ');
+  return `${what.padEnd(64)}  run ${run}`;
+}
+
+/**
+ * The line of a step.
+ *
+ * @param isAscii the terminal has no other characters
+ * @param next the command that goes on, written out
+ */
+export function writeStep(step: SmokeStep, isAscii: boolean, next?: string): string {
+  const sign = SIGNS[isAscii ? 'ascii' : 'unicode'][step.status].padEnd(isAscii ? 4 : 1);
+  const isTimed = step.status !== 'skip' && step.milliseconds > 0;
+  const time = isTimed ? `${grouped(step.milliseconds)} ms` : '';
+  return `  ${sign} ${step.id.padEnd(12)} ${time.padStart(10)}  ${noteOf(step)}${next ? `  ${next}` : ''}`.trimEnd();
+}
+
+/** `2 310` */
+function grouped(milliseconds: number): string {
+  return String(milliseconds).replace(/\B(?=(\d{3})+$)/g, ' ');
+}
+
+/** The last line of a run. */
+export function writeFoot(run: SmokeRun): string {
+  return sumUp(run);
+}

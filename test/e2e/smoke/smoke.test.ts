@@ -1,0 +1,207 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { smokeRun } from '../../../src/commands/smoke/shape.ts';
+import { STEP_IDS, type StepId } from '../../../src/smoke/steps.ts';
+import { keepRunning, type Operator, type RunOptions, useLoggedIn, useSandbox } from '../support/psd2.ts';
+import * as shapes from '../support/shapes.ts';
+
+const operator = keepRunning(useLoggedIn());
+const without = keepRunning(useSandbox());
+
+/** Makes a smoke test. @returns how it ended, and its steps by how they ended */
+async function smoke(who: Operator, options: string[] = [], how: RunOptions = {}) {
+  const ended = await who.psd2(['smoke', '--json', ...options], how);
+  const run = smokeRun().parse(JSON.parse(ended.stdout));
+  const with_ = (status: string) => run.steps.filter((step) => step.status === status).map(({ id }) => id);
+  const of = (id: StepId) => run.steps.find((step) => step.id === id);
+  return {
+    ...ended,
+    run,
+    of,
+    failed: with_('fail'),
+    skipped: with_('skip'),
+    warned: with_('warn'),
+    known: with_('known'),
+  };
+}
+
+const fault = (...words: string[]) => operator.psd2(['sandbox', 'fault', 'add', ...words]);
+afterEach(() => operator.psd2(['sandbox', 'fault', 'clear']));
+
+const READ = ['settings..transactions'];
+const ASKED_FOR = ['funds', 'initiate', 'pay'];
+
+describe('psd2 smoke', () => {
+  it('reads with four calls, and leaves nothing behind', async () => {
+    const before = readdirSync(operator.config, { recursive: true }).filter((path) =>
+      /flows|tokens/.test(String(path)),
+    );
+    const { code, run, failed, skipped } = await smoke(operator);
+    expect([code, run.exitCode, run.result, failed]).toEqual([0, 0, 'pass', []]);
+    expect(skipped.filter((id) => id !== 'shapes')).toEqual(ASKED_FOR);
+    expect(run.steps.map(({ id }) => id)).toEqual(STEP_IDS);
+    expect(run.steps.flatMap(({ calls }) => calls).map(({ method, route }) => `${method} ${route}`)).toEqual([
+      'GET /auth/oauth/v2/authorize',
+      'GET /private/customers/{customer}/accounts',
+      'GET /private/customers/{customer}/products/{product}/balance/retrieve',
+      'GET /private/customers/{customer}/products/{product}/transactions/retrieve',
+    ]);
+    const after = readdirSync(operator.config, { recursive: true }).filter((path) =>
+      /flows|tokens/.test(String(path)),
+    );
+    expect(after).toEqual(before);
+    expect(run.ends.qwac).not.toBeNull();
+    expect(run.ends.bank).not.toBeNull();
+  });
+
+  it('gives all its calls its id, so that the log shows them', async () => {
+    const { run } = await smoke(operator);
+    const logged = await operator.json(shapes.log, ['log', '--run', run.run]);
+    expect(logged.map(({ run: id }) => id)).toEqual(Array(4).fill(run.run));
+    expect(logged.every(({ firstByteMs }) => firstByteMs !== undefined)).toBe(true);
+    expect(logged.at(-1)?.connectMs).toBeGreaterThanOrEqual(0);
+    const shown = await operator.json(
+      z.looseObject({ steps: z.array(z.looseObject({ status: z.string() })) }),
+      ['smoke', 'show', run.run],
+    );
+    expect(shown.steps.map(({ status }) => status)).toEqual(run.steps.map(({ status }) => status));
+  });
+
+  it('without a login, skips what needs a customer, unless the operator wants it', async () => {
+    const { code, skipped, of } = await smoke(without);
+    expect(code).toBe(0);
+    expect(skipped).toEqual([
+      'login',
+      'consent',
+      'accounts',
+      'balance',
+      'transactions',
+      ...ASKED_FOR,
+      'shapes',
+    ]);
+    expect(of('login')?.reason).toBe('nobody is logged in');
+    expect(of('accounts')?.reason).toBe('after login');
+    for (const wanted of [
+      ['--fail-on', 'skip'],
+      ['--account', '0010482620'],
+    ]) {
+      const asked = await smoke(without, wanted);
+      expect([asked.code, asked.failed]).toEqual([4, ['login']]);
+    }
+    const none = await smoke(without, ['--no-login', '--fail-on', 'skip']);
+    expect([none.code, none.of('accounts')?.reason]).toEqual([0, 'no login is wanted (--no-login)']);
+  });
+
+  it.each<[StepId, string[], Record<string, string>, number, StepId[]]>([
+    ['settings', [], { PSD2_MAX_AMOUNT: 'much' }, 3, ['certificates', 'accounts']],
+    ['certificates', [], { PSD2_QWAC_KEY: '/nowhere' }, 3, ['connection', 'accounts']],
+    ['connection', [], { PSD2_BASE_URL: 'https://127.0.0.1:1' }, 11, ['signature', 'accounts']],
+    ['signature', ['status=400', '--on', 'authorize'], {}, 7, []],
+    ['login', ['status=400', '--on', 'token'], {}, 4, ['accounts']],
+    ['accounts', ['status=403', '--on', 'accounts'], {}, 5, ['balance', 'transactions']],
+    ['balance', ['empty', '--on', 'balance'], {}, 11, []],
+    ['transactions', ['truncated-json', '--on', 'transactions'], {}, 11, []],
+  ])('the step %s fails alone, with the exit code of its error', async (id, on, env, exitCode, after) => {
+    if (on.length > 0) await fault(...on);
+    if (id === 'login') await operator.psd2(['sandbox', 'clock', '+1h']);
+    const { code, failed, of, run } = await smoke(operator, [], { env });
+    expect([code, run.exitCode, failed]).toEqual([exitCode, exitCode, [id]]);
+    for (const later of after) expect(of(later)?.reason).toBe(`after ${id}`);
+    expect(of('clean-up')?.status).toBe('pass');
+  });
+
+  it('with two failures, the first one decides, and the others are shown', async () => {
+    await fault('status=403', '--on', 'balance');
+    await fault('status=400', '--on', 'transactions');
+    const { code, failed, stderr } = await smoke(operator);
+    expect([code, failed]).toEqual([5, ['balance', 'transactions']]);
+    expect(stderr).toContain('2 of 14 steps failed: balance, transactions');
+  });
+
+  it('tries a reading again with --retry, and then calls it flaky', async () => {
+    await fault('status=400', '--on', 'balance', '--times', '1');
+    const flaky = await smoke(operator, ['--retry', '1']);
+    expect([flaky.code, flaky.of('balance')?.flaky, flaky.warned]).toEqual([0, true, ['balance']]);
+    await fault('status=400', '--on', 'balance', '--times', '1');
+    expect((await smoke(operator, ['--retry', '1', '--fail-on', 'flaky'])).code).toBe(12);
+  });
+
+  it('lets a step fail that --known names, until its day', async () => {
+    await fault('status=400', '--on', 'balance');
+    const known = await smoke(operator, ['--known', 'balance=2999-12-31']);
+    expect([known.code, known.known, known.run.result]).toEqual([0, ['balance'], 'warn']);
+    expect((await smoke(operator, ['--known', 'balance=2020-01-01'])).code).toBe(7);
+    await operator.psd2(['sandbox', 'fault', 'clear']);
+    const passes = await smoke(operator, ['--known', 'balance']);
+    expect([passes.code, passes.of('balance')?.warnings.map(({ code }) => code)]).toEqual([
+      0,
+      ['known_passes'],
+    ]);
+  });
+
+  it('warns about a slow step, and ends with 12 if it is told to', async () => {
+    await fault('delay=1200', '--on', 'balance');
+    const slow = await smoke(operator, ['--slow', '1s']);
+    expect([slow.code, slow.of('balance')?.warnings[0]?.code]).toEqual([0, 'slow']);
+    expect((await smoke(operator, ['--slow', '1s', '--fail-on', 'slow'])).code).toBe(12);
+    const late = await smoke(operator, ['--max', '1s']);
+    expect([late.code, late.stderr]).toEqual([12, expect.stringContaining('too_slow')]);
+  });
+
+  it('runs the chosen steps alone, without a read of the day', async () => {
+    const { run } = await smoke(operator, ['--steps', 'settings..signature']);
+    expect(run.steps.flatMap(({ calls }) => calls)).toHaveLength(1);
+    expect(
+      (await smoke(operator, ['--skip', 'login..transactions'])).run.steps.flatMap(({ calls }) => calls),
+    ).toHaveLength(1);
+    const wrong = await operator.psd2(['smoke', '--steps', 'signature..settings', '--json']);
+    expect(wrong.code).toBe(2);
+  });
+
+  it('writes reports, also if a step failed, and of what is in them nobody learns who the customer is', async () => {
+    await fault('status=403', '--on', 'balance');
+    const at = (name: string) => join(operator.folder, name);
+    const forms = ['r.xml', 'r.tap', 'r.prom', 'r.md', 'r.json'];
+    const options = forms.flatMap((name) => ['--report', at(name)]);
+    const ended = await operator.psd2(['smoke', ...options]);
+    expect(ended.code).toBe(5);
+    expect(ended.stdout).toMatch(/✗ balance .*psd2 log --run sm-/);
+    for (const name of forms) {
+      const text = readFileSync(at(name), 'utf8');
+      expect(text).toContain('balance');
+      for (const personal of ['1048262', '0010482620', 'IT'])
+        expect(text).not.toMatch(new RegExp(`${personal}\\d`));
+    }
+    const lost = await operator.psd2([
+      'smoke',
+      '--steps',
+      'settings',
+      '--report',
+      at('none/r.xml'),
+      '--json',
+    ]);
+    expect(lost.code).toBe(3);
+    const nagios = await operator.psd2(['smoke', '--report', 'nagios=-']);
+    expect([nagios.code, nagios.stdout]).toEqual([
+      2,
+      expect.stringMatching(/^CRITICAL psd2 smoke sandbox: .* \| 'time'=/),
+    ]);
+    const show = await operator.psd2(['smoke', 'show', '--report', 'tap=-']);
+    expect(show.stdout).toMatch(/^TAP version 14\n1\.\.14\n/);
+  });
+
+  it('is for one run of a profile at a time', async () => {
+    await fault('delay=20000', '--on', 'authorize');
+    const first = await operator.start(['smoke', '--json', '--steps', READ.join()]);
+    const lock = join(operator.config, 'log', 'smoke', 'sandbox', 'unended.json.lock');
+    await expect.poll(() => existsSync(lock), { timeout: 20_000 }).toBe(true);
+    const second = await operator.psd2(['smoke', '--json']);
+    expect([second.code, second.stderr]).toEqual([12, expect.stringContaining('smoke_running')]);
+    first.kill('SIGINT');
+    const { code, stdout } = await first.ended;
+    const run = smokeRun().parse(JSON.parse(stdout));
+    expect([code, run.steps.find(({ id }) => id === 'clean-up')?.status]).toEqual([130, 'pass']);
+  });
+});
