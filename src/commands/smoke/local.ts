@@ -26,7 +26,7 @@ export async function certificates({ context, plan, ends }: Smoke): Promise<Foun
   await diagnosis.add('QWAC', () =>
     checkCertificates(context, profile, keys, { days: plan.withinDays, ends: note }),
   );
-  await diagnosis.make('chain', () => checkChains(profile, keys));
+  await diagnosis.make('chain', () => checkChains(context, profile, keys));
   await diagnosis.make('signer', () => checkSigner(context, profile, keys));
   const left = [ends.qwac, ends.qsealc].flatMap((end) => (end === null ? [] : [daysUntil(context, end)]));
   return foundBy(diagnosis, left.length > 0 ? `${Math.min(...left)} days left` : undefined);
