@@ -95,7 +95,7 @@ ${examples('psd2 audit --since 1d', 'psd2 audit -o ndjson | siem-collector', 'ps
     const from = since === undefined ? undefined : readSince(since, world.now());
     const customer = await chosenCustomer(context);
     const data = await context.store();
-    if (verify) return verifyLog(context, data.audit);
+    if (verify) return verifyLog(context, data);
     const id = flow === undefined ? undefined : await idOf(data.flows, flow);
     const isWanted = (line: Row) =>
       (from === undefined || Date.parse(line.at) >= from) &&
@@ -136,11 +136,14 @@ async function* pagesOf(
 }
 
 /** @throws Psd2Error `audit_changed` */
-async function verifyLog({ output, terminal }: Context, log: ProfileData['audit']): Promise<void> {
+async function verifyLog({ output, terminal }: Context, { audit: log, flows }: ProfileData): Promise<void> {
   // The head first: lines that others append meanwhile come after it.
   const recorded = await log.head();
   const { lines, head, broken } = await checkChain(log.lines(), recorded);
   if (broken) throw changed(broken.why);
+  // Each flow has a line, so flows without any line have lost the whole log.
+  if (head === null && (await hasFlows(flows)))
+    throw changed('all of it was removed, and the flows are there');
   const result = { lines, sha256: head?.sha256 ?? null };
   if (output.format === 'table')
     terminal.say(
@@ -149,6 +152,12 @@ async function verifyLog({ output, terminal }: Context, log: ProfileData['audit'
         : `No line of ${lines} was removed or changed. SHA-256 of the last one:`,
     );
   output.record(result, [{ title: '', value: ({ sha256 }) => sha256 }], verified);
+}
+
+async function hasFlows(flows: Flows): Promise<boolean> {
+  for (const kind of ['transfer', 'operation', 'consent'] as const)
+    for await (const _ of flows.list(kind, { onDamaged: () => {} })) return true;
+  return false;
 }
 
 function changed(why: string): Psd2Error {

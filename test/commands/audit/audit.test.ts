@@ -1,4 +1,5 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { audit } from '../../../src/commands/audit/audit.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -203,6 +204,14 @@ describe('psd2 audit', () => {
       expect.stringMatching(/^\t[0-9a-f]{64}\n$/),
     ]);
     expect(await verify(newConfigFolder(temporary))).toEqual(['The audit log is empty.\n', '\t\n']);
+  });
+
+  it('--verify finds that the whole log was removed', async () => {
+    rmSync(dirname(path()), { recursive: true });
+    expect(await failureOf(runIn(open().context, 'audit', '--verify'))).toMatchObject({
+      ...{ code: 'audit_changed', exitCode: 3 },
+      message: 'The audit log is not as psd2 wrote it: all of it was removed, and the flows are there',
+    });
   });
 
   it('each wrong use says what to do, and a changed line what it means', async () => {
