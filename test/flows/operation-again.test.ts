@@ -121,7 +121,7 @@ describe('a transfer that its customer has authorised, and that has no execute',
       'executed',
       'settlement',
     ]);
-    expect([asked.length, sca.asked.length]).toEqual([3, 2]);
+    expect([asked.length, sca.asked.length]).toEqual([3, 0]);
   });
 });
 

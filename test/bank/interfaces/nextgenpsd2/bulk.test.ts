@@ -150,7 +150,7 @@ describe('a bulk payment', () => {
       }),
     );
     expect([...(await bulk.entries(initiation, 'b1', TRANSACTION_ID))]).toEqual([
-      ['INV-1', { transactionStatus: 'ACSC', means: 'paid' }],
+      ['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }],
       ['INV-2', { transactionStatus: 'RJCT', means: 'refused' }],
       ['INV-3', { transactionStatus: 'PDNG', means: 'open' }],
     ]);
