@@ -86,6 +86,9 @@ export function applyBatchEvent(
       break;
     case 'pseudonymised':
       batch.pseudonymised.add(event.sha256);
+      // A note may name the customer.
+      batch.note = null;
+      if (batch.rejection) batch.rejection = { ...batch.rejection, note: '' };
       break;
   }
 }

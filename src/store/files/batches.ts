@@ -42,6 +42,11 @@ const ADD_PATIENCE_MS = 30_000;
 
 const entry = z.object({ at: z.string(), event: z.unknown() });
 type Entry = z.infer<typeof entry>;
+/** What a person wrote of a batch. */
+const withNote = z.object({
+  at: z.string(),
+  event: z.looseObject({ type: z.string(), note: z.nullable(z.string()) }),
+});
 
 /** What the batches of a profile need from the program. */
 interface BatchesSetting {
@@ -138,6 +143,13 @@ export class FileBatches implements Batches {
     );
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     replaceDurably(join(this.#folder, batch.batch, 'lines.ndjson'), text);
+    for (let n = 1; n <= this.#count(batch.batch); n += 1) {
+      const { data } = withNote.safeParse(this.#entry(batch.batch, n));
+      if (!data?.event.note) continue;
+      const event = { ...data.event, note: data.event.type === 'added' ? null : '' };
+      const path = join(this.#folder, batch.batch, 'events', `${n}`);
+      replaceDurably(path, JSON.stringify({ ...data, event }));
+    }
   }
 
   async onLine<T>(batch: string, line: number, waits: boolean, work: () => Promise<T>): Promise<T | 'taken'> {

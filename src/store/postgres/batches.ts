@@ -151,6 +151,12 @@ export class PostgresBatches extends ProfileRows implements Batches {
             'update psd2.batch_lines set content = $4::json where profile = $1 and batch = $2 and line = $3::integer',
             [this.profile, batch.batch, line.line, JSON.stringify(line)],
           );
+      await statements.execute(
+        `update psd2.batch_events set event = jsonb_set(event::jsonb, '{note}',
+           case when event->>'type' = 'added' then 'null' else '""' end::jsonb)::json
+         where profile = $1 and batch = $2 and event->>'note' <> ''`,
+        [this.profile, batch.batch],
+      );
     });
   }
 

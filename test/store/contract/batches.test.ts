@@ -149,7 +149,9 @@ describe.each(named(useBackends()))('the batches in %s', (_name, { open }) => {
     // It can be repeated, also with what an interrupted run has left.
     for (let time = 0; time < 2; time += 1)
       await batches.pseudonymise(await batches.find(batch.batch), anonymous);
-    expect((await others.lines(await others.find(batch.batch))).map(({ name }) => name)).toEqual(['X']);
+    const after = await others.find(batch.batch);
+    expect((await others.lines(after)).map(({ name }) => name)).toEqual(['X']);
+    expect(after.note).toBeNull();
   });
 
   it('each event is kept, with the person and the hash', async () => {

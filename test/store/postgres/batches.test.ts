@@ -136,3 +136,19 @@ it.each<[string, (batch: string) => string, string]>([
     expect(await asRole(names[0] ?? '', event(batch, index + 2, each))).toBe('');
   expect((await batches.find(batch)).flows.get(1)).toBe('tr-1');
 });
+
+it('what people wrote of a batch is gone once psd2 has forgotten a customer of it', async () => {
+  await stores.init();
+  const { batches } = stores.worker({ isPlain: true }).open('bank');
+  const { batch, sha256 } = await batches.add({
+    added: { ...added, note: 'Ada' },
+    lines: [LINE],
+    again: false,
+  });
+  const person = { by: 'bob', user: 'bob', machine: 'm' };
+  await batches.change(batch, () => ({ type: 'rejected', sha256, note: 'Ada again', ...person }));
+  await batches.pseudonymise(await batches.find(batch), (line) => ({ ...line, name: 'X' }));
+  expect(stores.sql(`select count(*) from psd2.batch_events where event::text like '%Ada%'`)).toBe('0');
+  const read = await stores.worker({ isPlain: true }).open('bank').batches.find(batch);
+  expect([read.note, read.rejection?.note]).toEqual([null, '']);
+});
