@@ -90,6 +90,8 @@ export interface Verdict {
   says: string;
   /** The bank refused something else before it showed what it thinks of the signature. */
   isUnsure?: 'asks for a token' | 'other';
+  /** The bank's code of that refusal. Absent: what answered may not be the bank. */
+  code?: string;
 }
 
 /** The accounts that a consent is for, and what may be read of them. Accounts are IBANs, or the bank's other names for them. */

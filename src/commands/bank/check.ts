@@ -45,7 +45,7 @@ export const check: Verb = {
         `
 Without --online, the command asks nobody: it reads the file, and the files and platforms that the file extends. With it,
 psd2 takes the certificates, and the base URL if the file has none, from the profile. If the bank refuses the signature,
-psd2 asks whether to try the other forms of keyId.
+or the form of the call, psd2 asks whether to try what banks are known to want, one thing at a time.
 
 ${examples('psd2 bank check mybank.json', 'psd2 --profile mybank bank check --online mybank.json', 'psd2 bank check mybank.json --json --query "problems[].message" --raw-output').trimStart()}`,
       )

@@ -23,12 +23,9 @@ export function connectionChecks(probes: BankInterface['probes']): string[] {
  * Checks the path to the bank: proxy, DNS, mutual TLS, and whether it accepts one call that psd2 sends, once. At a bank where
  * customers log in, a login begins with it. Elsewhere it is a reading with a consent that does not exist.
  *
- * @returns why the bank refused that call. Undefined if it did not, or if psd2 could not ask
+ * @returns the code with which the bank refused that call, empty without one. Undefined if it did not, or if psd2 could not ask
  */
-export async function checkConnection(
-  context: Context,
-  diagnosis: Diagnosis,
-): Promise<Psd2Error | undefined> {
+export async function checkConnection(context: Context, diagnosis: Diagnosis): Promise<string | undefined> {
   const { probes } = await context.bankInterface();
   const said = await checkPath(context, diagnosis);
   if (typeof said === 'string') diagnosis.skip([probes], said);
@@ -64,17 +61,16 @@ export async function checkPath(context: Context, diagnosis: Diagnosis): Promise
   return said;
 }
 
-/** Checks what the bank said to the call. @returns why the bank refused it */
+/** Checks what the bank said to the call. @returns the code with which the bank refused it, as {@link checkConnection} says */
 export async function checkProbe(
   context: Context,
   diagnosis: Diagnosis,
   said: Said,
-): Promise<Psd2Error | undefined> {
-  let refusal: Psd2Error | undefined;
+): Promise<string | undefined> {
+  let refusal: string | undefined;
   await diagnosis.make((await context.bankInterface()).probes, () =>
-    judge(said).catch((error: unknown) => {
-      if (error instanceof Psd2Error) refusal = error;
-      throw error;
+    judge(said, (code) => {
+      refusal = code;
     }),
   );
   return refusal;
@@ -139,11 +135,17 @@ function closedInHandshake(
   });
 }
 
-/** Whether the bank accepts the call, as it does when it knows the application. */
-async function judge(said: Said): Promise<Finding> {
-  if (!said.answer) throw said.refusal;
-  const { says, isUnsure } = await said.answer.judge();
-  return finding(isUnsure ? 'warn' : 'ok', says);
+/** Whether the bank accepts the call, as it does when it knows the application. @param refused hears the code of a refusal */
+async function judge(said: Said, refused: (code: string | undefined) => void): Promise<Finding> {
+  try {
+    if (!said.answer) throw said.refusal;
+    const { says, isUnsure, code } = await said.answer.judge();
+    if (isUnsure === 'other') refused(code);
+    return finding(isUnsure ? 'warn' : 'ok', says);
+  } catch (error) {
+    if (error instanceof Psd2Error) refused(error.context.bankCode ?? undefined);
+    throw error;
+  }
 }
 
 /** @returns true as its value when the name is known */

@@ -41,6 +41,12 @@ export class Diagnosis {
     }
   }
 
+  /** Puts a check that found something before the others. */
+  beginWith(name: string): void {
+    const at = this.checks.findIndex((check) => check.name === name && check.status === 'ok');
+    if (at > 0) this.checks.unshift(...this.checks.splice(at, 1));
+  }
+
   skip(names: string[], detail: string): void {
     for (const name of names) this.checks.push({ name, ...finding('skip', detail) });
   }

@@ -1,10 +1,12 @@
-import type { BankFile } from '../../bank-file/schema.ts';
+import type { BankDescription, BankFile } from '../../bank-file/schema.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Profile } from '../../store/machine/settings.ts';
 import type { Context } from '../context.ts';
 import type { Diagnosis, Finding } from './diagnosis.ts';
 
 type KeyId = NonNullable<NonNullable<BankFile['signing']>['keyId']>;
+/** What a bank file may have to say, as it writes it. */
+type Change = Pick<BankFile, 'headers' | 'signing'>;
 
 /** The standard's form. A bank file must say each value, because it may inherit another one. */
 const STANDARD: KeyId = {
@@ -21,61 +23,137 @@ const FORMS: readonly KeyId[] = [
   { ...STANDARD, dn: 'subject' },
   { ...STANDARD, separator: ', ' },
   { form: 'organization-id' },
+  { ...STANDARD, format: 'rfc2253-oid' },
+  { ...STANDARD, format: 'rfc2253-oid', spaces: 'percent' },
+  { ...STANDARD, format: 'openssl' },
+  { ...STANDARD, format: 'openssl', spaces: 'percent' },
+  { ...STANDARD, format: 'rfc1779' },
+  { ...STANDARD, format: 'java' },
+  { ...STANDARD, format: 'dotnet' },
+  { ...STANDARD, serial: 'decimal', format: 'rfc1779', spaces: 'strip' },
+  { ...STANDARD, form: 'SN={serial},DN={dn}', serial: 'decimal', format: 'one-line' },
+  { ...STANDARD, serial: 'hex-even' },
+  { ...STANDARD, serial: 'hex-der' },
+  { ...STANDARD, form: 'serial' },
 ];
-const NAME = 'keyId';
+const ALGORITHMS = ['SHA256withRSA', 'sha256RSA', 'SHA-256', 'rsa-sha256'] as const;
+const NAME = 'bank file';
+const WHAT =
+  'what banks are known to want: signing.when, headers.date, the forms of keyId, the word for the algorithm. Each try is a call to the bank';
 
 /**
- * After the bank has refused a signature: finds the form of `keyId` that it takes. Each try is a call, so the operator confirms
- * first.
+ * After the bank has refused the call of a diagnosis: finds out what the bank file would have to say, one thing at a time. Each try is
+ * a call, so the operator confirms first. What it found stands before what failed.
  *
+ * @param code with which the bank refused it. Empty: without one. Undefined: it did not
  * @param again the command that tries them, for an operator whom psd2 cannot ask
  */
 export async function checkKeyIds(
   context: Context,
   diagnosis: Diagnosis,
-  refusal: Psd2Error | undefined,
+  code: string | undefined,
   again: string[],
 ): Promise<void> {
-  if (refusal === undefined || !isAboutKey(refusal)) return;
+  if (code === undefined || !(isAboutKey(code) || MAY_MISS.includes(code))) return;
   await diagnosis.make(NAME, async (): Promise<Finding> => {
     const { globals, terminal } = context;
-    const what = `the ${FORMS.length} forms of keyId that banks are known to take. Each try is a call to the bank`;
     if (!globals.yes && !terminal.canAsk)
       return {
         status: 'skip',
-        detail: `psd2 can try ${what}`,
+        detail: `psd2 can try ${WHAT}`,
         fix: { hint: 'Try them with:', next: [again] },
       };
-    if (!globals.yes && !(await terminal.confirm(`The bank refused the signature. Try ${what}?`)))
-      return { status: 'skip', detail: 'no other form was tried', fix: null };
-    return findForm(context);
+    if (!globals.yes && !(await terminal.confirm(`The bank refused the call. Try ${WHAT}?`)))
+      return { status: 'skip', detail: 'nothing else was tried', fix: null };
+    return findChange(context, code);
   });
+  diagnosis.beginWith(NAME);
 }
+
+/** Codes of a bank that may miss the signature, or a header of it. */
+const MAY_MISS = ['SIGNATURE_MISSING', 'FORMAT_ERROR', 'TIMESTAMP_INVALID', 'CERTIFICATE_MISSING', ''];
 
 /** Whether another `keyId` may help. */
-function isAboutKey({ context: { bankCode } }: Psd2Error): boolean {
-  return bankCode === 'SIGNATURE_INVALID' || bankCode === 'KID_MISSING' || bankCode === 'KID_INVALID';
+function isAboutKey(code: string): boolean {
+  return ['SIGNATURE_INVALID', 'KID_MISSING', 'KID_INVALID'].includes(code);
 }
 
-async function findForm(context: Context): Promise<Finding> {
-  for (const form of FORMS) {
-    if (!(await isTaken(context, form))) continue;
+async function findChange(context: Context, first: string): Promise<Finding> {
+  const { settings } = await context.unsealed();
+  const { bankFileOf } = await import('../open/bank-file.ts');
+  const { describeBank } = await import('../../bank-file/bank-file.ts');
+  const bank = await describeBank(await bankFileOf(settings.bank ?? ''));
+  let kept: Change = {};
+  let code = first;
+  const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {
+    for (const change of changes) {
+      const changed = merged(kept, change(kept));
+      const answer = await answerTo(context, changed);
+      if (answer === undefined) return changed;
+      // Another answer than before: the bank has come further.
+      if (answer !== code && MAY_MISS.includes(code)) [kept, code] = [changed, answer];
+    }
+    return undefined;
+  };
+  const missing = isAboutKey(first) ? [] : missingIn(bank);
+  const later = isAboutKey(first) ? missingIn(bank) : [];
+  const found =
+    (await tryAll(missing)) ??
+    (isAboutKey(code)
+      ? await tryAll([
+          ...FORMS.map((keyId) => () => ({ signing: { keyId } })),
+          ...later,
+          ...ALGORITHMS.map((algorithm) => () => ({ signing: { algorithm } })),
+        ])
+      : undefined);
+  if (found)
     return {
       status: 'ok',
-      detail: `the bank takes the signature with "signing": {"keyId": ${JSON.stringify(form)}}`,
+      detail: `the bank takes the call with ${Object.entries(found)
+        .map(([name, value]) => `"${name}": ${JSON.stringify(value)}`)
+        .join(', ')}`,
       fix: { hint: 'Write this into the bank file.' },
     };
-  }
   return {
-    status: 'fail',
-    detail: `the bank takes the signature with none of the ${FORMS.length} forms of keyId`,
-    fix: { hint: 'See docs/banks.md: the headers to sign, the algorithm or the certificate may be others.' },
+    status: isAboutKey(first) ? 'fail' : 'warn',
+    detail: 'the bank takes the call with nothing that psd2 tried',
+    fix: { hint: 'See docs/banks.md: the headers to sign, or the certificate, may be others.' },
   };
 }
 
-/** Makes the call of the diagnosis with another form. @throws Psd2Error if the bank fails, or cannot be reached */
-async function isTaken(context: Context, keyId: KeyId): Promise<boolean> {
-  const trial = context.forProfile(await withKeyId(await context.unsealed(), keyId));
+/** What a bank may miss: the signature of a reading, the header Date, Date in the signature. */
+function missingIn({ signing, headers }: BankDescription): ((kept: Change) => Change)[] {
+  const date = (kept: Change) => {
+    const isSigned = (kept.signing?.when ?? signing.when) === 'always';
+    return { date: isSigned ? ('signed' as const) : ('always' as const) };
+  };
+  const isNamed = [...signing.headers, ...signing.ifSent].includes('date');
+  return [
+    ...(signing.when === 'always' ? [] : [() => ({ signing: { when: 'always' as const } })]),
+    ...(headers.date === 'never' ? [(kept: Change) => ({ headers: date(kept) })] : []),
+    ...(isNamed
+      ? []
+      : [(kept: Change) => ({ headers: date(kept), signing: { headers: [...signing.headers, 'date'] } })]),
+  ];
+}
+
+function merged(before: Change, change: Change): Change {
+  const headers = { ...before.headers, ...change.headers };
+  const signing = { ...before.signing, ...change.signing };
+  return {
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(Object.keys(signing).length > 0 && { signing }),
+  };
+}
+
+/**
+ * Makes the call of the diagnosis with a change.
+ *
+ * @returns the code with which the bank refuses it; undefined if it takes the signature
+ * @throws Psd2Error if the bank fails, or cannot be reached
+ */
+async function answerTo(context: Context, change: Change): Promise<string | undefined> {
+  const trial = context.forProfile(await withChange(await context.unsealed(), change));
   const bank = (await trial.applicationBank('authorization_code')).connect();
   const probe = await bank.login.probe({
     ...{ clientId: '', redirectUri: '', state: '' },
@@ -83,16 +161,18 @@ async function isTaken(context: Context, keyId: KeyId): Promise<boolean> {
   });
   try {
     // The bank refused the signature before. If it now asks for a token, it looked at the signature first.
-    return (await probe.judge()).isUnsure !== 'other';
+    const { isUnsure, code = '' } = await probe.judge();
+    return isUnsure === 'other' ? code : undefined;
   } catch (error) {
-    if (error instanceof Psd2Error && isAboutKey(error)) return false;
+    const code = error instanceof Psd2Error ? error.context.bankCode : undefined;
+    if (code != null && (isAboutKey(code) || MAY_MISS.includes(code))) return code;
     throw error;
   }
 }
 
-async function withKeyId({ name, settings }: Profile, keyId: KeyId): Promise<Profile> {
+async function withChange({ name, settings }: Profile, change: Change): Promise<Profile> {
   const { bankFileOf } = await import('../open/bank-file.ts');
   const file = await bankFileOf(settings.bank ?? '');
-  const bank = JSON.stringify({ ...file, signing: { ...file.signing, keyId } });
+  const bank = JSON.stringify({ ...file, ...merged(file, change) });
   return { name, settings: { ...settings, bank } };
 }

@@ -58,9 +58,9 @@ it('if the bank refuses the signature, psd2 says how to look for another keyId',
     false,
     {
       ...{
-        name: 'keyId',
+        name: 'bank file',
         status: 'skip',
-        detail: expect.stringMatching(/^psd2 can try the 8 forms of keyId/),
+        detail: expect.stringMatching(/^psd2 can try what banks are known to want: /),
       },
       fix: `Try them with: psd2 bank check --online ${path} --yes`,
     },

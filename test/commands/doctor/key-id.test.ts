@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import type { LoginProbe } from '../../../src/bank/ports/customer.ts';
@@ -19,7 +21,7 @@ const STANDARD = {
   ...{ form: 'sn-ca', serial: 'hex', case: 'lower', dn: 'issuer' },
   ...{ format: 'rfc2253', spaces: 'keep', separator: ',' },
 };
-/** The forms in the order in which psd2 tries them. */
+/** The forms that psd2 tries first, in their order. */
 const FORMS = [
   STANDARD,
   { ...STANDARD, case: 'upper' },
@@ -30,10 +32,16 @@ const FORMS = [
   { ...STANDARD, separator: ', ' },
   { form: 'organization-id' },
 ];
-const setting = z.object({ signing: z.object({ keyId: z.unknown() }) });
+const setting = z.object({
+  headers: z.optional(z.looseObject({})),
+  signing: z.looseObject({ keyId: z.unknown() }),
+});
 
 /** What the bank says to a call with a form of keyId. */
-type Judge = (form: unknown) => Awaited<ReturnType<LoginProbe['judge']>> | Psd2Error;
+type Judge = (
+  form: unknown,
+  file: z.output<typeof setting>,
+) => Awaited<ReturnType<LoginProbe['judge']>> | Psd2Error;
 
 /**
  * Lets the doctor look for the form of keyId.
@@ -42,9 +50,9 @@ type Judge = (form: unknown) => Awaited<ReturnType<LoginProbe['judge']>> | Psd2E
  */
 async function look(
   judge: Judge,
-  how: { yes?: true; answer?: boolean; refusal?: Psd2Error | undefined } = { yes: true },
+  how: { yes?: true; answer?: boolean; code?: string; bank?: string } = { yes: true },
 ) {
-  const { yes, answer, refusal = SIGNATURE } = how;
+  const { yes, answer, code = 'SIGNATURE_INVALID', bank = 'adorsys' } = how;
   const { interface: toy } = new ToyBank();
   const [tried, questions]: [unknown[], string[]] = [[], []];
   const find: FindInterface = async (profile) => ({
@@ -56,9 +64,10 @@ async function look(
         const probe = async () => ({
           date: undefined,
           judge: async () => {
-            const { keyId } = setting.parse(JSON.parse(profile().settings.bank ?? '{}')).signing;
+            const file = setting.parse(JSON.parse(profile().settings.bank ?? '{}'));
+            const { keyId } = file.signing;
             tried.push(keyId);
-            const said = judge(keyId);
+            const said = judge(keyId, file);
             if (said instanceof Psd2Error) throw said;
             return said;
           },
@@ -73,26 +82,30 @@ async function look(
     return answer === true;
   };
   const { context } = openCommand(newConfigFolder(temporary), operator.bank.clock.now, {
-    env: { ...operator.env, PSD2_BANK: 'adorsys' },
+    env: { ...operator.env, PSD2_BANK: bank },
     globals: { yes },
     find,
     ...(answer !== undefined && { operator: { confirm } }),
   });
   const diagnosis = new Diagnosis();
-  await checkKeyIds(context, diagnosis, refusal, ['doctor', '--yes']);
+  await checkKeyIds(context, diagnosis, code, ['doctor', '--yes']);
   return { check: diagnosis.checks[0], tried, questions, failure: diagnosis.failure };
 }
 
-const WHAT = 'the 8 forms of keyId that banks are known to take. Each try is a call to the bank';
+const WHAT =
+  'what banks are known to want: signing.when, headers.date, the forms of keyId, the word for the algorithm. Each try is a call to the bank';
 const refused = () => SIGNATURE;
+/** 20 forms, and 4 words for the algorithm. */
+const ALL = 24;
 
-it('tries each form, and fails if the bank takes none', async () => {
+it('tries each form, then each word for the algorithm, and fails if the bank takes none', async () => {
   const { check, tried, failure } = await look(refused);
-  expect(tried).toEqual(FORMS);
+  expect(tried.slice(0, FORMS.length)).toEqual(FORMS);
+  expect(new Set(tried.slice(0, 20).map((form) => JSON.stringify(form))).size).toBe(20);
+  expect(tried).toHaveLength(ALL);
   expect(check).toEqual({
-    ...{ name: 'keyId', status: 'fail' },
-    detail: 'the bank takes the signature with none of the 8 forms of keyId',
-    fix: { hint: 'See docs/banks.md: the headers to sign, the algorithm or the certificate may be others.' },
+    ...{ name: 'bank file', status: 'fail', detail: 'the bank takes the call with nothing that psd2 tried' },
+    fix: { hint: 'See docs/banks.md: the headers to sign, or the certificate, may be others.' },
   });
   expect(failure?.code).toBe('config');
 });
@@ -108,31 +121,84 @@ it.each([
   const { check, tried } = await look((form) => (decimal(form) ? verdict : SIGNATURE));
   expect(tried).toEqual(FORMS.slice(0, 3));
   expect(check).toEqual({
-    ...{ name: 'keyId', status: 'ok' },
-    detail: `the bank takes the signature with "signing": {"keyId": ${JSON.stringify(FORMS[2])}}`,
+    ...{ name: 'bank file', status: 'ok' },
+    detail: `the bank takes the call with "signing": {"keyId":${JSON.stringify(FORMS[2])}}`,
     fix: { hint: 'Write this into the bank file.' },
   });
 });
 
-it('goes on if the bank refuses something else before it shows what it thinks of the signature', async () => {
-  const { check, tried } = await look(() => ({ says: 'no', isUnsure: 'other' }));
-  expect(tried).toHaveLength(8);
-  expect(check?.status).toBe('fail');
+it('finds the word for the algorithm', async () => {
+  const { check } = await look((_, { signing }) =>
+    signing.algorithm === 'SHA256withRSA' ? { says: 'good' } : SIGNATURE,
+  );
+  expect(check?.detail).toBe('the bank takes the call with "signing": {"algorithm":"SHA256withRSA"}');
+});
+
+const other = (code: string) => ({ says: 'no', isUnsure: 'other' as const, code });
+const UNSIGNED = join(temporary, 'unsigned.json');
+writeFileSync(UNSIGNED, JSON.stringify({ interface: 'nextgenpsd2', signing: { when: 'never' } }), {
+  mode: 0o600,
+});
+
+it.each<[string, string, string, Judge, string]>([
+  [
+    'Date in a signed call whose form the bank refuses',
+    'standard',
+    'FORMAT_ERROR',
+    (_, { headers }) => (headers?.date === 'signed' ? { says: 'good' } : other('FORMAT_ERROR')),
+    '"headers": {"date":"signed"}',
+  ],
+  [
+    'Date in the signature',
+    'standard',
+    'SIGNATURE_INVALID',
+    (_, { signing }) => (JSON.stringify(signing.headers)?.includes('"date"') ? { says: 'good' } : SIGNATURE),
+    '"headers": {"date":"signed"}, "signing": {"headers":["digest","x-request-id","date"]}',
+  ],
+  [
+    'the signature that psd2 did not send',
+    UNSIGNED,
+    'SIGNATURE_MISSING',
+    (_, { signing }) => (signing.when === 'always' ? { says: 'good' } : SIGNATURE),
+    '"signing": {"when":"always"}',
+  ],
+  [
+    'one thing after the other',
+    UNSIGNED,
+    'SIGNATURE_MISSING',
+    (form, { headers, signing }) => {
+      if (signing.when !== 'always') return new Psd2Error('config', 'No', { bankCode: 'SIGNATURE_MISSING' });
+      if (headers?.date !== 'signed') return other('FORMAT_ERROR');
+      return JSON.stringify(form) === JSON.stringify(FORMS[1]) ? { says: 'good' } : SIGNATURE;
+    },
+    `"headers": {"date":"signed"}, "signing": {"when":"always","keyId":${JSON.stringify(FORMS[1])}}`,
+  ],
+])('finds %s', async (_what, bank, code, judge, found) => {
+  const { check } = await look(judge, { yes: true, bank, code });
+  expect(check).toMatchObject({ status: 'ok', detail: `the bank takes the call with ${found}` });
+});
+
+it('warns if the bank refuses the form for another reason', async () => {
+  const { check, tried } = await look(() => other('FORMAT_ERROR'), {
+    ...{ yes: true, bank: 'standard', code: 'FORMAT_ERROR' },
+  });
+  expect(tried).toHaveLength(2);
+  expect(check?.status).toBe('warn');
 });
 
 it.each(['KID_MISSING', 'KID_INVALID', 'SIGNATURE_INVALID'])(
   'begins after %s, and goes on after it',
   async (bankCode) => {
     const refusal = new Psd2Error('config', 'No', { bankCode });
-    expect((await look(() => refusal, { yes: true, refusal })).tried).toHaveLength(8);
+    expect((await look(() => refusal, { yes: true, code: bankCode })).tried).toHaveLength(ALL);
   },
 );
 
-it.each([
-  ['another refusal', new Psd2Error('config', 'No', { bankCode: 'FORMAT_ERROR' })],
-  ['a refusal without a code', new Psd2Error('bank_refused', 'No')],
-])('does not begin after %s', async (_, refusal) => {
-  expect(await look(refused, { yes: true, refusal })).toMatchObject({ check: undefined, tried: [] });
+it('does not begin after another refusal', async () => {
+  expect(await look(refused, { yes: true, code: 'SERVICE_INVALID' })).toMatchObject({
+    check: undefined,
+    tried: [],
+  });
 });
 
 it('does not begin if the bank refused nothing', async () => {
@@ -146,7 +212,7 @@ it('ends with the error if the bank fails at a try', async () => {
   const failing = new Psd2Error('bank_failing', 'The bank is failing');
   const { check, tried, failure } = await look(() => failing);
   expect(tried).toHaveLength(1);
-  expect(check).toEqual({ name: 'keyId', status: 'fail', detail: 'The bank is failing', fix: null });
+  expect(check).toEqual({ name: 'bank file', status: 'fail', detail: 'The bank is failing', fix: null });
   expect(failure?.code).toBe('bank_failing');
 });
 
@@ -154,7 +220,7 @@ it('without a terminal and --yes says how to try them, and sends nothing', async
   expect(await look(refused, {})).toMatchObject({
     tried: [],
     check: {
-      ...{ name: 'keyId', status: 'skip', detail: `psd2 can try ${WHAT}` },
+      ...{ name: 'bank file', status: 'skip', detail: `psd2 can try ${WHAT}` },
       fix: { hint: 'Try them with:', next: [['doctor', '--yes']] },
     },
   });
@@ -162,8 +228,8 @@ it('without a terminal and --yes says how to try them, and sends nothing', async
 
 it('at a terminal asks first, and takes no for an answer', async () => {
   expect(await look(refused, { answer: false })).toEqual({
-    ...{ tried: [], failure: undefined, questions: [`The bank refused the signature. Try ${WHAT}?`] },
-    check: { name: 'keyId', status: 'skip', detail: 'no other form was tried', fix: null },
+    ...{ tried: [], failure: undefined, questions: [`The bank refused the call. Try ${WHAT}?`] },
+    check: { name: 'bank file', status: 'skip', detail: 'nothing else was tried', fix: null },
   });
-  expect((await look(refused, { answer: true })).tried).toHaveLength(8);
+  expect((await look(refused, { answer: true })).tried).toHaveLength(ALL);
 });

@@ -77,7 +77,10 @@ describe('psd2 bank check', () => {
     const { name, interface: spoken, problems } = await problemsOf(path);
     expect({ name, spoken }).toEqual({ name: 'Wrong bank', spoken: 'nextgenpsd2' });
     expect(problems).toEqual([
-      { path: 'signing.keyId.serial', message: 'signing.keyId.serial must be "hex" or "decimal"' },
+      {
+        path: 'signing.keyId.serial',
+        message: 'signing.keyId.serial must be "hex", "hex-even", "hex-der" or "decimal"',
+      },
       { path: 'sgining', message: 'sgining is not a field of a bank file. Did you mean signing?' },
     ]);
     const asText = await operator.psd2(['bank', 'check', path]);

@@ -44,7 +44,7 @@ describe('psd2 doctor at a NextGenPSD2 bank', () => {
     expect(callsOf(asked)).toHaveLength(1);
     const tried = await operator.psd2(['doctor', '--json', '--verbose', '--yes'], { env });
     const { checks } = shapes.checks.parse(JSON.parse(tried.stdout));
-    expect(checks.find(({ name }) => name === 'keyId')).toMatchObject({ status: 'ok' });
+    expect(checks.find(({ name }) => name === 'bank file')).toMatchObject({ status: 'ok' });
     expect(callsOf(tried)).toHaveLength(4);
   });
 });
@@ -55,7 +55,7 @@ describe('psd2 bank check --online', () => {
     expect(found).toMatchObject({ ok: true, ended: { code: 0 } });
     expect(found.of('QWAC')).toMatchObject({ status: 'ok' });
     expect(found.of('signature')).toMatchObject({ status: 'ok' });
-    expect(found.of('keyId')).toBeUndefined();
+    expect(found.of('bank file')).toBeUndefined();
   });
 
   it('without a terminal says what to run for the form of keyId, and with --yes finds it', async () => {
@@ -63,25 +63,25 @@ describe('psd2 bank check --online', () => {
     const told = await checkOnline(file);
     expect(told).toMatchObject({ ok: false, ended: { code: 3 } });
     expect(told.of('signature')).toMatchObject({ status: 'fail' });
-    expect(told.of('keyId')).toMatchObject({
+    expect(told.of('bank file')).toMatchObject({
       status: 'skip',
       fix: expect.stringContaining(`bank check --online ${file} --yes`),
     });
     expect(callsOf(told.ended)).toHaveLength(1);
     const found = await checkOnline(file, '--yes');
-    expect(found.of('keyId')).toMatchObject({
+    expect(found.of('bank file')).toMatchObject({
       status: 'ok',
-      detail: expect.stringContaining(`"signing": {"keyId": ${DECIMAL}}`),
+      detail: expect.stringContaining(`"signing": {"keyId":${DECIMAL}}`),
     });
   });
 
   it('at a terminal asks before it tries, and takes no for an answer', async () => {
     const psd2 = await inTerminal(['bank', 'check', '--online', wrong()]);
-    await psd2.prints(/Try the 8 forms of keyId/);
+    await psd2.prints(/Try what banks are known to want/);
     await psd2.write('n\r');
     const { code, stdout } = await psd2.ended;
     expect(code, stdout).toBe(3);
-    expect(stdout).toContain('no other form was tried');
+    expect(stdout).toContain('nothing else was tried');
   });
 
   it('asks nobody if the file is wrong', async () => {

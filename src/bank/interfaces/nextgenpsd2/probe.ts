@@ -51,6 +51,7 @@ function judge(answer: NextGenAnswer): Verdict {
     return {
       says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})`,
       isUnsure: 'other',
+      code: code ?? '',
     };
   }
   readNothing(answer);

@@ -71,8 +71,17 @@ describe('the test of the signature', () => {
       { status: 403, body: '1' },
       unsure("what refused a test may not be the bank's interface (HTTP 403)"),
     ],
-  ])('%s', async (_, answer, verdict) => {
-    expect(await (await probed(answer)).probe.judge()).toEqual(verdict);
+  ])('%s', async (_name, answer, verdict) => {
+    const { code: _, ...said } = await (await probed(answer)).probe.judge();
+    expect(said).toEqual(verdict);
+  });
+
+  it.each([
+    [refused('FORMAT_ERROR', 400), 'FORMAT_ERROR'],
+    [said({}, 404), ''],
+    [page(404), undefined],
+  ])('names the code of another refusal: %#', async (answer, code) => {
+    expect((await (await probed(answer)).probe.judge()).code).toBe(code);
   });
 
   it.each<[string, Scripted, string]>([
