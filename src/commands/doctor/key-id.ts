@@ -80,9 +80,8 @@ function isAboutKey(code: string): boolean {
 
 async function findChange(context: Context, first: string): Promise<Finding> {
   const { settings } = await context.unsealed();
-  const { bankFileOf } = await import('../open/bank-file.ts');
-  const { describeBank } = await import('../../bank-file/bank-file.ts');
-  const bank = await describeBank(await bankFileOf(settings.bank ?? ''));
+  const { describeStored } = await import('../open/bank-file.ts');
+  const bank = await describeStored(settings.bank ?? '');
   let kept: Change = {};
   let code = first;
   const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readAccount } from '../../../src/commands/accounts/account.ts';
+import { openAccount, readAccount } from '../../../src/commands/accounts/account.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { KeptConsent, KeptCustomer } from '../../../src/store/ports/customers.ts';
@@ -55,6 +55,29 @@ describe('at a bank whose consents name accounts, an account', () => {
   ])('%s', async (_, kept, account) => {
     const { context } = await atBank(kept);
     expect((await readAccount(context, account)).replaceAll(' ', '')).toBe(account.replaceAll(' ', ''));
+  });
+
+  const LISTED = [
+    { accountId: 'a1', iban: ONE },
+    { accountId: 'card:a1', iban: null, kind: 'card' as const },
+  ];
+
+  it('whose id a card has, too, is refused with both, and each can be chosen', async () => {
+    const { context } = await atBank({
+      consents: [consent({ accounts: null, listed: LISTED })],
+      accounts: LISTED,
+    });
+    await expect(readAccount(context, 'a1')).rejects.toMatchObject({
+      ...{ code: 'usage', message: 'An account and a card of the customer have the id a1' },
+      hint: 'Name the account as account:a1, or the card as card:a1.',
+    });
+    expect(await readAccount(context, 'account:a1')).toBe('a1');
+    expect(await readAccount(context, 'card:a1')).toBe('card:a1');
+  });
+
+  it('by an IBAN that a list had has its id without any call', async () => {
+    const { context } = await atBank({ consents: [consent({ listed: LISTED })], accounts: LISTED });
+    expect(await openAccount(context, 'DE89 3704 0044 0532 0130 00')).toBe('a1');
   });
 
   it('that no consent names needs another one', async () => {
