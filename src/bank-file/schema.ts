@@ -113,6 +113,12 @@ const psu = z.strictObject({
     ),
     'own',
   ),
+  ipAbsent: z.optional(
+    noted(
+      z.ipv4('must be an IPv4 address'),
+      'PSU-IP-Address of a reading while the customer is absent, at a bank that wants one there, too',
+    ),
+  ),
 });
 
 const signing = z.strictObject({
@@ -250,6 +256,13 @@ const accounts = z.strictObject({
   ),
   historyDays: z._default(whole('days that the bank looks back', 1, 36_500), 90),
   delta: z._default(oneOf(['none', 'entryReferenceFrom'], 'how the bank gives only what is new'), 'none'),
+  amounts: z._default(
+    oneOf(
+      ['signed', 'unsigned'],
+      '`unsigned`: the amounts of transactions have no sign; debtor and creditor say the direction',
+    ),
+    'signed',
+  ),
   withBalance: z._default(flag('whether the bank takes withBalance'), true),
   cards: z._default(
     oneOf(['auto', 'never'], 'card accounts: psd2 asks once for each consent; or the bank has none'),
@@ -366,6 +379,13 @@ export const bankFile = z.strictObject({
     null,
   ),
   api: z.prefault(noted(api, 'addresses'), {}),
+  links: z._default(
+    oneOf(
+      ['auto', 'host', 'base'],
+      'what the absolute path of a link is relative to: the host if it begins with the path of the base URL, else the base URL; always the host; always the base URL',
+    ),
+    'auto',
+  ),
   headers: z.prefault(noted(headers, 'headers beside those of the standard'), {}),
   psu: z.prefault(noted(psu, 'headers about the customer (PSU)'), {}),
   signing: z.prefault(noted(signing, 'signature of a request'), {}),

@@ -8,11 +8,8 @@ const names = Object.keys(PLATFORMS);
 
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
-  'api.baseUrl',
-  'accounts.cards',
-  'transactions.id',
-  'payments.repeatMinutes',
-  'payments.bulk.maxEntries',
+  ...['api.baseUrl', 'links', 'psu.ipAbsent', 'accounts.amounts', 'accounts.cards', 'transactions.id'],
+  ...['payments.repeatMinutes', 'payments.bulk.maxEntries'],
 ];
 
 it('the standard and at least twelve more platforms come with psd2', () => {

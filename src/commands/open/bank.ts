@@ -134,7 +134,26 @@ async function openBankFor(
     }),
     ofPayments: paymentTokensOf(tokens, (owner) => sessionOf(owner, 'The login of a payment')),
   });
+  const { globals, terminal } = context;
+  const tellOddities = async () => {
+    for (const each of odditiesOf(bank)) terminal.say(each);
+  };
+  if (globals.verbose) context.onEnd(tellOddities);
   return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
+}
+
+/** What was odd in the bank's answers, a sentence for each kind. */
+function odditiesOf({ oddities }: Bank): string[] {
+  const { unread = new Map<string, number>(), rewritten = new Set<string>() } = oddities ?? {};
+  const fields = [...unread].map(([field, count]) => `${field} (${count})`);
+  return [
+    ...(fields.length > 0 ? [`psd2 could not read these fields of transactions: ${fields.join(', ')}`] : []),
+    ...(rewritten.size > 0
+      ? [
+          `The bank's links lead elsewhere: ${[...rewritten].join(', ')}. psd2 called the same at the base URL`,
+        ]
+      : []),
+  ];
 }
 
 /** Where the customer logs in with a consent, only another consent gives new tokens. */

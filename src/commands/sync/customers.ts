@@ -22,6 +22,12 @@ export const customerReport = () =>
     newTransactions: whole('number of transactions that were added'),
     pending: whole('number of pending transactions now'),
     skipped: list(z.string(), 'productId of each account that psd2 may not read now'),
+    unread: z.optional(
+      list(
+        z.object({ field: text('name in the interface of the bank'), count: whole('how often') }),
+        'fields of transactions that psd2 could not read; absent if there is none',
+      ),
+    ),
     errors: list(
       z.object({
         productId: orNull(text('null if psd2 could not read the list of accounts')),
@@ -235,7 +241,11 @@ async function syncWhole(
     const { failures, ...counts } = await run.customer(customerId, (to) => syncCustomer(bank, to, query));
     const errors = describeEach(failures);
     const status = errors.length > 0 || counts.skipped.length > 0 ? 'partly' : 'synced';
-    return { report: { customerId, status, ...counts, errors }, failure: failures[0]?.error };
+    const unread = [...(bank.oddities?.unread ?? [])].map(([field, count]) => ({ field, count }));
+    return {
+      report: { customerId, status, ...counts, ...(unread.length > 0 && { unread }), errors },
+      failure: failures[0]?.error,
+    };
   } catch (error) {
     // The bank has counted more reads than psd2 knows of.
     if (!(error instanceof Psd2Error) || !error.lasts) throw error;

@@ -25,10 +25,17 @@ export function linkTo(
   query = '',
 ): Href {
   const { variations, description } = bank.rules;
+  if (description.links !== 'auto')
+    return { href: pathFor(description.links, `${pathOf(description, id, values)}${query}`) };
   const path = `${pathOf(description, id, values)}${query}`;
   if (variations.includes('gateway-links')) return { href: `${GATEWAY}${path}` };
   if (variations.includes('absolute-links')) return { href: `${doorUrl(bank)}${path}` };
   return { href: variations.includes('base-links') ? path : `${DOOR_PATH}${path}` };
+}
+
+/** What the bank file says that absolute paths are relative to. */
+function pathFor(links: 'host' | 'base', path: string): string {
+  return links === 'host' ? `${DOOR_PATH}${path}` : path;
 }
 
 /** The page on which the customer decides. @param id of an authorisation or an authorization request */

@@ -82,6 +82,7 @@ const FIELDS: readonly Field[] = [
     request: ['--psu-corporate-id', 'C1'],
     says: /not take.*PSU-Corporate-ID/,
   },
+  { field: 'psu.ipAbsent', value: '0.0.0.0', other: undefined, says: /needs the header PSU-IP-Address/ },
   { field: 'signing.when', value: 'never', other: 'always', says: /does not take Digest/ },
   { field: 'signing.when', value: 'with-body', other: 'always', says: /does not take Digest/ },
   { field: 'signing.when', value: 'always', other: 'never', says: /has no Signature/ },
@@ -175,6 +176,9 @@ const READS: readonly Omit<Field, 'says' | 'other'>[] = [
   { field: 'accounts.paging', value: { totalPagesHeader: 'cpaas-total-pages', pageParameter: 'offset' } },
   { field: 'sca.start', value: 'explicit' },
   { field: 'accounts.withBalance', value: false },
+  { field: 'accounts.amounts', value: 'unsigned' },
+  { field: 'links', value: 'host' },
+  { field: 'links', value: 'base' },
   { field: 'accounts.delta', value: 'entryReferenceFrom' },
 ];
 

@@ -70,10 +70,11 @@ function basketCalls(created: Basket): PaymentCalls {
 
 /** Creates the basket: the bytes are those of the flow's first event, whenever this is. */
 async function create(
-  { bank, paths, base, transactionId, initiation }: Basket,
+  basket: Basket,
   beforeSend: BeforeSend,
   requestId: string | undefined,
 ): ReturnType<PaymentCalls['verify']> {
+  const { bank, paths, transactionId, initiation } = basket;
   const { data, headers, notices } = await ask(
     bank,
     {
@@ -86,16 +87,17 @@ async function create(
     },
     basketAnswer,
   );
-  const { transactionStatus, scaStatus, psuMessage } = data;
+  const { basketId, transactionStatus, scaStatus, psuMessage } = data;
+  const start = callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId);
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   return {
-    resourceId: data.basketId,
+    resourceId: basketId,
     totalAmount: null,
     commissions: null,
     bankName: null,
     nextStep: 'authorisation',
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, base, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, { ...basket, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
   };
 }

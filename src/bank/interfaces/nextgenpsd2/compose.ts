@@ -5,7 +5,7 @@ import { Psd2Error } from '../../../errors.ts';
 import { digestHeader, signatureHeader, signingString } from '../../../signature/http-signature.ts';
 import type { BankCall, Signed, WireSettings } from '../../call/call.ts';
 import { keyIdOf } from './key-id.ts';
-import { creates, demandsAddress, identifies, type Paths, startsSca } from './paths.ts';
+import { creates, demandsAddress, identifies, type Paths, reads, startsSca } from './paths.ts';
 
 type Headers = Record<string, string>;
 
@@ -131,7 +131,10 @@ async function customerAddress(
   { psu }: BankDescription,
   { psuIpAddress, ownAddress }: WireSettings,
 ): Promise<string | undefined> {
-  if (psuIpAddress !== undefined || !demandsAddress(operation)) return psuIpAddress;
+  if (psuIpAddress !== undefined) return psuIpAddress;
+  // To the bank, the customer is absent: the reading counts.
+  if (reads(operation)) return psu.ipAbsent;
+  if (!demandsAddress(operation)) return undefined;
   if (psu.ip === 'own') return ownAddress();
   if (psu.ip !== 'required') return psu.ip;
   throw new Psd2Error('usage', 'This bank wants to know the IP address of the customer', {

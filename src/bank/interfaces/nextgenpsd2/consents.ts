@@ -135,15 +135,17 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     },
     consentAnswer,
   );
+  const { consentId } = data;
+  const start = callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId);
   return {
-    resourceId: data.consentId,
+    resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
     terms,
     access: body.access,
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
     // A consent that the bank has granted or ended already leaves nothing to authorise.
-    links: linksOf(data, headers, calls.base, statusOf(data.consentStatus).means !== 'open'),
+    links: linksOf(data, headers, { ...calls, start }, statusOf(data.consentStatus).means !== 'open'),
   };
 }
 

@@ -7,7 +7,7 @@ import { type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts
 import type { Calls } from './calls.ts';
 import { apiLink } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
-import { factsOf, type Paths } from './paths.ts';
+import { factsOf, meaning, type Paths } from './paths.ts';
 import { nextOfPage } from './wire/accounts.ts';
 
 /** Headers that psd2 sets itself, because they are signed, secret, or part of the connection. */
@@ -85,11 +85,13 @@ function toFreeAnswer(answer: NextGenAnswer): FreeAnswer {
  *   `usage` for transactions of a bank that numbers their pages
  */
 export function pagesFreely(
-  { bank, base, description, paths }: Pick<Calls, 'bank' | 'base' | 'description' | 'paths'>,
+  { bank, base, description, paths, odd }: Pick<Calls, 'bank' | 'base' | 'description' | 'paths' | 'odd'>,
   free: FreeCall,
 ): AsyncIterable<FreeAnswer> {
   const first = toBankCall(paths, free);
-  refuseNumbered(description, paths.find('GET', first.path)?.operation);
+  const operation = paths.find('GET', first.path)?.operation;
+  refuseNumbered(description, operation);
+  const isMeant = meaning(paths, 'GET', operation ? [operation] : [], first);
   return followPages(first, async (call, page) => {
     const answer = await bank.send(call);
     const href = nextOfPage(answer.said.json);
@@ -97,7 +99,9 @@ export function pagesFreely(
     if (isLast && answer.said.meaning === null)
       refuseCountedPages(answer.headers, page, 'this list', call.transactionId);
     const { origin: _origin, ...rest } = call;
-    const next = isLast ? null : { ...rest, ...apiLink(href, base, 'next', call.path) };
+    const next = isLast
+      ? null
+      : { ...rest, ...apiLink(href, base, 'next', { isMeant, calledPath: call.path, ...odd }) };
     return { answer: toFreeAnswer(answer), content: answer.body, next };
   });
 }

@@ -134,7 +134,8 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
         return reading;
       }),
   };
-  const base = { origin: settings.origin, pathPrefix: settings.pathPrefix, version: description.api.version };
+  const { origin, pathPrefix } = settings;
+  const base = { origin, pathPrefix, version: description.api.version, links: description.links };
   const calls: Calls = { ...opened, bank, base, list: (id) => fetchAccounts(calls, id) };
   const oauth = oauthOf(bank, description, base);
   const consents = consentsOf(calls);

@@ -1,6 +1,8 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import { isLoopback } from '../../../domain/loopback.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
+import { cleanWords } from './wire/fields.ts';
 
 /** Where a link leads: below the base URL, or elsewhere on the bank's own host. */
 export type LinkTarget = Pick<BankCall, 'path' | 'origin'>;
@@ -13,28 +15,60 @@ export interface Base {
   pathPrefix: string;
   /** What follows the base URL in every path: `v1`. */
   version: string;
+  /** What the absolute path of a link is relative to. */
+  links: BankDescription['links'];
 }
 
 /** No bank has longer ones. */
 const LONGEST_LINK = 8_192;
 
+/** What is known of a link before it is read. */
+export interface LinkTo {
+  /** Whether a path after the base URL is the call that the link can mean, with the ids in hand. */
+  isMeant: (path: string) => boolean;
+  /** The path of the call that was answered, for a link that is a query alone. */
+  calledPath?: string;
+  /** Receives the names of links that led elsewhere. */
+  rewritten: Set<string>;
+}
+
 /**
- * Reads a link to a call of the bank. It may be relative, to the host or to the base URL. It is followed as it is.
+ * Reads a link to a call of the bank. A bank behind a gateway may write an inner host or path: if the end of the path is the call
+ * that the link can mean, psd2 makes that call at the base URL. Any other link is followed as it is, on the bank's own host.
  *
- * @param calledPath the path of the call that was answered, for a link that is a query alone
  * @throws Psd2Error `bank_answer` if it leads to another host, or is no address
  */
-export function apiLink(href: string, base: Base, name: string, calledPath?: string): LinkTarget {
-  const url = resolved(href, base, name, calledPath);
-  if (url.origin !== base.origin) {
-    throw refused(`The bank's link ${name} leads to another host: ${url.host}`, {
-      hint: 'psd2 sends tokens and consents only to the host of the base URL.',
-    });
-  }
+export function apiLink(href: string, base: Base, name: string, to: LinkTo): LinkTarget {
+  const text = /^\/(?!\/)/.test(href) ? pathOnHost(href, base) : belowVersion(href, base);
+  const url = resolved(href, base, name, text, to.calledPath);
+  const isOwn = url.origin === base.origin;
   const path = asSent(href, url);
   const prefix = base.pathPrefix;
-  if (prefix === '' || path.startsWith(`${prefix}/`)) return { path: path.slice(prefix.length) };
-  return { path, origin: base.origin };
+  const isBelow = isOwn && (prefix === '' || path.startsWith(`${prefix}/`));
+  if (isBelow && to.isMeant(path.slice(prefix.length))) return { path: path.slice(prefix.length) };
+  const meant = endsOf(url.pathname).find((end) => to.isMeant(end));
+  if (meant !== undefined) {
+    to.rewritten.add(name);
+    return { path: `${meant}${url.search}` };
+  }
+  if (isBelow) return { path: path.slice(prefix.length) };
+  if (isOwn) return { path, origin: base.origin };
+  throw refused(`The bank's link ${name} leads to another host: ${href}`, {
+    hint: 'psd2 sends tokens and consents only to the host of the base URL.',
+  });
+}
+
+/** The ends of a path that begin with a slash, the longest first. */
+function endsOf(path: string): string[] {
+  return [...path.matchAll(/\//g)].slice(0, MOST_SEGMENTS).map(({ index }) => path.slice(index));
+}
+const MOST_SEGMENTS = 30;
+
+/** A path is on the host if it begins with the path of the base URL, unless the bank file says it. Else it is below the base URL. */
+function pathOnHost(href: string, { pathPrefix, links }: Base): string {
+  const rest = href.startsWith(pathPrefix) ? href.slice(pathPrefix.length) : undefined;
+  const begins = rest !== undefined && (rest === '' || '/?#'.includes(rest.charAt(0)));
+  return links === 'host' || (links === 'auto' && begins) ? href : `${pathPrefix}${href}`;
 }
 
 /**
@@ -76,16 +110,25 @@ function asSent(href: string, url: URL): string {
   return written ?? `${url.pathname}${url.search}`;
 }
 
-function resolved(href: string, base: Base, name: string, calledPath = ''): URL {
-  const { origin, pathPrefix, version } = base;
+/** @param text what to resolve instead of `href` */
+function resolved(
+  href: string,
+  base: Base,
+  name: string,
+  text = belowVersion(href, base),
+  calledPath = '',
+): URL {
   const isUsable = href.length <= LONGEST_LINK && !/[\p{Cc}\p{Cs}\s\\]/u.test(href);
-  const first = `/${version}/`;
-  // "/v1/…" and "v1/…" are relative to the base URL, whatever its path.
-  const below = version !== '' && (href.startsWith(first) || `/${href}`.startsWith(first));
-  const called = `${origin}${pathPrefix}${calledPath || '/'}`;
-  const text = below ? `${origin}${pathPrefix}/${href.replace(/^\//, '')}` : href;
+  const called = `${base.origin}${base.pathPrefix}${calledPath || '/'}`;
   if (isUsable && URL.canParse(text, called)) return new URL(text, called);
-  throw refused(`The bank's link ${name} is not a valid address`, {});
+  throw refused(`The bank's link ${name} is not a valid address: ${cleanWords(href, LONGEST_LINK)}`, {});
+}
+
+/** "v1/…" is relative to the base URL, whatever its path. */
+function belowVersion(href: string, { origin, pathPrefix, version }: Base): string {
+  const first = `/${version}/`;
+  const isBelow = version !== '' && (href.startsWith(first) || `/${href}`.startsWith(first));
+  return isBelow ? `${origin}${pathPrefix}/${href.replace(/^\//, '')}` : href;
 }
 
 function refused(message: string, advice: { hint?: string }): Psd2Error {

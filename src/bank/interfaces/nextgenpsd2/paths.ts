@@ -85,6 +85,28 @@ function decoded(segment: string): string {
   }
 }
 
+/**
+ * Which paths a link can have: those of these operations, with the ids of a call.
+ *
+ * @param call the call whose ids are in hand, if there is one
+ */
+export function meaning(
+  paths: Paths,
+  method: BankCall['method'],
+  operations: readonly OperationId[],
+  call: Pick<BankCall, 'method' | 'path'> | undefined,
+): (path: string) => boolean {
+  const ids = Object.entries((call && paths.find(call.method, call.path))?.values ?? {});
+  return (path) => {
+    const found = paths.find(method, path);
+    return (
+      found !== undefined &&
+      operations.includes(found.operation) &&
+      ids.every(([name, value]) => found.values[name] === value)
+    );
+  };
+}
+
 /** Encodes any text as one segment of a path. An unpaired surrogate cannot be encoded and becomes U+FFFD. */
 export function pathSegment(text: string): string {
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\u{FFFD}')).replace(/^\.{1,2}$/, (dots) =>
@@ -141,6 +163,9 @@ export const startsSca = (operation: OperationId | undefined) => isIn(AUTHORISIN
 export const identifies = (operation: OperationId | undefined) => isIn(IDENTIFYING, operation);
 /** Whether the standard demands the customer's address. */
 export const demandsAddress = (operation: OperationId | undefined) => isIn(ADDRESSED, operation);
+/** Whether an operation reads the accounts of a customer. */
+export const reads = (operation: OperationId | undefined) =>
+  operation !== undefined && /^\/v1\/(?:card-)?accounts/.test(OPERATIONS[operation].path);
 /** Whether an operation makes a resource that the customer authorises. */
 export const creates = (operation: OperationId | undefined) => isIn(ADDRESSED, operation);
 

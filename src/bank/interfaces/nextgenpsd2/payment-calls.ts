@@ -110,6 +110,7 @@ async function initiate(
     paymentAnswer,
   );
   const { transactionStatus, scaStatus, psuMessage } = data;
+  const start = paymentCall(payment, 'startPaymentAuthorisation', data.paymentId);
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
   const fees = data.transactionFees ?? data.currencyConversionFee ?? null;
   return {
@@ -119,7 +120,7 @@ async function initiate(
     bankName: null,
     nextStep: 'authorisation',
     bank: { transactionStatus, scaStatus },
-    links: usableLinks(() => linksOf(data, headers, payment.base, isOver(transactionStatus))),
+    links: usableLinks(() => linksOf(data, headers, { ...payment, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
     ...(transactionStatus === 'RJCT' && { isRejected: true }),
   };
@@ -188,7 +189,9 @@ async function furthestProgress(payment: Payment, paymentId: string): Promise<Sc
 }
 
 function cancellationOf(payment: Payment, authorised: Authorised): Cancellation {
-  const { bank, description, base } = payment;
+  const { bank, description } = payment;
+  const startCancelling = (resourceId: string) =>
+    paymentCall(payment, 'startPaymentInitiationCancellationAuthorisation', resourceId);
   return {
     async request({ resourceId, redirectUri, beforeSend }) {
       if (description.payments.cancel === 'none')
@@ -200,14 +203,16 @@ function cancellationOf(payment: Payment, authorised: Authorised): Cancellation 
         await bank.ask(call, (answer) => {
           if (answer.status !== 202) return { ...readNothing(answer), links: null };
           const { data, headers, notices } = readAnswer(answer, cancellationAnswer);
-          return { notices, links: linksOf(data, headers, base) };
+          return {
+            notices,
+            links: linksOf(data, headers, { ...payment, start: startCancelling(resourceId) }),
+          };
         })
       ).links;
     },
     sca: scaOf(payment, payment.oauth, {
       ...authorised,
-      start: (resourceId) =>
-        paymentCall(payment, 'startPaymentInitiationCancellationAuthorisation', resourceId),
+      start: startCancelling,
     }),
   };
 }

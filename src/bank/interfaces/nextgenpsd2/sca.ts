@@ -1,3 +1,4 @@
+import type { OperationId } from '../../../bank-file/operations.ts';
 import type { Authorization } from '../../../domain/operation.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
@@ -13,9 +14,9 @@ import type {
 } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
-import { apiLink, type Base, browserLink } from './links.ts';
+import { apiLink, browserLink } from './links.ts';
 import { authorizationUrl, type OAuth } from './oauth.ts';
-import { callOf, factsOf } from './paths.ts';
+import { callOf, factsOf, meaning } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
 
 /** What the customer authorises. */
@@ -53,11 +54,8 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
   return {
     timing: { pollSeconds, authorisationMinutes },
     async start({ resourceId, redirectUri, transactionId, beforeSend }) {
-      const links = await startAuthorisation(calls, {
-        call: authorised.start(resourceId, transactionId),
-        redirectUri,
-        beforeSend,
-      });
+      const start = authorised.start(resourceId, transactionId);
+      const links = await startAuthorisation(calls, { call: start, start, redirectUri, beforeSend });
       if (links.redirect !== undefined) return browserLink(links.redirect, calls.base, 'scaRedirect');
       throw noWay('names no page for the customer', transactionId);
     },
@@ -79,7 +77,34 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
   };
 }
 
-type SaidOfSca = { scaStatus: string | null; psuMessage: string | null; _links?: WireScaLinks };
+type SaidOfSca = {
+  scaStatus: string | null;
+  psuMessage: string | null;
+  authorisationId?: string | null;
+  _links?: WireScaLinks;
+};
+
+/** What links are about. */
+interface Linked extends Pick<Calls, 'base' | 'paths' | 'odd'> {
+  /** The call that starts an authorisation of it. Absent: the links were checked before psd2 kept them. */
+  start?: BankCall;
+}
+
+/** The operations of an authorisation, by the one that starts it. */
+const AUTHORISATIONS: readonly { start: OperationId; GET: OperationId; PUT: OperationId }[] = [
+  { start: 'startConsentAuthorisation', GET: 'getConsentScaStatus', PUT: 'updateConsentsPsuData' },
+  { start: 'startPaymentAuthorisation', GET: 'getPaymentInitiationScaStatus', PUT: 'updatePaymentPsuData' },
+  {
+    start: 'startPaymentInitiationCancellationAuthorisation',
+    GET: 'getPaymentCancellationScaStatus',
+    PUT: 'updatePaymentCancellationPsuData',
+  },
+  {
+    start: 'startSigningBasketAuthorisation',
+    GET: 'getSigningBasketScaStatus',
+    PUT: 'updateSigningBasketPsuData',
+  },
+];
 
 /** More than a bank tells a customer. */
 const LONGEST_MESSAGE = 500;
@@ -87,13 +112,14 @@ const LONGEST_MESSAGE = 500;
 /**
  * What is next for SCA, from an answer that says it. The links are kept as they are, and read when psd2 follows them.
  *
+ * @param linked what they are about
  * @param isDone the answer says that the customer has nothing to do
  * @throws Psd2Error `bank_answer` for the embedded approach
  */
 export function linksOf(
-  { scaStatus, psuMessage, _links: links }: SaidOfSca,
+  { scaStatus, psuMessage, authorisationId, _links: links }: SaidOfSca,
   headers: Readonly<Record<string, string>>,
-  base: Base,
+  linked: Linked & { start: BankCall },
   isDone = false,
 ): ScaLinks {
   const chosen = headers['aspsp-sca-approach']?.trim().toUpperCase();
@@ -102,13 +128,13 @@ export function linksOf(
     ...(links?.scaRedirect && { redirect: links.scaRedirect }),
     ...(links?.scaOAuth && { oauth: links.scaOAuth }),
     ...(start && { start }),
-    ...(links?.scaStatus && { status: links.scaStatus }),
+    ...statusLink(linked, links?.scaStatus, authorisationId),
     ...(links?.confirmation && { confirmation: links.confirmation }),
   };
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
   const hasWay = isOver || found.redirect !== undefined || found.oauth !== undefined || start;
   if (chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links))) throw embedded();
-  if (!isOver) assertFollowable(found, base);
+  if (!isOver) assertFollowable(found, linked);
   return {
     approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
     ...found,
@@ -118,10 +144,47 @@ export function linksOf(
 }
 
 /** A link that psd2 must not follow is refused before the customer acts: afterwards it is too late to ask there. */
-function assertFollowable({ redirect, status, confirmation }: Omit<ScaLinks, 'approach'>, base: Base): void {
-  if (redirect !== undefined) browserLink(redirect, base, 'scaRedirect');
-  if (status !== undefined) apiLink(status, base, 'scaStatus');
-  if (confirmation !== undefined) apiLink(confirmation, base, 'confirmation');
+function assertFollowable(
+  { redirect, status, confirmation }: Omit<ScaLinks, 'approach'>,
+  linked: Linked,
+): void {
+  if (redirect !== undefined) browserLink(redirect, linked.base, 'scaRedirect');
+  if (status !== undefined) linkedTo(linked, 'GET', status, 'scaStatus');
+  if (confirmation !== undefined) linkedTo(linked, 'PUT', confirmation, 'confirmation');
+}
+
+/** Where the status of an authorisation is. If the answer has its id, no link is needed. */
+function statusLink(
+  linked: Linked & { start: BankCall },
+  href: string | null | undefined,
+  authorisationId: string | null | undefined,
+): { status?: string } {
+  const { paths, start } = linked;
+  const found = paths.find('POST', start.path);
+  const operation = AUTHORISATIONS.find((each) => each.start === found?.operation)?.GET;
+  const own =
+    authorisationId && found && operation && paths.to(operation, { ...found.values, authorisationId });
+  if (href && !(own && isElsewhere(linked, href))) return { status: href };
+  return own ? { status: own } : {};
+}
+
+function isElsewhere(linked: Linked, href: string): boolean {
+  try {
+    return linkedTo(linked, 'GET', href, 'scaStatus').origin !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** Where a link about an authorisation leads. */
+function linkedTo(
+  { base, paths, odd, start }: Linked,
+  method: 'GET' | 'PUT' | 'POST',
+  href: string,
+  name: string,
+) {
+  const operations = AUTHORISATIONS.map((each) => (method === 'POST' ? each.start : each[method]));
+  return apiLink(href, base, name, { isMeant: meaning(paths, method, operations, start), ...odd });
 }
 
 function isEmbedded(links: WireScaLinks | undefined): boolean {
@@ -156,22 +219,26 @@ function noWay(what: string, transactionId: string): Psd2Error {
 
 /** A call to a link of the bank's. */
 function linkedCall(
-  { base, paths }: Pick<Calls, 'base' | 'paths'>,
-  method: BankCall['method'],
+  linked: Linked,
+  method: 'GET' | 'PUT' | 'POST',
   href: string,
   name: string,
   transactionId: string,
 ): BankCall {
-  const target = apiLink(href, base, name);
-  return { method, ...target, facts: factsOf(paths.find(method, target.path)), transactionId };
+  const target = linkedTo(linked, method, href, name);
+  return { method, ...target, facts: factsOf(linked.paths.find(method, target.path)), transactionId };
 }
 
 async function startAuthorisation(
-  { bank, base }: Calls,
-  { call, ...more }: { call: BankCall } & Pick<ScaAuthorisation, 'redirectUri' | 'beforeSend'>,
+  calls: Calls,
+  {
+    call,
+    start,
+    ...more
+  }: { call: BankCall; start: BankCall } & Pick<ScaAuthorisation, 'redirectUri' | 'beforeSend'>,
 ): Promise<ScaLinks> {
-  const { data, headers } = await ask(bank, { ...call, body: {}, ...more }, startAnswer);
-  return linksOf(data, headers, base);
+  const { data, headers } = await ask(calls.bank, { ...call, body: {}, ...more }, startAnswer);
+  return linksOf(data, headers, { ...calls, start });
 }
 
 /** Follows the bank's links up to what the customer must do. */
@@ -186,11 +253,12 @@ async function proceed(
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, scope));
   if (turn) return turn;
   const known = sca.links?.start;
+  const start = authorised.start(resourceId, transactionId);
   const call =
     known === undefined
-      ? authorised.start(resourceId, transactionId)
-      : linkedCall(calls, 'POST', known, 'startAuthorisation', transactionId);
-  const started = await startAuthorisation(calls, { call, redirectUri, beforeSend });
+      ? start
+      : linkedCall({ ...calls, start }, 'POST', known, 'startAuthorisation', transactionId);
+  const started = await startAuthorisation(calls, { call, start, redirectUri, beforeSend });
   const next = await turnOf(calls, oauth, sca, started, scope);
   if (next) return next;
   throw noWay('has started the authorisation, but names no way', transactionId);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import { isDecimal } from '../../../domain/decimal.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
@@ -8,8 +9,11 @@ import { ask, type NextGenReading } from './answer.ts';
 import { atAccountOrCard, type Calls, reading } from './calls.ts';
 import { apiLink, type LinkTarget } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
+import { meaning } from './paths.ts';
 import { ownIban, sameIban } from './whose.ts';
 import { transactionsAnswer, type WireParty, type WireTransaction } from './wire/accounts.ts';
+
+const LISTS = ['getTransactionList', 'getCardAccountTransactionList'] as const;
 
 type Status = Transaction['status'];
 type Report = ReturnType<typeof reportOf>;
@@ -103,7 +107,7 @@ async function* pagesOfRun(
       const before = index;
       const rows = (report[list] ?? []).map((row, at) => {
         for (const field of row.unread ?? []) count(calls.odd.unread, field);
-        return toTransaction(row, list, before + at + 1, own);
+        return toTransaction(signed(row, calls.description, own), list, before + at + 1, own);
       });
       index += rows.length;
       page[list] = { rows, total: null, hasMore: next !== null };
@@ -229,13 +233,15 @@ function printOf(text: string): string {
 function linked(
   calls: Calls,
   query: TransactionQuery,
-  { facts, headers }: BankCall,
+  firstCall: BankCall,
   { path }: BankCall,
   href: string,
 ): BankCall {
   try {
-    const target = apiLink(href, calls.base, 'next', path);
+    const isMeant = meaning(calls.paths, 'GET', LISTS, firstCall);
+    const target = apiLink(href, calls.base, 'next', { isMeant, calledPath: path, ...calls.odd });
     const { transactionId } = query;
+    const { facts, headers } = firstCall;
     return { method: 'GET', ...target, facts, transactionId, ...(headers && { headers }) };
   } catch (error) {
     throw error instanceof Psd2Error ? error.with({ transactionId: query.transactionId }) : error;
@@ -299,6 +305,29 @@ function toTransaction(row: WireTransaction, status: Status, index: number, own:
     ...(other.account !== null && { counterpartyAccount: other.account }),
     ...row.facts,
   };
+}
+
+/**
+ * The row with a sign, at a bank whose amounts have none: what the account paid as the debtor is negative.
+ *
+ * @throws Psd2Error `bank_answer` if the row does not say the direction: a guess would change the sign of money
+ */
+function signed(row: WireTransaction, { accounts }: BankDescription, own: string | null): WireTransaction {
+  const { amount, currency } = row.transactionAmount;
+  if (accounts.amounts === 'signed' || amount.startsWith('-')) return row;
+  const isOwn = ({ iban }: WireParty) => own !== null && iban !== null && sameIban(iban, own);
+  const isNamed = ({ name, iban, account }: WireParty) => (name ?? iban ?? account) !== null;
+  const isPayer =
+    isOwn(row.debtor) || (isNamed(row.creditor) && !isNamed(row.debtor) && !isOwn(row.creditor));
+  const isPayee = isOwn(row.creditor) || (isNamed(row.debtor) && !isNamed(row.creditor));
+  const negative = `-${amount}`;
+  if (isPayer === isPayee || !isDecimal(negative))
+    throw new Psd2Error(
+      'bank_answer',
+      `A transaction of ${amount} ${currency} names neither its debtor nor its creditor, so it does not say whether money came in or went out`,
+      { hint: 'accounts.amounts of the bank file says that amounts have no sign.' },
+    );
+  return isPayee ? row : { ...row, transactionAmount: { amount: negative, currency } };
 }
 
 /** What a bank says of a payment that has no reference (ISO 20022). */

@@ -79,7 +79,14 @@ export function requireRight({ grants }: DoorConsent, products: readonly Product
 
 /** Counts a reading that the customer did not ask for. @throws DoorRefusal `ACCESS_EXCEEDED` */
 export function countReading(bank: Bank, { request, operation }: DoorCall, consent: DoorConsent): void {
-  if (header(request, 'psu-ip-address') !== undefined) return;
+  const address = header(request, 'psu-ip-address');
+  const { ipAbsent } = bank.rules.description.psu;
+  if (ipAbsent !== undefined && address === undefined) {
+    throw new DoorRefusal('FORMAT_ERROR', 'The bank needs the header PSU-IP-Address', '', {
+      path: 'PSU-IP-Address',
+    });
+  }
+  if (address !== undefined && address !== ipAbsent) return;
   bank.door.readings.count(consent, operation.id, operation.parameters.get('account-id') ?? '');
 }
 

@@ -13,7 +13,7 @@ import { consentedAccount, countReading, idOf, requireRight } from './consented.
 import { oddRow } from './odd-rows.ts';
 import { isFurtherPage, nextQuery, pagingHeaders } from './paging.ts';
 import { readTransactionQuery, type TransactionQuery } from './transaction-query.ts';
-import { cardTransactionOf, numberOfReference, transactionOf } from './transaction-view.ts';
+import { asTheBankWrites, cardTransactionOf, numberOfReference, transactionOf } from './transaction-view.ts';
 
 /** How long the list of the variation `rows-cut-at-50` is. */
 const CUT_ROWS = 50;
@@ -93,7 +93,9 @@ function report(
   const isCard = product.kind === 'card';
   const { variations, description } = bank.rules;
   const viewOf = (entry: Entry, number: number | undefined): Record<string, unknown> =>
-    isCard ? cardTransactionOf(product, entry, number) : transactionOf(entry, number);
+    isCard
+      ? cardTransactionOf(product, entry, number)
+      : asTheBankWrites(description, product, transactionOf(entry, number), entry);
   const view = (entry: Entry, number: number | undefined): Record<string, unknown> =>
     number === undefined
       ? viewOf(entry, number)

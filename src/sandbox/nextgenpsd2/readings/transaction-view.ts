@@ -1,3 +1,4 @@
+import type { BankDescription } from '../../../bank-file/schema.ts';
 import type { Product } from '../../customers/seed-customers.ts';
 import { bankDay } from '../../ledger/bank-time.ts';
 import type { Entry } from '../../ledger/entry.ts';
@@ -50,6 +51,22 @@ export function transactionOf(entry: Entry, number: number | undefined): Record<
     additionalInformation: shortDescription,
     ...(isoCode !== undefined && { bankTransactionCode: isoCode }),
     proprietaryBankTransactionCode: code,
+  };
+}
+
+/** The same at a bank whose amounts have no sign (`accounts.amounts`): the account itself is the debtor or the creditor. */
+export function asTheBankWrites(
+  { accounts }: BankDescription,
+  { iban }: Product,
+  row: Record<string, unknown>,
+  { amount }: Entry,
+): Record<string, unknown> {
+  if (accounts.amounts === 'signed') return row;
+  const isOut = amount < 0;
+  return {
+    ...row,
+    transactionAmount: amountOf(isOut ? -amount : amount),
+    [isOut ? 'debtorAccount' : 'creditorAccount']: { iban },
   };
 }
 

@@ -730,7 +730,7 @@ describe('the pages of transactions', () => {
   it('on another host are not read', async () => {
     expect(await failureOf(read([page([row('1')], next('https://evil.example/x'))]))).toEqual({
       code: 'bank_answer',
-      message: "The bank's link next leads to another host: evil.example",
+      message: "The bank's link next leads to another host: https://evil.example/x",
       hint: 'psd2 sends tokens and consents only to the host of the base URL.',
       transactionId: TRANSACTION_ID,
     });

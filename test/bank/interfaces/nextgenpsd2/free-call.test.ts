@@ -110,7 +110,7 @@ describe('psd2 api --paginate', () => {
     bank.expect('GET', LIST, json(report('1', { href: 'https://elsewhere.example/v1/x' })));
     await expect(read(LIST)).rejects.toMatchObject({
       code: 'bank_answer',
-      message: "The bank's link next leads to another host: elsewhere.example",
+      message: "The bank's link next leads to another host: https://elsewhere.example/v1/x",
     });
   });
 

@@ -5,18 +5,21 @@ import {
   browserLink,
   serverLink,
 } from '../../../../src/bank/interfaces/nextgenpsd2/links.ts';
-import { errorOf } from './scripted.ts';
+import { meaning, pathsOf } from '../../../../src/bank/interfaces/nextgenpsd2/paths.ts';
+import { described, errorOf } from './scripted.ts';
 
 // Where the links of a bank lead: below the base URL, elsewhere on its host, or nowhere that psd2 goes.
 
-const BARE: Base = { origin: 'https://bank.example', pathPrefix: '', version: 'v1' };
+const BARE: Base = { origin: 'https://bank.example', pathPrefix: '', version: 'v1', links: 'auto' };
 const BELOW: Base = { ...BARE, pathPrefix: '/psd2' };
 const UNVERSIONED: Base = { ...BELOW, version: '' };
 
 const invalid = (name: string) => ({
   code: 'bank_answer',
-  message: `The bank's link ${name} is not a valid address`,
+  message: expect.stringContaining(`The bank's link ${name} is not a valid address: `),
 });
+/** A link that can mean no call of the standard. */
+const nothing = () => ({ isMeant: () => false, rewritten: new Set<string>() });
 
 describe('a link to a call', () => {
   it.each<[string, Base, string, object]>([
@@ -39,13 +42,27 @@ describe('a link to a call', () => {
       'https://bank.example/psd2x/v1/x',
       { path: '/psd2x/v1/x', origin: 'https://bank.example' },
     ],
-    ['a path beside the base URL', BELOW, '/x/v1/y', { path: '/x/v1/y', origin: 'https://bank.example' }],
+    ['a path that does not begin like the base URL', BELOW, '/x/v1/y', { path: '/x/v1/y' }],
+    ['a path that begins like it within a segment', BELOW, '/psd2x/v1/y', { path: '/psd2x/v1/y' }],
     [
-      'a path that only begins like the version',
-      BELOW,
-      '/v12/x',
-      { path: '/v12/x', origin: 'https://bank.example' },
+      'the path of the base URL that begins with the version',
+      { ...BARE, pathPrefix: '/v1/berlin' },
+      '/v1/berlin/v1/x',
+      { path: '/v1/x' },
     ],
+    [
+      'a path on the host, by the bank file',
+      { ...BELOW, links: 'host' },
+      '/x/y',
+      { path: '/x/y', origin: 'https://bank.example' },
+    ],
+    [
+      'a path below the base URL, by the bank file',
+      { ...BELOW, links: 'base' },
+      '/psd2/x',
+      { path: '/psd2/x' },
+    ],
+    ['a path that only begins like the version', BELOW, '/v12/x', { path: '/v12/x' }],
     ['a name at the base URL', BARE, 'x', { path: '/x' }],
     [
       'a path at a bank without a version',
@@ -54,7 +71,7 @@ describe('a link to a call', () => {
       { path: '/x', origin: 'https://bank.example' },
     ],
   ])('can be %s', (_, base, href, target) => {
-    expect(apiLink(href, base, 'next')).toEqual(target);
+    expect(apiLink(href, base, 'next', nothing())).toEqual(target);
   });
 
   it.each([
@@ -62,21 +79,21 @@ describe('a link to a call', () => {
     ['next', '/v1/accounts', { path: '/v1/next' }],
     ['', '/v1/accounts', { path: '/v1/accounts' }],
   ])('%j leads on from the call that was answered', (href, called, target) => {
-    expect(apiLink(href, BELOW, 'next', called)).toEqual(target);
+    expect(apiLink(href, BELOW, 'next', { ...nothing(), calledPath: called })).toEqual(target);
   });
 
   it.each([
-    ['https://evil.example/v1/x', 'evil.example'],
-    ['http://bank.example/v1/x', 'bank.example'],
-    ['https://bank.example:8443/v1/x', 'bank.example:8443'],
-    ['https://bank.example@evil.example/v1/x', 'evil.example'],
-    ['//evil.example/v1/x', 'evil.example'],
-    ['javascript:alert(1)', ''],
-  ])('%s leads to another host', (href, host) => {
-    expect(errorOf(() => apiLink(href, BARE, 'scaStatus'))).toEqual({
+    'https://evil.example/v1/x',
+    'http://bank.example/v1/x',
+    'https://bank.example:8443/v1/x',
+    'https://bank.example@evil.example/v1/x',
+    '//evil.example/v1/x',
+    'javascript:alert(1)',
+  ])('%s leads to another host', (href) => {
+    expect(errorOf(() => apiLink(href, BARE, 'scaStatus', nothing()))).toEqual({
       code: 'bank_answer',
-      message: `The bank's link scaStatus leads to another host: ${host}`,
-      hint: 'psd2 sends tokens and consents only to the host of the base URL.',
+      message: `The bank's link scaStatus leads to another host: ${href}`,
+      hint: expect.stringContaining('only to the host of the base URL'),
     });
   });
 
@@ -90,12 +107,54 @@ describe('a link to a call', () => {
     '/v1/x\n',
     `/${'x'.repeat(8192)}`,
   ])('%j is none', (href) => {
-    expect(errorOf(() => apiLink(href, BARE, 'next'))).toEqual(invalid('next'));
+    expect(errorOf(() => apiLink(href, BARE, 'next', nothing()))).toMatchObject(invalid('next'));
   });
 
   it('can have 8192 characters', () => {
     const longest = `/${'x'.repeat(8191)}`;
-    expect(apiLink(longest, BARE, 'next')).toEqual({ path: longest });
+    expect(apiLink(longest, BARE, 'next', nothing())).toEqual({ path: longest });
+  });
+});
+
+describe('a link of a gateway', () => {
+  const paths = pathsOf(described());
+  const called = { method: 'GET', path: '/v1/accounts/a1/transactions?bookingStatus=both' } as const;
+  const isMeant = meaning(paths, 'GET', ['getTransactionList'], called);
+  const follow = (href: string, base: Base) => {
+    const rewritten = new Set<string>();
+    return { ...apiLink(href, base, 'next', { isMeant, rewritten }), rewritten: [...rewritten] };
+  };
+
+  it.each([
+    ['http://bank.example/psd2/v1/accounts/a1/transactions?page=2&x=a%2Bb', 'page=2&x=a%2Bb'],
+    ['http://xs2a:8080/v1/accounts/a1/transactions?page=2', 'page=2'],
+    ['//inner.example/a/b/v1/accounts/a1/transactions?page=2', 'page=2'],
+    ['https://bank.example/inner/v1/accounts/a1/transactions?page=2', 'page=2'],
+    ['/inner/v1/accounts/a1/transactions?page=2', 'page=2'],
+  ])('%s is called at the base URL', (href, query) => {
+    expect(follow(href, BELOW)).toEqual({
+      path: `/v1/accounts/a1/transactions?${query}`,
+      rewritten: ['next'],
+    });
+  });
+
+  it('at a base URL that ends with the version is called there', () => {
+    const base: Base = { ...BARE, pathPrefix: '/v1' };
+    expect(follow('/v1/accounts/a1/transactions?page=2', base)).toEqual({
+      path: '/v1/accounts/a1/transactions?page=2',
+      rewritten: ['next'],
+    });
+  });
+
+  it.each([
+    'http://xs2a:8080/v1/accounts/a2/transactions?page=2',
+    'http://xs2a:8080/v1/accounts/a1/balances',
+    'http://xs2a:8080/v2/accounts/a1/transactions',
+    'http://xs2a:8080/v1/accounts/a1/transactions/x',
+  ])('%s is about something else, and is refused', (href) => {
+    expect(errorOf(() => follow(href, BELOW))).toMatchObject({
+      message: `The bank's link next leads to another host: ${href}`,
+    });
   });
 });
 
@@ -126,7 +185,7 @@ describe('a link for the browser', () => {
   });
 
   it('that is no address opens nothing', () => {
-    expect(errorOf(() => browserLink('https://', BARE, 'scaRedirect'))).toEqual(invalid('scaRedirect'));
+    expect(errorOf(() => browserLink('https://', BARE, 'scaRedirect'))).toMatchObject(invalid('scaRedirect'));
   });
 });
 

@@ -119,7 +119,10 @@ describe('an initiation', () => {
       'a link to another host',
       { _links: { scaStatus: { href: 'https://evil.example/x' } } },
       {
-        links: { approach: null, unusable: "The bank's link scaStatus leads to another host: evil.example" },
+        links: {
+          approach: null,
+          unusable: "The bank's link scaStatus leads to another host: https://evil.example/x",
+        },
       },
     ],
   ])('is answered with %s', async (_, answer, verified) => {
@@ -450,7 +453,10 @@ describe('a signing basket', () => {
       'a link to another host',
       { _links: { scaStatus: 'https://evil.example/x' } },
       {
-        links: { approach: null, unusable: "The bank's link scaStatus leads to another host: evil.example" },
+        links: {
+          approach: null,
+          unusable: "The bank's link scaStatus leads to another host: https://evil.example/x",
+        },
       },
     ],
   ])('is answered with %s', async (_, answer, verified) => {

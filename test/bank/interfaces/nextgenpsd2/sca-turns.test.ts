@@ -9,7 +9,6 @@ import { errorOf, failureOf, ORIGIN, type Scripted, said, scriptedCalls } from '
 
 // What is next for the customer, by the bank's links: all of it without a connection.
 
-const BASE = { origin: ORIGIN, pathPrefix: '', version: 'v1' };
 const SITE = 'https://customers.bank.example/sca';
 const BACK = 'http://127.0.0.1:8910/callback?state=s1';
 const START = '/v1/consents/c1/authorisations';
@@ -21,9 +20,12 @@ const EMBEDDED = {
 };
 const FACTS = { reads: null, needsConsent: false, login: false };
 
+const start = { method: 'POST', path: START, facts: FACTS, transactionId: TRANSACTION_ID } as const;
+const LINKED = { ...scriptedCalls([]).calls, start };
+
 /** The links that psd2 keeps of an answer. */
 const links = (_links: object, more: object = {}, headers: Record<string, string> = {}, isDone?: boolean) =>
-  linksOf(startAnswer.parse({ _links, ...more }), headers, BASE, isDone);
+  linksOf(startAnswer.parse({ _links, ...more }), headers, LINKED, isDone);
 
 describe('the links of an answer', () => {
   it.each<[string, object, object, Record<string, string>, object]>([
@@ -117,7 +119,7 @@ describe('the links of an answer', () => {
       status: 'https://evil.example/',
       isDone: true,
     });
-    expect(linksOf({ scaStatus: null, psuMessage: null }, {}, BASE)).toEqual({ approach: null });
+    expect(linksOf({ scaStatus: null, psuMessage: null }, {}, LINKED)).toEqual({ approach: null });
   });
 
   it.each([
@@ -142,10 +144,13 @@ describe('the links of an answer', () => {
 
   it.each([
     [{ scaRedirect: 'http://x.example/' }, "The bank's link scaRedirect is not an https address"],
-    [{ scaStatus: 'https://evil.example/' }, "The bank's link scaStatus leads to another host: evil.example"],
+    [
+      { scaStatus: 'https://evil.example/' },
+      "The bank's link scaStatus leads to another host: https://evil.example/",
+    ],
     [
       { confirmation: 'https://evil.example/' },
-      "The bank's link confirmation leads to another host: evil.example",
+      "The bank's link confirmation leads to another host: https://evil.example/",
     ],
   ])('%j is refused before the customer acts', (given, message) => {
     expect(errorOf(() => links(given))).toMatchObject({ code: 'bank_answer', message });

@@ -146,7 +146,7 @@ describe('links are not trusted', () => {
       bank.expect('POST', START, json({ _links: links }, 201));
       await expect(proceed(null)).rejects.toMatchObject({
         code: 'bank_answer',
-        message: `The bank's link ${name} leads to another host: evil.example`,
+        message: `The bank's link ${name} leads to another host: https://evil.example/v1/x`,
       });
     },
   );

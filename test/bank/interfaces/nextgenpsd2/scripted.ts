@@ -56,7 +56,7 @@ export function scriptedCalls(
     },
     (notice) => void notices.push(notice),
   );
-  const base = { origin: ORIGIN, pathPrefix: '', version: description.api.version };
+  const base = { origin: ORIGIN, pathPrefix: '', version: description.api.version, links: description.links };
   const identity: Calls['settings']['identity'] = {
     applicationName: APPLICATION_NAME,
     signer: () => Promise.reject(new TypeError('Nothing is signed here')),

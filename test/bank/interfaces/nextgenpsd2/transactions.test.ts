@@ -255,7 +255,7 @@ describe('pages by links', () => {
       expect(ids((await read({}, { baseUrl })).booked)).toEqual(['1', '2']);
     }
     bank.expect('GET', `/psd2${FIRST}`, page([row('1')], '/elsewhere/x'));
-    bank.expect('GET', '/elsewhere/x', page([row('2')]));
+    bank.expect('GET', '/psd2/elsewhere/x', page([row('2')]));
     expect(ids((await read({}, { baseUrl })).booked)).toEqual(['1', '2']);
   });
 

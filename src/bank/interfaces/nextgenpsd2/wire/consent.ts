@@ -45,6 +45,7 @@ const consentStatus = statusOf(CONSENT_STATUSES);
 
 /** What an answer says about SCA. All of it is optional. */
 export const scaPart = {
+  authorisationId: optionalWords,
   scaStatus: optionalStatusOf(SCA_STATUSES),
   psuMessage: optionalWords,
   _links: scaLinks,
