@@ -321,7 +321,7 @@ async function syncTransactions(
     const marked = booked.map((row) =>
       isFuture(row, clock.today) ? { ...row, future: true as const } : row,
     );
-    count(marked, await rows.append(marked, { of, covered }), from);
+    count(marked, await rows.append(marked, { of, covered, today: clock.today }), from);
     return { ...window, booked, pending, end: addDays(from, window.days - 1) };
   };
 

@@ -26,7 +26,7 @@ export class KnownRows implements BookedRows {
 
   async append<Row extends SyncedRow>(
     rows: readonly Row[],
-    { of, covered }: HowToAppend,
+    { of, covered, today }: HowToAppend,
   ): Promise<Appended<Row>> {
     const days = new Set(rows.map(dayOf));
     for (let day = covered?.from; day && covered?.to && day <= covered.to; day = addDays(day, 1))
@@ -53,7 +53,15 @@ export class KnownRows implements BookedRows {
       same,
       certain,
     } = isAll
-      ? changedRows(fresh, await this.#candidates(fresh, days, trusted.length > 0), trusted, of)
+      ? changedRows(
+          fresh,
+          (await this.#candidates(fresh, days, trusted.length > 0)).map(({ known, isGone }) => ({
+            known: { ...known, future: known.future && dayOf(known) > (today ?? '') },
+            isGone,
+          })),
+          trusted,
+          of,
+        )
       : { fresh, same: [], certain: 0 };
     for (const { id } of same) this.#gone.delete(id);
     const taken = new Set(known.map(({ id }) => id));

@@ -19,6 +19,16 @@ export const customerReads = z.object({
       lastReadAt: z.nullable(z.string()),
     }),
   ),
+  doubts: z._default(
+    z.array(
+      z.object({
+        ...{ productId: z.string(), at: z.string(), message: z.string(), complete: z.boolean() },
+        ...{ balanced: z.nullable(z.boolean()), difference: z.nullable(z.string()) },
+        certainFrom: z.nullable(z.string()),
+      }),
+    ),
+    [],
+  ),
 });
 type Failed = CustomerReads['failed'][number];
 
@@ -33,7 +43,7 @@ export function isStillFailing({
 /** Adds the result of a sync to what is kept. Forgets failures that are older than 30 days. */
 export function addResult(before: CustomerReads | undefined, result: ReadResult): CustomerReads {
   const { at, failures, skipped } = result;
-  const { readAt, failed: known } = before ?? { readAt: null, failed: [] };
+  const { readAt, failed: known, doubts } = before ?? { readAt: null, failed: [], doubts: [] };
   const failedNow = new Set(failures.map(({ productId }) => productId));
   const isRead = (productId: string | null) =>
     !failedNow.has(null) && (productId === null || !skipped.includes(productId));
@@ -52,7 +62,12 @@ export function addResult(before: CustomerReads | undefined, result: ReadResult)
     };
   });
   const readsAll = !failedNow.has(null) && skipped.length === 0;
-  return { readAt: readsAll ? at : readAt, failed: [...others, ...added] };
+  const found = (result.doubts ?? []).map((doubt) => ({ ...doubt, at }));
+  const isFound = new Set(found.map(({ productId }) => productId));
+  const kept = doubts.filter(
+    ({ productId }) => !isFound.has(productId) && (!isRead(productId) || failedNow.has(productId)),
+  );
+  return { readAt: readsAll ? at : readAt, failed: [...others, ...added], doubts: [...kept, ...found] };
 }
 
 /** What has failed since a time. */

@@ -11,10 +11,14 @@ const RUNS = Number(process.env.PSD2_FUZZ_RUNS ?? fewer(150));
 /** How long a test of that many runs may take, in milliseconds. */
 export const FUZZ_TIMEOUT_MS = 60_000 + RUNS * 500;
 
-/** Tries a property that many times. To repeat the inputs, set the seed: `TEST_SEED=<seed> npm run fuzz`. */
-export async function fuzz<T>(input: fc.Arbitrary<T>, holds: (value: T) => Promise<void>): Promise<void> {
+/** Tries a property that many times, or a multiple. To repeat the inputs, set the seed: `TEST_SEED=<seed> npm run fuzz`. */
+export async function fuzz<T>(
+  input: fc.Arbitrary<T>,
+  holds: (value: T) => Promise<void>,
+  times = 1,
+): Promise<void> {
   await fc.assert(fc.asyncProperty(input, holds), {
-    numRuns: RUNS,
+    numRuns: RUNS * times,
     seed: Number(SEED),
     endOnFailure: process.env.PSD2_FUZZ_RUNS === undefined,
   });

@@ -256,13 +256,19 @@ export class SyncTally {
     this.#addResult(report);
   }
 
-  #addResult({ customerId, status, errors, skipped }: CustomerReport): void {
+  #addResult({ customerId, status, errors, skipped, checks }: CustomerReport): void {
     const late = status === 'waiting' ? [null] : skipped;
     if (this.#isSpread && status === 'waiting') return;
     const failures = this.#isSpread
       ? errors
       : [...errors, ...late.map((productId) => ({ productId, ...USED_UP }))];
-    this.#results.push({ customerId, failures, skipped });
+    const doubts = checks.flatMap(({ productId, balanced, difference, complete, certainFrom, ...check }) => {
+      const words = doubtsOf({ balanced, difference, complete, certainFrom, ...check });
+      if (!complete) words.push(`only days from ${certainFrom} on are certain`);
+      if (words.length === 0) return [];
+      return [{ productId, balanced, difference, complete, certainFrom, message: words.join('; ') }];
+    });
+    this.#results.push({ customerId, failures, skipped, ...(doubts.length > 0 && { doubts }) });
   }
 
   /** Whether the round had customers, and psd2 could read no account because it may not read them now. */

@@ -6,13 +6,13 @@ import { type Column, linesAs } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
-import { list, number, orNull, text, time, whole } from '../shared/fields.ts';
+import { flag, list, number, orNull, text, time, whole } from '../shared/fields.ts';
 import { failedReads, KEPT_FOR, showFailed } from './failed.ts';
 
 /** The progress of the round over all customers. */
 const shape = () =>
   z.object({
-    begunAt: time('when the round began'),
+    begunAt: orNull(time('when the round began; null if no round over all customers has begun')),
     endedAt: orNull(time('when the last customer was processed; null while the round is open')),
     due: whole('customers not processed yet'),
     atWork: whole('customers that workers are processing'),
@@ -44,6 +44,19 @@ const shape = () =>
       number('customers processed per second, over the last minutes; null after the end'),
     ),
     doneAt: orNull(time('estimated end of the round at the current rate')),
+    doubts: list(
+      z.object({
+        customerId: text('id of the customer'),
+        productId: text('the account'),
+        at: time('the sync that found it'),
+        balanced: orNull(flag("whether the bank's balance fits the stored transactions; null: not known")),
+        difference: orNull(text("what the bank's balance has beyond them; null: not known")),
+        complete: flag('whether the bank showed all transactions of the days that psd2 asked for'),
+        certainFrom: orNull(text('the first day from which that is certain, if it is not complete')),
+        message: text('what is not certain, in words'),
+      }),
+      'accounts whose transactions are not certain, as their last sync has found them; at most 1000',
+    ),
   });
 
 type SyncStatus = Printed<typeof shape>;
@@ -83,14 +96,17 @@ ${examples('psd2 sync status', 'psd2 sync status --json --query doneAt -r', 'psd
 
 async function showStatus(context: Context): Promise<void> {
   const { output, terminal, world } = context;
-  const status = await (await (await context.store()).rounds()).status();
+  const { rounds, results } = await context.store();
+  const round = await (await rounds()).status();
+  const doubts = (await results.doubts()).slice(0, MAX_DOUBTS);
+  const status = round ?? (doubts.length > 0 ? NO_ROUND : undefined);
   if (!status) {
     throw new Psd2Error('usage', 'No round over all customers has begun yet', {
       next: [['sync', '--all-customers']],
     });
   }
   const columns: Column<SyncStatus>[] = [
-    { title: 'Begun', value: ({ begunAt }) => terminal.writeTime(begunAt) },
+    { title: 'Begun', value: ({ begunAt }) => begunAt && terminal.writeTime(begunAt) },
     { title: 'Ended', value: ({ endedAt }) => endedAt && terminal.writeTime(endedAt) },
     { title: 'Due', value: count(({ due }) => due) },
     { title: 'At work', value: count(({ atWork }) => atWork) },
@@ -103,8 +119,24 @@ async function showStatus(context: Context): Promise<void> {
     ...linesAs('Workers', status.workers.map(writeWorker), context.stdoutIsTerminal),
     { title: 'Calls a second', value: ({ callsPerSecond }) => callsPerSecond?.toFixed(1) ?? null },
     { title: 'Done at', value: ({ doneAt }) => doneAt && terminal.writeTime(doneAt) },
+    ...(doubts.length > 0 ? linesAs('Not certain', doubts.map(writeDoubt), context.stdoutIsTerminal) : []),
   ];
-  output.record({ ...status, doneAt: doneAt(status, world.now()) }, columns, shape);
+  output.record({ ...status, doneAt: doneAt(status, world.now()), doubts }, columns, shape);
+}
+
+const MAX_DOUBTS = 1_000;
+/** What is shown if customers were synced by name only. */
+const NO_ROUND = {
+  ...{ begunAt: null, endedAt: null, due: 0, atWork: 0, failures: [], needSca: [], workers: [] },
+  ...{
+    done: { synced: 0, partly: 0, waiting: 0, failed: 0 },
+    callsPerSecond: null,
+    customersPerSecond: null,
+  },
+};
+
+function writeDoubt({ customerId, productId, message }: SyncStatus['doubts'][number]): string {
+  return cleanText(`customer ${customerId}, product ${productId}: ${message}`);
 }
 
 /** When the round will end at the current rate. ISO 8601; null if it has ended, or the rate is not known. */

@@ -8,6 +8,7 @@ import { withLock } from '../disk/lock.ts';
 import type { ReadsRecord } from '../ports/copy.ts';
 import type {
   CustomerReads,
+  Doubt,
   FailedRead,
   OutdatedCustomer,
   ReadResult,
@@ -59,6 +60,12 @@ export class FileReadResults implements ReadResults {
   async outdated(before: Date): Promise<OutdatedCustomer[]> {
     return [...this.#read()].flatMap(
       ([customerId, reads]) => outdatedBefore(customerId, reads, before) ?? [],
+    );
+  }
+
+  async doubts(): Promise<(Doubt & { customerId: string })[]> {
+    return [...this.#read()].flatMap(([customerId, { doubts }]) =>
+      doubts.map((doubt) => ({ customerId, ...doubt })),
     );
   }
 

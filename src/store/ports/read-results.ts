@@ -3,6 +3,21 @@ export interface CustomerReads {
   /** When psd2 last read all accounts that are not in `failed`; null if never. */
   readAt: string | null;
   failed: readonly Omit<FailedRead, 'customerId'>[];
+  /** What the last sync of each account could not know. */
+  doubts: readonly Doubt[];
+}
+
+/** What is not certain of the rows of an account. */
+export interface Doubt {
+  productId: string;
+  /** ISO 8601 with zone. */
+  at: string;
+  balanced: boolean | null;
+  difference: string | null;
+  complete: boolean;
+  certainFrom: string | null;
+  /** All of it, in words. */
+  message: string;
 }
 
 /** What a sync found of one customer. */
@@ -14,6 +29,8 @@ export interface ReadResult {
   failures: readonly ReadFailure[];
   /** The accounts that psd2 did not try to read. */
   skipped: readonly string[];
+  /** The accounts whose rows are not certain. Absent: all that were read are. */
+  doubts?: readonly Omit<Doubt, 'at'>[];
 }
 
 export interface ReadFailure {
@@ -53,6 +70,8 @@ export interface ReadResults {
   failed(since: Date): Promise<FailedRead[]>;
   /** The customers whose oldest data is older than a time, or who were never read since it. @throws Psd2Error `config` */
   outdated(before: Date): Promise<OutdatedCustomer[]>;
+  /** What the last syncs could not know. @throws Psd2Error `config` */
+  doubts(): Promise<(Doubt & { customerId: string })[]>;
   /** Removes what is kept of a customer. @throws Psd2Error `config` */
   forget(customerId: string): Promise<void>;
 }

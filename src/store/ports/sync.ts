@@ -83,6 +83,8 @@ export interface HowToAppend {
   of: RowsOf;
   /** The days whose rows these all are. Undefined: rows that came after others. Without `to`: all from a day on. */
   covered: { from: IsoDate; to: IsoDate | undefined } | undefined;
+  /** A row that was stored before its day is like any other from then on. */
+  today?: IsoDate;
 }
 
 export interface Appended<Row> {

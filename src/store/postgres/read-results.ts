@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ReadsRecord } from '../ports/copy.ts';
 import type {
   CustomerReads,
+  Doubt,
   FailedRead,
   OutdatedCustomer,
   ReadResult,
@@ -17,6 +18,7 @@ const row = z.object({
   customer_id: z.string(),
   read_at: z.nullable(z.date()),
   failed: customerReads.shape.failed,
+  doubts: customerReads.shape.doubts,
 });
 
 /** The results of one profile's syncs, in `psd2.read_results`, with a row for each customer. */
@@ -29,22 +31,23 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
       await statements.execute(`select set_config('synchronous_commit', 'off', true)`);
       const rows = await statements.query(
         row,
-        `select customer_id, read_at, failed from psd2.read_results
+        `select customer_id, read_at, failed, doubts from psd2.read_results
          where profile = $1 and customer_id = any($2) order by customer_id for update`,
         [this.profile, customers],
       );
       const known = new Map(rows.map((each) => [each.customer_id, readsOf(each)]));
       for (const result of results)
         known.set(result.customerId, addResult(known.get(result.customerId), result));
-      const changed = [...known].map(([customer_id, { readAt, failed }]) => ({
-        ...{ customer_id, read_at: readAt, failed },
+      const changed = [...known].map(([customer_id, { readAt, failed, doubts }]) => ({
+        ...{ customer_id, read_at: readAt, failed, doubts },
       }));
       await statements.execute(
-        `insert into psd2.read_results (profile, customer_id, read_at, failed)
-         select $1, customer_id, read_at, failed
-           from json_to_recordset($2::json) as r (customer_id text, read_at timestamptz, failed json)
+        `insert into psd2.read_results (profile, customer_id, read_at, failed, doubts)
+         select $1, customer_id, read_at, failed, doubts
+           from json_to_recordset($2::json) as r (customer_id text, read_at timestamptz, failed json, doubts json)
          order by customer_id
-         on conflict (profile, customer_id) do update set read_at = excluded.read_at, failed = excluded.failed`,
+         on conflict (profile, customer_id) do update set read_at = excluded.read_at, failed = excluded.failed,
+           doubts = excluded.doubts`,
         [this.profile, JSON.stringify(changed)],
       );
     });
@@ -53,7 +56,7 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   async failed(since: Date): Promise<FailedRead[]> {
     const rows = await this.look(
       row,
-      `select customer_id, read_at, failed from psd2.read_results
+      `select customer_id, read_at, failed, doubts from psd2.read_results
        where profile = $1 and json_array_length(failed) > 0`,
     );
     return rows.flatMap((each) => failedSince(each.customer_id, readsOf(each), since));
@@ -62,14 +65,23 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   async outdated(before: Date): Promise<OutdatedCustomer[]> {
     const rows = await this.look(
       row,
-      `select customer_id, read_at, failed from psd2.read_results
+      `select customer_id, read_at, failed, doubts from psd2.read_results
        where profile = $1 and read_at < $2::timestamptz
        union all
-       select customer_id, read_at, failed from psd2.read_results
+       select customer_id, read_at, failed, doubts from psd2.read_results
        where profile = $1 and json_array_length(failed) > 0 and (read_at is null or read_at >= $2::timestamptz)`,
       [before],
     );
     return rows.flatMap((each) => outdatedBefore(each.customer_id, readsOf(each), before) ?? []);
+  }
+
+  async doubts(): Promise<(Doubt & { customerId: string })[]> {
+    const rows = await this.look(
+      row,
+      `select customer_id, read_at, failed, doubts from psd2.read_results
+       where profile = $1 and json_array_length(doubts) > 0`,
+    );
+    return rows.flatMap((each) => each.doubts.map((doubt) => ({ customerId: each.customer_id, ...doubt })));
   }
 
   /** All that is kept, for `store copy`. */
@@ -77,7 +89,7 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
     for (let after = ''; ; ) {
       const found = await this.look(
         row,
-        `select customer_id, read_at, failed from psd2.read_results
+        `select customer_id, read_at, failed, doubts from psd2.read_results
          where profile = $1 and customer_id collate "C" > $2 collate "C" order by customer_id collate "C" limit ${PAGE}`,
         [after],
       );
@@ -91,7 +103,7 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   async record(customerId: string): Promise<ReadsRecord | undefined> {
     const found = await this.lookOne(
       row,
-      'select customer_id, read_at, failed from psd2.read_results where profile = $1 and customer_id = $2',
+      'select customer_id, read_at, failed, doubts from psd2.read_results where profile = $1 and customer_id = $2',
       [customerId],
     );
     return found && recordOf(found);
@@ -100,9 +112,11 @@ export class PostgresReadResults extends ProfileRows implements ReadResults {
   /** Stores a copied record. */
   async keep({ customerId, reads }: ReadsRecord): Promise<void> {
     await this.executeAgain(
-      `insert into psd2.read_results (profile, customer_id, read_at, failed) values ($1, $2, $3::timestamptz, $4::json)
-       on conflict (profile, customer_id) do update set read_at = excluded.read_at, failed = excluded.failed`,
-      [customerId, reads.readAt, JSON.stringify(reads.failed)],
+      `insert into psd2.read_results (profile, customer_id, read_at, failed, doubts)
+       values ($1, $2, $3::timestamptz, $4::json, $5::json)
+       on conflict (profile, customer_id) do update set read_at = excluded.read_at, failed = excluded.failed,
+           doubts = excluded.doubts`,
+      [customerId, reads.readAt, JSON.stringify(reads.failed), JSON.stringify(reads.doubts)],
     );
   }
 
@@ -117,6 +131,6 @@ function recordOf(found: z.infer<typeof row>): ReadsRecord {
   return { kind: 'reads', customerId: found.customer_id, reads: readsOf(found) };
 }
 
-function readsOf({ read_at, failed }: z.infer<typeof row>): CustomerReads {
-  return { readAt: read_at?.toISOString() ?? null, failed };
+function readsOf({ read_at, failed, doubts }: z.infer<typeof row>): CustomerReads {
+  return { readAt: read_at?.toISOString() ?? null, failed, doubts };
 }
