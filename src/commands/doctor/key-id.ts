@@ -80,8 +80,8 @@ function isAboutKey(code: string): boolean {
 
 async function findChange(context: Context, first: string): Promise<Finding> {
   const { settings } = await context.unsealed();
-  const { describeStored } = await import('../open/bank-file.ts');
-  const bank = await describeStored(settings.bank ?? '');
+  const { bankFileOf, describeStored } = await import('../open/bank-file.ts');
+  const bank = await describeStored(JSON.stringify(await bankFileOf(settings.bank ?? '')));
   let kept: Change = {};
   let code = first;
   const tryAll = async (changes: readonly ((kept: Change) => Change)[]): Promise<Change | undefined> => {
