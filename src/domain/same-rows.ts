@@ -94,7 +94,7 @@ export function changedRows<Row extends NamedRow>(
   candidates: readonly Candidate[],
   trusted: readonly IdKind[],
   of: RowsOf,
-): { fresh: Row[]; same: NamedRow[]; certain: number } {
+): { fresh: Row[]; same: NamedRow[]; certain: number; doubtful: number } {
   const left = new Set(candidates);
   const same: NamedRow[] = [];
   const take = (rows: readonly Row[], find: (row: Row) => Candidate | undefined) =>
@@ -135,7 +135,10 @@ export function changedRows<Row extends NamedRow>(
             (!hasSameText || textOf(row) === textOf(each.known)),
         ),
     );
-  return { fresh: others, same, certain };
+  // Places in a list can look like ids that hold.
+  const isDoubtful = (row: Row) =>
+    bySum.get(sumOf(row, of))?.some((each) => left.has(each) && isNear(row, each.known));
+  return { fresh: others, same, certain, doubtful: others.filter(isDoubtful).length };
 }
 
 /** Whether the day of a row can have moved to that of the other one. The day of a coming row is told anew instead. */

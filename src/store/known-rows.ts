@@ -62,11 +62,11 @@ export class KnownRows implements BookedRows {
           trusted,
           of,
         )
-      : { fresh, same: [], certain: 0 };
+      : { fresh, same: [], certain: 0, doubtful: 0 };
     for (const { id } of same) this.#gone.delete(id);
     const taken = new Set(known.map(({ id }) => id));
     await this.#stored.add(added.map((row) => withFreeId(row, taken)));
-    return { added, unsure: same.length - certain };
+    return { added, unsure: same.length - certain + doubtful };
   }
 
   recall(): Promise<void> {
