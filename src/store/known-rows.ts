@@ -52,6 +52,7 @@ export class KnownRows implements BookedRows {
       fresh: added,
       same,
       certain,
+      doubtful,
     } = isAll
       ? changedRows(
           fresh,
