@@ -165,6 +165,7 @@ const ENDS = {
   rejected: 'rejected',
   expired: 'expired',
   revoked: 'revoked',
+  unknown: 'revoked',
   'ended by us': 'cancelled',
 } as const;
 
@@ -185,7 +186,8 @@ export async function recordStatus(
   const consent = open.current;
   const details = await bank.consents.details(resourceOf(consent), consent.transactionId);
   const { consentStatus: bankStatus, means } = details;
-  if (means === 'open') {
+  // An open one is waited for, whatever the bank calls it. One in force ends with a word that grants nothing.
+  if (means === 'open' || (means === 'unknown' && consent.state !== 'confirmed')) {
     const isOpen = isUndecided(consent) || consent.state === 'confirmed';
     const isNew = isOpen && bankStatus !== consent.bankStatus;
     if (isNew) await open.record({ type: 'noted', bankStatus });

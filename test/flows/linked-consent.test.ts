@@ -108,15 +108,15 @@ describe('the customer authorises on a page', () => {
     expect(await consent.stored()).toMatchObject({ bankStatus: 'partiallyAuthorised' });
   });
 
-  it('another word of the bank for a granted consent is recorded, and the consent stays granted', async () => {
+  it('a word that psd2 does not know ends a granted consent, and is kept', async () => {
     const consent = await newLinkedConsent(temporary);
     script.request();
     script.is('valid');
     await consent.run(open().bank);
-    for (const bankStatus of ['suspended', 'valid']) {
+    for (const bankStatus of ['suspended']) {
       script.is(bankStatus);
       await consent.ask(open().bank);
-      expect(await consent.stored()).toMatchObject({ state: 'confirmed', bankStatus });
+      expect(await consent.stored()).toMatchObject({ state: 'revoked', bankStatus });
     }
   });
 

@@ -116,8 +116,8 @@ export interface ConsentTerms {
 export interface ConsentStatus {
   /** The bank's own word. */
   consentStatus: string;
-  /** What it means. Any word that the interface does not know means open. */
-  means: 'open' | 'valid' | 'rejected' | 'expired' | 'revoked' | 'ended by us';
+  /** What it means. A word that the interface does not know grants nothing. */
+  means: 'open' | 'unknown' | 'valid' | 'rejected' | 'expired' | 'revoked' | 'ended by us';
 }
 
 /** A consent as the bank has it. What the bank does not say is null. */

@@ -144,7 +144,7 @@ export class Line {
       let size = 0;
       const chunks: Buffer[] = [];
       this.#client.dispatch(
-        { method, path: target, headers, body: body ?? null },
+        { method, path: target, headers: asSpelled(headers), body: body ?? null },
         {
           onRequestStart: () => {
             if (begun) throw new Error('A request is sent once');
@@ -301,6 +301,21 @@ class Head {
     if (this.#socket.bytesRead - this.#from > MAX_COUNTED_HEAD_BYTES)
       this.#socket.destroy(new HeadTooLarge());
   };
+}
+
+/** Headers as the standards spell them. HTTP ignores case (RFC 9110, section 5.1), but some banks do not. */
+function asSpelled(headers: WireRequest['headers']): WireRequest['headers'] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [spelled(name), value]));
+}
+
+function spelled(name: string): string {
+  if (
+    !/^((psu|tpp)-.*|(x-request|consent)-id|digest|signature|date|authorization|accept|content-type)$/.test(
+      name,
+    )
+  )
+    return name;
+  return name.replace(/\b(?:(id|ip|psu|tpp|uri)\b|[a-z])/g, (letters) => letters.toUpperCase());
 }
 
 function tooLarge(): UnusableAnswer {

@@ -15,7 +15,7 @@ import {
   speaksOfDuplicate,
   TOKEN_CODES,
 } from './refusals.ts';
-import { type BankMessage, messagesIn } from './wire/messages.ts';
+import { type BankMessage, messagesIn, titleIn } from './wire/messages.ts';
 import { begunAnswer } from './wire/payment.ts';
 
 /** What this interface understands of an answer: its JSON, and the messages in it. Both are parsed once. */
@@ -51,7 +51,8 @@ export async function understand(
   const isRefused = status < 200 || status > 299;
   // The codes of a refusal are ASCII, and its text is only shown.
   const json = problem === null || isRefused ? parsed : undefined;
-  const messages = messagesIn(json);
+  // A success has the forms of the standard alone.
+  const messages = isRefused && json === undefined ? titleIn(text) : messagesIn(json, isRefused);
   const decided = isRefused ? decidingOf(messages, bank) : undefined;
   const meaning = isRefused ? meaningIn(decided, status, call, bank) : null;
   const code = decided?.code ?? null;

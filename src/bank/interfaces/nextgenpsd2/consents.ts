@@ -145,7 +145,12 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
     // A consent that the bank has granted or ended already leaves nothing to authorise.
-    links: linksOf(data, headers, { ...calls, start }, statusOf(data.consentStatus).means !== 'open'),
+    links: linksOf(
+      data,
+      headers,
+      { ...calls, start },
+      !['open', 'unknown'].includes(statusOf(data.consentStatus).means),
+    ),
   };
 }
 
@@ -231,6 +236,8 @@ const TERMINATED = 'terminatedByTpp';
 const EXPIRED = 'expired';
 
 const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
+  received: 'open',
+  partiallyAuthorised: 'open',
   valid: 'valid',
   rejected: 'rejected',
   [EXPIRED]: 'expired',
@@ -238,8 +245,8 @@ const MEANINGS: Readonly<Record<string, ConsentStatus['means']>> = {
   [TERMINATED]: 'ended by us',
 };
 
-/** What a status of a consent means. Further ones are open: the bank may have its own. */
+/** What a status of a consent means. The bank may have its own words. */
 export function statusOf(consentStatus: string): ConsentStatus {
   const means = Object.hasOwn(MEANINGS, consentStatus) ? MEANINGS[consentStatus] : undefined;
-  return { consentStatus, means: means ?? 'open' };
+  return { consentStatus, means: means ?? 'unknown' };
 }

@@ -319,6 +319,7 @@ export function progressOf({
 
 const AUTHORIZATIONS: Record<ConsentStatus['means'], Authorization['status']> = {
   open: 'PENDING',
+  unknown: 'PENDING',
   valid: 'AUTHORIZED',
   rejected: 'NOT_AUTHORIZED',
   revoked: 'NOT_AUTHORIZED',

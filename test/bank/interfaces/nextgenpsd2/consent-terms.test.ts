@@ -328,7 +328,7 @@ describe('a consent at the bank', () => {
   it.each([
     ['received', 'open'],
     ['partiallyAuthorised', 'open'],
-    ['toString', 'open'],
+    ['toString', 'unknown'],
     ['valid', 'valid'],
     ['rejected', 'rejected'],
     ['expired', 'expired'],

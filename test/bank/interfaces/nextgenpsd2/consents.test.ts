@@ -197,7 +197,7 @@ describe('a consent at the bank', () => {
     ['expired', 'expired', 'EXPIRED', null],
     ['revokedByPsu', 'revoked', 'NOT_AUTHORIZED', null],
     ['terminatedByTpp', 'ended by us', 'NOT_AUTHORIZED', null],
-    ['constructor', 'open', 'PENDING', null],
+    ['constructor', 'unknown', 'PENDING', null],
   ])('%s', async (consentStatus, means, status, became) => {
     const { consents, sca } = open().bank;
     for (let each = 0; each < 2; each += 1)

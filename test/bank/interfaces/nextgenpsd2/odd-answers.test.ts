@@ -258,6 +258,21 @@ describe('words in other case, and with blanks', () => {
   });
 });
 
+describe('the words of a refusal in another form', () => {
+  it.each([
+    [{ code: 400, message: 'No such scope' }, 'No such scope'],
+    [{ fault: { faultstring: 'No such key', detail: { errorcode: 'x' } } }, 'No such key'],
+    [{ errors: [{ code: 'X', message: 'Not offered' }] }, 'Not offered'],
+    [{ error: { message: 'Not here' } }, 'Not here'],
+    [{ httpCode: '400', httpMessage: 'Error', moreInformation: 'Not valid' }, 'Not valid'],
+  ])('%j are shown, and decide nothing', async (body, words) => {
+    const { calls } = scriptedCalls([said(body, 400)]);
+    const failed = await failureOf(consentsOf(calls).status?.('c1', TRANSACTION_ID) ?? Promise.resolve());
+    expect(failed).toMatchObject({ code: 'bank_refused', message: expect.stringContaining(`: ${words}`) });
+    expect(failed).not.toHaveProperty('bankCode');
+  });
+});
+
 describe('the charset', () => {
   const call = { method: 'GET', path: '/v1/accounts', transactionId: TRANSACTION_ID } as const;
   const facts = { reads: null, needsConsent: false, login: false };

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { optionalWords } from './fields.ts';
+import { optionalWords, wordsIn } from './fields.ts';
 
 /** A message of the bank about a call. */
 export interface BankMessage {
@@ -49,18 +49,42 @@ const oauthError = z.pipe(
 /** More messages than this say nothing more. */
 const MAX_MESSAGES = 20;
 
-/** The messages in the JSON of an answer, in either form of the standard. One in an unknown form counts as absent. */
-export function messagesIn(json: unknown): BankMessage[] {
+/** The messages in the JSON of an answer, in either form of the standard. Of a refusal in another form, the words for people. */
+export function messagesIn(json: unknown, isRefused = true): BankMessage[] {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return [];
   const own =
     'tppMessages' in json ? listOf(json.tppMessages).flatMap((item) => readBy(tppMessage, item)) : [];
   if (own.length > 0) return own;
   if ('error' in json && typeof json.error === 'string') return readBy(oauthError, json);
-  if (!('code' in json && typeof json.code === 'string') && !('title' in json)) return [];
+  if (!('code' in json && typeof json.code === 'string') && !('title' in json))
+    return isRefused ? quotedIn(json) : [];
   const additional = 'additionalErrors' in json ? listOf(json.additionalErrors) : [];
   return [...readBy(problem, json), ...additional.flatMap((item) => readBy(problem, item))].filter(
     ({ code, text }) => code !== null || text !== null,
   );
+}
+
+/** Names that gateways give to a text for people. */
+const QUOTED = ['moreInformation', 'message', 'errorMessage', 'description', 'detail', 'faultstring', 'text'];
+/** Names of what has such a text. */
+const WITHIN = ['fault', 'error', 'errors', 'detail', 'httpMessage'];
+
+/** The words of an error in the form of a gateway: a quotation without a code, which decides nothing. */
+function quotedIn(json: unknown, depth = 0): BankMessage[] {
+  if (typeof json !== 'object' || json === null || depth > 3) return [];
+  if (Array.isArray(json)) return json.slice(0, MAX_MESSAGES).flatMap((each) => quotedIn(each, depth + 1));
+  const members = new Map<string, unknown>(Object.entries(json));
+  const text = QUOTED.map((name) => wordsIn(members.get(name))).find((each) => each !== null);
+  if (text) return [{ code: null, text, path: null, isError: true }];
+  return WITHIN.flatMap((name) => quotedIn(members.get(name), depth + 1)).slice(0, MAX_MESSAGES);
+}
+
+/** The title of a page in HTML, as a quotation. */
+export function titleIn(page: string): BankMessage[] {
+  const title = wordsIn(
+    /<title[^>]*>([^<]{1,500})<\/title>/i.exec(page.slice(0, 10_000))?.[1]?.replace(/\s+/g, ' '),
+  );
+  return title === null ? [] : [{ code: null, text: title, path: null, isError: true }];
 }
 
 function listOf(value: unknown): unknown[] {
