@@ -42,10 +42,10 @@ const AFTER: Readonly<Partial<Record<StepId, readonly StepId[]>>> = {
 /**
  * The step because of which another one cannot run.
  *
- * @param failed the steps that have failed, or that could not run because of another one
+ * @param failed the steps that have failed, or that could not run because of another one: that one for each
  */
-export function blockedBy(step: StepId, failed: ReadonlySet<StepId>): StepId | undefined {
-  return AFTER[step]?.find((earlier) => failed.has(earlier));
+export function blockedBy(step: StepId, failed: ReadonlyMap<StepId, StepId>): StepId | undefined {
+  return AFTER[step]?.map((earlier) => failed.get(earlier)).find((cause) => cause !== undefined);
 }
 
 /**

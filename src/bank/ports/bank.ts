@@ -121,6 +121,12 @@ export interface BankInterface {
    * @throws Psd2Error `usage`, `invalid_date`
    */
   refusePayment?(payment: PlannedPayment, today: IsoDate): void;
+  /**
+   * Refuses to begin a payment only to give it up, if it may run or reach the customer before that. Absent: it cannot.
+   *
+   * @throws Psd2Error `usage`
+   */
+  refuseGivingUp?(): void;
   /** What consents the bank takes, at a bank where the operator chooses their terms. `once`: for one reading. */
   consentTerms?: { types: readonly ConsentAccess['type'][]; once: boolean };
   /**

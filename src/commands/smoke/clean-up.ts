@@ -1,13 +1,16 @@
 import { isOpen, isOver, standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import { findOut } from '../../flows/outcome.ts';
 import type { SmokeWarning } from '../../smoke/result.ts';
 import { endLogin } from '../auth/logout.ts';
 import { CONSENTS } from '../consent/consents.ts';
 import { endConsent } from '../consent/delete.ts';
 import type { Context } from '../context.ts';
 import { cancelFlow } from '../flow/cancel.ts';
+import { forFlow } from '../flow/customer.ts';
 import { TRANSFERS } from '../transfer/transfers.ts';
 import { printsOf } from './access.ts';
+import { giveUp } from './payments.ts';
 import type { Made } from './record.ts';
 import type { Found, Smoke } from './smoke.ts';
 
@@ -48,7 +51,8 @@ function endOne(context: Context, made: Made, isOwn: boolean): Promise<End> {
     case 'consent':
       return endTestConsent(context, made.transactionId);
     case 'transfer':
-      return endTestTransfer(context, made.transactionId);
+    case 'payment':
+      return endTestTransfer(context, made);
   }
 }
 
@@ -83,22 +87,46 @@ async function endTestConsent(context: Context, transactionId: string): Promise<
       return { ended: `the consent ${flow.flow}` };
     }
     if (isOpen(flow)) await cancelFlow(context, flow.flow, CONSENTS, false);
-    if (!isAtBank || isOver({ state: flow.state })) return { ended: `the consent ${flow.flow}` };
     const message = `the consent ${flow.flow} stays: this bank has no call that ends it`;
-    return flow.state === 'confirmed' ? { stays: { code: 'consent_stays', message } } : { ended: flow.flow };
+    const hasStayed = flow.state === 'confirmed' || standingOf(flow) === 'sent';
+    return hasStayed ? { stays: { code: 'consent_stays', message } } : { ended: `the consent ${flow.flow}` };
   }
   return { gone: true };
 }
 
 /** @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended */
-async function endTestTransfer(context: Context, transactionId: string): Promise<End> {
+async function endTestTransfer(
+  context: Context,
+  { kind, transactionId }: Made & { transactionId: string },
+): Promise<End> {
   const { flows } = await context.store();
   for await (const flow of flows.list('transfer')) {
     if (flow.transactionId !== transactionId) continue;
-    if (standingOf(flow) === 'refused') return { ended: `the transfer ${flow.flow}` };
-    if (standingOf(flow) === 'done') return { gone: true };
-    await cancelFlow(context, flow.flow, TRANSFERS, false);
-    return { ended: `the transfer ${flow.flow}` };
+    const ended = { ended: `the transfer ${flow.flow}` };
+    switch (standingOf(flow)) {
+      case 'refused':
+        return ended;
+      case 'done':
+        return { gone: true };
+      case 'open':
+        await cancelFlow(context, flow.flow, TRANSFERS, false);
+        return ended;
+      case 'sent': {
+        // The customer may have the link of a payment. Of one that was to be given up, nobody has.
+        if (kind === 'payment' || !flow.verification || !flow.initiation)
+          throw new Psd2Error(
+            'outcome_unknown',
+            `What became of the transfer ${flow.flow} of a smoke test is not known`,
+            {
+              ...findOut('transfer', flow.flow, 'The first command asks the bank, and never pays again.'),
+              transactionId,
+            },
+          );
+        const opened = await (await forFlow(context, flow)).unattendedBank();
+        await opened.flows.resume('transfer', flow.flow, (open) => giveUp(context, opened, open));
+        return ended;
+      }
+    }
   }
   return { gone: true };
 }

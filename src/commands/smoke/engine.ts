@@ -7,15 +7,18 @@ import type { Context } from '../context.ts';
 import { errorData } from '../shared/error-data.ts';
 import { consent, login } from './access.ts';
 import { endMade } from './clean-up.ts';
+import { funds } from './funds.ts';
 import { certificates, connection, settings, signature } from './local.ts';
+import { initiate, pay } from './payments.ts';
 import { isKnown, type Plan } from './plan.ts';
 import { accounts, balance, transactions } from './readings.ts';
 import type { Made, Records } from './record.ts';
+import { shapes } from './shapes.ts';
 import { callOf, type Found, type Smoke } from './smoke.ts';
 
 const WORK: Readonly<Partial<Record<StepId, (smoke: Smoke) => Promise<Found>>>> = {
   ...{ settings, certificates, connection, signature, login, consent },
-  ...{ accounts, balance, transactions },
+  ...{ accounts, balance, transactions, funds, initiate, pay, shapes },
 };
 /** The steps that may be tried again: they only read. */
 const REPEATABLE: readonly StepId[] = ['accounts', 'balance', 'transactions', 'funds'];
@@ -48,7 +51,7 @@ export async function runSteps(
   const smoke = openSmoke(base, { run, plan, records, gentle, left: left.made });
   const steps: SmokeStep[] = [];
   /** The steps that could not show what others need. */
-  const failed = new Set<StepId>();
+  const failed = new Map<StepId, StepId>();
   const add = (step: SmokeStep) => {
     steps.push(step);
     ended(step);
@@ -65,13 +68,21 @@ export async function runSteps(
     const why = whyNot(id, plan, gentle.aborted, blocking);
     const step = add(why ? skippedStep(id, why) : await runStep(smoke, id));
     const isMissing = step.warnings.some(({ code }) => code === 'skipped');
-    if (isMissing || step.status === 'fail' || step.status === 'known' || why?.startsWith('after'))
-      failed.add(id);
+    const isBlocked = why?.startsWith('after') === true;
+    if (isMissing || step.status === 'fail' || step.status === 'known' || isBlocked)
+      failed.set(id, isBlocked && blocking !== undefined ? blocking : id);
   }
   const cleaned = await cleanUp(smoke, left, earlier);
   add(cleaned);
   return { smoke, steps, wasInterrupted: gentle.aborted, thrown: smoke.thrown };
 }
+
+/** The steps that only an option asks for. */
+const ASKED_FOR: readonly [StepId, option: string, isAsked: (plan: Plan) => boolean][] = [
+  ['funds', '--funds', ({ funds: isAsked }) => isAsked],
+  ['initiate', '--initiate', ({ initiate: isAsked, pay: amount }) => isAsked || amount !== undefined],
+  ['pay', '--pay', ({ pay: amount }) => amount !== undefined],
+];
 
 /** The steps that need a customer. */
 const CUSTOMERS: readonly StepId[] = [
@@ -93,7 +104,10 @@ function whyNot(
 ): string | undefined {
   if (isInterrupted) return 'interrupted';
   if (!plan.steps.has(id)) return 'not chosen';
+  const option = ASKED_FOR.find(([step]) => step === id);
+  if (option?.[2](plan) === false) return `not asked for (${option[1]})`;
   if (!WORK[id]) return 'not asked for';
+  if (id === 'shapes' && plan.shapes === 'off') return 'not asked for (--shapes)';
   if (plan.login === 'none' && CUSTOMERS.includes(id)) return 'no login is wanted (--no-login)';
   return blocking === undefined ? undefined : `after ${blocking}`;
 }
@@ -110,10 +124,10 @@ function openSmoke(
   }: { run: string; plan: Plan; records: Records; gentle: AbortSignal; left: Made[] },
 ): Smoke {
   let made = left;
-  const smoke: Omit<Smoke, 'context' | 'cleaning'> = {
+  const smoke: Omit<Smoke, 'context' | 'asking' | 'cleaning'> = {
     ...{ run, plan, said: undefined, opened: undefined, accounts: undefined, account: undefined },
     ends: { qwac: null, qsealc: null, bank: null, consent: null },
-    ...{ answers: [], observed: [], thrown: new Map() },
+    ...{ answers: [], drift: [], observed: [], thrown: new Map() },
     note(change) {
       made = change(made);
       records.noteUnended(run, made);
@@ -125,9 +139,11 @@ function openSmoke(
     heard: (call: Observation) => void smoke.observed.push(call),
     answered: (answer: Smoke['answers'][number]) => void smoke.answers.push(answer),
   };
+  const world = endingWith(base.world, gentle);
   const quiet = { output: silentOutput('table'), isForPerson: false, terminal: quietTerminal(base), calls };
   return Object.assign(smoke, {
-    context: base.within({ ...quiet, world: endingWith(base.world, gentle) }),
+    context: base.within({ ...quiet, world }),
+    asking: base.within({ ...quiet, terminal: base.terminal, world }),
     cleaning: base.within({ ...quiet, globals: { ...base.globals, yes: true } }),
   });
 }

@@ -15,6 +15,10 @@ ${examples('psd2 smoke', 'psd2 smoke --report junit=smoke.xml --fail-on slow', '
       description: 'test the bank: 14 steps, which only read unless you say otherwise',
       load: async () => (await import('./run.ts')).run,
     },
+    shapes: {
+      description: "the forms of the bank's answers",
+      load: async () => (await import('./shape-verbs.ts')).shapeVerbs,
+    },
     show: {
       description: 'show a run again, in any form',
       load: async () => (await import('./show.ts')).show,

@@ -1,5 +1,9 @@
 import { type Command, Option } from '@commander-js/extra-typings';
+import Big from 'big.js';
 import { bankDay, type IsoDate, parseDate } from '../../domain/calendar.ts';
+import { parseSepaIban } from '../../domain/order/iban.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
+import { parsePayeeName } from '../../domain/order/sepa-text.ts';
 import { Psd2Error } from '../../errors.ts';
 import { readStep, readSteps, STEP_IDS, type StepId } from '../../smoke/steps.ts';
 import type { Context } from '../context.ts';
@@ -10,6 +14,8 @@ import { readReports, type Wanted } from './reports.ts';
 
 const FAIL_ON = ['slow', 'drift', 'flaky', 'skip'] as const;
 const DAY_MS = 86_400_000;
+/** A larger payment needs a person at the terminal. */
+export const UNATTENDED_LIMIT = '1.00';
 /** The limit of a step, in a run that is shown again. */
 export const USUAL_SLOW_MS = 2_000;
 export const REPORT_HELP =
@@ -24,6 +30,12 @@ export function withOptions(command: Command) {
     .option('--no-login', 'use no login: only the steps that need no customer')
     .option('--consent', 'ask a test customer for a consent, and end it afterwards')
     .option('--account <id>', 'id or IBAN of the account to read; default: the first one')
+    .option('--funds', 'ask whether the account has one cent (NextGenPSD2)')
+    .option('--initiate', 'begin a payment of 0.01 to --to and give it up: no money moves')
+    .option('--pay <amount>', 'make a whole payment to --to, with the SCA of a test customer')
+    .option('--to <iban>', "the payee's IBAN, for --initiate and --pay")
+    .option('--name <text>', "the payee's name, for --initiate and --pay")
+    .option('--from <id>', 'account to debit; default: the account that is read')
     .option('--slow <duration>', 'warn about a step that takes longer', '2s')
     .option('--max <duration>', 'the run ends with exit code 12 if it takes longer')
     .option('--retry <n>', 'try a reading step that failed again, at most this often', '0')
@@ -34,6 +46,12 @@ export function withOptions(command: Command) {
         .choices(FAIL_ON)
         .argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]),
     )
+    .addOption(
+      new Option('--shapes <how>', 'compare the form of the answers with that of earlier runs')
+        .choices(['off', 'check', 'learn', 'accept'] as const)
+        .default('check' as const),
+    )
+    .option('--shapes-file <path>', 'file of the shapes, for example in a repository')
     .option('--report <form=file>', REPORT_HELP, collect, [])
     .option('--list', 'list the steps, and run none')
     .option('--dry-run', 'say which steps would run, and run none');
@@ -47,6 +65,14 @@ export interface Plan {
   login: 'new' | 'kept' | 'none';
   consent: 'new' | 'kept';
   account: string | undefined;
+  shapes: 'off' | 'check' | 'learn' | 'accept';
+  shapesFile: string | undefined;
+  funds: boolean;
+  initiate: boolean;
+  pay: string | undefined;
+  to: string | undefined;
+  name: string | undefined;
+  from: string | undefined;
   /** The operator wants the steps of a customer: without a login they fail. */
   isWanted: boolean;
   slowMs: number;
@@ -75,6 +101,8 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
     login: options.login === undefined ? 'kept' : options.login ? 'new' : 'none',
     consent: options.consent ? 'new' : 'kept',
     account: options.account,
+    ...{ shapes: options.shapes, shapesFile: options.shapesFile },
+    ...readPayment(context, options),
     isWanted: options.account !== undefined || namesCustomer || failOn.has('skip'),
     slowMs: readDuration('--slow', options.slow, DAY_MS),
     maxMs: options.max === undefined ? undefined : readDuration('--max', options.max, DAY_MS),
@@ -84,6 +112,46 @@ export function readPlan(context: Context, options: SmokeOptions): Plan {
     failOn,
     reports: readReports(context, options.report),
   };
+}
+
+/** Reads what is to be begun or paid. Nothing is sent if something is missing. @throws Psd2Error */
+function readPayment(
+  context: Context,
+  { funds, initiate, pay, to, name, from }: SmokeOptions,
+): Pick<Plan, 'funds' | 'initiate' | 'pay' | 'to' | 'name' | 'from'> {
+  if (initiate && pay !== undefined)
+    throw new Psd2Error('usage', '--initiate and --pay cannot be used together', { hint: 'Choose one.' });
+  const option = initiate ? '--initiate' : pay !== undefined ? '--pay' : undefined;
+  const [foreign] = Object.entries({ to, name, from }).filter(([, value]) => value !== undefined);
+  if (option === undefined && foreign)
+    throw new Psd2Error('usage', `--${foreign[0]} needs --initiate or --pay`);
+  if (option !== undefined) {
+    if (to === undefined || name === undefined)
+      throw new Psd2Error('usage', `${option} needs --to and --name: psd2 knows no payee by itself`);
+    parseSepaIban(to);
+    parsePayeeName(name);
+    if (pay !== undefined) refuseUnattended(context, parsePaymentAmount(pay));
+    refuseInProduction(context, option);
+  }
+  return { funds: funds === true, initiate: initiate === true, pay, to, name, from };
+}
+
+/** A larger payment needs a person at the terminal, whatever was confirmed in advance. @throws Psd2Error `confirmation_needed` */
+function refuseUnattended({ terminal }: Context, amount: string): void {
+  if (terminal.canAsk || new Big(amount).lte(UNATTENDED_LIMIT)) return;
+  throw new Psd2Error(
+    'confirmation_needed',
+    `--pay ${amount} is more than ${UNATTENDED_LIMIT} EUR, so a person must confirm it`,
+    { hint: 'psd2 has sent nothing. Run it at a terminal, or pay at most 1.00.' },
+  );
+}
+
+/** @throws Psd2Error `confirmation_needed` in production without --yes */
+function refuseInProduction(context: Context, option: string): void {
+  if (context.globals.yes || context.profile().settings.environment !== 'production') return;
+  throw new Psd2Error('confirmation_needed', `${option} in production needs --yes`, {
+    hint: 'psd2 has sent nothing.',
+  });
 }
 
 function readKnown(text: string): [StepId, IsoDate | null] {

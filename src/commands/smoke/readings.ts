@@ -46,13 +46,17 @@ async function ifCovered({ plan }: Smoke, read: () => Promise<Found>): Promise<F
       error.code === 'not_logged_in' &&
       error.refusal === 'other' &&
       error.httpStatus === undefined;
-    if (!isUncovered || plan.isWanted) throw error;
+    // A consent of this run covers as little as it can.
+    if (!isUncovered || (plan.isWanted && plan.consent !== 'new')) throw error;
     return missing('the consent does not cover it');
   }
 }
 
 /** The account that is read: the one that the operator names, or the first. */
-async function chosenAccount(smoke: Smoke, { customerId }: CustomerBank): Promise<Account | undefined> {
+export async function chosenAccount(
+  smoke: Smoke,
+  { customerId }: CustomerBank,
+): Promise<Account | undefined> {
   const { context, plan, accounts: listed } = smoke;
   if (plan.account !== undefined && listed) {
     const named = (await context.bankInterface()).readAccountId(plan.account);
@@ -63,7 +67,7 @@ async function chosenAccount(smoke: Smoke, { customerId }: CustomerBank): Promis
 }
 
 /** The id of the account that is read. Without the step `accounts`, only the operator can name it. */
-async function accountId(smoke: Smoke, opened: CustomerBank): Promise<string | undefined> {
+export async function accountId(smoke: Smoke, opened: CustomerBank): Promise<string | undefined> {
   const account = await chosenAccount(smoke, opened);
   if (account) return account.productId;
   return smoke.plan.account === undefined ? undefined : openAccount(smoke.context, smoke.plan.account);

@@ -13,7 +13,7 @@ import { smokeRun } from './shape.ts';
 /** Something that a run has made, or is about to make. */
 const made = z.union([
   z.object({ kind: z.literal('login'), customerId: z.string(), tokens: z.array(z.string()) }),
-  z.object({ kind: z.enum(['consent', 'transfer']), transactionId: z.string(), run: z.string() }),
+  z.object({ kind: z.enum(['consent', 'transfer', 'payment']), transactionId: z.string(), run: z.string() }),
 ]);
 export type Made = z.infer<typeof made>;
 

@@ -35,6 +35,9 @@ of a customer use the login or the consent that is there. Without one they are s
 --fail-on skip says that they are wanted. The three readings count against the reads of the day; the steps
 settings..signature need none.
 
+--initiate begins a payment and gives it up: no money moves, and nobody sees a link. --pay makes a whole payment. Both need
+--to and --name, and in production --yes too. All rules of psd2 transfer hold.
+
 --login and --consent make a login and a consent of a test customer, through the command in PSD2_BROWSER, and end them.
 
 The exit code is that of the first step that failed. 12 means: nothing failed, but the run took longer than --max, met a
@@ -175,9 +178,8 @@ async function make(
 /** What psd2 knows of the customer, which must be in no report. */
 function knownOf({ globals }: Context, { accounts = [], opened, plan }: Ran['smoke']): string[] {
   const ofAccounts = accounts.flatMap(({ productId, iban, name }) => [productId, iban, name]);
-  return [...ofAccounts, opened?.customerId, globals.customer, plan.account].filter(
-    (text) => typeof text === 'string',
-  );
+  const given = [globals.customer, plan.account, plan.to, plan.name, plan.from];
+  return [...ofAccounts, opened?.customerId, ...given].filter((text) => typeof text === 'string');
 }
 
 function assemble(
@@ -197,7 +199,7 @@ function assemble(
       ...facts,
       result: exitCode !== 0 ? 'fail' : hasWarnings ? 'warn' : 'pass',
       exitCode,
-      ...{ steps, drift: [], ends: smoke.ends },
+      ...{ steps, drift: smoke.drift, ends: smoke.ends },
       lastSuccessAt: exitCode === 0 ? facts.startedAt : (before?.lastSuccessAt ?? null),
       next,
     },

@@ -1,7 +1,7 @@
 import type { Account } from '../../bank/ports/bank.ts';
 import type { Observation } from '../../bank/ports/call.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { Ends, SmokeCall, SmokeWarning } from '../../smoke/result.ts';
+import type { DriftFinding, Ends, SmokeCall, SmokeWarning } from '../../smoke/result.ts';
 import type { StepId } from '../../smoke/steps.ts';
 import type { Context, CustomerBank, HeardAnswer } from '../context.ts';
 import type { Said } from '../doctor/connection.ts';
@@ -27,6 +27,8 @@ export interface Smoke {
   plan: Plan;
   /** Ctrl-C ends what it does. */
   context: Context;
+  /** As `context`, with the operator's terminal: it asks and says. */
+  asking: Context;
   /** Only a second Ctrl-C ends what it does. */
   cleaning: Context;
   /** What the bank said to the call of the doctor. */
@@ -39,6 +41,8 @@ export interface Smoke {
   ends: Ends;
   /** The answers so far, as they came. */
   answers: HeardAnswer[];
+  /** What is different in the form of the answers. */
+  drift: DriftFinding[];
   /** The calls of the step that runs. */
   observed: Observation[];
   /** Why steps failed. */

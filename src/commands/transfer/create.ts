@@ -120,7 +120,31 @@ export const create: Verb = {
 };
 
 /** Reads the order, records it, and runs it to its end: verify, the operator's confirmation, SCA and execute. */
-export async function makeTransfer(context: Context, given: TransferOptions): Promise<void> {
+export function makeTransfer(
+  context: Context,
+  given: TransferOptions,
+  transactionId = context.world.newId(),
+): Promise<void> {
+  return beginTransfer(
+    context,
+    given,
+    (opened, open, options) => driveTransfer(context, opened, open, { ...options, isNew: true }),
+    transactionId,
+  );
+}
+
+/**
+ * Reads the order, refuses what must not be paid, and begins the flow.
+ *
+ * @param work goes on with it
+ * @throws Psd2Error for an order that is refused, before anything is sent that moves money; and what `work` throws
+ */
+export async function beginTransfer(
+  context: Context,
+  given: TransferOptions,
+  work: (opened: CustomerBank, open: Open<'transfer'>, options: TransferOptions) => Promise<void>,
+  transactionId: string,
+): Promise<void> {
   await context.needs('payments');
   if (given.paste) refusePasting(context);
   const options = await askForMissing(context, given);
@@ -141,7 +165,6 @@ export async function makeTransfer(context: Context, given: TransferOptions): Pr
   if (bankInterface.customers === 'named by the operator')
     await keepPsu(context, await customerOf(context), options);
   const opened = await context.bank();
-  const transactionId = context.world.newId();
   const asked = { ...order, customerId: opened.customerId };
   // What the bank does not take is refused before it is asked for anything.
   initiationOf(context, opened, asked, options);
@@ -155,9 +178,7 @@ export async function makeTransfer(context: Context, given: TransferOptions): Pr
   };
   // The transfer begins after this. If the bank does not answer or refuses the day, there is nothing to resume.
   if (options.prepare) await checkTerms(opened, begin);
-  await opened.flows.begin('transfer', begin, (open) =>
-    driveTransfer(context, opened, open, { ...options, isNew: true }),
-  );
+  await opened.flows.begin('transfer', begin, (open) => work(opened, open, options));
 }
 
 /** What the flow keeps of the payment, at a bank where the customer commits. */
@@ -249,24 +270,35 @@ function sayPaid({ order, state, cro }: Transfer): string {
 /** Checks the payee, shows what the bank verified, and asks the operator (command contract, "Nobody pays by accident"). */
 async function accept(
   context: Context,
-  { profile }: CustomerBank,
+  opened: CustomerBank,
   open: Open<'transfer'>,
   payeeVerified: boolean,
 ): Promise<boolean> {
   const { globals, terminal } = context;
-  const { order } = open.current;
-  const command = profile.settings.payeeCheck;
-  if (command !== undefined && !payeeVerified) {
-    const { checkPayee } = await import('./payee-check.ts');
-    const checked = await terminal.whileWaiting('Checking the payee', checkPayee(context, command, order));
-    await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
-  }
+  if (!payeeVerified) await recordPayeeCheck(context, opened, open);
   const summary = terminal.marked(showVerified(open.current));
   // The person who confirms must see it.
   if (globals.yes) terminal.say(summary);
   else terminal.warn(summary);
   if (!payeeVerified && !(await isPayeeRight(context, open.current))) return false;
   return globals.yes || terminal.confirm('Send the customer to authorise this transfer?');
+}
+
+/** Runs the operator's check of the payee, if there is one. */
+export async function recordPayeeCheck(
+  context: Context,
+  { profile }: Pick<CustomerBank, 'profile'>,
+  open: Open<'transfer'>,
+): Promise<void> {
+  const { order } = open.current;
+  const command = profile.settings.payeeCheck;
+  if (command === undefined) return;
+  const { checkPayee } = await import('./payee-check.ts');
+  const checked = await context.terminal.whileWaiting(
+    'Checking the payee',
+    checkPayee(context, command, order),
+  );
+  await open.record({ type: 'payee-checked', ...checked, source: order.payeeSource });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -12,7 +12,7 @@ const without = keepRunning(useSandbox());
 
 /** Makes a smoke test. @returns how it ended, and its steps by how they ended */
 async function smoke(who: Operator, options: string[] = [], how: RunOptions = {}) {
-  const ended = await who.psd2(['smoke', '--json', ...options], how);
+  const ended = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options], how);
   const run = smokeRun().parse(JSON.parse(ended.stdout));
   const with_ = (status: string) => run.steps.filter((step) => step.status === status).map(({ id }) => id);
   const of = (id: StepId) => run.steps.find((step) => step.id === id);
@@ -40,7 +40,7 @@ describe('psd2 smoke', () => {
     );
     const { code, run, failed, skipped } = await smoke(operator);
     expect([code, run.exitCode, run.result, failed]).toEqual([0, 0, 'pass', []]);
-    expect(skipped.filter((id) => id !== 'shapes')).toEqual(ASKED_FOR);
+    expect(skipped).toEqual(ASKED_FOR);
     expect(run.steps.map(({ id }) => id)).toEqual(STEP_IDS);
     expect(run.steps.flatMap(({ calls }) => calls).map(({ method, route }) => `${method} ${route}`)).toEqual([
       'GET /auth/oauth/v2/authorize',
@@ -99,13 +99,11 @@ describe('psd2 smoke', () => {
     ['certificates', [], { PSD2_QWAC_KEY: '/nowhere' }, 3, ['connection', 'accounts']],
     ['connection', [], { PSD2_BASE_URL: 'https://127.0.0.1:1' }, 11, ['signature', 'accounts']],
     ['signature', ['status=400', '--on', 'authorize'], {}, 7, []],
-    ['login', ['status=400', '--on', 'token'], {}, 4, ['accounts']],
     ['accounts', ['status=403', '--on', 'accounts'], {}, 5, ['balance', 'transactions']],
     ['balance', ['empty', '--on', 'balance'], {}, 11, []],
     ['transactions', ['truncated-json', '--on', 'transactions'], {}, 11, []],
   ])('the step %s fails alone, with the exit code of its error', async (id, on, env, exitCode, after) => {
     if (on.length > 0) await fault(...on);
-    if (id === 'login') await operator.psd2(['sandbox', 'clock', '+1h']);
     const { code, failed, of, run } = await smoke(operator, [], { env });
     expect([code, run.exitCode, failed]).toEqual([exitCode, exitCode, [id]]);
     for (const later of after) expect(of(later)?.reason).toBe(`after ${id}`);
@@ -150,6 +148,19 @@ describe('psd2 smoke', () => {
     expect([late.code, late.stderr]).toEqual([12, expect.stringContaining('too_slow')]);
   });
 
+  it('reads at most as often a day as the law allows without the customer', async () => {
+    const asked = () => operator.psd2(['smoke', '--json', '--fail-on', 'skip']);
+    let last = await asked();
+    for (let more = 0; last.code === 0 && more < 5; more += 1) last = await asked();
+    expect([last.code, last.stderr]).toEqual([12, expect.stringContaining('"skipped"')]);
+    expect(last.stdout).toContain('the reads of today are used up');
+  });
+
+  it('fails if the customer whom it is told to act for is not logged in', async () => {
+    const { code, failed, of } = await smoke(operator, ['--customer', '7777777']);
+    expect([code, failed, of('accounts')?.reason]).toEqual([4, ['login'], 'after login']);
+  });
+
   it('runs the chosen steps alone, without a read of the day', async () => {
     const { run } = await smoke(operator, ['--steps', 'settings..signature']);
     expect(run.steps.flatMap(({ calls }) => calls)).toHaveLength(1);
@@ -165,7 +176,7 @@ describe('psd2 smoke', () => {
     const at = (name: string) => join(operator.folder, name);
     const forms = ['r.xml', 'r.tap', 'r.prom', 'r.md', 'r.json'];
     const options = forms.flatMap((name) => ['--report', at(name)]);
-    const ended = await operator.psd2(['smoke', ...options]);
+    const ended = await operator.psd2(['smoke', '--psu-ip', '192.0.2.1', ...options]);
     expect(ended.code).toBe(5);
     expect(ended.stdout).toMatch(/✗ balance .*psd2 log --run sm-/);
     for (const name of forms) {
@@ -183,13 +194,102 @@ describe('psd2 smoke', () => {
       '--json',
     ]);
     expect(lost.code).toBe(3);
-    const nagios = await operator.psd2(['smoke', '--report', 'nagios=-']);
+    const nagios = await operator.psd2(['smoke', '--psu-ip', '192.0.2.1', '--report', 'nagios=-']);
     expect([nagios.code, nagios.stdout]).toEqual([
       2,
       expect.stringMatching(/^CRITICAL psd2 smoke sandbox: .* \| 'time'=/),
     ]);
     const show = await operator.psd2(['smoke', 'show', '--report', 'tap=-']);
     expect(show.stdout).toMatch(/^TAP version 14\n1\.\.14\n/);
+  });
+
+  it('learns the form of the answers in three runs, and then tells what has changed until it is accepted', async () => {
+    await operator.psd2(['smoke', 'shapes', 'forget']);
+    const again = () => smoke(operator, ['--steps', 'accounts..shapes']);
+    for (const nth of [1, 2, 3]) expect((await again()).of('shapes')?.detail).toBe(`learning, ${nth} of 3`);
+    for (let equal = 0; equal < 5; equal += 1) expect((await again()).of('shapes')?.detail).toBe('as before');
+    const path = join(operator.config, 'log', 'shapes', 'sandbox.json');
+    const text = readFileSync(path, 'utf8');
+    for (const personal of ['1048262', '0010482620', 'Anna', 'Rossi']) expect(text).not.toContain(personal);
+    expect(text).toMatch(/"\$\.data\.accounts\[\]\.iban":\{"in":/);
+    const changed = readFileSync(path, 'utf8').replace(
+      /("\$\.data\.accounts\[\]\.iban":\{.*?"kinds":)\["string:iban"\]/,
+      '$1["integer"]',
+    );
+    writeFileSync(path, changed);
+    const drifted = await again();
+    expect([
+      drifted.code,
+      drifted.failed,
+      drifted.run.drift.map(({ severity, path: at }) => [severity, at]),
+    ]).toEqual([12, ['shapes'], [['breaking', '$.data.accounts[].iban']]]);
+    expect((await again()).code).toBe(12);
+    await operator.json(z.object({ changed: z.literal(1) }), ['smoke', 'shapes', 'accept']);
+    expect((await again()).of('shapes')?.detail).toBe('1 new and harmless');
+  });
+
+  const PAYEE = ['--to', 'DE89370400440532013000', '--name', 'Ada Lovelace'];
+
+  it('begins a payment and gives it up, without SCA and execute', async () => {
+    const { code, of } = await smoke(operator, ['--initiate', ...PAYEE, '--yes']);
+    expect([
+      code,
+      of('initiate')?.calls.map(({ method, route }) => `${method} ${route.split('/').at(-1)}`),
+    ]).toEqual([0, ['GET prepare', 'POST verify']]);
+    const [transfer] = await operator.json(shapes.transfers, ['transfer', 'list']);
+    expect(transfer).toMatchObject({
+      state: 'cancelled',
+      amount: '0.01',
+      reference: expect.stringMatching(/^SMOKE-sm-/),
+    });
+  });
+
+  it('makes a small payment to its end, and no larger one without a person', async () => {
+    const { code, of } = await smoke(operator, ['--pay', '1.00', ...PAYEE, '--yes']);
+    expect([code, of('pay')?.detail, of('clean-up')?.detail]).toEqual([0, 'executed', 'nothing to end']);
+    const count = (await operator.json(shapes.transfers, ['transfer', 'list'])).length;
+    for (const wrong of [
+      ['--pay', '1.01', ...PAYEE, '--yes'],
+      ['--initiate'],
+      ['--initiate', '--pay', '1', ...PAYEE],
+      PAYEE,
+    ]) {
+      const refused = await operator.psd2(['smoke', '--json', ...wrong]);
+      expect([refused.code, refused.stdout]).toEqual([2, '']);
+    }
+    const inProduction = await operator.psd2(['smoke', '--json', '--initiate', ...PAYEE], {
+      env: { PSD2_ENVIRONMENT: 'production' },
+    });
+    expect(inProduction.code).toBe(2);
+    const limited = await smoke(operator, ['--initiate', ...PAYEE, '--yes'], {
+      env: { PSD2_MAX_AMOUNT: '0.00' },
+    });
+    expect([limited.code, limited.failed]).toEqual([2, ['initiate']]);
+    expect(await operator.json(shapes.transfers, ['transfer', 'list'])).toHaveLength(count);
+  });
+
+  it('logs a test customer in, and ends that login and no other', async () => {
+    const refused = await smoke(operator, ['--login']);
+    expect([refused.code, refused.failed]).toEqual([2, ['login']]);
+    const { code, of } = await smoke(without, ['--login', '--skip', 'balance,transactions']);
+    expect([code, of('clean-up')?.detail]).toEqual([0, 'ended the login']);
+    expect(await operator.json(shapes.accounts, ['accounts', 'list'])).not.toEqual([]);
+    expect((await smoke(without)).of('login')?.reason).toBe('nobody is logged in');
+  });
+
+  it('what a killed run has made is ended by the next run', async () => {
+    await without.psd2(['sandbox', 'fault', 'add', 'delay=30000', '--on', 'accounts']);
+    const killed = await without.start(['smoke', '--login']);
+    await killed.prints(/✓ login/);
+    killed.kill('SIGKILL');
+    await killed.ended;
+    await without.psd2(['sandbox', 'fault', 'clear']);
+    const { code, of } = await smoke(without);
+    expect([code, of('clean-up')?.detail]).toEqual([
+      0,
+      expect.stringMatching(/^nothing to end; of sm-\w+: ended the login$/),
+    ]);
+    expect(of('login')?.reason).toBe('nobody is logged in');
   });
 
   it('is for one run of a profile at a time', async () => {

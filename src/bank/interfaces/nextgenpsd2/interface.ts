@@ -38,6 +38,7 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
       ...(['payments', 'standing orders', 'signing baskets', 'confirmation of funds'] as const),
       ...(['consent status', 'consent deletion', 'Consent-ID', 'addresses of payees'] as const),
     ]),
+    refuseGivingUp: () => refuseGivingUp(description),
     consentTerms: { types: description.consent.types, once: description.consent.once },
     probes: 'signature',
     logsIn: LOGS_IN[description.oauth.mode],
@@ -48,6 +49,26 @@ export function nextgenpsd2(description: BankDescription): KnownInterface {
     refusalOf: (method, path) => refusalOf(paths, method, path),
     open: (settings) => open(description, paths, settings),
   };
+}
+
+/** A payment that was initiated is the bank's. It can be given up safely only where nothing happens without its link. */
+function refuseGivingUp({ payments, sca }: BankDescription): void {
+  const why = [
+    payments.executesWithoutSca !== 'never' &&
+      'may execute a payment that nobody authorised (payments.executesWithoutSca)',
+    payments.cancel !== 'direct' && 'does not cancel a payment without the customer (payments.cancel)',
+    sca.approaches.includes('decoupled') &&
+      sca.start !== 'explicit' &&
+      "may ask the customer's phone by itself (sca.start)",
+  ].find((each) => each !== false);
+  if (why === undefined) return;
+  throw new Psd2Error(
+    'usage',
+    `By its bank file, the bank ${why}, so psd2 begins no payment only to give it up`,
+    {
+      hint: 'psd2 has sent nothing. --pay makes a small payment to the end instead.',
+    },
+  );
 }
 
 const LOGS_IN = {

@@ -1,0 +1,19 @@
+import { isIban } from '../../domain/order/iban.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
+import { chosenAccount } from './readings.ts';
+import { bankOf, type Found, missing, type Smoke, wrongAnswer } from './smoke.ts';
+
+/** Step 10: whether the account has one cent. */
+export async function funds(smoke: Smoke): Promise<Found> {
+  const { context, plan } = smoke;
+  if (!(await context.bankInterface()).has.has('confirmation of funds'))
+    return { skipped: 'this bank has no confirmation of funds' };
+  const opened = await bankOf(smoke);
+  const named = plan.account && isIban(plan.account) ? plan.account : undefined;
+  const account = named ?? (await chosenAccount(smoke, opened))?.iban;
+  if (!account) return missing('no account with an IBAN is known: name one with --account');
+  const asked = { account, amount: parsePaymentAmount('0.01'), currency: 'EUR' };
+  const answer = await opened.bank.payments.funds?.(asked, context.world.newId());
+  if (answer === undefined) throw wrongAnswer('The bank does not confirm funds');
+  return { detail: answer ? 'available' : 'not available' };
+}

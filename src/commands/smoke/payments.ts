@@ -1,0 +1,156 @@
+import Big from 'big.js';
+import { standingOf } from '../../domain/flow-states.ts';
+import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
+import { Psd2Error } from '../../errors.ts';
+import { cancelAtBank } from '../../flows/cancellation.ts';
+import { runOperation } from '../../flows/operation.ts';
+import { findOut } from '../../flows/outcome.ts';
+import type { Open } from '../../store/ports/flows.ts';
+import type { Context, CustomerBank } from '../context.ts';
+import { flowPortsOf } from '../flow/ports.ts';
+import { returnPortsOf } from '../open/returns.ts';
+import { beginTransfer, makeTransfer, recordPayeeCheck, type TransferOptions } from '../transfer/create.ts';
+import { UNATTENDED_LIMIT } from './plan.ts';
+import { accountId } from './readings.ts';
+import { bankOf, type Found, type Smoke } from './smoke.ts';
+
+/** What `--initiate` asks the bank for. */
+const LEAST = '0.01';
+
+/**
+ * Step 11: begins a payment and gives it up. No money moves, and nobody sees a link: where psd2 commits, it ends before SCA and
+ * `execute`; where the customer commits, the bank cancels it.
+ */
+export async function initiate(smoke: Smoke): Promise<Found> {
+  const { bankInterface } = smoke.context;
+  (await bankInterface()).refuseGivingUp?.();
+  const context = withoutCustomer(smoke.context);
+  const options = await orderOf(smoke, LEAST);
+  const transactionId = context.world.newId();
+  if ((await bankInterface()).has.has('terms')) {
+    const { bank, customerId } = await context.bank();
+    await bank.payments.terms(
+      { customerId, from: (await bankInterface()).readAccountId(options.from) },
+      transactionId,
+    );
+  }
+  smoke.note((made) => [...made, { kind: 'transfer', transactionId, run: smoke.run }]);
+  await beginTransfer(
+    context,
+    options,
+    (opened, open) => beginAndGiveUp(context, opened, open),
+    transactionId,
+  );
+  smoke.note((made) =>
+    made.filter((each) => each.kind !== 'transfer' || each.transactionId !== transactionId),
+  );
+  return { detail: 'begun and given up' };
+}
+
+/** The inquiries of `--initiate` send no customer to the bank. */
+function withoutCustomer(context: Context): Context {
+  const inside = context.within({ globals: { ...context.globals, yes: true } });
+  return { ...inside, bank: inside.unattendedBank };
+}
+
+/** The order of this run. Its reference says which run it is, and can be used only once. */
+async function orderOf(smoke: Smoke, amount: string): Promise<TransferOptions & { from: string }> {
+  const { plan, run } = smoke;
+  const from = plan.from ?? (await accountId(smoke, await bankOf(smoke)));
+  if (from === undefined)
+    throw new Psd2Error('usage', 'No account to debit is known', { hint: 'Name it with --from.' });
+  return {
+    ...{ from, to: plan.to, name: plan.name, amount, currency: 'EUR', reference: `SMOKE-${run}` },
+    ...{ instant: false, urgent: false, payeeVerified: false, prepare: false, paste: false, verifyData: [] },
+  };
+}
+
+async function beginAndGiveUp(context: Context, opened: CustomerBank, open: Open<'transfer'>): Promise<void> {
+  const calls = opened.bank.payments.transfer(open.current);
+  const isPsd2s = open.current.commits === 'on execute';
+  const ports = {
+    ...flowPortsOf(context, opened),
+    async accept() {
+      await recordPayeeCheck(context, opened, open);
+      // Where psd2 commits, this ends the payment: it is only verified, and nobody was asked.
+      return !isPsd2s;
+    },
+  };
+  try {
+    await runOperation(open, calls, ports, [
+      'accept-fees',
+      'authorize',
+      'verify-further',
+      'await-authorization',
+    ]);
+  } catch (error) {
+    if (open.current.state === 'cancelled' && isPsd2s) return;
+    throw error;
+  }
+  if (isPsd2s) await open.record({ type: 'cancelled' });
+  else await giveUp(context, opened, open);
+}
+
+/**
+ * Has the bank cancel a payment that nobody has the link of. The customer is not asked: if the bank wants that, the payment stays.
+ *
+ * @throws Psd2Error `outcome_unknown` if the bank does not say that it has ended
+ */
+export async function giveUp(context: Context, opened: CustomerBank, open: Open<'transfer'>): Promise<void> {
+  const { flow, transactionId } = open.current;
+  const calls = opened.bank.payments.transfer(open.current);
+  const { cancellation } = calls;
+  const returns = await returnPortsOf(context, opened, false, transactionId);
+  const unlinked = cancellation && {
+    ...cancellation,
+    async request(asked: Parameters<typeof cancellation.request>[0]) {
+      const links = await cancellation.request(asked);
+      if (links === null) return null;
+      throw new Psd2Error('outcome_unknown', 'The bank wants the customer to authorise the cancellation');
+    },
+  };
+  try {
+    const { resourceId } = open.current.verification ?? {};
+    if (resourceId) await calls.sca?.status(resourceId, transactionId);
+    await cancelAtBank(
+      open,
+      { ...calls, ...(unlinked && { cancellation: unlinked }) },
+      flowPortsOf(context, opened),
+      returns,
+    );
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    if (standingOf(open.current) === 'refused') return;
+    throw new Psd2Error(
+      'outcome_unknown',
+      `The payment ${flow} of this smoke test is still at the bank: ${error.message}`,
+      {
+        ...findOut('transfer', flow, 'Nobody has the link to authorise it. The first command asks the bank.'),
+        transactionId,
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Step 12: a whole payment, with the customer's SCA. */
+export async function pay(smoke: Smoke): Promise<Found> {
+  const { plan, asking } = smoke;
+  const amount = parsePaymentAmount(plan.pay ?? '');
+  if (new Big(amount).gt(UNATTENDED_LIMIT)) await confirmLarge(asking, amount);
+  const transactionId = asking.world.newId();
+  const options = await orderOf(smoke, amount);
+  smoke.note((made) => [...made, { kind: 'payment', transactionId, run: smoke.run }]);
+  await makeTransfer(asking, options, transactionId);
+  smoke.note((made) =>
+    made.filter((each) => each.kind !== 'payment' || each.transactionId !== transactionId),
+  );
+  const { state } = await (await asking.store()).flows.find('transfer', options.reference ?? '');
+  return { detail: state };
+}
+
+/** A person at the terminal must want it, whatever was confirmed in advance. @throws Psd2Error `cancelled` */
+async function confirmLarge({ terminal }: Context, amount: string): Promise<void> {
+  if (!(await terminal.confirm(`Pay ${amount} EUR for this smoke test?`)))
+    throw new Psd2Error('cancelled', 'The payment was not made');
+}

@@ -1,0 +1,164 @@
+import * as z from 'zod/mini';
+import { bankDay } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import { findingOf, merged, type ShapeFile } from '../../smoke/shapes.ts';
+import { removeStored } from '../../store/disk/files.ts';
+import type { Context } from '../context.ts';
+import { examples, type Noun, verb } from '../declare.ts';
+import { list as listOf, text, whole } from '../shared/fields.ts';
+import { openRecords } from './record.ts';
+import { readShapes, saveShapes, shapesPath } from './shapes.ts';
+
+const answers = () =>
+  listOf(
+    z.object({
+      answer: text('method, route and status'),
+      fields: whole('fields that were seen'),
+      runs: whole('runs that saw the answer'),
+    }),
+  );
+const fields = () =>
+  listOf(
+    z.object({
+      answer: text('method, route and status'),
+      path: text('the field'),
+      seen: whole('how many parents had it'),
+      parents: whole('how many parents were seen'),
+      runs: whole('runs that saw it'),
+      kinds: listOf(z.string(), 'what it was'),
+    }),
+  );
+const changed = () => z.object({ changed: whole('findings that were accepted, or files that were removed') });
+const FILE = '--shapes-file <path>';
+const FILE_HELP = 'file of the shapes, for example in a repository; default: one of this profile';
+
+/** @throws Psd2Error `usage` if nothing was learnt yet */
+function learnt(context: Context, path: string): ShapeFile {
+  const found = readShapes(path);
+  if (found) return found;
+  throw new Psd2Error('usage', `psd2 has learnt no shapes of the profile ${context.profileName()} yet`, {
+    hint: 'It learns them with each run of:',
+    next: [['smoke']],
+  });
+}
+
+const list = verb(
+  {
+    prints: { what: 'the answers whose form psd2 knows', shape: answers },
+    help: examples('psd2 smoke shapes list'),
+  },
+  (command) => command.option(FILE, FILE_HELP),
+  async (context, { shapesFile }) => {
+    const { shapes } = learnt(context, shapesPath(context, shapesFile));
+    const rows = Object.entries(shapes).map(([answer, each]) => ({
+      answer,
+      fields: Object.keys(each).length,
+      runs: each.$?.runs ?? 0,
+    }));
+    await context.output.table(
+      rows,
+      [
+        { title: 'ANSWER', value: (row) => row.answer, whole: true },
+        { title: 'FIELDS', value: (row) => String(row.fields), right: true },
+        { title: 'RUNS', value: (row) => String(row.runs), right: true },
+      ],
+      '',
+      answers,
+    );
+  },
+);
+
+const show = verb(
+  {
+    prints: { what: 'the fields of the answers', shape: fields },
+    help: examples('psd2 smoke shapes show balances'),
+  },
+  (command) =>
+    command.argument('[answer]', 'only answers whose name contains this text').option(FILE, FILE_HELP),
+  async (context, wanted, { shapesFile }) => {
+    const { shapes } = learnt(context, shapesPath(context, shapesFile));
+    const rows = Object.entries(shapes)
+      .filter(([answer]) => answer.includes(wanted ?? ''))
+      .flatMap(([answer, each]) =>
+        Object.entries(each).map(
+          ([
+            path,
+            {
+              in: [seen, parents],
+              runs,
+              kinds,
+            },
+          ]) => ({
+            ...{ answer, path, seen, parents, runs, kinds },
+          }),
+        ),
+      );
+    await context.output.table(
+      rows,
+      [
+        { title: 'ANSWER', value: (row) => row.answer },
+        { title: 'FIELD', value: (row) => row.path, whole: true },
+        { title: 'IN', value: ({ seen, parents }) => `${seen} of ${parents}`, right: true },
+        { title: 'KINDS', value: ({ kinds }) => kinds.join(' ') },
+      ],
+      '',
+      fields,
+    );
+  },
+);
+
+const accept = verb(
+  {
+    prints: { what: 'how many findings were accepted', shape: changed },
+    help: `
+The fields of the findings are forgotten and learnt anew, so the next runs take them as they are now.
+${examples('psd2 smoke shapes accept', 'psd2 smoke shapes accept dr-0k3f9a2')}`,
+  },
+  (command) =>
+    command
+      .argument('[finding]', 'its id in the last run; default: all findings of the last run')
+      .option(FILE, FILE_HELP),
+  async (context, id, { shapesFile }) => {
+    const path = shapesPath(context, shapesFile);
+    const file = learnt(context, path);
+    const { drift } = openRecords(context.folder.smoke(context.profileName())).find(undefined);
+    const accepted = id === undefined ? drift : [findingOf(drift, id)];
+    for (const finding of accepted) delete file.shapes[finding.answer]?.[finding.path];
+    saveShapes(path, { ...merged(file, {}, bankDay(context.world.now())), runs: file.runs });
+    context.output.record(
+      { changed: accepted.length },
+      [{ title: 'Accepted', value: (row) => String(row.changed) }],
+      changed,
+    );
+  },
+);
+
+const forget = verb(
+  {
+    prints: { what: 'how many files were removed', shape: changed },
+    help: examples('psd2 smoke shapes forget'),
+  },
+  (command) => command.option(FILE, FILE_HELP),
+  async (context, { shapesFile }) => {
+    const path = shapesPath(context, shapesFile);
+    removeStored(path);
+    context.output.record({ changed: 1 }, [{ title: 'Removed', value: () => path }], changed);
+  },
+);
+
+/** `psd2 smoke shapes`: the forms of the bank's answers, as earlier runs saw them. */
+export const shapeVerbs: Noun = {
+  declare: (command) =>
+    command.addHelpText(
+      'after',
+      `
+psd2 learns the forms in three runs, and then tells what has changed. It keeps no values.
+${examples('psd2 smoke shapes list', 'psd2 smoke shapes accept')}`,
+    ),
+  commands: {
+    list: { description: 'list the answers whose form psd2 knows', load: async () => list },
+    show: { description: 'show their fields', load: async () => show },
+    accept: { description: 'take what has changed as right', load: async () => accept },
+    forget: { description: 'learn everything anew', load: async () => forget },
+  },
+};
