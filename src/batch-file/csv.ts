@@ -158,6 +158,8 @@ function* readRow(
   const found: Finding[] = [];
   const report = (_field: string | null, message: string) =>
     void found.push({ type: 'problem', problem: { severity: 'error', line, place, message } });
+  const replaced = (_field: string, message: string) =>
+    void found.push({ type: 'problem', problem: { severity: 'warning', line, place, message } });
   const given = (column: Column) => cells[columns.indexOf(column)] ?? '';
   const orNull = (column: Column) => (columns.includes(column) ? given(column) || null : null);
 
@@ -180,6 +182,7 @@ function* readRow(
       reference: orNull('reference'),
     },
     report,
+    rules.transliterate ? replaced : undefined,
   );
   const debit = readDebit(
     { customer: orNull('customer'), from: orNull('from'), date: orNull('date') },

@@ -15,4 +15,6 @@ export interface ReadRules extends LineRules {
   instant: boolean;
   /** The operator has verified all payees by other means. */
   payeeVerified: boolean;
+  /** Characters that SEPA does not allow are replaced in the customary way, with a warning. */
+  transliterate: boolean;
 }

@@ -178,6 +178,18 @@ Ada,${IBAN},1,,no,
     expect(lines).toMatchObject([{ place: 'line 3', iban: IBAN, amount: '12.50', description: 'a, b' }]);
   });
 
+  test('has its letters replaced if the operator wants it, and says each', async () => {
+    const file = `name,iban,amount,description\nJosé Müller,${IBAN},1,Gebühr\n李,${IBAN},2,\n`;
+    const { lines, said } = await readFile(file, { transliterate: true });
+    expect(lines).toMatchObject([{ name: 'Jose Mueller', description: 'Gebuehr' }]);
+    expect(said).toEqual([
+      'warning line 2: The name "José Müller" is paid as "Jose Mueller"',
+      'warning line 2: The description "Gebühr" is paid as "Gebuehr"',
+      expect.stringContaining('error line 3: The name contains the character "李"'),
+    ]);
+    expect((await readFile(file)).lines).toEqual([]);
+  });
+
   test('takes a separator that it does not know as a heading, which is wrong', async () => {
     expect((await refusalOf('sep=x\nname,iban,amount\n')).message).toBe(
       'The heading has the unknown column "sep=x"',

@@ -30,7 +30,7 @@ export async function readFile(
   const hash = contentHash();
   const findings = readBatchFile(piecesOf(file), {
     ...{ today: TODAY, readAccountId: parseProductId, readCustomerId: parseCustomerId },
-    ...{ instant: false, payeeVerified: false },
+    ...{ instant: false, payeeVerified: false, transliterate: false },
     ...rules,
   });
   for await (const finding of findings) {

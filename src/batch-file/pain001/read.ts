@@ -152,6 +152,7 @@ class Reading implements Visitor {
       this.#information ?? null,
       this.#report(path),
       this.#report(path, 'warning'),
+      this.#rules.transliterate,
     );
     if (!transaction) return;
     const { instant, payeeVerified } = this.#rules;

@@ -25,6 +25,7 @@ export type Transaction = Omit<BatchLine, 'line' | 'place' | 'payeeVerified'>;
  *
  * @param information null if something in it is wrong. The payment is checked then, but not read
  * @param warn as `report`, for what is not wrong
+ * @param transliterate as in the rules of the file
  * @returns null if something is wrong, which is reported
  */
 export function readTransaction(
@@ -32,6 +33,7 @@ export function readTransaction(
   information: PaymentInformation | null,
   report: Report,
   warn: Report,
+  transliterate: boolean,
 ): Transaction | null {
   let isRight = true;
   const wrong: Report = (path, message) => {
@@ -62,6 +64,7 @@ export function readTransaction(
     },
     // What is missing was reported above.
     (field, message) => texts.has(PATHS[field]) && wrong(PATHS[field], message),
+    transliterate ? (field, message) => warn(PATHS[field], message) : undefined,
   );
   if (!payment || !information || !isRight) return null;
   const { type, paymentInformationId, ...debit } = information;

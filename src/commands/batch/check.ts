@@ -28,6 +28,7 @@ const shape = () =>
     messageId: orNull(text('MsgId of pain.001; null for CSV')),
     sha256: orNull(text('SHA-256 of the content in canonical form; null if there are errors')),
     lines: whole('number of payments without errors in themselves'),
+    count: whole('the same number'),
     scas: whole('how many times the customers must authorise'),
     totals: list(
       z.object({
@@ -115,7 +116,7 @@ async function print(context: Context, file: string, examined: Examined): Promis
     output.record(
       {
         ...{ ok: errors === 0, file, format: source?.format ?? null, messageId: source?.messageId ?? null },
-        ...{ sha256, lines, scas, totals, errors, warnings, problems, payees },
+        ...{ sha256, lines, count: lines, scas, totals, errors, warnings, problems, payees },
       },
       [],
       shape,

@@ -1,3 +1,4 @@
+import Big from 'big.js';
 import {
   type Batch,
   type BatchEvent,
@@ -5,8 +6,12 @@ import {
   hasDecided,
   type Person,
 } from '../../domain/batch/batch.ts';
+import type { BatchLine } from '../../domain/batch/line.ts';
+import { standingOf } from '../../domain/flow-states.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import type { Context } from '../context.ts';
+import { writeMoney } from '../shared/money.ts';
 import { neededApprovals, refuseRejected } from './approval.ts';
 import { batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
 import { auditBatch, personOf } from './person.ts';
@@ -31,7 +36,8 @@ export async function decide(
     return null;
   });
   refuseEnded(known);
-  context.terminal.warn(describe(known.batch, batchData(profile, known)));
+  const paid = await paidBefore(data.flows, known);
+  context.terminal.warn(describe(known, batchData(profile, known), paid));
   const word = note === null ? 'Approve' : 'Reject';
   if (context.terminal.canAsk && !context.globals.yes) {
     const isConfirmed = await context.terminal.confirm(`${word} these payments as ${person.by}?`);
@@ -76,7 +82,41 @@ function refuseEnded({ batch, known }: KnownBatch): void {
   });
 }
 
-function describe(batch: Batch, { lines, totals, counts }: ReturnType<typeof batchData>): string {
+/** The IBANs of a batch that psd2 has paid before. */
+async function paidBefore(flows: Flows, { lines }: KnownBatch): Promise<ReadonlySet<string>> {
+  const asked = new Set<string>(lines.map(({ iban }) => iban));
+  const paid = new Set<string>();
+  for await (const transfer of flows.list('transfer', { onDamaged: () => {} }))
+    if (asked.has(transfer.order.to) && standingOf(transfer) === 'done') paid.add(transfer.order.to);
+  return paid;
+}
+
+/** How many payees a person can read. Of more, the largest payments are shown. */
+const SHOWN_PAYEES = 20;
+
+/** Whom a batch pays, so that a person approves payees and not only a sum. @param paid the IBANs that were paid before */
+function payeesOf(lines: readonly BatchLine[], paid: ReadonlySet<string>): string[] {
+  const isMany = lines.length > SHOWN_PAYEES;
+  const shown = isMany ? lines.toSorted((one, other) => new Big(other.amount).cmp(one.amount)) : lines;
+  const news = lines.filter(({ iban }) => !paid.has(iban)).length;
+  return [
+    ...shown.slice(0, SHOWN_PAYEES).map((line) => {
+      const mark = paid.has(line.iban) ? '' : ', new';
+      return `  ${writeMoney(line)} to ${line.name}, ${line.iban}${mark}`;
+    }),
+    ...(isMany
+      ? [
+          `  and ${lines.length - SHOWN_PAYEES} smaller payments, ${news} of all ${lines.length} to new payees`,
+        ]
+      : []),
+  ];
+}
+
+function describe(
+  { batch, lines: all }: KnownBatch,
+  { lines, totals, counts }: ReturnType<typeof batchData>,
+  paid: ReadonlySet<string>,
+): string {
   const sums = totals.map(
     ({ from, amount, currency, count }) => `  ${count} from ${from}: ${amount} ${currency}`,
   );
@@ -88,6 +128,7 @@ function describe(batch: Batch, { lines, totals, counts }: ReturnType<typeof bat
   return [
     `The batch ${batch.batch} of ${batch.addedBy} has ${lines === 1 ? '1 payment' : `${lines} payments`} (${states.join(', ')}):`,
     ...sums,
+    ...payeesOf(all, paid),
     ...notes.filter((note) => note),
   ].join('\n');
 }

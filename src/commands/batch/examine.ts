@@ -45,6 +45,7 @@ export interface Examined {
 interface Examination {
   instant?: boolean;
   payeeVerified?: boolean;
+  transliterate?: boolean;
   /** The operator means to pay once more what was paid before. */
   again?: boolean;
   complete?: (line: BatchLine) => BatchLine;
@@ -66,6 +67,7 @@ export async function examineFile(
   {
     instant = false,
     payeeVerified = false,
+    transliterate = false,
     again = false,
     complete = (line) => line,
     keep = () => {},
@@ -78,7 +80,7 @@ export async function examineFile(
   const accounts = profile && (await readKnownAccounts(context));
   const limit = profile && maxAmountOf(profile);
   const findings = readBatchFile(bytesOf(context, file), {
-    ...{ today, readAccountId, readCustomerId, instant, payeeVerified },
+    ...{ today, readAccountId, readCustomerId, instant, payeeVerified, transliterate },
   });
   const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
 

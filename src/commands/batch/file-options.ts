@@ -17,6 +17,7 @@ export function takingFile<Args extends unknown[]>(command: Command<Args>) {
     .option('--date <date>', 'execution day, YYYY-MM-DD, for payments whose file has none')
     .option('--instant', 'make all payments instant transfers')
     .option('--payee-verified', 'you have checked all names and IBANs')
+    .option('--transliterate', 'replace letters that SEPA does not allow, for example Müller by Mueller')
     .option('--note <text>', 'what the batch is for')
     .option('--again', 'pay once more what an earlier batch pays, or paid in the last 30 days');
 }
@@ -30,12 +31,12 @@ export async function examinationOf({ world, globals, bankInterface }: Context, 
   const date = options.date === undefined ? null : parseExecutionDate(options.date, today);
   const debited = readDebited(options.from ?? null, readAccountId);
   const customer = globals.customer === undefined ? null : readCustomerId(globals.customer);
-  const { instant = false, payeeVerified = false, again = false } = options;
+  const { instant = false, payeeVerified = false, transliterate = false, again = false } = options;
   const complete = (line: BatchLine): BatchLine => ({
     ...line,
     ...(line.from === null && line.fromIban === null && debited),
     customer: line.customer ?? customer,
     executionDate: line.executionDate ?? date,
   });
-  return { instant, payeeVerified, again, complete };
+  return { instant, payeeVerified, transliterate, again, complete };
 }

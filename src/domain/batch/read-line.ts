@@ -5,6 +5,7 @@ import { isIban, parseSepaIban } from '../order/iban.ts';
 import { parsePaymentAmount } from '../order/payment-amount.ts';
 import { compactIban, parseDescription, parsePayeeName, parseReference } from '../order/sepa-text.ts';
 import { parseExecutionDate, parseSepaCurrency } from '../order/terms.ts';
+import { transliterated } from '../order/transliterate.ts';
 import type { BatchLine } from './line.ts';
 import type { ReportField } from './problem.ts';
 
@@ -43,18 +44,27 @@ export type Debit = Pick<BatchLine, 'customer' | 'from' | 'fromIban' | 'executio
 /**
  * Reads what a file says about the payee.
  *
+ * @param replaced told of each text that is paid in the characters of SEPA. Undefined: a text with others is wrong
  * @returns null if something is wrong, which it has reported
  */
 export function readPayment(
   written: WrittenPayment,
   report: ReportField<keyof WrittenPayment>,
+  replaced?: ReportField<keyof WrittenPayment>,
 ): Payment | null {
-  const name = attempt('name', report, () => parsePayeeName(written.name, 'The name'));
+  const spelled = (field: 'name' | 'description') => {
+    const text = written[field];
+    const other = replaced ? transliterated(text) : text;
+    if (other !== text)
+      replaced?.(field, `The ${field} ${JSON.stringify(text)} is paid as ${JSON.stringify(other)}`);
+    return other;
+  };
+  const name = attempt('name', report, () => parsePayeeName(spelled('name'), 'The name'));
   const iban = attempt('iban', report, () => parseSepaIban(written.iban));
   const amount = attempt('amount', report, () => parsePaymentAmount(written.amount));
   const currency = attempt('currency', report, () => parseSepaCurrency(written.currency));
   const description = attempt('description', report, () =>
-    parseDescription(written.description, 'The description'),
+    parseDescription(spelled('description'), 'The description'),
   );
   const reference = attempt('reference', report, () =>
     written.reference === null ? null : parseReference(written.reference, 'The reference'),

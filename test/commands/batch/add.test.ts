@@ -32,6 +32,7 @@ it('a file without errors is checked and added, and psd2 says what to do next', 
         "done",
       ],
       {
+        "count": 2,
         "errors": 0,
         "file": "FILE",
         "format": "csv",

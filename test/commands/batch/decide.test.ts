@@ -74,6 +74,9 @@ it('a second person sees what is paid from which account, the note and the payee
       "The batch batch-2 of ada has 3 payments (3 waiting):
       2 from 0000012345: 3.10 EUR
       1 from 0000099999: 3.00 EUR
+      1.10 EUR to Ada, DE89370400440532013000, new
+      2.00 EUR to Bea, DE89370400440532013000, new
+      3.00 EUR to Cleo, DE89370400440532013000, new
       Note: Suppliers
       Payee check: 2 match, 1 close
     ",
@@ -91,6 +94,9 @@ it('a second person sees what is paid from which account, the note and the payee
       "The batch batch-2 of ada has 3 payments (3 waiting):
       2 from 0000012345: 3.10 EUR
       1 from 0000099999: 3.00 EUR
+      1.10 EUR to Ada, DE89370400440532013000, new
+      2.00 EUR to Bea, DE89370400440532013000, new
+      3.00 EUR to Cleo, DE89370400440532013000, new
       Note: Suppliers
       Payee check: 2 match, 1 close
     It needs 1 more.
@@ -207,6 +213,7 @@ it('nobody approves what they have added or approved, and nobody decides about a
     [
       "The batch batch-1 of ada has 1 payment (1 waiting):
       1 from 0000012345: 10.00 EUR
+      10.00 EUR to Ada, DE89370400440532013000, new
       Note: Refunds
     ",
       {

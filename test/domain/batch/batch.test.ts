@@ -60,7 +60,10 @@ it.each<[BatchEvent, object]>([
   [{ type: 'line-refused', line: 2, reason: 'Too late' }, { refused: new Map([[2, 'Too late']]) }],
   [{ type: 'link-given', line: 2, flow: 'tr-1' }, { linked: new Set(['tr-1']) }],
   [{ type: 'lines-cancelled', lines: [1, 2], ...person('Bob') }, { cancelled: new Set([1, 2]) }],
-  [{ type: 'pseudonymised', sha256: OTHER }, { pseudonymised: new Set([OTHER]) }],
+  [
+    { type: 'pseudonymised', sha256: OTHER },
+    { note: null, pseudonymised: new Set([OTHER]) },
+  ],
 ])('$type changes exactly these fields of a batch: %o', (event, changes) => {
   expect(batchAfter(event)).toEqual({ ...BEGINNING, ...changes });
 });
