@@ -151,7 +151,7 @@ export const WALLS: Record<string, readonly string[]> = {
     'commands/expiring',
   ],
   'commands/expiring': [...NOUN, 'certificates', 'commands/cert', 'quote-for-shell.ts', 'store/disk'],
-  'commands/log': NOUN,
+  'commands/log': [...NOUN, 'smoke'],
   'commands/operation': NOUN,
   'commands/products': NOUN,
   'commands/profile': [
@@ -270,7 +270,15 @@ export const WALLS: Record<string, readonly string[]> = {
   'store/batch': ['domain', 'errors.ts', 'store/ports'],
   'store/flow': ['domain', 'errors.ts', 'store/ports'],
   'store/machine': [
-    ...['did-you-mean.ts', 'domain', 'errors.ts', 'store/disk', 'store/ports/audit.ts', 'store/secrets'],
+    ...[
+      'did-you-mean.ts',
+      'domain',
+      'errors.ts',
+      'store/disk',
+      'smoke',
+      'store/ports/audit.ts',
+      'store/secrets',
+    ],
   ],
   'store/secrets': ['errors.ts', 'store/disk', 'store/machine/folder.ts'],
   'store/disk': ['errors.ts', 'make-folder.ts', 'quote-for-shell.ts'],

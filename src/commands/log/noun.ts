@@ -15,6 +15,10 @@ ${examples('psd2 log', 'psd2 log --transaction tr-0mh8k2x7vq3ab', 'psd2 log bund
       description: 'list the calls, newest first: the last 100, or all that match a filter',
       load: async () => (await import('./list.ts')).list,
     },
+    stats: {
+      description: "figures of the calls by day: times, errors, the bank's downtime",
+      load: async () => (await import('./stats.ts')).stats,
+    },
     bundle: {
       description: "save calls in a file for the bank's support, without customer data",
       load: async () => (await import('./bundle.ts')).bundle,

@@ -44,8 +44,18 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
   const { folder, openFlows, terminal } = context;
   const { name: profile } = context.profile();
   const run = context.calls?.run ?? runIn(context.env);
-  const log = new CallLog(folder.log);
-  context.onEnd(async () => log.close());
+  let counted = Promise.resolve();
+  // What the log removes is counted before, for the figures of `log stats`.
+  const log = new CallLog(folder.log, (paths) => {
+    counted = counted
+      .then(() => import('../../store/machine/call-stats.ts'))
+      .then(({ retireLogs }) => retireLogs(folder, paths, context.world.now()))
+      .catch((error: unknown) => terminal.warn(`Old calls could not be counted: ${String(error)}`));
+  });
+  context.onEnd(async () => {
+    log.close();
+    await counted;
+  });
   let warned = false;
   return ({ outcome, ...call }) => {
     try {

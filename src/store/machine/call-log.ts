@@ -11,7 +11,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as z from 'zod/mini';
 import { Psd2Error } from '../../errors.ts';
 import { isMissing, makePrivateFolder, refuseOtherThanFile } from '../disk/files.ts';
@@ -77,8 +77,12 @@ export class CallLog {
   /** The file that the last call was written to. */
   #open: { file: number; ino: number } | undefined;
 
-  constructor(folder: string) {
+  readonly #retire: ((paths: string[]) => void) | undefined;
+
+  /** @param retire gets the files that the log keeps no longer, under other names, and removes them. Absent: they are removed */
+  constructor(folder: string, retire?: (paths: string[]) => void) {
     this.#folder = folder;
+    this.#retire = retire;
   }
 
   /**
@@ -107,6 +111,22 @@ export class CallLog {
     this.#open = undefined;
   }
 
+  #remove(file: string): void {
+    if (!this.#retire) {
+      rmSync(file, { force: true });
+      return;
+    }
+    const retired = join(this.#folder, `retired-${basename(file)}`);
+    try {
+      // Only one process gets it, so that it is counted once.
+      renameSync(file, retired);
+    } catch (error) {
+      if (isMissing(error)) return;
+      throw error;
+    }
+    this.#retire([retired]);
+  }
+
   /** Several processes may do this at once. Their names differ, and a late one finds a new file or none. */
   #putAside(path: string, ino: number, at: string): void {
     try {
@@ -119,7 +139,7 @@ export class CallLog {
     let kept = 0;
     for (const file of fullFiles(this.#folder)) {
       kept += statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-      if (kept > MAX_KEPT) rmSync(file, { force: true });
+      if (kept > MAX_KEPT) this.#remove(file);
     }
   }
 }

@@ -1,0 +1,431 @@
+import { readFileSync } from 'node:fs';
+import { Option } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import {
+  addDays,
+  bankDay,
+  bankLocalTime,
+  type IsoDate,
+  isIsoDate,
+  parseDate,
+} from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { RollUp } from '../../smoke/roll-up.ts';
+import {
+  addCounts,
+  type Counts,
+  errorRate,
+  errorsOf,
+  noCounts,
+  percentile,
+  REPLY_MS,
+  type StatKind,
+  secondsDown,
+  uptime,
+} from '../../smoke/stats.ts';
+import { type KnownCalls, readStats } from '../../store/machine/call-stats.ts';
+import type { Column } from '../../terminal/output/output.ts';
+import type { Context } from '../context.ts';
+import { examples, verb } from '../declare.ts';
+import { flag, list, orNull, text, time, whole } from '../shared/fields.ts';
+import { readSince } from '../shared/since.ts';
+
+/** Fewer calls a day say little of the bank. */
+const FEW = 50;
+const percentOf = (what: string) => orNull(z.number().check(z.describe(what)));
+
+const times = (what: string) =>
+  z
+    .object({
+      calls: whole('calls'),
+      mean: orNull(whole('mean time of the answered calls in milliseconds')),
+      p50: orNull(whole('half of them took at most this long')),
+      p95: orNull(whole('95 % of them took at most this long')),
+      max: orNull(whole('the longest')),
+    })
+    .check(z.describe(what));
+
+const row = () =>
+  z.object({
+    period: text('the day, the hour, or the route'),
+    calls: whole('requests, also those that were made again'),
+    noReply: whole('requests without a reply'),
+    serverErrors: whole('answers with 5xx'),
+    unusable: whole('answers that psd2 could not use'),
+    clientErrors: whole('answers with 4xx, but 420 and 429'),
+    limited: whole('answers with 420 or 429'),
+    own: whole('calls that never left for reasons of this machine. Nothing else counts them'),
+    errors: whole('noReply, serverErrors and unusable'),
+    errorRate: percentOf('errors in percent of the calls'),
+    ais: times('account information'),
+    pis: times('payment initiation'),
+    piis: times('confirmation of funds'),
+    secondsDown: orNull(
+      whole('how long the bank was down, as far as this machine can tell; null: not by day'),
+    ),
+    uptime: percentOf('at least this share of the day it was up; null: not by day'),
+    few: flag('fewer than 50 calls: the figures say little'),
+  });
+
+const printed = () =>
+  z.object({
+    profile: text('profile'),
+    hosts: list(z.string(), "hosts of the bank's interface"),
+    timeZone: text('zone of the days'),
+    from: text('first day'),
+    to: text('last day'),
+    logFrom: orNull(time('before this time, only the daily counts are known')),
+    definitions: z.record(z.string(), z.string()),
+    notes: list(z.string(), 'what limits these figures'),
+    longestGapSeconds: whole('longest time without a call'),
+    rows: list(row(), 'by day, hour or route'),
+    total: row(),
+    published: list(
+      z.object({
+        date: text('day'),
+        service: text('ais, pis or piis; empty for all'),
+        metric: text('uptime_pct, error_rate_pct or mean_ms'),
+        theirs: z.number().check(z.describe("the bank's figure")),
+        ours: percentOf('the figure from here'),
+        difference: percentOf('ours minus theirs'),
+      }),
+      "the bank's own figures beside these",
+    ),
+  });
+
+type Row = z.infer<ReturnType<typeof row>>;
+
+const DEFINITIONS = {
+  requests: 'each attempt, as the log of calls of this machine has it',
+  errorRate:
+    'answers with HTTP 5xx, requests without a reply after bytes may have left or because the bank refused the connection, and answers that psd2 could not use, in percent of all requests (EBA/GL/2018/07, 2.3 d)',
+  mean: 'mean time of the answered requests of the kind, in milliseconds, measured here, with network and connection; a bank measures from the last byte received to the last byte sent (EBA/GL/2018/07, 2.3 a to c)',
+  downtime:
+    'at least five consecutive requests (AIS, PIS, funds) without a reply within 30 seconds, in the order of their sending, also in parallel: from the sending of the first to the sending of the first that was answered (RTS (EU) 2018/389, article 33 (1); EBA/GL/2018/07, 2.4). HTTP 5xx is a reply',
+  uptime: '100 % minus the seconds down in percent of 86 400; a bound: only this machine asked',
+};
+
+const HELP = `
+Figures of the calls in the log, by day of the bank, in the terms of RTS (EU) 2018/389, article 32, and EBA/GL/2018/07. The log
+keeps 50 MiB; of older calls psd2 keeps the daily counts, for 800 days. Times are those of AIS, PIS and funds; consents, SCA and
+tokens count in the error rate alone. --published takes a CSV file with date,service,metric,value.
+
+The exit code is 12 if the uptime is below --fail-below, or the error rate above --fail-above-rate.
+${examples('psd2 log stats --since 7d', 'psd2 log stats --quarter 2026Q4 --json', 'psd2 log stats --published bank.csv --fail-below 99.5')}`;
+
+/** `psd2 log stats` */
+export const stats = verb(
+  { prints: { what: 'figures of the calls', shape: printed }, help: HELP },
+  (command) =>
+    command
+      .option('--since <time>', 'first day: 2026-10-01, or 7d ago; default: 30 days ago')
+      .option('--until <date>', 'last day, YYYY-MM-DD; default: today')
+      .option('--quarter <quarter>', 'a quarter: 2026Q4')
+      .addOption(
+        new Option('--by <what>', 'a row for each')
+          .choices(['day', 'hour', 'route'] as const)
+          .default('day' as const),
+      )
+      .addOption(
+        new Option('--kind <kind>', 'only these calls').choices([
+          'ais',
+          'pis',
+          'piis',
+          'auth',
+          'consent',
+        ] as const),
+      )
+      .option('--exclude-smoke', 'without the calls of psd2 smoke')
+      .option('--only-smoke', 'only the calls of psd2 smoke')
+      .option('--down-5xx', 'count HTTP 5xx as no reply')
+      .option('--times-with-consents', 'consents and SCA count in the times of AIS')
+      .option('--published <csv>', "the bank's own figures, to show beside these")
+      .option(
+        '--files <path...>',
+        'logs or daily counts of other machines, to add',
+        (value: string, all: string[]) => [...all, value],
+        [],
+      )
+      .option('--wide', 'show 4xx and refusals for too many calls, too')
+      .option('--fail-below <percent>', 'end with exit code 12 if the uptime is below this')
+      .option('--fail-above-rate <percent>', 'end with exit code 12 if the error rate is above this'),
+  async (context, options) => showStats(context, options),
+);
+
+interface Options {
+  since?: string | undefined;
+  until?: string | undefined;
+  quarter?: string | undefined;
+  by: 'day' | 'hour' | 'route';
+  kind?: StatKind | undefined;
+  excludeSmoke?: true | undefined;
+  onlySmoke?: true | undefined;
+  down5xx?: true | undefined;
+  timesWithConsents?: true | undefined;
+  published?: string | undefined;
+  files: string[];
+  wide?: true | undefined;
+  failBelow?: string | undefined;
+  failAboveRate?: string | undefined;
+}
+
+/** The first and the last day. @throws Psd2Error `usage`, `invalid_date` */
+function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoDate; to: IsoDate } {
+  const today = bankDay(now);
+  if (quarter === undefined) {
+    const to = until === undefined ? today : parseDate('--until', until);
+    return { from: since === undefined ? addDays(today, -30) : bankDay(new Date(readSince(since, now))), to };
+  }
+  const [, year = '', nth = ''] = /^(\d{4})Q([1-4])$/.exec(quarter) ?? [];
+  const begin = `${year}-${String(Number(nth) * 3 - 2).padStart(2, '0')}-01`;
+  if (!isIsoDate(begin) || since !== undefined || until !== undefined)
+    throw new Psd2Error(
+      'usage',
+      `--quarter ${JSON.stringify(quarter)} is not a quarter, or stands beside --since or --until`,
+      {
+        hint: 'For example --quarter 2026Q4.',
+      },
+    );
+  const next = bankDay(new Date(Date.UTC(Number(year), Number(nth) * 3, 1, 12)));
+  return { from: begin, to: addDays(next, -1) };
+}
+
+async function showStats(context: Context, options: Options): Promise<void> {
+  const { world, folder, output } = context;
+  const { from, to } = readPeriod(options, world.now());
+  const limits = {
+    below: readPercent('--fail-below', options.failBelow),
+    above: readPercent('--fail-above-rate', options.failAboveRate),
+  };
+  const profile = context.profileName();
+  const hourOf = (at: string) => `${bankDay(new Date(at))} ${at.slice(11, 13)}`;
+  const known = readStats(folder, (call) => call.profile === profile, {
+    files: options.files,
+    down5xx: options.down5xx === true,
+    ...(options.by === 'hour' && { dayOf: hourOf }),
+  });
+  const lines = known.lines.filter((line) => isMeant(line, options, { profile, from, to }));
+  const rows = rowsOf(lines, known, options, profile);
+  const total = rowOf(
+    'total',
+    lines.map(({ counts }) => counts),
+    lines,
+    options,
+  );
+  const days = rows.filter(({ secondsDown: down }) => down !== null);
+  const down = days.reduce((sum, { secondsDown: seconds }) => sum + (seconds ?? 0), 0);
+  const whole_ = {
+    ...total,
+    secondsDown: days.length > 0 ? down : null,
+    uptime: days.length > 0 ? uptime(down, days.length) : null,
+  };
+  const data = {
+    profile,
+    hosts: [...new Set(lines.map(({ host }) => host))],
+    timeZone: 'Europe/Rome',
+    ...{ from, to, logFrom: known.logFrom, definitions: DEFINITIONS, notes: notesOf(context, options) },
+    longestGapSeconds: Math.round(known.longestGapMs / 1000),
+    ...{ rows, total: whole_, published: publishedBeside(options.published, rows) },
+  };
+  if (output.format === 'table') await printTable(context, data, options);
+  else if (output.format === 'json') output.record(data, [], printed);
+  else await output.table(rows, columnsOf(true), '', list.bind(undefined, row()));
+  refuseBelow(whole_, limits);
+}
+
+function isMeant(
+  { day, profile: of, kind, smoke }: RollUp,
+  { kind: wanted, excludeSmoke, onlySmoke }: Options,
+  { profile, from, to }: { profile: string; from: string; to: string },
+): boolean {
+  const date = day.slice(0, 10);
+  const isKind = wanted === undefined || kind === wanted;
+  return (
+    of === profile &&
+    date >= from &&
+    date <= to &&
+    isKind &&
+    !(smoke && excludeSmoke) &&
+    !(onlySmoke && !smoke)
+  );
+}
+
+function rowsOf(lines: readonly RollUp[], known: KnownCalls, options: Options, profile: string): Row[] {
+  const periods = new Map<string, RollUp[]>();
+  for (const line of lines) {
+    const period = options.by === 'route' ? line.route : line.day;
+    periods.set(period, [...(periods.get(period) ?? []), line]);
+  }
+  const downs = known.downs.filter((each) => each.profile === profile).map(({ down }) => down);
+  return [...periods]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([period, each]) => {
+      const found = rowOf(
+        period,
+        each.map(({ counts }) => counts),
+        each,
+        options,
+      );
+      if (options.by !== 'day' || !isIsoDate(period)) return found;
+      const begin = Date.parse(bankLocalTime(period, '00:00:00'));
+      const end = Date.parse(bankLocalTime(addDays(period, 1), '00:00:00'));
+      const seconds = secondsDown(downs, begin, end);
+      return { ...found, secondsDown: seconds, uptime: rounded(uptime(seconds)) };
+    });
+}
+
+function rowOf(
+  period: string,
+  all: readonly Counts[],
+  lines: readonly RollUp[],
+  { timesWithConsents }: Options,
+): Row {
+  const sum = noCounts();
+  for (const counts of all) addCounts(sum, counts);
+  const of = (...kinds: StatKind[]) => {
+    const counts = noCounts();
+    for (const line of lines) if (kinds.includes(line.kind)) addCounts(counts, line.counts);
+    const { calls, answered, max } = counts;
+    return {
+      calls,
+      mean: answered === 0 ? null : Math.round(counts.sum / answered),
+      ...{ p50: percentile(counts, 0.5), p95: percentile(counts, 0.95), max: answered === 0 ? null : max },
+    };
+  };
+  const { calls, noReply, serverErrors, unusable, clientErrors, limited, own } = sum;
+  return {
+    ...{ period, calls, noReply, serverErrors, unusable, clientErrors, limited, own, errors: errorsOf(sum) },
+    errorRate: rounded(errorRate(sum)),
+    ...{ ais: timesWithConsents ? of('ais', 'consent') : of('ais'), pis: of('pis'), piis: of('piis') },
+    ...{ secondsDown: null, uptime: null, few: calls < FEW },
+  };
+}
+
+function rounded(percent: number | null): number | null {
+  return percent === null ? null : Math.round(percent * 1000) / 1000;
+}
+
+function notesOf({ globals }: Context, { by }: Options): string[] {
+  return [
+    'Measured here, with network and connection; a bank measures from the last byte received to the last byte sent.',
+    ...(globals.timeoutMs < REPLY_MS
+      ? [
+          '--timeout is below 30 s, so the rule of 30 seconds cannot be applied: psd2 counts what did not answer until then.',
+        ]
+      : []),
+    ...(by === 'hour' ? ['Of days that the log has no more, only the whole days are known.'] : []),
+  ];
+}
+
+const writePercent = (value: number | null) => (value === null ? null : `${value.toFixed(2)} %`);
+const writeMs = (value: number | null) => (value === null ? null : `${value} ms`);
+
+function columnsOf(isWide: boolean): Column<Row>[] {
+  const right = true;
+  return [
+    { title: 'DATE', value: ({ period }) => period, whole: true },
+    { title: 'CALLS', value: ({ calls }) => String(calls), right },
+    { title: 'NO REPLY', value: ({ noReply }) => String(noReply), right },
+    { title: '5XX', value: ({ serverErrors }) => String(serverErrors), right },
+    { title: 'ERRORS', value: ({ errors }) => String(errors), right },
+    { title: 'RATE', value: ({ errorRate: rate }) => writePercent(rate), right },
+    { title: 'AIS MEAN', value: ({ ais }) => writeMs(ais.mean), right },
+    { title: 'P50', value: ({ ais }) => ais.p50?.toString(), right },
+    { title: 'P95', value: ({ ais }) => ais.p95?.toString(), right },
+    { title: 'PIS MEAN', value: ({ pis }) => writeMs(pis.mean), right },
+    { title: 'FUNDS MEAN', value: ({ piis }) => writeMs(piis.mean), right },
+    { title: 'DOWN', value: ({ secondsDown: down }) => (down === null ? null : `${down} s`), right },
+    { title: 'UPTIME ≥', value: ({ few, uptime: up }) => (few ? '(few calls)' : writePercent(up)), right },
+    ...(isWide
+      ? ([
+          { title: '4XX', value: ({ clientErrors }) => String(clientErrors), right },
+          { title: '420/429', value: ({ limited }) => String(limited), right },
+        ] satisfies Column<Row>[])
+      : []),
+  ];
+}
+
+async function printTable(
+  { output, terminal }: Context,
+  data: z.infer<ReturnType<typeof printed>>,
+  { wide }: Options,
+): Promise<void> {
+  const { rows, published, notes, logFrom, hosts, from, to } = data;
+  terminal.say(
+    `Calls to ${hosts.join(', ') || 'no bank'}, this machine's, days in Europe/Rome, ${from} to ${to}`,
+  );
+  await output.table(rows, columnsOf(wide === true), 'No call in the log matches.');
+  if (published.length > 0) {
+    await output.table(
+      published,
+      [
+        { title: 'DATE', value: ({ date }) => date, whole: true },
+        { title: 'SERVICE', value: ({ service }) => service },
+        { title: 'METRIC', value: ({ metric }) => metric },
+        { title: 'THEIRS', value: ({ theirs }) => String(theirs), right: true },
+        { title: 'OURS', value: ({ ours }) => ours?.toString(), right: true },
+        { title: 'DIFFERENCE', value: ({ difference }) => difference?.toString(), right: true },
+      ],
+      '',
+    );
+  }
+  for (const note of notes) terminal.say(note);
+  if (logFrom !== null)
+    terminal.say(`The log is whole from ${terminal.writeTime(logFrom)}. Before, the daily counts are known.`);
+}
+
+const METRICS = ['uptime_pct', 'error_rate_pct', 'mean_ms'] as const;
+
+/** The bank's own figures, beside those from here. No verdict. @throws Psd2Error `usage` */
+function publishedBeside(path: string | undefined, rows: readonly Row[]) {
+  if (path === undefined) return [];
+  const [, ...lines] = readNamed(path).split(/\r?\n/).filter(Boolean);
+  return lines.map((line, index) => {
+    const [date = '', service = '', metric = '', value = ''] = line.split(',').map((cell) => cell.trim());
+    const theirs = Number(value);
+    if (!METRICS.some((known) => known === metric) || value === '' || Number.isNaN(theirs))
+      throw new Psd2Error('usage', `Line ${index + 2} of ${path} is not date,service,metric,value`, {
+        hint: `The metrics are ${METRICS.join(', ')}.`,
+      });
+    const found = rows.find(({ period }) => period === date);
+    const ours = found ? oursOf(found, service.toLowerCase(), metric) : null;
+    return { date, service, metric, theirs, ours, difference: ours === null ? null : rounded(ours - theirs) };
+  });
+}
+
+function oursOf(found: Row, service: string, metric: string): number | null {
+  if (metric === 'uptime_pct') return found.uptime;
+  if (metric === 'error_rate_pct') return found.errorRate;
+  const of =
+    service === 'pis' ? found.pis : service === 'piis' || service === 'funds' ? found.piis : found.ais;
+  return of.mean;
+}
+
+function readNamed(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new Psd2Error('usage', `The file ${path} cannot be read`, { hint: 'Check its path.', cause });
+  }
+}
+
+/** @throws Psd2Error `usage` */
+function readPercent(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const value = /^\d{1,3}(\.\d+)?%?$/.test(given) ? Number.parseFloat(given) : Number.NaN;
+  if (value <= 100) return value;
+  throw new Psd2Error('usage', `${option} ${JSON.stringify(given)} is not a percentage`, {
+    hint: 'For example 99.5.',
+  });
+}
+
+/** @throws Psd2Error `below_target` */
+function refuseBelow(
+  { uptime: up, errorRate: rate }: Row,
+  { below, above }: { below: number | undefined; above: number | undefined },
+): void {
+  if (below !== undefined && up !== null && up < below)
+    throw new Psd2Error('below_target', `The uptime is ${up.toFixed(3)} %, below ${below} %`);
+  if (above !== undefined && rate !== null && rate > above)
+    throw new Psd2Error('below_target', `The error rate is ${rate} %, above ${above} %`);
+}

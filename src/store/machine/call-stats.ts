@@ -1,0 +1,149 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { bankDay } from '../../domain/calendar.ts';
+import { Counter, DownFinder, type DownLine, type RollUp } from '../../smoke/roll-up.ts';
+import { type CountedCall, STAT_KINDS, type StatKind } from '../../smoke/stats.ts';
+import { appendDurably } from '../disk/files.ts';
+import { replaceDurably } from '../disk/replace.ts';
+import type { LoggedCall } from './call-log.ts';
+import type { StoreFolder } from './folder.ts';
+
+// Figures of the log of calls. A full file that the log removes is counted before, by day: 800 days are kept.
+
+const KEPT_DAYS = 800;
+const DAY_MS = 86_400_000;
+
+type Call = CountedCall & { profile: string };
+
+/** Reads a line of the log, as far as figures need it. Undefined if it is none: cut short, or damaged. */
+function callIn(line: string): Call | undefined {
+  let read: Partial<LoggedCall>;
+  try {
+    read = JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
+  } catch {
+    return undefined;
+  }
+  const { at, profile, host, method, status = null, failure = null, milliseconds, run } = read;
+  if (typeof at !== 'string' || typeof profile !== 'string' || typeof host !== 'string') return undefined;
+  if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
+  const path = read.path ?? '';
+  return {
+    ...{ at, profile, host, method, status, failure, milliseconds },
+    route: read.route ?? maskedPath(path),
+    kind: kindOf(read.kind ?? '', path),
+    neverLeft: read.neverLeft === true,
+    isSmoke: run?.startsWith('sm-') === true,
+  };
+}
+
+function kindOf(kind: string, path: string): StatKind {
+  const known = STAT_KINDS.find((each) => each === kind);
+  if (known) return known;
+  if (path.includes('/auth/') || path.endsWith('/token')) return 'auth';
+  if (/consent|\/authorisations|\/private\/operations\//.test(path)) return 'consent';
+  if (path.includes('funds-confirmations')) return 'piis';
+  if (/payments|\/(prepare|verify\d*|execute|execution\/status)$/.test(path)) return 'pis';
+  return /accounts|products|customers|balance|transactions/.test(path) ? 'ais' : 'other';
+}
+
+/** The path of a line of psd2 0.2, without what may be an id. */
+function maskedPath(path: string): string {
+  return path
+    .split('/')
+    .map((part) => (/^[a-zA-Z][a-zA-Z-]*$|^v\d$|^$/.test(part) ? part : '{id}'))
+    .join('/');
+}
+
+/** The lines of a file, from the first. The file is read in pieces. */
+function linesIn(path: string): string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+}
+
+function logFiles(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const full = readdirSync(folder).filter((name) => /^(retired-)?calls-.*\.ndjson$/.test(name));
+  return [...full.sort(), 'calls.ndjson'].map((name) => join(folder, name));
+}
+
+/** The day of the bank. Its zone is whole hours from UTC, so that all times of an hour have the same day. */
+function dayFinder(): (at: string) => string {
+  const known = new Map<string, string>();
+  return (at) => {
+    const hour = at.slice(0, 13);
+    const day = known.get(hour) ?? bankDay(new Date(at));
+    known.set(hour, day);
+    return day;
+  };
+}
+
+/** What is known of a bank. */
+export interface KnownCalls {
+  lines: RollUp[];
+  downs: DownLine[];
+  /** The time of the oldest line of the log that is still whole. */
+  logFrom: string | null;
+  longestGapMs: number;
+}
+
+/**
+ * All that the log and its roll-ups say of a profile.
+ *
+ * @param files more logs or roll-ups, for example of other machines
+ */
+export function readStats(
+  { log, stats }: Pick<StoreFolder, 'log' | 'stats'>,
+  isMeant: (call: Call) => boolean,
+  {
+    files = [],
+    down5xx = false,
+    dayOf = dayFinder(),
+  }: { files?: readonly string[]; down5xx?: boolean; dayOf?: (at: string) => string } = {},
+): KnownCalls {
+  const counter = new Counter(dayOf);
+  const finder = new DownFinder(down5xx);
+  const downs: DownLine[] = [];
+  let logFrom: string | null = null;
+  for (const path of [stats, ...files, ...logFiles(log)]) {
+    for (const line of linesIn(path)) {
+      if (line.startsWith('{"day"')) counter.addLine(JSON.parse(line));
+      else if (line.startsWith('{"profile"')) downs.push(JSON.parse(line));
+      else if (line !== '') {
+        const call = callIn(line);
+        if (!call || !isMeant(call)) continue;
+        logFrom ??= call.at;
+        counter.add(call);
+        finder.add(call);
+      }
+    }
+  }
+  const found = finder.find();
+  return { lines: counter.lines, downs: [...downs, ...found], logFrom, longestGapMs: finder.longestGap };
+}
+
+/** Counts full files of the log, and removes them. @param paths the oldest ones, which the log keeps no longer */
+export function retireLogs({ stats }: Pick<StoreFolder, 'stats'>, paths: readonly string[], now: Date): void {
+  const counter = new Counter(dayFinder());
+  const finder = new DownFinder();
+  for (const path of paths) {
+    if (!statSync(path, { throwIfNoEntry: false })) continue;
+    for (const line of linesIn(path)) {
+      const call = callIn(line);
+      if (!call) continue;
+      counter.add(call);
+      finder.add(call);
+    }
+  }
+  const added = [...counter.lines, ...finder.find()].map((line) => `${JSON.stringify(line)}\n`).join('');
+  if (added !== '') appendDurably(stats, 'a', added);
+  for (const path of paths) rmSync(path, { force: true });
+  forgetOld(stats, now);
+}
+
+function forgetOld(stats: string, now: Date): void {
+  const oldest = bankDay(new Date(now.getTime() - KEPT_DAYS * DAY_MS));
+  const lines = linesIn(stats);
+  const kept = lines.filter(
+    (line) => line !== '' && (/^\{"day":"([\d-]+)"/.exec(line)?.[1] ?? '9') >= oldest,
+  );
+  if (kept.length < lines.filter((line) => line !== '').length) replaceDurably(stats, `${kept.join('\n')}\n`);
+}

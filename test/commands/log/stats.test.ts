@@ -1,0 +1,239 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { retireLogs } from '../../../src/store/machine/call-stats.ts';
+import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { openCommand, runIn } from '../command.ts';
+import { failureOf } from '../failure.ts';
+
+const temporary = temporaryFolder();
+const NOW = '2026-11-26T12:00:00.000Z';
+
+interface Line {
+  at: string;
+  kind?: string;
+  status?: number | null;
+  failure?: string | null;
+  milliseconds?: number;
+  neverLeft?: true;
+  run?: string;
+}
+
+const row = z.looseObject({
+  ...{
+    period: z.string(),
+    calls: z.number(),
+    noReply: z.number(),
+    serverErrors: z.number(),
+    errors: z.number(),
+  },
+  ...{ clientErrors: z.number(), limited: z.number(), own: z.number(), unusable: z.number() },
+  errorRate: z.number().nullable(),
+  ais: z.object({
+    calls: z.number(),
+    mean: z.number().nullable(),
+    p95: z.number().nullable(),
+    max: z.number().nullable(),
+    p50: z.number().nullable(),
+  }),
+  ...{ secondsDown: z.number().nullable(), uptime: z.number().nullable(), few: z.boolean() },
+});
+const printed = z.looseObject({
+  rows: z.array(row),
+  total: row,
+  published: z.array(z.looseObject({ ours: z.number().nullable(), difference: z.number().nullable() })),
+  definitions: z.record(z.string(), z.string()),
+});
+
+/** A log with these calls. */
+function logWith(lines: readonly Line[]): StoreFolder {
+  const folder = newConfigFolder(temporary);
+  mkdirSync(folder.log, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder.log, 'calls.ndjson'), '', { mode: 0o600 });
+  add(folder, 'calls.ndjson', lines);
+  return folder;
+}
+
+function add({ log }: StoreFolder, name: string, lines: readonly Line[]): void {
+  const text = lines.map((line) =>
+    JSON.stringify({
+      ...{
+        at: line.at,
+        profile: 'env',
+        host: 'bank.example',
+        method: 'GET',
+        path: '/v1/accounts',
+        status: 200,
+      },
+      ...{ failure: null, milliseconds: 100, tppRequestId: 'q', transactionId: 't', requestId: null },
+      ...{ apiTrackId: null, flow: null, route: '/v1/accounts', kind: 'ais', ...line },
+    }),
+  );
+  appendFileSync(join(log, name), text.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+}
+
+async function stats(folder: StoreFolder, ...words: string[]) {
+  const command = openCommand(folder, NOW);
+  await runIn(command.context, 'log', 'stats', ...words);
+  return printed.parse(JSON.parse(command.printed()));
+}
+
+/** Calls of a day, a second apart, of every kind of outcome: from a small generator, so that the test counts them itself. */
+function mixed(day: string, count: number): Line[] {
+  let seed = 7;
+  const next = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % below;
+  };
+  const outcomes: Partial<Line>[] = [
+    {},
+    {},
+    { status: 503 },
+    { status: null, failure: 'it did not answer within 30 s', milliseconds: 30_001 },
+    { status: 404 },
+    { status: 429 },
+    { status: null, failure: 'interrupted', neverLeft: true },
+    { status: null, failure: "The bank's answer to GET /v1/accounts is encoded, but damaged" },
+    { kind: 'pis' },
+    { kind: 'auth', status: 500 },
+  ];
+  return Array.from({ length: count }, (_, index) => ({
+    at: new Date(Date.parse(`${day}T08:00:00.000Z`) + index * 1000).toISOString(),
+    milliseconds: 20 + next(900),
+    ...outcomes[next(outcomes.length)],
+  }));
+}
+
+describe('psd2 log stats', () => {
+  it('counts what a second implementation of the definitions counts', async () => {
+    const lines = mixed('2026-11-25', 3_000);
+    const { rows, definitions } = await stats(logWith(lines), '--since', '2026-11-25');
+    const [day] = rows;
+    const own = lines.filter(({ failure }) => failure === 'interrupted');
+    const calls = lines.filter((line) => !own.includes(line));
+    const of = (is: (line: Line) => boolean) => calls.filter(is).length;
+    const noReply = of(({ failure }) => failure?.includes('30 s') === true);
+    const serverErrors = of(({ status }) => (status ?? 0) >= 500);
+    const unusable = of(({ failure }) => failure?.includes('damaged') === true);
+    const ais = calls
+      .filter(({ kind = 'ais', failure }) => kind === 'ais' && failure?.includes('30 s') !== true)
+      .map(({ milliseconds = 0 }) => milliseconds);
+    expect(day).toMatchObject({
+      ...{ period: '2026-11-25', calls: calls.length, own: own.length, noReply, serverErrors, unusable },
+      clientErrors: of(({ status }) => status === 404),
+      limited: of(({ status }) => status === 429),
+      errors: noReply + serverErrors + unusable,
+      errorRate: Math.round(((noReply + serverErrors + unusable) / calls.length) * 100_000) / 1000,
+      few: false,
+    });
+    const sorted = ais.toSorted((one, other) => one - other);
+    expect(day?.ais.mean).toBe(Math.round(ais.reduce((sum, each) => sum + each, 0) / ais.length));
+    expect(day?.ais.max).toBe(sorted.at(-1));
+    for (const [share, found] of [
+      [0.5, day?.ais.p50],
+      [0.95, day?.ais.p95],
+    ] as const) {
+      const exact = sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
+      // A class of times is a third wide.
+      expect((found ?? 0) / exact).toBeGreaterThanOrEqual(1);
+      expect((found ?? 0) / exact).toBeLessThan(1.35);
+    }
+    expect(Object.keys(definitions)).toEqual(['requests', 'errorRate', 'mean', 'downtime', 'uptime']);
+  });
+
+  const late = { status: null, failure: 'it did not answer within 30 s', milliseconds: 30_000 };
+  const at = (minute: number, day = '25') => `2026-11-${day}T10:${String(minute).padStart(2, '0')}:00.000Z`;
+  const row5 = (...minutes: number[]): Line[] => minutes.map((minute) => ({ at: at(minute), ...late }));
+
+  it.each<[string, Line[], string[], number]>([
+    ['five in a row, until the next answer', [...row5(0, 1, 2, 3, 4), { at: at(7) }], [], 420],
+    ['four in a row', [...row5(0, 1, 2, 3), { at: at(4) }], [], 0],
+    [
+      'five with a reply between them',
+      [...row5(0, 1), { at: at(2) }, ...row5(3, 4, 5), { at: at(6) }],
+      [],
+      0,
+    ],
+    [
+      'a 5xx, which is a reply',
+      [...row5(0, 1, 2), { at: at(3), status: 503 }, ...row5(4, 5), { at: at(6) }],
+      [],
+      0,
+    ],
+    [
+      'a 5xx, if the operator counts it',
+      [...row5(0, 1, 2), { at: at(3), status: 503 }, ...row5(4, 5), { at: at(6) }],
+      ['--down-5xx'],
+      360,
+    ],
+    ['five in parallel', [...row5(0, 0, 0, 0, 0), { at: at(2) }], [], 120],
+    [
+      'consents between them, which do not count',
+      [...row5(0, 1, 2, 3), { at: at(3), kind: 'consent' }, ...row5(4), { at: at(6) }],
+      [],
+      360,
+    ],
+    ['lines that are not in order', [{ at: at(7) }, ...row5(4, 2, 0, 3, 1)], [], 420],
+  ])('after %s the bank was down as long as the law says', async (_, lines, options, seconds) => {
+    const { rows } = await stats(logWith(lines), '--since', '2026-11-25', ...options);
+    expect(rows[0]).toMatchObject({ secondsDown: seconds, few: true });
+    expect(rows[0]?.uptime).toBeCloseTo(100 - seconds / 864, 2);
+  });
+
+  it('cuts downtime at midnight in Rome', async () => {
+    const before = [50, 52, 54, 56, 58].map((minute) => ({ at: `2026-11-24T22:${minute}:00.000Z`, ...late }));
+    const { rows } = await stats(
+      logWith([...before, { at: '2026-11-24T23:10:00.000Z' }]),
+      '--since',
+      '2026-11-24',
+    );
+    expect(rows.map(({ period, secondsDown }) => [period, secondsDown])).toEqual([
+      ['2026-11-24', 600],
+      ['2026-11-25', 600],
+    ]);
+  });
+
+  it('keeps the counts of a file that the log removes, without ids, and counts nothing twice', async () => {
+    const folder = logWith(mixed('2026-11-25', 300));
+    const whole = await stats(folder, '--since', '2026-11-20');
+    add(folder, 'retired-calls-1.ndjson', mixed('2026-11-24', 300));
+    const both = await stats(folder, '--since', '2026-11-20');
+    retireLogs(folder, [join(folder.log, 'retired-calls-1.ndjson')], new Date(NOW));
+    expect(existsSync(join(folder.log, 'retired-calls-1.ndjson'))).toBe(false);
+    expect((await stats(folder, '--since', '2026-11-20')).rows).toEqual(both.rows);
+    expect(both.rows[1]).toEqual(whole.rows[0]);
+    expect(readFileSync(folder.stats, 'utf8')).not.toMatch(/tppRequestId|transactionId/);
+    retireLogs(folder, [], new Date('2029-03-01T12:00:00.000Z'));
+    expect(readFileSync(folder.stats, 'utf8').trim()).toBe('');
+  });
+
+  it('leaves out the calls of psd2 smoke, or shows them alone', async () => {
+    const folder = logWith([{ at: at(0), run: 'sm-1' }, { at: at(1) }, { at: at(2), run: 'mine' }]);
+    const count = async (...words: string[]) =>
+      (await stats(folder, '--since', '2026-11-25', ...words)).total.calls;
+    expect([await count(), await count('--exclude-smoke'), await count('--only-smoke')]).toEqual([3, 2, 1]);
+  });
+
+  it("shows the bank's own figures beside these, and ends with 12 below a target", async () => {
+    const folder = logWith([...row5(0, 1, 2, 3, 4), { at: at(7) }]);
+    const csv = join(folder.root, 'bank.csv');
+    writeFileSync(
+      csv,
+      'date,service,metric,value\n2026-11-25,ais,uptime_pct,100\n2026-11-25,ais,mean_ms,80\n2026-11-01,ais,mean_ms,80\n',
+    );
+    const { published } = await stats(folder, '--since', '2026-11-25', '--published', csv);
+    expect(published.map(({ ours, difference }) => [ours, difference])).toEqual([
+      [99.514, -0.486],
+      [100, 20],
+      [null, null],
+    ]);
+    const failed = async (...words: string[]) => failureOf(stats(folder, '--since', '2026-11-25', ...words));
+    expect(await failed('--fail-below', '99.9')).toMatchObject({ code: 'below_target', exitCode: 12 });
+    expect(await failed('--fail-above-rate', '0.5%')).toMatchObject({ code: 'below_target', exitCode: 12 });
+    await stats(folder, '--since', '2026-11-25', '--fail-below', '99.5', '--fail-above-rate', '90');
+    expect(await failed('--quarter', '2026Q5')).toMatchObject({ exitCode: 2 });
+    expect((await stats(folder, '--quarter', '2026Q4')).total.calls).toBe(6);
+  });
+});
