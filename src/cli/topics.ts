@@ -25,6 +25,7 @@ const OTHER_VARIABLES: Record<string, string> = {
   PSD2_BROWSER: 'command that opens an address, or "none"; then BROWSER; default: the system\'s',
   PSD2_NOTIFY:
     'command that gets what ends (psd2 expiring), failed syncs and unknown payments as JSON on its standard input',
+  PSD2_RUN: 'id of the run of your script, for the log of calls: psd2 log --run',
   PSD2_OPERATOR: 'who works, for journals and psd2 audit; default: the user of the system',
   PSD2_PAGER: 'command that shows output longer than the terminal, or "cat"; then PAGER',
   PSD2_NO_INPUT: '1: never ask, like --no-input',
