@@ -1,10 +1,10 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { Psd2Error } from '../../../errors.ts';
-import type { BankCall } from '../../call/call.ts';
+import type { BankCall, Reading } from '../../call/call.ts';
 import type { BeforeSend } from '../../ports/call.ts';
 import type { ClientCredentials, Grant, GrantedTokens, Login } from '../../ports/customer.ts';
-import { ask, type NextGenCaller, readNothing } from './answer.ts';
+import { ask, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { lacking } from './calls.ts';
 import { organizationIdOf } from './key-id.ts';
 import { type Base, browserLink, type LinkTarget, serverLink } from './links.ts';
@@ -27,6 +27,13 @@ export interface OAuth {
    * @throws Psd2Error `bank_answer` for a host that neither the bank file nor the base URL names, `config` without a server
    */
   server(named: string | undefined, transactionId: string): Promise<OAuthServer>;
+  /**
+   * The address where the customer logs in (RFC 6749, section 4.1.1). Where the bank file names an authorization endpoint on the
+   * host of the API, only psd2 can show that host the QWAC: it asks there itself, and gives the address that the bank redirects to.
+   *
+   * @throws Psd2Error `config` if the bank names no server, or an error of the call
+   */
+  address(server: OAuthServer, request: AuthorizationRequest, transactionId: string): Promise<string>;
 }
 
 /** The OAuth client of the application. */
@@ -65,7 +72,21 @@ export function oauthOf(bank: NextGenCaller, description: BankDescription, base:
         throw error;
       });
     },
+    async address(server, request, transactionId) {
+      const url = authorizationUrl(server, request, description);
+      const { host } = new URL(url);
+      if (oauth.authorizationEndpoint === undefined || host !== new URL(base.origin).host) return url;
+      const call = { method: 'GET', ...serverLink(url, base, hosts, 'authorizationEndpoint') } as const;
+      const { location } = await bank.ask({ ...call, facts: LOGIN, transactionId }, readRedirect);
+      return location === null ? url : browserLink(location, base, 'Location of the authorization endpoint');
+    },
   };
+}
+
+/** Where the bank sends the customer's browser. Null: it redirects to nowhere else, or wants its cookie back, which only a browser has. */
+function readRedirect({ status, headers }: NextGenAnswer): Reading & { location: string | null } {
+  const isRedirect = status >= 300 && status <= 399 && headers['set-cookie'] === undefined;
+  return { location: isRedirect ? (headers.location ?? null) : null, notices: [] };
 }
 
 function metadataCall(
@@ -132,7 +153,7 @@ function serverIn(
   };
 }
 
-interface AuthorizationRequest {
+export interface AuthorizationRequest {
   clientId: string;
   redirectUri: string;
   state: string;
@@ -140,7 +161,7 @@ interface AuthorizationRequest {
   scope: string;
 }
 
-/** The address where the customer logs in (RFC 6749, section 4.1.1; RFC 7636, section 4.3). @throws Psd2Error `config` */
+/** The authorization request (RFC 6749, section 4.1.1; RFC 7636, section 4.3). @throws Psd2Error `config` */
 export function authorizationUrl(
   { authorization, token }: OAuthServer,
   { clientId, redirectUri, state, codeVerifier, scope }: AuthorizationRequest,
@@ -179,7 +200,7 @@ export function loginOf(
     async authorize({ transactionId, codeVerifier, ...login }) {
       if (mode !== 'pre-step') throw noLogin();
       const server = await oauth.server(undefined, transactionId);
-      return authorizationUrl(server, { ...login, codeVerifier, scope: scope.preStep }, description);
+      return oauth.address(server, { ...login, codeVerifier, scope: scope.preStep }, transactionId);
     },
     async assertIssuer(iss, named, transactionId) {
       assertIssuer(await oauth.server(named, transactionId), iss, transactionId);

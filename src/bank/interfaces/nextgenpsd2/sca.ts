@@ -15,7 +15,7 @@ import type {
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
 import { apiLink, browserLink } from './links.ts';
-import { authorizationUrl, type OAuth } from './oauth.ts';
+import type { OAuth } from './oauth.ts';
 import { callOf, factsOf, meaning } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
 
@@ -278,7 +278,7 @@ async function turnOf(
     return { next: 'open', url: browserLink(links.redirect, calls.base, 'scaRedirect'), links };
   if (links.oauth !== undefined) {
     const server = await oauth.server(links.oauth, transactionId);
-    const url = authorizationUrl(server, { ...login, scope }, calls.description);
+    const url = await oauth.address(server, { ...login, scope }, transactionId);
     return { next: 'log in', url, server: links.oauth, links };
   }
   if (links.start !== undefined) return null;

@@ -251,6 +251,20 @@ describe('a login', () => {
     ]);
   });
 
+  const AWAY = 'https://login.example/page?session=1';
+  it.each<[string, Record<string, string>, number, string]>([
+    ['that redirects', { location: AWAY }, 303, AWAY],
+    ['that is a page', {}, 200, `${ORIGIN}/own/login`],
+    ['that sets a cookie', { location: AWAY, 'set-cookie': 'a=b' }, 302, `${ORIGIN}/own/login`],
+  ])('asks an endpoint %s on the host of the API itself', async (_, headers, status, page) => {
+    const oauth: Oauth = { ...PRE, authorizationEndpoint: `${ORIGIN}/own/login` };
+    const { login, sent } = opened([said(METADATA), said({}, status, headers)], oauth);
+    const url = new URL(await login.authorize(asked));
+    expect(url.href.startsWith(page)).toBe(true);
+    expect(sent.map(({ path }) => path.split('?', 1)[0])).toEqual(['/meta', '/own/login']);
+    expect(sent[1]?.path).toContain('code_challenge=');
+  });
+
   it.each(['none', 'integrated', 'client-credentials'] as const)(
     'is none at a bank with %s',
     async (mode) => {

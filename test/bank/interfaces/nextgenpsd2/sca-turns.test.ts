@@ -181,7 +181,7 @@ async function turned(
 describe('the turn of the customer', () => {
   const OAUTH = {
     oauth: {
-      authorizationEndpoint: `${ORIGIN}/login`,
+      authorizationEndpoint: 'https://login.example/login',
       tokenEndpoint: `${ORIGIN}/token`,
       scope: { ais: 'A {consentId}' },
     },
@@ -213,7 +213,7 @@ describe('the turn of the customer', () => {
       {
         next: 'log in',
         server: `${ORIGIN}/meta`,
-        url: `${ORIGIN}/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256`,
+        url: `https://login.example/login?response_type=code&client_id=c&redirect_uri=http%3A%2F%2F127.0.0.1%2F&scope=A+c1&state=s1&code_challenge=7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM&code_challenge_method=S256`,
       },
     ],
   ])('is %s', async (_, given, file, expected) => {
