@@ -265,7 +265,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'accepted':
       return { accepted: true };
     case 'cancelled':
-      return { state: 'cancelled' };
+      return { state: 'cancelled', refusalAlone: false };
     case 'sca-again':
       return { state: 'verified' };
     case 'sca-started':

@@ -13,7 +13,7 @@ export const SIGNING_BASKET = 'signing-baskets';
 /** What the state of a basket means for its payments. */
 export type BasketMeans =
   | 'not sent'
-  /** The bank has no such basket. Its payments can be authorised otherwise. */
+  /** The bank has no such basket, or psd2 has given up one whose link nobody has. Its payments can be authorised otherwise. */
   | 'none'
   | 'with the customer'
   | 'authorised'
@@ -44,6 +44,12 @@ export function meaningOf(basket: Operation<OrderTarget>): BasketMeans {
     case 'unknown':
       return 'unknown';
   }
+}
+
+/** Whether nobody has the link of a basket: the bank has not answered it, or has refused it, or psd2 has sent the customer nowhere yet. */
+export function isWithoutLink(basket: Operation<OrderTarget>): boolean {
+  const isLinkless = basket.verification === null || basket.state === 'verified';
+  return isLinkless && ['not sent', 'unknown'].includes(meaningOf(basket));
 }
 
 /** What the bank says of one payment of a basket, and whether nobody has authorised it. */

@@ -119,6 +119,11 @@ export async function repeatInitiation<Order extends OrderTarget>(
     await recordInitiated(run, { type: 'verified', ...verification } as const);
   } catch (error) {
     if (isInterruption(error) || isOvertaken(error)) throw error;
+    // The payments of a basket are at the bank already, so that none of them can run twice.
+    if (operation.initiation?.service === 'signing-baskets' && hasBegunNothing(error)) {
+      await run.open.record({ type: 'verify-refused', description: error.message });
+      throw error;
+    }
     await recordOutcome(run.open, { type: 'execute-unanswered' });
     throw outcomeUnknown(
       run.open.current,

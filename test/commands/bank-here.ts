@@ -57,6 +57,7 @@ interface Options {
   lacks?: Capability[];
   bulk?: { maxEntries: number | null };
   hasBaskets?: boolean;
+  executesWithoutSca?: Initiation['executesWithoutSca'];
 }
 
 const ALL: Capability[] = [
@@ -170,7 +171,11 @@ export class BankHere {
   }
 
   #bank(): Bank {
-    const { commits = 'on execute', bulk, hasBaskets } = this.#options;
+    const { commits = 'on execute', bulk, hasBaskets, executesWithoutSca = 'never' } = this.#options;
+    const initiation = (...given: Parameters<typeof initiationOf>) => ({
+      ...initiationOf(...given),
+      executesWithoutSca,
+    });
     const isLinked = commits === 'by the customer';
     return {
       accounts: {
@@ -186,11 +191,11 @@ export class BankHere {
       login: { authorize: lacking, probe: lacking, tokens: lacking, revoke: lacking, whose: lacking },
       payments: {
         commits,
-        ...(isLinked && { initiation: (order, back) => initiationOf('payments', order, back) }),
+        ...(isLinked && { initiation: (order, back) => initiation('payments', order, back) }),
         ...(bulk && { bulk: this.#bulk(bulk.maxEntries) }),
         ...(hasBaskets && {
           baskets: {
-            initiation: (ids, back) => initiationOf('signing-baskets', ids, back),
+            initiation: (ids, back) => initiation('signing-baskets', ids, back),
             refuseOther: (ids, { body }) => refuseOther(ids, body),
             calls: ({ initiation }) => this.#calls('signing basket', initiation.body, false),
           },

@@ -6,6 +6,7 @@ import {
   type BasketMeans,
   followBasket,
   isOpenIn,
+  isWithoutLink,
   meaningOf,
   type PaymentSaid,
   SIGNING_BASKET,
@@ -162,6 +163,21 @@ it.each<[Partial<GenericOperation>, BasketMeans]>([
   [{ state: 'unknown' }, 'unknown'],
 ])('a basket with %o means: %s', (state, means) => {
   expect(meaningOf(basket(state))).toBe(means);
+});
+
+const ANSWERED = { resourceId: 'b-1', totalAmount: null, commissions: null, bankName: null, nextStep: 'sca' };
+it.each<[Partial<GenericOperation>, boolean]>([
+  [{ state: 'created' }, true],
+  [{ state: 'executing', mayRun: true }, true],
+  [{ state: 'unknown', mayRun: true }, true],
+  [{ state: 'failed', refusalAlone: true }, true],
+  [{ state: 'verified', verification: ANSWERED }, true],
+  [{ state: 'failed' }, false],
+  [{ state: 'cancelled' }, false],
+  [{ state: 'authorizing', mayRun: true, verification: ANSWERED }, false],
+  [{ state: 'unknown', mayRun: true, verification: ANSWERED }, false],
+])('whether nobody has the link of a basket with %o: %s', (state, expected) => {
+  expect(isWithoutLink(basket(state))).toBe(expected);
 });
 
 const DECLINED: TransferEvent = { type: 'authorization', status: 'NOT_AUTHORIZED', bankStatus: 'RCVD' };

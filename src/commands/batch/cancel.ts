@@ -1,7 +1,19 @@
-import { Psd2Error } from '../../errors.ts';
+import { isOpen } from '../../domain/flow-states.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
+import { endSettledJoints } from '../../flows/end-joint.ts';
+import { isInterruption } from '../../flows/refusals.ts';
+import { actorOf } from '../../store/machine/actor.ts';
+import type { Flows } from '../../store/ports/flows.ts';
+import { cleanText } from '../../terminal/clean.ts';
+import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
+import { isBanksToCancel } from '../flow/cancel.ts';
 import { confirmed } from '../shared/confirmed.ts';
+import { TRANSFERS } from '../transfer/transfers.ts';
 import { BATCH, batchData, type KnownBatch, printBatch, readBatch } from './batches.ts';
+import { basketWithoutLink, mayGoIntoBasket } from './joint-kinds.ts';
+import { payers } from './payers.ts';
 import { auditBatch, personOf } from './person.ts';
 import { hasEnded, isBeforeAll, type KnownLine } from './rows.ts';
 
@@ -10,7 +22,8 @@ export const cancel = verb(
   {
     prints: BATCH,
     help: `
-Cancels the payments for which nothing was sent. psd2 names the others that have not ended. As long as that is possible, psd2
+Cancels the payments for which nothing was sent, and at the bank those that were to go into a signing basket which the bank has refused
+or not answered: nobody has a link to authorise them. psd2 names the others that have not ended. As long as that is possible, psd2
 transfer cancel cancels each of them alone. It cannot cancel what is in a bulk payment: only the customer can refuse that.
 ${examples('psd2 batch cancel 3f2a9c --yes')}`,
   },
@@ -39,12 +52,55 @@ ${examples('psd2 batch cancel 3f2a9c --yes')}`,
       return lines.length === 0 ? null : { type: 'lines-cancelled', lines, ...person };
     });
     if (recorded) await auditBatch(data, 'cancelled', batch, person);
+    if (await cancelWithoutBasket(context, data.flows, known)) {
+      const { operator, machine } = actorOf(context.env);
+      await endSettledJoints(data, batch.batch, `${operator}@${machine}`);
+      if (!recorded) await auditBatch(data, 'cancelled', batch, person);
+    }
     const after = await readBatch(data, batch.batch);
     printBatch(context, batchData(context.profile(), after));
     const others = after.known.filter(({ outcome }) => !hasEnded(outcome));
     if (others.length > 0) throw notCancelled(after, others);
   },
 );
+
+/**
+ * Cancels the payments that nobody has a link for, because there is no signing basket. What the bank does not cancel stays as it is.
+ *
+ * @returns whether there are any
+ */
+async function cancelWithoutBasket(context: Context, flows: Flows, { known }: KnownBatch): Promise<boolean> {
+  const payerOf = payers(context);
+  let isAny = false;
+  for (const { line, transfer } of known) {
+    if (!transfer || !(await lacksBasket(flows, transfer))) continue;
+    isAny = true;
+    try {
+      const { context: own, opened } = await payerOf({ customer: transfer.order.customerId });
+      await opened.flows.resume('transfer', transfer.flow, async (open) => {
+        if (!(await lacksBasket(flows, open.current))) return;
+        try {
+          if (isBanksToCancel(open.current)) await TRANSFERS.cancelAtBank?.(own, opened, open, false);
+          else if (isOpen(open.current)) await open.record({ type: 'cancelled' });
+        } finally {
+          await TRANSFERS.tidy?.(own, open.current);
+        }
+      });
+    } catch (error) {
+      if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
+      context.terminal.warn(cleanText(`Payment ${line.line}: ${endSentence(error.message)}`));
+    }
+  }
+  return isAny;
+}
+
+/** Whether the bank has a payment that was to go into a signing basket, and nobody has a link to authorise it. */
+async function lacksBasket(flows: Flows, transfer: Transfer): Promise<boolean> {
+  if (!transfer.initiation?.forBasket || !transfer.verification) return false;
+  return transfer.bulk === null
+    ? mayGoIntoBasket(transfer)
+    : (await basketWithoutLink(flows, transfer)) !== null;
+}
 
 /** The error for payments that have begun and have not ended. */
 function notCancelled({ batch }: KnownBatch, others: readonly KnownLine[]): Psd2Error {

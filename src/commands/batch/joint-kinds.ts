@@ -5,9 +5,10 @@ import { nextOperationStep } from '../../domain/next-step.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { needsSettlement } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { SIGNING_BASKET } from '../../flows/basket.ts';
+import { isWithoutLink, SIGNING_BASKET } from '../../flows/basket.ts';
 import { BULK_PAYMENT } from '../../flows/bulk.ts';
-import type { GenericOperation } from '../../store/ports/flows.ts';
+import { isInterruption } from '../../flows/refusals.ts';
+import type { Flows, GenericOperation } from '../../store/ports/flows.ts';
 import { type JointKind, purposeOf } from './joint.ts';
 import type { Payer } from './payers.ts';
 import { followInBasket } from './settle-basket.ts';
@@ -81,6 +82,21 @@ export function mayGoIntoBasket(transfer: Transfer): boolean {
 function waitsForBasket(transfer: Transfer): boolean {
   const step = nextOperationStep(transfer, needsSettlement(transfer.order));
   return mayGoIntoBasket(transfer) && step === 'authorize';
+}
+
+/** The signing basket that a transfer is in and that nobody has the link of. Null: it is in none, or its basket cannot be read. */
+export async function basketWithoutLink(
+  flows: Pick<Flows, 'find'>,
+  { bulk, initiation }: Transfer,
+): Promise<GenericOperation | null> {
+  if (bulk === null || !initiation) return null;
+  try {
+    const basket = await flows.find('operation', bulk);
+    return isWithoutLink(basket) ? basket : null;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
 }
 
 function initiationOf({ flow, initiation }: GenericOperation) {

@@ -138,11 +138,16 @@ async function sendFirst(
   for (const each of taken) await giveUp(payment, await payment.flows.find('transfer', each.flow));
 }
 
-/** Goes on with what earlier runs have begun for some lines, and ends what they have only prepared. */
+/**
+ * Goes on with what earlier runs have begun for some lines, and ends what they have only prepared.
+ *
+ * @param mayLeave whether psd2 ends an operation instead, so that its payments can be authorised alone
+ */
 export async function goOnWithBegun(
   payment: LinePayment,
   share: Share,
   kindOf: (operation: GenericOperation) => JointKind,
+  mayLeave: (operation: GenericOperation) => boolean,
 ): Promise<void> {
   const { batches, flows } = payment;
   const batch = await batches.find(payment.batch);
@@ -155,7 +160,13 @@ export async function goOnWithBegun(
     if (joint !== undefined && (transfer.bulk ?? joint) === joint) begun.add(joint);
     else await giveUp(payment, transfer);
   }
-  for (const flow of begun) await resumeJoint(payment, flow, share, kindOf);
+  for (const flow of begun) {
+    if (mayLeave(await flows.find('operation', flow)))
+      await flows.resume('operation', flow, async (open) => {
+        if (mayLeave(open.current)) await open.record({ type: 'cancelled' });
+      });
+    await resumeJoint(payment, flow, share, kindOf);
+  }
 }
 
 /** The last operation that a line was to go with. */

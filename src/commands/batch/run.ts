@@ -7,7 +7,9 @@ import { bankDay } from '../../domain/calendar.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
 import { inOrder, runLines, type Share } from '../../flows/batch.ts';
 import { endSettledJoints } from '../../flows/end-joint.ts';
+import { mayRunUnseen } from '../../flows/lost-initiation.ts';
 import { actorOf } from '../../store/machine/actor.ts';
+import type { Flows } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, verb } from '../declare.ts';
@@ -17,6 +19,7 @@ import { confirmed } from '../shared/confirmed.ts';
 import { readWholeNumber } from '../shared/whole-number.ts';
 import { describeApprovals, refuseUnapproved } from './approval.ts';
 import { type KnownBatch, LINE_COLUMNS, LINES, lineData, lineRows, readBatch } from './batches.ts';
+import { basketWithoutLink } from './joint-kinds.ts';
 import { linksOf } from './links.ts';
 import { canGoOn } from './pay-line.ts';
 import { payers } from './payers.ts';
@@ -113,7 +116,7 @@ async function runBatch(context: Context, reference: string, options: RunOptions
   if (stop !== null && !isInterrupted(stop) && ends.some(({ outcome }) => outcome === 'unknown'))
     context.terminal.warn(cleanText(stop instanceof Error ? stop.message : ''));
   else if (stop !== null) throw withNext(batch.batch, stop);
-  refuseUnpaid(batch.batch, ends, way);
+  refuseUnpaid(batch.batch, ends, { ...way, isStuck: await isAnyStuck(data.flows, ends) });
 }
 
 /** Pays lines and prints each. @returns their ends, and what stopped the run; null if nothing did */
@@ -278,8 +281,21 @@ class Progress {
   }
 }
 
+/** Whether the outcome of a payment is unknown because the bank may have its signing basket, which only a person can give up. */
+async function isAnyStuck(flows: Flows, ends: readonly KnownLine[]): Promise<boolean> {
+  for (const { outcome, transfer } of ends) {
+    const basket = outcome === 'unknown' && transfer ? await basketWithoutLink(flows, transfer) : null;
+    if (basket && mayRunUnseen(basket)) return true;
+  }
+  return false;
+}
+
 /** @throws Psd2Error `outcome_unknown` (9), `payment_failed` (8), `not_authorised` (6) unless all are paid */
-function refuseUnpaid(batch: string, ends: readonly KnownLine[], { isBasket }: Way): void {
+function refuseUnpaid(
+  batch: string,
+  ends: readonly KnownLine[],
+  { isBasket, isStuck }: Way & { isStuck: boolean },
+): void {
   const count = (...outcomes: string[]) => ends.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const again = { next: [['batch', 'run', batch]] };
   const unknown = count('unknown');
@@ -288,8 +304,18 @@ function refuseUnpaid(batch: string, ends: readonly KnownLine[], { isBasket }: W
       'outcome_unknown',
       `The outcome of ${unknown} of ${ends.length} payments is not known`,
       {
-        hint: 'Do not make them again. psd2 asks the bank with:',
-        ...again,
+        hint: isStuck
+          ? 'Do not make them again. The bank may have their signing basket, and nobody has its link. Ask the bank again, have each payment authorised alone, or cancel them at the bank, with:'
+          : 'Do not make them again. psd2 asks the bank with:',
+        next: [
+          ['batch', 'run', batch],
+          ...(isStuck
+            ? [
+                ['batch', 'run', batch, '--as', 'single'],
+                ['batch', 'cancel', batch],
+              ]
+            : []),
+        ],
       },
     );
   const open = count('unfinished');

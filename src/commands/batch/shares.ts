@@ -3,9 +3,11 @@ import type { BulkTerms } from '../../bank/ports/bulk.ts';
 import type { BatchLine } from '../../domain/batch/line.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { isWithoutLink } from '../../flows/basket.ts';
 import { type Share, sharesOf } from '../../flows/batch.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
 import { goOnWithBegun } from './joint.ts';
-import { kindOf, mayGoIntoBasket } from './joint-kinds.ts';
+import { BASKET, kindOf, mayGoIntoBasket } from './joint-kinds.ts';
 import { payInBasket } from './pay-basket.ts';
 import { payBulk } from './pay-bulk.ts';
 import { payLine } from './pay-line.ts';
@@ -21,6 +23,8 @@ export type As = (typeof WAYS)[number];
 export interface Way {
   /** Many payments are authorised in one signing basket. */
   isBasket: boolean;
+  /** The operator wants each payment authorised alone. */
+  isSingle: boolean;
   /** Also one line alone goes as a bulk payment. */
   isBulkOnly: boolean;
   /** Null: each line is a payment of its own. */
@@ -34,12 +38,13 @@ export function wayOf({ bulk, has }: Pick<BankInterface, 'bulk' | 'has'>, as: As
     throw new Psd2Error('usage', "This bank's interface has no signing baskets", {
       hint: 'psd2 has sent nothing. Leave out --as.',
     });
-  if (isBasket || as === 'single') return { isBasket, isBulkOnly: false, bulk: null };
+  const isSingle = as === 'single';
+  if (isBasket || isSingle) return { isBasket, isSingle, isBulkOnly: false, bulk: null };
   if (as === 'bulk' && !bulk)
     throw new Psd2Error('usage', 'This bank has no bulk payments', {
       hint: 'psd2 has sent nothing. Leave out --as.',
     });
-  return { isBasket, isBulkOnly: as === 'bulk', bulk: bulk ?? null };
+  return { isBasket, isSingle, isBulkOnly: as === 'bulk', bulk: bulk ?? null };
 }
 
 /** Whether a line may be authorised together with others. */
@@ -76,7 +81,9 @@ function isAlone(transfer: Transfer, { isBasket }: Pick<Way, 'isBasket'>): boole
 
 /** Pays a share: one line alone, a bulk payment, or a signing basket. @throws Psd2Error what stopped it */
 export async function payShare(payment: LinePayment, share: Share, way: Way): Promise<void> {
-  await goOnWithBegun(payment, share, kindOf);
+  const mayLeave = (operation: GenericOperation) =>
+    way.isSingle && kindOf(operation) === BASKET && isWithoutLink(operation);
+  await goOnWithBegun(payment, share, kindOf, mayLeave);
   const known = await transferOf(payment, share[0]);
   const isKnownAlone = known !== undefined && isAlone(known, way);
   const isMany = share.length > 1 || way.isBulkOnly;

@@ -81,7 +81,7 @@ export async function cancelFlow<K extends Kind>(
 }
 
 /** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */
-function isBanksToCancel(flow: FlowOf<Kind>): boolean {
+export function isBanksToCancel(flow: FlowOf<Kind>): boolean {
   if (!('commits' in flow) || !flow.initiation || !flow.verification) return false;
   return standingOf(flow) === 'sent' || flow.state === 'executed' || flow.state === 'ordered';
 }

@@ -400,6 +400,69 @@ it('what becomes of a basket becomes of its payments, and the bank says it of ea
   `);
 });
 
+const none = () => new Psd2Error('bank_refused', 'The bank has no signing baskets', { beganNothing: true });
+/** What goes wrong with the basket, and how the operator goes on. */
+const WITHOUT_BASKET = (['never', 'possible'] as const).flatMap((executesWithoutSca) =>
+  (['refused', 'lost', 'interrupted'] as const).flatMap((fate) =>
+    [['run'], ['run', '--as', 'single'], ['cancel']].map((then) => ({ executesWithoutSca, fate, then })),
+  ),
+);
+
+it('without a signing basket, its payments go on alone or are cancelled, and none is paid twice', async () => {
+  const ends: string[] = [];
+  for (const { executesWithoutSca, fate, then } of WITHOUT_BASKET) {
+    const { bank, payer } = await payees(new BankHere({ ...BASKET, executesWithoutSca }), 'Ada', 'Bea');
+    bank.meanwhile = async (call) => {
+      if (call !== 'verify signing basket') return;
+      if (fate === 'refused') throw none();
+      if (fate === 'interrupted') throw interrupted();
+      bank.meets('verify', 'lost');
+    };
+    const first = (await payer.run(AS_BASKET)).failure?.code;
+    bank.meanwhile = async () => {};
+    bank.calls.length = 0;
+    const [verb = '', ...more] = then;
+    const { data, failure } = await payer.run(['batch', verb, 'batch-1', '--yes', ...more]);
+    const report = await payer.run(['batch', 'report', 'batch-1', '--json']);
+    const states = told(report)
+      .slice(0, 2)
+      .map((line) => line.split(' ').slice(0, 2).join(' '));
+    const { sent } = bank;
+    expect(data).toBeDefined();
+    ends.push(
+      `${executesWithoutSca}, ${fate}: ${first}; ${then.join(' ')}: ${failure?.code ?? 'done'}; ${states.join(', ')}; ${sent.join(', ')}`,
+    );
+    const { flows, read } = await storeOf(payer);
+    const isOpen = [...(await read()).bulks.keys()].map(async (basket) =>
+      ['unknown', 'executing'].includes((await flows.find('operation', basket)).state),
+    );
+    // Nothing waits for a person once all have ended.
+    expect([failure === null, ...(await Promise.all(isOpen))]).not.toEqual([true, true]);
+  }
+  expect(ends).toMatchInlineSnapshot(`
+    [
+      "never, refused: not_authorised; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "never, refused: not_authorised; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "never, refused: not_authorised; cancel: done; 1 cancelled, 2 cancelled; ",
+      "never, lost: outcome_unknown; run: done; 1 executed, 2 executed; verify signing basket, sca pay-4",
+      "never, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "never, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+      "never, interrupted: interrupted; run: done; 1 executed, 2 executed; verify signing basket, sca pay-3",
+      "never, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "never, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+      "possible, refused: outcome_unknown; run: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "possible, refused: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "possible, refused: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+      "possible, lost: outcome_unknown; run: outcome_unknown; 1 unknown, 2 unknown; ",
+      "possible, lost: outcome_unknown; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "possible, lost: outcome_unknown; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+      "possible, interrupted: interrupted; run: outcome_unknown; 1 unknown, 2 unknown; ",
+      "possible, interrupted: interrupted; run --as single: done; 1 executed, 2 executed; sca pay-1, sca pay-2",
+      "possible, interrupted: interrupted; cancel: done; 1 cancelled, 2 cancelled; cancel pay-1, cancel pay-2",
+    ]
+  `);
+});
+
 it('once the customer has authorised a basket, psd2 asks for each payment until the bank has decided all', async () => {
   const { bank, payer } = await payees(new BankHere(BASKET), 'Ada', 'Bea', 'Cleo');
   const becomes = ['executed', 'failed', null] as const;

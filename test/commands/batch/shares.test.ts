@@ -21,14 +21,14 @@ const usage = (message: string) =>
   });
 
 it.each([
-  [plain, undefined, { isBasket: false, isBulkOnly: false, bulk: null }],
-  [plain, 'single', { isBasket: false, isBulkOnly: false, bulk: null }],
-  [rich, undefined, { isBasket: false, isBulkOnly: false, bulk }],
-  [rich, 'single', { isBasket: false, isBulkOnly: false, bulk: null }],
-  [rich, 'bulk', { isBasket: false, isBulkOnly: true, bulk }],
-  [rich, 'basket', { isBasket: true, isBulkOnly: false, bulk: null }],
+  [plain, undefined, { bulk: null }],
+  [plain, 'single', { isSingle: true, bulk: null }],
+  [rich, undefined, { bulk }],
+  [rich, 'single', { isSingle: true, bulk: null }],
+  [rich, 'bulk', { isBulkOnly: true, bulk }],
+  [rich, 'basket', { isBasket: true, bulk: null }],
 ] as const)('at a bank with %o, --as %s pays as %o', (bank, as, way) => {
-  expect(wayOf(bank, as)).toEqual(way);
+  expect(wayOf(bank, as)).toEqual({ isBasket: false, isSingle: false, isBulkOnly: false, ...way });
 });
 
 it('a bank without baskets or bulk payments pays nothing in this way', () => {

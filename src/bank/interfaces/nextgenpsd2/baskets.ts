@@ -1,4 +1,5 @@
 import type { Initiation } from '../../../domain/operation.ts';
+import { Psd2Error } from '../../../errors.ts';
 import type { Baskets } from '../../ports/basket.ts';
 import type { BeforeSend } from '../../ports/call.ts';
 import type { PaymentCalls } from '../../ports/payment-calls.ts';
@@ -86,7 +87,9 @@ async function create(
       ...(requestId !== undefined && { requestId }),
     },
     basketAnswer,
-  );
+  ).catch((error: unknown) => {
+    throw error instanceof Psd2Error ? orNone(error) : error;
+  });
   const { basketId, transactionStatus, scaStatus, psuMessage } = data;
   const start = callOf(paths, 'startSigningBasketAuthorisation', { basketId }, transactionId);
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
@@ -100,4 +103,18 @@ async function create(
     links: usableLinks(() => linksOf(data, headers, { ...basket, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
   };
+}
+
+/** Statuses with which a bank says that it has no signing baskets at all. */
+const HAS_NONE = [404, 405, 501];
+
+/** What a refused basket means: there is none, if the bank does not have the operation, and whoever says so. */
+function orNone(error: Psd2Error): Psd2Error {
+  const { httpStatus, context } = error;
+  if (httpStatus === undefined || !HAS_NONE.includes(httpStatus)) return error;
+  const { hint: _hint, next: _next, ...known } = context;
+  return new Psd2Error('bank_refused', `The bank has no signing baskets: ${error.message}`, {
+    ...known,
+    beganNothing: true,
+  });
 }

@@ -397,6 +397,19 @@ describe('a signing basket', () => {
   });
 
   it.each([
+    [404, { tppMessages: [{ category: 'ERROR', code: 'RESOURCE_UNKNOWN' }] }, true],
+    [405, { tppMessages: [{ category: 'ERROR', code: 'SERVICE_INVALID' }] }, true],
+    [501, '<html></html>', true],
+    [409, { tppMessages: [{ category: 'ERROR', code: 'REFERENCE_STATUS_INVALID' }] }, undefined],
+    [502, '<html></html>', undefined],
+  ])('refused with %i: whether there is none is %s %s', async (status, body, beganNothing) => {
+    const { calls } = basket([said(body, status)]);
+    const error = await failureOf(calls.verify(silent));
+    expect(error).toMatchObject({ httpStatus: status, ...(beganNothing && { code: 'bank_refused' }) });
+    expect('beganNothing' in error).toBe(beganNothing === true);
+  });
+
+  it.each([
     ['other payments', { body: '{"paymentIds":["p1","p3"]}' }],
     ['payments in another order', { body: '{"paymentIds":["p2","p1"]}' }],
     ['one payment more', { body: '{"paymentIds":["p1","p2","p2"]}' }],
