@@ -13,6 +13,8 @@ import { toStoredTokens } from './session.ts';
 export interface ReturnPorts {
   /** The OAuth client, for a bank where the customer logs in with the resource. */
   client(): ClientCredentials;
+  /** Makes sure that the tokens of such a login can be stored. @throws Psd2Error `config` */
+  readyToKeep(): Promise<void>;
   /** Stores the tokens of such a login. First makes sure that it can: `granted` uses up the code of the login. */
   keepTokens(granted: () => Promise<StoredTokens>): Promise<void>;
   /** Asks the operator for the address that the customer's browser ended at. Undefined: psd2 does not ask. */
@@ -62,6 +64,8 @@ export async function authoriseByLinks(
 ): Promise<boolean> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const turn = await proceed(subject, links, ports, { returns, codeVerifier, beforeSend: record.approach });
+  // No customer logs in for nothing.
+  if (turn.next === 'log in') await returns.readyToKeep();
   const listener = await listenFor(subject, turn, ports, returns);
   try {
     await record.started(turn.links);

@@ -51,9 +51,17 @@ describe.concurrent.each(sample(moments, 2, ([file]) => file))('when psd2 puts %
   });
 });
 
+it('a psd2 profile protect that is killed before it reads only what is encrypted completes when it runs again', async () => {
+  const config = copy();
+  expect(await killedAt(config, 6, ['profile', 'protect'])).toBe(true);
+  await expectReadable(config);
+  await protect(config);
+  await expectReadable(config);
+});
+
 it('psd2 profile protect and unprotect put no other file in place', async () => {
   const config = copy();
-  expect(await killedAt(config, 6, ['profile', 'protect'])).toBe(false);
+  expect(await killedAt(config, 7, ['profile', 'protect'])).toBe(false);
   expect(await killedAt(config, 6, ['profile', 'unprotect', '--yes'])).toBe(false);
 });
 

@@ -128,6 +128,7 @@ async function scene({
       },
       {
         client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+        readyToKeep: async () => {},
         keepTokens: async (granted) => void (await granted()),
         askForReturn: undefined,
         say: (text) => void said.push(text),

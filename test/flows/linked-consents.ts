@@ -132,6 +132,7 @@ function settingOf(
   const said: string[] = [];
   const grant: GrantPorts = {
     client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+    readyToKeep: async () => {},
     keepTokens: async (granted) => void tokens.push(await granted()),
     keepConsent: ({ resourceId }) => setting.keeps(resourceId ?? ''),
     dropConsent: async ({ resourceId }) => void kept.delete(resourceId ?? ''),

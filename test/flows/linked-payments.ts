@@ -66,6 +66,7 @@ export async function newPayment(
   const logged: { is: KnownInitiation } = { is: { answer: 'no' } };
   const returns: ReturnPorts = {
     client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+    readyToKeep: async () => {},
     keepTokens: async (granted) => void (await granted()),
     askForReturn: undefined,
     say: (text) => void said.push(text),

@@ -100,6 +100,7 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
   };
   const returns: ReturnPorts = {
     client: () => ({ clientId: 'PSDIT-1', clientSecret: 'secret' }),
+    async readyToKeep() {},
     async keepTokens(granted) {
       kept.push(await granted());
     },
@@ -234,6 +235,17 @@ describe('the customer', () => {
       transactionId: 't1',
     });
     expect(did.filter((each) => each !== 'listens: s1, login')).toEqual(['asked the bank']);
+  });
+
+  it('must log in, and the tokens cannot be stored: psd2 says so before they do anything', async () => {
+    const cannot = new Psd2Error('config', 'The passphrase is missing');
+    const returns = { readyToKeep: () => Promise.reject(cannot) };
+    const { run, did } = play({ turn: LOG_IN, returns });
+    await expect(run).rejects.toBe(cannot);
+    expect(did).toEqual(['asked the bank']);
+    const page = play({ returns });
+    expect(await page.run).toBe(false);
+    expect(page.did).toContain(`sends: ${PAGE}`);
   });
 
   it.each<[string, Scene]>([

@@ -183,6 +183,7 @@ describe('an initiation that is sent again', () => {
 describe('a transfer at a bank with execute', () => {
   const returns: ReturnPorts = {
     client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+    readyToKeep: async () => {},
     keepTokens: async (granted) => void (await granted()),
     askForReturn: undefined,
     say: () => {},

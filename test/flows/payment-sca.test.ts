@@ -100,6 +100,7 @@ describe('the customer gets the link', () => {
     });
     const returns: ReturnPorts = {
       client: () => ({ clientId: 'PSDIT-1', clientSecret: '' }),
+      readyToKeep: async () => {},
       keepTokens: async (granted) => void (await granted()),
       askForReturn: undefined,
       say: () => {},

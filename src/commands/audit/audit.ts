@@ -136,14 +136,20 @@ async function* pagesOf(
 }
 
 /** @throws Psd2Error `audit_changed` */
-async function verifyLog({ output, terminal }: Context, { audit: log, flows }: ProfileData): Promise<void> {
-  // The head first: lines that others append meanwhile come after it.
+async function verifyLog({ output, terminal }: Context, data: ProfileData): Promise<void> {
+  const { audit: log, flows, tokens, batches } = data;
+  // First what must have a line, then the head: lines that others append meanwhile come after it.
+  const begun = await flowsIn(flows);
+  const hasMore = (await tokens.customers()).length > 0 || (await hasAny(batches.list(() => {})));
   const recorded = await log.head();
-  const { lines, head, broken } = await checkChain(log.lines(), recorded);
+  const { lines, head, broken, began } = await checkChain(log.lines(), recorded);
   if (broken) throw changed(broken.why);
-  // Each flow has a line, so flows without any line have lost the whole log.
-  if (head === null && (await hasFlows(flows)))
-    throw changed('all of it was removed, and the flows are there');
+  if (head === null && (begun.length > 0 || hasMore))
+    throw changed('all of it was removed, and what it was about is there');
+  // Whoever removed the whole log cannot begin a new one unseen.
+  const missing = begun.find((flow) => !began.has(flow));
+  if (missing !== undefined && !(await log.mayLackCopied()))
+    throw changed(`the lines of ${missing} were removed`);
   const result = { lines, sha256: head?.sha256 ?? null };
   if (output.format === 'table')
     terminal.say(
@@ -154,9 +160,16 @@ async function verifyLog({ output, terminal }: Context, { audit: log, flows }: P
   output.record(result, [{ title: '', value: ({ sha256 }) => sha256 }], verified);
 }
 
-async function hasFlows(flows: Flows): Promise<boolean> {
+/** The flows that can be read. Each one has a line from before its journal had any. */
+async function flowsIn(flows: Flows): Promise<string[]> {
+  const found: string[] = [];
   for (const kind of ['transfer', 'operation', 'consent'] as const)
-    for await (const _ of flows.list(kind, { onDamaged: () => {} })) return true;
+    for await (const { flow } of flows.list(kind, { onDamaged: () => {} })) found.push(flow);
+  return found;
+}
+
+async function hasAny(list: AsyncIterable<unknown>): Promise<boolean> {
+  for await (const _ of list) return true;
   return false;
 }
 

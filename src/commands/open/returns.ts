@@ -25,6 +25,10 @@ export async function returnPortsOf(
   const { terminal } = context;
   return {
     client,
+    async readyToKeep() {
+      const giveBack = await tokens.ready();
+      await giveBack();
+    },
     async keepTokens(granted) {
       const giveBack = await tokens.ready();
       const kept = await granted();

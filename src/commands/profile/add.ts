@@ -97,6 +97,7 @@ export async function profileAdd(
     // A replaced profile may have left tokens.
     const baseUrl = new URL(settings.baseUrl);
     await (await context.forProfile(name).wholeStore()).open(name, baseUrl).tokens.rewrite();
+    await profiles.vault(name).settle();
   }
   if (first) await profiles.use(name);
   if (output.format === 'table')

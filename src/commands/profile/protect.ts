@@ -61,6 +61,7 @@ export async function profileProtect(
   await opened.vault.exclusively(async () => {
     await opened.vault.protect(protector);
     await rewriteSecrets(context, opened);
+    await opened.vault.settle();
   });
   await warnOfDamaged(context, opened);
   reportProtection(context, opened, 'is encrypted');

@@ -61,6 +61,8 @@ export interface Checked {
   /** The last line; null if there is none. */
   head: AuditHead | null;
   broken: Break | null;
+  /** The flows that somebody began. */
+  began: Set<string>;
 }
 
 /**
@@ -72,11 +74,13 @@ export async function checkChain(
   lines: AsyncIterable<AuditLine>,
   recorded: AuditHead | undefined,
 ): Promise<Checked> {
-  const checked: Checked = { lines: 0, head: null, broken: null };
+  const checked: Checked = { lines: 0, head: null, broken: null, began: new Set() };
   let isHeadThere = recorded === undefined;
   for await (const { text } of lines) {
     checked.lines += 1;
-    checked.broken ??= breakAt(text, checked.head);
+    const line = parseAuditLine(text);
+    checked.broken ??= breakAt(line, checked.head);
+    if (line?.action === 'began' && line.flow !== null) checked.began.add(line.flow);
     checked.head = { n: (checked.head?.n ?? 0) + 1, sha256: sha256Of(text) };
     isHeadThere ||= checked.head.sha256 === recorded?.sha256;
   }
@@ -94,9 +98,8 @@ export async function checkChain(
   return checked;
 }
 
-function breakAt(text: string, before: AuditHead | null): Break | null {
+function breakAt(line: AuditFields | undefined, before: AuditHead | null): Break | null {
   const n = (before?.n ?? 0) + 1;
-  const line = parseAuditLine(text);
   if (!line) return { n, why: `line ${n} was changed` };
   if (line.n !== n) return { n, why: `line ${n} was removed` };
   if (line.previous === (before?.sha256 ?? null)) return null;

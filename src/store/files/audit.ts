@@ -43,6 +43,7 @@ interface AuditSetting {
     now: () => Date;
     /** Refuses workers if the store was copied to another backend. @throws Psd2Error `config` */
     assertHere: () => void;
+    wasCopied: () => boolean;
   };
   /** The operator's Ctrl-C, which ends the wait for other processes. */
   interrupted: AbortSignal | undefined;
@@ -107,6 +108,10 @@ export class FileAudit implements Audit {
 
   async head(): Promise<AuditHead | undefined> {
     return readJsonFile(this.#headPath, storedHead);
+  }
+
+  async mayLackCopied(): Promise<boolean> {
+    return this.#setting.worker?.wasCopied() ?? false;
   }
 
   /** Adds lines of another backend as they are, for `store copy`. @throws Psd2Error `config` */

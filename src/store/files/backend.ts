@@ -10,7 +10,7 @@ import { FileAccessNotes, FileCallCount, FileUnattendedReads } from './access.ts
 import { FileAudit } from './audit.ts';
 import { FileBatches } from './batches.ts';
 import { FileCustomers } from './customers.ts';
-import { refuseMovedFolder } from './data.ts';
+import { refuseMovedFolder, wasCopiedInto } from './data.ts';
 import { FileFlows } from './flows/flows.ts';
 import { FilePersonalData } from './personal.ts';
 import { FileReadResults } from './read-results.ts';
@@ -30,7 +30,10 @@ export function openFiles(
       refuseMovedFolder(root);
       chosen?.guardOf(profile).rememberFiles();
     };
-    const worker = { actor, now, assertHere: () => refuseMovedFolder(root) };
+    const worker = {
+      ...{ actor, now, assertHere: () => refuseMovedFolder(root) },
+      wasCopied: () => wasCopiedInto(root),
+    };
     const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
     const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
     const customers = new FileCustomers(folder, profile, bank, notice, assertHere);

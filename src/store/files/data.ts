@@ -108,6 +108,11 @@ export function refuseMovedFolder(root: string): void {
   if (found) refuseMoved(root, found);
 }
 
+/** Whether `store copy` has written into the folder. @throws Psd2Error `config` */
+export function wasCopiedInto(root: string): boolean {
+  return Boolean(readJsonFile(pathIn(root), mark)?.copiedFrom);
+}
+
 /** The mark of a folder. Creates it if it does not exist. @throws Psd2Error `config` */
 export function markOf(root: string): Promise<Mark> {
   return changeMark(root, {});

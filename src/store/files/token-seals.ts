@@ -1,7 +1,14 @@
+import { Psd2Error } from '../../errors.ts';
 import type { Holder } from '../ports/tokens.ts';
-import { placeOfTokens } from '../secrets/sealed.ts';
+import { type Place, placeOfTokens } from '../secrets/sealed.ts';
 import type { ProfileKey, Vault } from '../secrets/vault.ts';
 import { type GrantedTokens, keyIsGone, type TokenFile, tokenSecrets } from './token-file.ts';
+
+/** Where tokens are: an older file in the place of a newer one, or of another holder's, is not opened. */
+export interface TokenPlace {
+  holder: Holder;
+  generation: number;
+}
 
 /** Encrypts the token files of a protected profile, and decrypts them. */
 export class FileSeals {
@@ -23,23 +30,31 @@ export class FileSeals {
     }
   }
 
-  /** @param path of the file, for messages @throws Psd2Error `config` if the key is not available */
-  async open(holder: Holder, path: string, stored: TokenFile): Promise<GrantedTokens> {
-    if (!('sealed' in stored)) return stored;
-    const { sealed: content, ...login } = stored;
+  /**
+   * @param path of the file, for messages
+   * @throws Psd2Error `config` if the key is not available, or the tokens are not what psd2 wrote in this generation
+   */
+  async open({ holder, generation }: TokenPlace, path: string, stored: TokenFile): Promise<GrantedTokens> {
     const key = await this.#vault.key();
+    if (!('sealed' in stored)) {
+      if (key && !key.takesPlain) throw notSealed(holder, path);
+      return stored;
+    }
+    const { sealed: content, ...login } = stored;
     if (!key) throw keyIsGone(path);
-    return { ...login, ...key.open(path, placeOfTokens(holder, login.baseUrl), content, tokenSecrets) };
+    const place = placeOf(holder, generation, login.baseUrl);
+    return { ...login, ...key.open(path, place, content, tokenSecrets) };
   }
 
   /**
-   * The content of a token file. It is encrypted if the profile is protected.
+   * The content of a token file. It is encrypted for this generation if the profile is protected.
    *
+   * @param path of the lock
    * @param wasSealed whether the file before is encrypted
    * @throws Psd2Error `config` if the key is not available
    */
   async close(
-    holder: Holder,
+    { holder, generation }: TokenPlace,
     path: string,
     tokens: GrantedTokens,
     wasSealed: () => boolean,
@@ -48,8 +63,19 @@ export class FileSeals {
     if (!key && wasSealed()) throw keyIsGone(path);
     if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
     const { accessToken, refreshToken, unproven, server, ...login } = tokens;
-    const place = placeOfTokens(holder, tokens.baseUrl);
+    const place = placeOf(holder, generation, tokens.baseUrl);
     const content = key.seal(place, { accessToken, refreshToken, unproven, server });
     return JSON.stringify({ ...login, sealed: content }, null, '\t');
   }
+}
+
+function placeOf(holder: Holder, generation: number, baseUrl: string): Place {
+  return [...placeOfTokens(holder, baseUrl), `${generation}`];
+}
+
+function notSealed(holder: Holder, path: string): Psd2Error {
+  return new Psd2Error('config', `${path} is not encrypted, and the profile is protected`, {
+    hint: 'Someone without its key has written it. Find out who can write to the folder, then log in again:',
+    next: [['auth', 'login', ...(holder === null ? ['--client-credentials'] : [])]],
+  });
 }

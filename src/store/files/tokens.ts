@@ -101,7 +101,11 @@ export class FileTokens implements Tokens {
       if (spent && !isSpent) return this.read(customerId);
       // If the spent tokens have been moved to another base URL, the new ones follow them.
       const baseUrl = spent && file ? file.baseUrl : this.#bank();
-      const content = await this.#toFile(customerId, { ...tokens, origin: undefined, baseUrl });
+      const content = await this.#toFile(customerId, generation + 1, {
+        ...tokens,
+        origin: undefined,
+        baseUrl,
+      });
       if (this.#add(customerId, generation + 1, content, spent === undefined || generation === 0))
         return tokens;
     }
@@ -110,7 +114,7 @@ export class FileTokens implements Tokens {
   /** As {@link TokenSlot.refuse}. */
   async #refuse(customerId: Holder, { generation, ...tokens }: ReadTokens): Promise<void> {
     const ended = { ...tokens, refreshToken: null, refreshTokenExpiresAt: null };
-    const content = await this.#toFile(customerId, {
+    const content = await this.#toFile(customerId, generation + 1, {
       ...ended,
       origin: tokens.origin ?? generation,
       baseUrl: this.#bank(),
@@ -121,7 +125,7 @@ export class FileTokens implements Tokens {
   /** As {@link TokenSlot.prove}. */
   async #prove(customerId: Holder, { generation, unproven: _, ...tokens }: ReadTokens, isOwn: boolean) {
     const own = { ...tokens, origin: tokens.origin ?? generation, baseUrl: this.#bank() };
-    const content = isOwn ? await this.#toFile(customerId, own) : 'null';
+    const content = isOwn ? await this.#toFile(customerId, generation + 1, own) : 'null';
     this.#add(customerId, generation + 1, content, generation === 0);
   }
 
@@ -202,7 +206,7 @@ export class FileTokens implements Tokens {
       if (!file || baseUrl === undefined) return false;
       const tokens = await this.#open(customerId, generation, file);
       const origin = file.origin ?? generation;
-      const content = await this.#toFile(customerId, { ...tokens, baseUrl, origin });
+      const content = await this.#toFile(customerId, generation + 1, { ...tokens, baseUrl, origin });
       if (this.#add(customerId, generation + 1, content, true)) return true;
     }
   }
@@ -248,7 +252,7 @@ export class FileTokens implements Tokens {
     const customerId = holder === '' ? null : holder;
     if (this.#readNewest(customerId).generation >= generation) return;
     const content = tokens
-      ? await this.#toFile(customerId, {
+      ? await this.#toFile(customerId, generation, {
           ...tokens,
           origin: origin === generation ? undefined : origin,
           baseUrl,
@@ -330,20 +334,22 @@ export class FileTokens implements Tokens {
   }
 
   #open(customerId: Holder, generation: number, stored: TokenFile): Promise<GrantedTokens> {
-    return this.#seals.open(customerId, this.#pathOf(customerId, generation), stored);
+    const place = { holder: customerId, generation };
+    return this.#seals.open(place, this.#pathOf(customerId, generation), stored);
   }
 
   async #write(customerId: Holder, tokens: GrantedTokens): Promise<void> {
     for (;;) {
-      const content = await this.#toFile(customerId, tokens);
       const generation = this.#generations(customerId).newest();
+      const content = await this.#toFile(customerId, generation + 1, tokens);
       setAsideIfDamaged(this.#pathOf(customerId, generation), tokenGeneration, this.#notice);
       if (this.#add(customerId, generation + 1, content, true)) return;
     }
   }
 
-  #toFile(customerId: Holder, tokens: GrantedTokens): Promise<string> {
-    return this.#seals.close(customerId, this.#path(customerId), tokens, () => this.#isSealed(customerId));
+  #toFile(customerId: Holder, generation: number, tokens: GrantedTokens): Promise<string> {
+    const place = { holder: customerId, generation };
+    return this.#seals.close(place, this.#path(customerId), tokens, () => this.#isSealed(customerId));
   }
 
   /** @param mayBegin whether to create the customer's folder if it is missing */

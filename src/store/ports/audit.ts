@@ -64,4 +64,6 @@ export interface Audit {
   lines(): AsyncIterable<AuditLine>;
   /** Undefined if nothing was written yet. @throws Psd2Error `config` */
   head(): Promise<AuditHead | undefined>;
+  /** Whether `store copy` may have brought flows without their lines: a destination with a log of its own keeps it. */
+  mayLackCopied(): Promise<boolean>;
 }

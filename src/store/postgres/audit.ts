@@ -66,6 +66,11 @@ export class PostgresAudit extends ProfileRows implements Audit {
     return this.lookOne(headRow, 'select n, sha256 from psd2.audit_heads where profile = $1');
   }
 
+  async mayLackCopied(): Promise<boolean> {
+    const copied = 'select 1 from psd2.store where copied_from is not null';
+    return (await this.database.lookOne(z.unknown(), copied)) !== undefined;
+  }
+
   /** All pseudonyms. */
   async pseudonyms(): Promise<Pseudonym[]> {
     return this.look(pseudonymRow, `select ${PSEUDONYM} from psd2.pseudonyms where profile = $1`);

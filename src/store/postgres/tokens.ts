@@ -113,7 +113,10 @@ export class PostgresTokens extends ProfileRows implements Tokens {
       z.object({ can: z.boolean() }),
       `select has_table_privilege('psd2.tokens', 'insert, update') and not pg_is_in_recovery() as can`,
     );
-    if (found?.can) return async () => {};
+    if (found?.can) {
+      await this.#keys.key();
+      return async () => {};
+    }
     throw new Psd2Error('config', `Tokens cannot be written at ${this.database.shown}`, {
       hint: 'Name the primary server in PSD2_STORE, and give its user the role psd2_worker.',
     });

@@ -21,8 +21,13 @@ const protection = z.lazy(() =>
     v: z.literal(1),
     /** Id of the key. It also names the entry in the keyring. */
     id: z.string(),
-    /** `ending` while `profile unprotect` runs: psd2 writes in clear then, and still reads what is encrypted. */
-    state: z.enum(['on', 'ending']),
+    /**
+     * `starting` while `profile protect` runs: psd2 still reads what is in clear. `ending` while `profile unprotect` runs: psd2 writes in
+     * clear too.
+     */
+    state: z.enum(['starting', 'on', 'ending']),
+    /** The state other than `on`, encrypted with the key: whoever only writes to the file cannot let psd2 use clear text. */
+    proof: z.optional(sealed),
     wrappedBy: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('keyring') }),
       z.object({
@@ -62,6 +67,8 @@ export interface KeySources {
 export interface ProfileKey {
   /** False while `profile unprotect` runs: psd2 writes in clear then. */
   sealsNew: boolean;
+  /** Whether psd2 reads what is in clear: while `profile protect` or `profile unprotect` runs. */
+  takesPlain: boolean;
   seal(place: Place, value: object): Sealed;
   /** @param path of the file, for messages. @throws Psd2Error `config` if the text is not what was sealed for this place */
   open<T>(path: string, place: Place, sealed: Sealed, schema: z.ZodMiniType<T>): T;
@@ -104,9 +111,11 @@ export class Vault {
     const current = this.#read();
     if (!current) return undefined;
     const key = await this.#open(current);
+    this.#refuseUnproven(current, key);
     const whole = (place: Place) => [this.#profile, current.id, ...place];
     return {
-      sealsNew: current.state === 'on',
+      sealsNew: current.state !== 'ending',
+      takesPlain: current.state !== 'on',
       seal: (place, value) => seal(key, whole(place), JSON.stringify(value)),
       open: (path, place, content, schema) => {
         const text = unseal(key, whole(place), content);
@@ -122,7 +131,8 @@ export class Vault {
   }
 
   /**
-   * Protects what psd2 writes from now on. If the profile was protected before, it keeps its key, encrypted in the new way.
+   * Protects what psd2 writes from now on. If the profile was protected before, it keeps its key, encrypted in the new way. What is in
+   * clear counts until {@link settle}.
    *
    * @param protector undefined keeps the current protection
    * @throws Psd2Error `config` if the key cannot be read or stored. Nothing has changed then
@@ -131,20 +141,23 @@ export class Vault {
     const before = this.#read();
     const key = before ? await this.#open(before) : randomBytes(KEY_BYTES);
     if (!protector) {
-      if (before && before.state !== 'on') await this.#write({ ...before, state: 'on' });
+      if (before?.state === 'ending') await this.#write(this.#inState(before, key, 'starting'));
       return;
     }
     const id = before?.id ?? randomBytes(12).toString('base64url');
     const wrapping = await this.#newWrapping(id, protector);
-    await this.#write({
-      v: 1,
-      id,
-      state: 'on',
-      wrappedBy: wrapping.by,
-      key: seal(wrapping.key, this.#wrapPlace(id), key.toString('base64')),
-    });
+    const wrapped = seal(wrapping.key, this.#wrapPlace(id), key.toString('base64'));
+    const protectedBy = { v: 1, id, wrappedBy: wrapping.by, key: wrapped } as const;
+    await this.#write(this.#inState(protectedBy, key, before?.state === 'on' ? 'on' : 'starting'));
     this.#opened = { id, key: Promise.resolve(key) };
     if (before?.wrappedBy.kind === 'keyring' && protector.kind !== 'keyring') await this.#forgetEntry(id);
+  }
+
+  /** Nothing is in clear any more: from now on, psd2 reads only what is encrypted. @throws Psd2Error `config` */
+  async settle(): Promise<void> {
+    const current = this.#read();
+    if (current?.state === 'starting')
+      await this.#write(this.#inState(current, await this.#open(current), 'on'));
   }
 
   /**
@@ -193,8 +206,7 @@ export class Vault {
   async startEnding(): Promise<void> {
     const current = this.#read();
     if (!current) return;
-    await this.#open(current);
-    await this.#write({ ...current, state: 'ending' });
+    await this.#write(this.#inState(current, await this.#open(current), 'ending'));
   }
 
   /** Forgets the key. Call it when nothing is encrypted with it any more. @throws Psd2Error `config` if the keyring keeps it */
@@ -210,6 +222,24 @@ export class Vault {
 
   async #write(content: Protection): Promise<void> {
     await writeJsonFile(this.#path, content, protection);
+  }
+
+  #inState(content: Omit<Protection, 'state'>, key: Buffer, state: Protection['state']): Protection {
+    const { proof: _proof, ...kept } = content;
+    const place = [this.#profile, content.id, 'state'];
+    return { ...kept, state, ...(state !== 'on' && { proof: seal(key, place, state) }) };
+  }
+
+  /** @throws Psd2Error `config` if somebody else has written the state */
+  #refuseUnproven({ id, state, proof }: Protection, key: Buffer): void {
+    if (state === 'on' || (proof && unseal(key, [this.#profile, id, 'state'], proof) === state)) return;
+    throw new Psd2Error(
+      'config',
+      `${this.#path} was changed: psd2 did not write that protection is ${state}`,
+      {
+        hint: 'Find out who can write to the folder, and restore the file.',
+      },
+    );
   }
 
   #open(current: Protection): Promise<Buffer> {

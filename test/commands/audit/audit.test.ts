@@ -1,17 +1,31 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { audit } from '../../../src/commands/audit/audit.ts';
 import { Psd2Error } from '../../../src/errors.ts';
+import { changeMark } from '../../../src/store/files/data.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
+import type { NewBatch } from '../../../src/store/ports/batches.ts';
+import type { ProfileData } from '../../../src/store/ports/store.ts';
 import { transferOrder, VERIFIED } from '../../domain/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
+import { login } from '../../store/whole-store.ts';
 import { openCommand, runIn } from '../command.ts';
 import { failureOf } from '../failure.ts';
 
 const temporary = temporaryFolder();
 const MARCH = '2026-03-01T00:00:00.000Z';
 const MAY = '2026-05-01T00:00:00.000Z';
+
+const BY = { by: 'ada', operator: 'ada', user: 'ada', machine: 'pisp-1', version: '1.0.0' };
+const BATCH: NewBatch = {
+  added: {
+    ...{ format: 'csv', messageId: null, note: null, retryOf: null, payees: [], approvalsNeeded: 0 },
+    ...BY,
+  },
+  lines: [],
+  again: false,
+};
 
 let folder: StoreFolder;
 let flow: string;
@@ -206,12 +220,50 @@ describe('psd2 audit', () => {
     expect(await verify(newConfigFolder(temporary))).toEqual(['The audit log is empty.\n', '\t\n']);
   });
 
-  it('--verify finds that the whole log was removed', async () => {
+  it('--verify finds that the whole log was removed, also if a new one has begun', async () => {
+    const failure = () => failureOf(runIn(open().context, 'audit', '--verify'));
     rmSync(dirname(path()), { recursive: true });
-    expect(await failureOf(runIn(open().context, 'audit', '--verify'))).toMatchObject({
+    expect(await failure()).toMatchObject({
       ...{ code: 'audit_changed', exitCode: 3 },
-      message: 'The audit log is not as psd2 wrote it: all of it was removed, and the flows are there',
+      message: 'The audit log is not as psd2 wrote it: all of it was removed, and what it was about is there',
     });
+    await (await open().context.store()).audit.append({ action: 'logged-out', flow });
+    expect(await failure()).toMatchObject({
+      ...{ code: 'audit_changed', exitCode: 3 },
+      message: `The audit log is not as psd2 wrote it: the lines of ${flow} were removed`,
+    });
+  });
+
+  it('--verify misses no lines of flows that store copy brought to a log of its own', async () => {
+    rmSync(dirname(path()), { recursive: true });
+    await (await open().context.store()).audit.append({ action: 'logged-out' });
+    await changeMark(folder.root, { copiedFrom: { id: 'x', place: 'y', isComplete: true } });
+    const { context, printed } = open();
+    await runIn(context, 'audit', '--verify');
+    expect(JSON.parse(printed())).toMatchObject({ lines: 1 });
+  });
+
+  it.each<[string, (data: ProfileData) => Promise<unknown>]>([
+    ['a login', ({ tokens }) => tokens.change('1000001', (slot) => slot.write(login))],
+    ['a batch', ({ batches }) => batches.add(BATCH)],
+  ])('--verify misses the log of a store with %s', async (_, write) => {
+    folder = newConfigFolder(temporary);
+    await write(await open().context.store());
+    await expect(runIn(open().context, 'audit', '--verify')).rejects.toMatchObject({ code: 'audit_changed' });
+  });
+
+  it('a flow that cannot be recorded does not begin', async () => {
+    rmSync(path());
+    mkdirSync(path());
+    const { flows } = await open().context.store();
+    const before = readdirSync(folder.flows('env'));
+    const begin = {
+      transactionId: 't2',
+      commits: 'on execute',
+      order: transferOrder({ reference: 'INV 8' }),
+    } as const;
+    await expect(flows.begin('transfer', begin, async () => {})).rejects.toMatchObject({ code: 'config' });
+    expect(readdirSync(folder.flows('env'))).toEqual(before);
   });
 
   it('each wrong use says what to do, and a changed line what it means', async () => {

@@ -90,7 +90,10 @@ describe('the tokens of a login that comes with the SCA', () => {
       return GRANTED;
     });
     expect(steps).toEqual(['room', 'granted', 'given back', 'written']);
+    await ports.readyToKeep();
+    expect(steps.slice(4)).toEqual(['room', 'given back']);
     ready.mockRejectedValue(new Error('The disk is full'));
+    await expect(ports.readyToKeep()).rejects.toThrow('The disk is full');
     await expect(ports.keepTokens(() => Promise.reject(new Error('The code was used up')))).rejects.toThrow(
       'The disk is full',
     );

@@ -16,7 +16,7 @@ describe('in place of the audit log', () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     make(path);
     const actor = { operator: 'ada', user: 'ada', machine: 'pisp-1', version: '1.0.0' };
-    const worker = { actor, now: () => new Date(0), assertHere: () => undefined };
+    const worker = { actor, now: () => new Date(0), assertHere: () => undefined, wasCopied: () => false };
     const audit = new FileAudit(path, { profile: 'bank', worker, interrupted: undefined });
     const refusal = expect.objectContaining({
       code: 'config',

@@ -437,7 +437,7 @@ describe('what doctor says of a database', () => {
     }
   });
 
-  it('doctor fails for a user who may only read, and a login does not begin', async () => {
+  it('doctor fails for a user who may only read, and a login begins for nobody who cannot store it', async () => {
     stores.sql(`create role clerk login; grant usage on schema psd2 to clerk;
       grant select on all tables in schema psd2 to clerk`);
     const address = parseAddress(stores.server().url(stores.name()).replace('psd2@', 'clerk@'), {});
@@ -449,6 +449,12 @@ describe('what doctor says of a database', () => {
       hint: 'Name the primary server in PSD2_STORE, and give its user the role psd2_worker.',
     });
     await expect(stores.worker().open('p', BANK).tokens.ready()).resolves.toBeDefined();
+    // Whoever cannot encrypt tokens sends no customer to the bank.
+    const unable = stores.worker({ isPlain: true, mayBePlain: false }).open('p', BANK);
+    await expect(unable.tokens.ready()).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('The passphrase for the tokens of p is missing'),
+    });
   });
 });
 

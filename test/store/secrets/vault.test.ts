@@ -53,6 +53,7 @@ async function protect(protector: typeof PROTECTOR | undefined = PROTECTOR): Pro
   await stores.vault.protect(protector);
   await stores.profiles.rewrite('bank');
   await stores.tokens.rewrite();
+  await stores.vault.settle();
 }
 
 let made: StoreFolder | undefined;
@@ -293,6 +294,46 @@ describe('encrypted data that was changed on disk', () => {
     mkdirSync(theirs, { mode: 0o700 });
     writeFileSync(join(theirs, '1.json'), readFileSync(file()), { mode: 0o600 });
     await expect(open().tokens.read('7654321')).rejects.toMatchObject({ code: 'config' });
+  });
+
+  it('an older file does not open in the place of a newer one', async () => {
+    const older = readFileSync(file());
+    await write(open().tokens, '1234567', tokens);
+    writeFileSync(file(), older, { mode: 0o600 });
+    await expect(open().tokens.read('1234567')).rejects.toMatchObject(damaged(file()));
+    await write(open().tokens, '1234567', tokens);
+    expect(await open().tokens.read('1234567')).toMatchObject(tokens);
+  });
+
+  it.each<[string, Holder, string[]]>([
+    ['a customer', '1234567', ['auth', 'login']],
+    ['the application', null, ['auth', 'login', '--client-credentials']],
+  ])('tokens of %s in clear text are refused, and a new login replaces them', async (_, holder, next) => {
+    const login = join(folder.tokens('bank'), holder === null ? 'client-credentials' : `customer-${holder}`);
+    const planted = join(login, '9.json');
+    writeFileSync(planted, JSON.stringify({ ...tokens, baseUrl: bank.href }), { mode: 0o600 });
+    const refused = {
+      code: 'config',
+      message: `${planted} is not encrypted, and the profile is protected`,
+      hint: expect.stringContaining('Someone without its key has written it.'),
+      next: [next],
+    };
+    await expect(open().tokens.read(holder)).rejects.toMatchObject(refused);
+    await expect(open().tokens.rewrite()).rejects.toMatchObject(refused);
+    await write(open().tokens, holder, tokens);
+    expect(await open().tokens.read(holder)).toMatchObject(tokens);
+    expect(everything()).not.toContain('secret-');
+  });
+
+  it.each(['starting', 'ending'])('nobody without the key can say that protection is %s', async (state) => {
+    change(folder.protection('bank'), (text) => text.replace('"state": "on"', `"state": "${state}"`));
+    const refused = {
+      code: 'config',
+      message: `${folder.protection('bank')} was changed: psd2 did not write that protection is ${state}`,
+      hint: 'Find out who can write to the folder, and restore the file.',
+    };
+    await expect(open().tokens.read('1234567')).rejects.toMatchObject(refused);
+    await expect(write(open().tokens, '1234567', tokens)).rejects.toMatchObject(refused);
   });
 
   it('secrets that are redirected to another bank do not open', async () => {

@@ -94,9 +94,8 @@ export class FileFlows implements Flows {
   async begin<K extends Kind, T>(name: K, begin: Begin<K>, work: (open: Open<K>) => Promise<T>): Promise<T> {
     const kind: KnownKind<K> = KINDS[name];
     const open = await this.exclusively(async () => {
-      const begun = this.#create(kind, begin);
+      const begun = await this.#create(kind, begin);
       await this.#references.take(kind, begun);
-      await this.#audit(kind, begun.current, { type: 'created' });
       return begun;
     });
     return this.#claimed(open.current.flow, () => work(open));
@@ -196,10 +195,10 @@ export class FileFlows implements Flows {
   }
 
   /** @throws Psd2Error `duplicate_reference` or `config` before anything is written */
-  #create<Flow extends Begun, Event extends { type: string }, Beginning>(
+  async #create<Flow extends Begun, Event extends { type: string }, Beginning>(
     kind: FlowKind<Flow, Event, Beginning>,
     begin: Beginning,
-  ): OpenFlow<Flow, Event> {
+  ): Promise<OpenFlow<Flow, Event>> {
     makePrivateFolder(this.#folder);
     const now = this.#setting.now();
     const flow = newFlowId(kind, now, this.#flows.newestFirst(kind)[0], this.#setting.random);
@@ -208,6 +207,7 @@ export class FileFlows implements Flows {
     const current = kind.apply(undefined, event, at);
     const order = kind.orderOf?.(current);
     if (order) this.#references.refuseUsed(order);
+    await this.#audit(kind, current, event);
     this.#underWay.begin(flow);
     const by = newWriter();
     let known: KnownFile;
