@@ -1,9 +1,10 @@
 import Big from 'big.js';
 import { addDays, type IsoDate } from './calendar.ts';
 import { type Decimal, isDecimal, normalDecimal } from './decimal.ts';
+import type { TransactionFacts } from './transaction-facts.ts';
 
 /** A booked transaction of an account, in the account's currency. */
-export interface Booking {
+export interface Booking extends TransactionFacts {
   /** Assigned by `withIds`. */
   id: string;
   /** The booking day. */
@@ -96,7 +97,7 @@ export function sumOf(bookings: readonly Pick<Booking, 'amount'>[]): Decimal {
   return written(bookings.reduce((sum, { amount }) => sum.plus(amount), new Big(0)));
 }
 
-/** A payer or payee, as far as the bank's texts show, with the total of their transactions. */
+/** A payer or payee, as the bank names it, or else as its texts show, with the total of their transactions. */
 export interface Counterparty {
   name: string;
   total: Decimal;
@@ -104,8 +105,8 @@ export interface Counterparty {
 }
 
 /**
- * The payees and payers with the largest totals. The bank does not name counterparties, so bookings whose texts differ only
- * in dates and numbers count as one.
+ * The payees and payers with the largest totals. Where the bank does not name them, bookings whose texts differ only in dates
+ * and numbers count as one.
  *
  * @param max the maximum number of payees and of payers
  */
@@ -133,7 +134,17 @@ export function largestCounterparties(
   };
 }
 
-function counterpartyOf({ description, details }: Booking): string {
+/** The other side, as the bank names it. */
+export function namedCounterparty(booking: TransactionFacts): string | undefined {
+  const { counterpartyName, counterpartyIban, counterpartyAccount } = booking;
+  const names = [counterpartyName, counterpartyIban, counterpartyAccount];
+  return names.find((each) => each?.trim())?.trim();
+}
+
+function counterpartyOf(booking: Booking): string {
+  const named = namedCounterparty(booking);
+  if (named !== undefined) return named.replace(/\s+/g, ' ').toUpperCase();
+  const { description, details } = booking;
   const text = details.trim() || description.trim();
   const name = text
     .toUpperCase()

@@ -13,8 +13,8 @@ const CARD_CODES = /^(CA30|CAPC|SI1[2-9]|SI20)$/;
 const IBAN_OF_SCHEMA = /^[A-Z]{2}\d{2}[A-Z0-9]{1,30}$/;
 
 /**
- * The bookings as a bank-to-customer statement, camt.053.001.08 (ISO 20022). The bank gives no BIC, no counterparty and no
- * structured transaction code, so the statement has none.
+ * The bookings as a bank-to-customer statement, camt.053.001.08 (ISO 20022). It has no BIC, and the other
+ * side, references and codes only as far as the bank gives them.
  *
  * @param balances the balances before the first and after the last day. The format requires them
  */
@@ -63,20 +63,129 @@ function writeSummary(entries: Booking[]): string {
 }
 
 function writeEntry(entry: Booking, currency: string): string {
-  const { id, day, valueDate, amount, description, details, code, transferReference } = entry;
-  const texts = [description, details];
-  const remittance = texts.flatMap((text) => cut(text, 1400).match(/.{1,140}/gu) ?? []);
+  const { id, day, valueDate, amount, description, details } = entry;
   return `<Ntry><NtryRef>${id}</NtryRef>${writeAmount(amount, currency)}<Sts><Cd>BOOK</Cd></Sts>
 <BookgDt><Dt>${day}</Dt></BookgDt>${valueDate === null ? '' : `<ValDt><Dt>${valueDate}</Dt></ValDt>`}
 <AcctSvcrRef>${id}</AcctSvcrRef>
-<BkTxCd><Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry></BkTxCd>
-<NtryDtls><TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${element('TxId', cut(transferReference ?? '', 35))}</Refs>${writeAmount(amount, currency)}${
-    remittance.length === 0
-      ? ''
-      : `<RmtInf>${remittance.map((text) => element('Ustrd', text)).join('')}</RmtInf>`
-  }</TxDtls></NtryDtls>
-${element('AddtlNtryInf', cut(texts.join(' '), 500))}</Ntry>
+<BkTxCd>${writeCode(entry)}</BkTxCd>
+<NtryDtls><TxDtls><Refs><AcctSvcrRef>${id}</AcctSvcrRef>${writeReferences(entry)}</Refs>${writeAmount(amount, currency)}${[
+    writeExchange(entry, currency),
+    writeFee(entry, currency),
+    parent('RltdPties', writeParties(entry)),
+    writePurpose(entry),
+    parent('RmtInf', writeRemittance(entry)),
+  ].join('')}</TxDtls></NtryDtls>
+${element('AddtlNtryInf', cut([description, details].join(' '), 500))}</Ntry>
 `;
+}
+
+/** The code of ISO 20022 (`PMNT-RCDT-ESCT`, with what the bank adds), and the bank's own. */
+function writeCode({ code, bankTransactionCode }: Booking): string {
+  const [, domain, family, sub] =
+    /^([A-Z]{4})-([A-Z]{4})-([A-Z]{4})(?:-.*)?$/.exec(bankTransactionCode?.trim() ?? '') ?? [];
+  const known =
+    domain && `<Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${sub}</SubFmlyCd></Fmly></Domn>`;
+  if (known && (code === null || code === bankTransactionCode)) return known;
+  return `${known ?? ''}<Prtry>${element('Cd', cut(code ?? '', 35) || 'NOTPROVIDED')}</Prtry>`;
+}
+
+function writeReferences({ transferReference, endToEndId, mandateId }: Booking): string {
+  return [
+    element('EndToEndId', cut(endToEndId ?? '', 35)),
+    element('TxId', transferReference === endToEndId ? '' : cut(transferReference ?? '', 35)),
+    element('MndtId', cut(mandateId ?? '', 35)),
+  ].join('');
+}
+
+/** What was paid in another currency. A rate needs that currency. */
+function writeExchange(entry: Booking, currency: string): string {
+  const { amount, originalAmount, originalCurrency, exchangeRate } = entry;
+  if (!originalCurrency || !isCurrency(originalCurrency)) return '';
+  const rate = exchangeRate && fitting(exchangeRate, 11, 10);
+  const exchange =
+    rate &&
+    `<CcyXchg><SrcCcy>${originalCurrency}</SrcCcy><TrgtCcy>${currency}</TrgtCcy><XchgRate>${rate}</XchgRate></CcyXchg>`;
+  const original = originalAmount && fitting(unsigned(originalAmount), 18, 5);
+  if (original)
+    return `<AmtDtls><InstdAmt><Amt Ccy="${originalCurrency}">${original}</Amt>${exchange ?? ''}</InstdAmt></AmtDtls>`;
+  return exchange
+    ? `<AmtDtls><TxAmt><Amt Ccy="${escaped(currency)}">${unsigned(amount)}</Amt>${exchange}</TxAmt></AmtDtls>`
+    : '';
+}
+
+function writeFee({ feeAmount, feeCurrency }: Booking, currency: string): string {
+  const fee = feeAmount && fitting(unsigned(feeAmount), 18, 5);
+  const of = feeCurrency ?? currency;
+  return fee && isCurrency(of) ? `<Chrgs><Rcrd><Amt Ccy="${of}">${fee}</Amt></Rcrd></Chrgs>` : '';
+}
+
+/** The schema's `ActiveOrHistoricCurrencyCode`. */
+function isCurrency(text: string): boolean {
+  return /^[A-Z]{3}$/.test(text);
+}
+
+/** A number as it is, if the schema has room for its digits. */
+function fitting(number: Decimal, digits: number, decimals: number): Decimal | null {
+  const [whole = '', fraction = ''] = number.split('.');
+  const significant = whole.replace(/^[+-]?0*/, '').length + fraction.replace(/0+$/, '').length;
+  return significant <= digits && fraction.replace(/0+$/, '').length <= decimals ? number : null;
+}
+
+/** The other side pays what comes in, and receives what goes out. */
+function writeParties(entry: Booking): string {
+  const { counterpartyName, counterpartyIban, counterpartyAccount, ultimateDebtor, ultimateCreditor } = entry;
+  const other = nameOf(counterpartyName);
+  const iban = counterpartyIban?.replace(/\s/g, '').toUpperCase() ?? '';
+  const id = IBAN_OF_SCHEMA.test(iban)
+    ? `<IBAN>${iban}</IBAN>`
+    : parent('Othr', element('Id', cut(counterpartyAccount ?? iban, 34)));
+  const account = parent('Id', id);
+  const creditorId = parent('Id', parent('PrvtId', parent('Othr', creditorIdOf(entry))));
+  const [debtor, creditor] = isDebit(entry) ? ['', other] : [other, ''];
+  const [debtorAccount, creditorAccount] = isDebit(entry) ? ['', account] : [account, ''];
+  return [
+    parent('Dbtr', parent('Pty', debtor)),
+    parent('DbtrAcct', debtorAccount),
+    parent('UltmtDbtr', parent('Pty', nameOf(ultimateDebtor))),
+    parent('Cdtr', parent('Pty', `${creditor}${creditorId}`)),
+    parent('CdtrAcct', creditorAccount),
+    parent('UltmtCdtr', parent('Pty', nameOf(ultimateCreditor))),
+  ].join('');
+}
+
+function nameOf(party: string | null | undefined): string {
+  return element('Nm', cut(party ?? '', 140));
+}
+
+function creditorIdOf({ creditorId }: Booking): string {
+  const id = element('Id', cut(creditorId ?? '', 35));
+  return id && `${id}<SchmeNm><Prtry>SEPA</Prtry></SchmeNm>`;
+}
+
+function writePurpose({ purposeCode }: Booking): string {
+  const code = purposeCode?.trim() ?? '';
+  return parent('Purp', element(/^[A-Z0-9]{1,4}$/.test(code) ? 'Cd' : 'Prtry', cut(code, 35)));
+}
+
+/** The texts, but for what has a place of its own, and the reference of the payee. */
+function writeRemittance(entry: Booking): string {
+  const { description, details, counterpartyName, remittanceStructured } = entry;
+  const texts = [description, details].filter(
+    (text) => text !== (counterpartyName ?? undefined) && text !== (remittanceStructured ?? undefined),
+  );
+  const unstructured = texts.flatMap((text) => cut(text, 1400).match(/.{1,140}/gu) ?? []);
+  const reference = cut(remittanceStructured ?? '', 140);
+  const type = /^RF\d{2}/i.test(reference) ? '<Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry></Tp>' : '';
+  const structured =
+    [...reference].length > 35
+      ? element('AddtlRmtInf', reference)
+      : reference && `<CdtrRefInf>${type}${element('Ref', reference)}</CdtrRefInf>`;
+  return `${unstructured.map((text) => element('Ustrd', text)).join('')}${parent('Strd', structured)}`;
+}
+
+/** An element with elements, or `''` if there are none. */
+function parent(name: string, content: string): string {
+  return content && `<${name}>${content}</${name}>`;
 }
 
 /** Writes an amount without a sign. The indicator says whether it is a debit or a credit. */

@@ -1,10 +1,11 @@
 import { normalDecimal } from '../domain/decimal.ts';
+import { DECIMAL_FACTS, FACTS, TEXT_FACTS } from '../domain/transaction-facts.ts';
 import { writeCsv } from '../terminal/output/csv.ts';
 import type { Statement } from './statement.ts';
 
 const COLUMNS = [
   ...['id', 'productId', 'bookingDate', 'valueDate', 'amount', 'currency', 'description', 'details', 'code'],
-  ...['transferReference', 'feeCharge'],
+  ...['transferReference', 'feeCharge', ...FACTS],
 ];
 
 /**
@@ -24,6 +25,8 @@ export function writeCsvStatement(statement: Statement): string {
     code: harmless(booking.code),
     transferReference: harmless(booking.transferReference),
     feeCharge,
+    ...Object.fromEntries(TEXT_FACTS.map((fact) => [fact, harmless(booking[fact] ?? null)])),
+    ...Object.fromEntries(DECIMAL_FACTS.map((fact) => [fact, booking[fact] ?? null])),
   }));
   return `${writeCsv(rows, COLUMNS).replaceAll('\n', '\r\n')}\r\n`;
 }

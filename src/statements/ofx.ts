@@ -1,8 +1,12 @@
+import Big from 'big.js';
 import { extractIBAN } from 'ibantools';
-import type { Booking } from '../domain/account-history.ts';
-import { normalDecimal } from '../domain/decimal.ts';
+import { type Booking, written } from '../domain/account-history.ts';
+import { isZero, normalDecimal } from '../domain/decimal.ts';
 import type { Statement } from './statement.ts';
 import { cut, element } from './xml.ts';
+
+/** The format has no room for a longer `ACCTID`. */
+const LONGEST_ACCOUNT = 22;
 
 /**
  * The bookings as OFX 2 (Open Financial Exchange 2.1.1, "Banking", statement download). All elements also exist in 2.0.
@@ -31,6 +35,8 @@ ${history.bookings.map(writeTransaction).join('')}</BANKTRANLIST>
 function writeTransaction(booking: Booking): string {
   const { id, day, valueDate, amount, description, details, transferReference, feeCharge } = booking;
   const type = feeCharge ? 'FEE' : amount.startsWith('-') ? 'DEBIT' : 'CREDIT';
+  const other = cut((booking.counterpartyIban ?? booking.counterpartyAccount ?? '').replace(/\s/g, ''), 100);
+  const memo = [details, booking.remittanceStructured ?? '', other.length > LONGEST_ACCOUNT ? other : ''];
   const name = cut(description, 32) || cut(details, 32) || '-';
   return [
     `<STMTTRN><TRNTYPE>${type}</TRNTYPE><DTPOSTED>${writeDay(day)}</DTPOSTED>`,
@@ -38,9 +44,28 @@ function writeTransaction(booking: Booking): string {
     `<TRNAMT>${normalDecimal(amount)}</TRNAMT><FITID>${id}</FITID>`,
     element('REFNUM', cut(transferReference ?? '', 32)),
     element('NAME', name),
-    element('MEMO', cut(details, 255)),
+    writeOtherAccount(other),
+    element('MEMO', cut([...new Set(memo)].join(' '), 255)),
+    writeOriginal(booking),
     '</STMTTRN>\n',
   ].join('');
+}
+
+/** The other side's account, if the format has room for it. */
+function writeOtherAccount(account: string): string {
+  if (account === '' || account.length > LONGEST_ACCOUNT) return '';
+  const bank = cut(extractIBAN(account).bankIdentifier ?? '', 9) || 'PSD2';
+  return `<BANKACCTTO>${element('BANKID', bank)}${element('ACCTID', account)}<ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTTO>`;
+}
+
+/** The original currency, and how much of the account's currency one unit of it was. */
+function writeOriginal({ amount, originalAmount, originalCurrency }: Booking): string {
+  if (!originalCurrency || !/^[A-Z]{3}$/.test(originalCurrency) || !originalAmount || isZero(originalAmount))
+    return '';
+  const rate = written(new Big(amount).div(originalAmount).abs().round(8));
+  return isZero(rate)
+    ? ''
+    : `<ORIGCURRENCY><CURRATE>${rate}</CURRATE><CURSYM>${originalCurrency}</CURSYM></ORIGCURRENCY>`;
 }
 
 function writeDay(day: string): string {

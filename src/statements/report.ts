@@ -3,6 +3,7 @@ import {
   type AccountHistory,
   type Counterparty,
   largestCounterparties,
+  namedCounterparty,
   sumOf,
 } from '../domain/account-history.ts';
 import { type Decimal, isZero } from '../domain/decimal.ts';
@@ -94,7 +95,7 @@ ${writeCounterparties('Money went to', 'out', paid)}
 ${writeCounterparties('Money came from', 'in', received)}
 </div>
 </section>
-<footer>${history.bookings.length} booked transactions; pending ones are not included. Balances are calculated back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace(/T|(?=[+-]\d\d:)/g, ' '))}</time>. The bank does not name counterparties. Transactions whose texts differ only in dates and numbers count as one.</footer>
+<footer>${history.bookings.length} booked transactions; pending ones are not included. Balances are calculated back from the bank's balance at <time class="day" datetime="${escaped(createdAt)}">${escaped(createdAt.replace(/T|(?=[+-]\d\d:)/g, ' '))}</time>. ${history.bookings.some((booking) => namedCounterparty(booking)) ? 'Where the bank does not name the counterparty, transactions' : 'The bank does not name counterparties. Transactions'} whose texts differ only in dates and numbers count as one.</footer>
 </main>
 </body>
 </html>
@@ -203,7 +204,7 @@ function writeCounterparties(title: string, side: 'in' | 'out', counterparties: 
       `<tr><td>${escaped(name)}</td><td class="amount">${count}</td><td class="amount ${side}">${signed(total)}</td></tr>`,
   );
   return `<div><h3>${title}</h3><div class="wide" tabindex="0"><table>
-<thead><tr><th scope="col">Text</th><th scope="col" class="amount">Times</th><th scope="col" class="amount">Total</th></tr></thead>
+<thead><tr><th scope="col">Name or text</th><th scope="col" class="amount">Times</th><th scope="col" class="amount">Total</th></tr></thead>
 <tbody>
 ${rows.join('\n')}
 </tbody>

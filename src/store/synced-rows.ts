@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../domain/calendar.ts';
 import { type Decimal, isDecimal } from '../domain/decimal.ts';
+import type { TransactionFacts } from '../domain/transaction-facts.ts';
 import type { SyncedRow } from './ports/sync.ts';
 import type { SyncedAccount, SyncedBalance, SyncedBooking } from './ports/synced.ts';
 
@@ -38,12 +39,23 @@ const rowFields = {
   ...{ description: z.string(), details: z.string(), code: text, transferReference: text },
 };
 
+const mayLack = z.optional(text);
+const number = z.nullish(decimal);
+const facts: { [Fact in keyof TransactionFacts]-?: z.ZodMiniType<TransactionFacts[Fact]> } = {
+  ...{ transactionId: mayLack, entryReference: mayLack, endToEndId: mayLack, bankTransactionCode: mayLack },
+  ...{ counterpartyName: mayLack, counterpartyIban: mayLack, counterpartyAccount: mayLack },
+  ...{ remittance: mayLack, remittanceStructured: mayLack, purposeCode: mayLack },
+  ...{ ultimateDebtor: mayLack, ultimateCreditor: mayLack, mandateId: mayLack, creditorId: mayLack },
+  ...{ originalAmount: number, originalCurrency: mayLack, exchangeRate: number },
+  ...{ feeAmount: number, feeCurrency: mayLack },
+};
+
 export const syncedBooking: z.ZodMiniType<SyncedBooking> = z.object({
   ...rowFields,
+  ...facts,
   feeCharge: z.nullable(z.boolean()),
 });
 
-const mayLack = z.optional(text);
 const flag = z.optional(z.nullable(z.boolean()));
 
 /** A row as psd2 recognises it again. Other fields stay as they are. */

@@ -156,6 +156,24 @@ describe('counterparties', () => {
     expect(nameOf('', ' 2026 ')).toBe('2026');
   });
 
+  it('a counterparty that the bank names is one, whatever the texts', () => {
+    const named = (counterpartyName: string | null, counterpartyIban: string | null, text: string) => ({
+      ...booking('2026-01-05', '-1.00', 'POS', text),
+      ...{ counterpartyName, counterpartyIban },
+    });
+    const rows = [
+      named('Bar  Roma', null, 'a'),
+      named(' BAR Roma', 'DE1', 'b'),
+      named(' ', 'DE2', 'c'),
+      named(null, null, 'd'),
+    ];
+    expect(largestCounterparties(rows, 9).paid.map(({ name, count }) => [name, count])).toEqual([
+      ['BAR ROMA', 2],
+      ['D', 1],
+      ['DE2', 1],
+    ]);
+  });
+
   it('equal totals come in the order of their names, whatever the order of the bookings', () => {
     const rows = ['BETA', 'ALPHA', 'GAMMA'].map((name) => booking('2026-01-05', '-5.00', '', name));
     const namesOf = (some: Booking[]) => largestCounterparties(some, 9).paid.map(({ name }) => name);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Booking } from '../../src/domain/account-history.ts';
 import { type IsoDate, isIsoDate } from '../../src/domain/calendar.ts';
 import { type Decimal, isDecimal } from '../../src/domain/decimal.ts';
+import { DECIMAL_FACTS, TEXT_FACTS } from '../../src/domain/transaction-facts.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
 export function dayOf(text: string): IsoDate {
@@ -58,6 +59,29 @@ const text = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 600, size: 'max' }),
 );
 
+const textOfFact = fc.oneof(
+  fc.constantFrom(
+    'USD',
+    'DE02100100109307118603',
+    'PMNT-RCDT-ESCT',
+    'RF18539007547034',
+    'SALA',
+    '=1+1',
+    ']]>',
+    '\ud800',
+  ),
+  fc.string({ unit: anyCharacter, maxLength: 40, size: 'max' }),
+);
+const numberOfFact = fc.stringMatching(/^-?\d{1,20}(\.\d{1,20})?$/).map(amountOf);
+/** What the bank of a NextGenPSD2 interface adds. */
+const facts = fc.record(
+  {
+    ...Object.fromEntries(TEXT_FACTS.map((fact) => [fact, textOfFact])),
+    ...Object.fromEntries(DECIMAL_FACTS.map((fact) => [fact, numberOfFact])),
+  },
+  { requiredKeys: [] },
+);
+
 /** All bookings of an account from January to March 2026, newest first. */
 export const bookings: fc.Arbitrary<Booking[]> = fc
   .array(
@@ -69,15 +93,23 @@ export const bookings: fc.Arbitrary<Booking[]> = fc
       code: fc.option(text),
       transferReference: fc.option(text),
       feeCharge: fc.option(fc.boolean()),
+      facts,
     }),
     { maxLength: 30 },
   )
   .map((rows) =>
     rows
       .sort((a, b) => b.day - a.day)
-      .map(({ day, cents, ...row }, number) => {
+      .map(({ day, cents, facts, ...row }, number) => {
         const date = dayOf(new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10));
         const id = String(number).padStart(32, '0');
-        return { ...row, id, day: date, valueDate: day % 3 === 0 ? null : date, amount: decimalOf(cents) };
+        return {
+          ...facts,
+          ...row,
+          id,
+          day: date,
+          valueDate: day % 3 === 0 ? null : date,
+          amount: decimalOf(cents),
+        };
       }),
   );

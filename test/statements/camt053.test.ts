@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Booking } from '../../src/domain/account-history.ts';
 import { writeCamt053Statement } from '../../src/statements/camt053.ts';
 import type { Statement } from '../../src/statements/statement.ts';
-import { booking } from '../domain/bookings.ts';
-import { balancesOf, EXAMPLE, statementOf } from './statements.ts';
+import { amountOf, booking, decimalOf } from '../domain/bookings.ts';
+import { balancesOf, EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const camt = (statement: Statement) => writeCamt053Statement(statement, balancesOf(statement));
 
@@ -50,6 +51,77 @@ describe('camt.053', () => {
 </BkToCstmrStmt>
 </Document>
 `);
+  });
+
+  it('an entry has the other side, the references, the codes, the original amount and the fee', () => {
+    const [entry] = contentsOf(camt(statementOf([TOLD])), 'Ntry');
+    expect(entry?.replace(/^.*<\/AcctSvcrRef>\n/s, '')).toBe(`\
+<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>CCRD</Cd><SubFmlyCd>POSD</SubFmlyCd></Fmly></Domn><Prtry><Cd>CCRD</Cd></Prtry></BkTxCd>
+<NtryDtls><TxDtls><Refs><AcctSvcrRef>d4</AcctSvcrRef><EndToEndId>E2E-77</EndToEndId><MndtId>M-1</MndtId></Refs>\
+<Amt Ccy="EUR">92.40</Amt><CdtDbtInd>DBIT</CdtDbtInd>\
+<AmtDtls><InstdAmt><Amt Ccy="USD">100.00</Amt><CcyXchg><SrcCcy>USD</SrcCcy><TrgtCcy>EUR</TrgtCcy><XchgRate>0.92</XchgRate></CcyXchg></InstdAmt></AmtDtls>\
+<Chrgs><Rcrd><Amt Ccy="EUR">0.40</Amt></Rcrd></Chrgs>\
+<RltdPties><UltmtDbtr><Pty><Nm>Anna Muster</Nm></Pty></UltmtDbtr>\
+<Cdtr><Pty><Nm>Musterladen</Nm><Id><PrvtId><Othr><Id>DE98ZZZ09999999999</Id><SchmeNm><Prtry>SEPA</Prtry></SchmeNm></Othr></PrvtId></Id></Pty></Cdtr>\
+<CdtrAcct><Id><IBAN>DE02100100109307118603</IBAN></Id></CdtrAcct>\
+<UltmtCdtr><Pty><Nm>Musterladen Nord</Nm></Pty></UltmtCdtr></RltdPties>\
+<Purp><Cd>GDDS</Cd></Purp>\
+<RmtInf><Ustrd>Rechnung 1</Ustrd><Strd><CdtrRefInf><Tp><CdOrPrtry><Cd>SCOR</Cd></CdOrPrtry></Tp><Ref>RF18539007547034</Ref></CdtrRefInf></Strd></RmtInf></TxDtls></NtryDtls>
+<AddtlNtryInf>Musterladen Rechnung 1</AddtlNtryInf>`);
+  });
+
+  it.each<[string, Partial<Booking>, string]>([
+    [
+      'what comes in is paid by the other side',
+      { amount: decimalOf(100), counterpartyName: 'Max', counterpartyIban: 'DE02100100109307118603' },
+      '<RltdPties><Dbtr><Pty><Nm>Max</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>DE02100100109307118603</IBAN></Id></DbtrAcct></RltdPties>',
+    ],
+    [
+      'an account without an IBAN',
+      { counterpartyAccount: '123 456' },
+      '<RltdPties><CdtrAcct><Id><Othr><Id>123 456</Id></Othr></Id></CdtrAcct></RltdPties>',
+    ],
+    [
+      'a reference with its own name for it',
+      { remittanceStructured: '+++012/3456/78901+++' },
+      '<RmtInf><Ustrd>x</Ustrd><Strd><CdtrRefInf><Ref>+++012/3456/78901+++</Ref></CdtrRefInf></Strd></RmtInf>',
+    ],
+    [
+      'more than one reference',
+      { remittanceStructured: 'r'.repeat(36) },
+      `<Strd><AddtlRmtInf>${'r'.repeat(36)}</AddtlRmtInf></Strd>`,
+    ],
+    [
+      'a rate without the original amount',
+      { originalCurrency: 'USD', exchangeRate: decimalOf(92) },
+      '<AmtDtls><TxAmt><Amt Ccy="EUR">1.00</Amt><CcyXchg><SrcCcy>USD</SrcCcy><TrgtCcy>EUR</TrgtCcy><XchgRate>0.92</XchgRate></CcyXchg></TxAmt></AmtDtls>',
+    ],
+    ["the bank's own purpose", { purposeCode: 'rent of may' }, '<Purp><Prtry>rent of may</Prtry></Purp>'],
+    [
+      "a fee in the account's currency",
+      { feeAmount: decimalOf(-40) },
+      '<Chrgs><Rcrd><Amt Ccy="EUR">0.40</Amt></Rcrd></Chrgs>',
+    ],
+    [
+      'another reference beside that of the payer',
+      { endToEndId: 'E', transferReference: 'T' },
+      '<EndToEndId>E</EndToEndId><TxId>T</TxId>',
+    ],
+  ])('an entry says %s', (_, told, written) => {
+    expect(camt(statementOf([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).toContain(written);
+  });
+
+  it.each<Partial<Booking>>([
+    { originalAmount: amountOf('1.000001'), originalCurrency: 'USD' },
+    { originalAmount: amountOf('1.00') },
+    { originalAmount: amountOf('1.00'), originalCurrency: 'usd' },
+    { exchangeRate: amountOf('1.00') },
+    { exchangeRate: amountOf('123456789012'), originalCurrency: 'USD' },
+    { feeAmount: amountOf(`1${'0'.repeat(18)}`) },
+  ])('an entry leaves out what the schema has no room for: %j', (told) => {
+    expect(camt(statementOf([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).not.toMatch(
+      /<AmtDtls>|<Chrgs>/,
+    );
   });
 
   it('a camt.053 statement says that a balance below zero is a debit', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { harmless, writeCsvStatement } from '../../src/statements/csv.ts';
 import { booking, bookings } from '../domain/bookings.ts';
-import { EXAMPLE, statementOf } from './statements.ts';
+import { EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const ROWS = [
   booking('2026-02-03', '-1234.500', 'PAGAMENTO POS', "L'ARTE & CO <1> DEL 03.02.2026"),
@@ -23,7 +23,11 @@ describe('CSV', () => {
     .array(fc.constantFrom(...',;\t"\r\n =+-@\uff1d\u00a0\'1a'), { maxLength: 12 })
     .map((characters) => characters.join(''));
   const columns =
-    'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge';
+    'id,productId,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge,' +
+    'transactionId,entryReference,endToEndId,counterpartyName,counterpartyIban,counterpartyAccount,remittance,remittanceStructured,' +
+    'bankTransactionCode,ultimateDebtor,ultimateCreditor,mandateId,creditorId,purposeCode,originalCurrency,feeCurrency,' +
+    'originalAmount,exchangeRate,feeAmount';
+  const NOT_TOLD = ','.repeat(19);
 
   it('a CSV statement has rows and columns, and no cell that a spreadsheet calculates', () => {
     const rows = parseCsv(writeCsvStatement(statementOf(ROWS)), { columns: true, record_delimiter: '\r\n' });
@@ -65,7 +69,8 @@ describe('CSV', () => {
         const [, ...rows] = parseCsv(writeCsvStatement(statement), { record_delimiter: '\r\n' });
         expect(rows.map(([id]) => id)).toEqual(statement.history.bookings.map(({ id }) => id));
         for (const [, , , , , , ...texts] of rows) {
-          for (const text of texts) expect(text).not.toMatch(/^[=+\-@]/);
+          // The last ones are numbers.
+          for (const text of texts.slice(0, -3)) expect(text).not.toMatch(/^[=+\-@]/);
         }
       }),
     );
@@ -75,12 +80,21 @@ describe('CSV', () => {
     expect(writeCsvStatement(statementOf(EXAMPLE, undefined, { productId: '+1' }))).toBe(
       [
         columns,
-        "a1,'+1,2026-01-31,2026-01-31,20.00,EUR,BONIFICO,STIPENDIO,,TRN-1,",
-        `b2,'+1,2026-02-02,2026-02-02,-1.00,EUR,COMMISSIONI," ",,,true`,
-        "c3,'+1,2026-02-03,,-1234.50,EUR,PAGAMENTO POS,L'ARTE & CO <1> DEL 03.02.2026,43,,",
+        `a1,'+1,2026-01-31,2026-01-31,20.00,EUR,BONIFICO,STIPENDIO,,TRN-1,${NOT_TOLD}`,
+        `b2,'+1,2026-02-02,2026-02-02,-1.00,EUR,COMMISSIONI," ",,,true${NOT_TOLD}`,
+        `c3,'+1,2026-02-03,,-1234.50,EUR,PAGAMENTO POS,L'ARTE & CO <1> DEL 03.02.2026,43,,${NOT_TOLD}`,
         '',
       ].join('\r\n'),
     );
+  });
+
+  it('a row of a CSV statement has what the bank told beyond that', () => {
+    const told = { ...TOLD, counterpartyName: '=1+1' };
+    const [row] = parseCsv(writeCsvStatement(statementOf([told])), { columns: true });
+    expect(row).toMatchObject({
+      ...{ counterpartyName: "'=1+1", counterpartyIban: 'DE02 1001 0010 9307 1186 03', endToEndId: 'E2E-77' },
+      ...{ mandateId: 'M-1', originalAmount: '100.00', originalCurrency: 'USD', feeAmount: '0.40' },
+    });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { writeOfxStatement } from '../../src/statements/ofx.ts';
 import { booking } from '../domain/bookings.ts';
-import { balancesOf, EXAMPLE, statementOf } from './statements.ts';
+import { balancesOf, EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const ofx = (...given: Parameters<typeof statementOf>) => {
   const statement = statementOf(...given);
@@ -45,6 +45,22 @@ describe('OFX', () => {
     ],
   ])('a booking with %s has a name in OFX, as the format requires', (_, description, details, texts) => {
     expect(textsOf(ofx([booking('2026-02-03', '-1.00', description, details)]))).toBe(texts);
+  });
+
+  it('an OFX transaction has the other side, both kinds of remittance, and the original currency', () => {
+    expect(textsOf(ofx([TOLD]))).toBe(
+      '<REFNUM>E2E-77</REFNUM><NAME>Musterladen</NAME><BANKACCTTO><BANKID>10010010</BANKID><ACCTID>DE02100100109307118603</ACCTID><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTTO><MEMO>Rechnung 1 RF18539007547034</MEMO><ORIGCURRENCY><CURRATE>0.924</CURRATE><CURSYM>USD</CURSYM></ORIGCURRENCY>',
+    );
+  });
+
+  it.each([
+    [
+      { counterpartyIban: 'IT89F0999001600000010482620' },
+      '<NAME>x</NAME><MEMO>IT89F0999001600000010482620</MEMO>',
+    ],
+    [{ counterpartyAccount: '12 34' }, '<BANKID>PSD2</BANKID><ACCTID>1234</ACCTID>'],
+  ])('an OFX transaction has the account %j where there is room for it', (told, written) => {
+    expect(textsOf(ofx([{ ...booking('2026-02-03', '-1.00', 'x'), ...told }]))).toContain(written);
   });
 
   it('an OFX statement cuts a transfer reference after 32 characters', () => {

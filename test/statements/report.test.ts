@@ -5,7 +5,7 @@ import { accountHistory, type Booking } from '../../src/domain/account-history.t
 import { addDays } from '../../src/domain/calendar.ts';
 import { writeReport } from '../../src/statements/report.ts';
 import { booking, dayOf, decimalOf, range } from '../domain/bookings.ts';
-import { EXAMPLE, statementOf } from './statements.ts';
+import { EXAMPLE, statementOf, TOLD } from './statements.ts';
 
 const report = (...given: Parameters<typeof statementOf>) => writeReport(statementOf(...given));
 
@@ -90,14 +90,23 @@ describe('the report', () => {
       ...['2026-03', '0.00', '0.00', '0.00'],
       'Largest counterparties',
       'Money went to',
-      ...['Text', 'Times', 'Total'],
+      ...['Name or text', 'Times', 'Total'],
       ...['L&#39;ARTE &amp; CO &lt;1&gt;', '1', '−1_234.50'],
       ...['COMMISSIONI', '1', '−1.00'],
       'Money came from',
-      ...['Text', 'Times', 'Total'],
+      ...['Name or text', 'Times', 'Total'],
       ...['STIPENDIO', '1', '+20.00'],
       "3 booked transactions; pending ones are not included. Balances are calculated back from the bank's balance at 2026-11-21 11:05:00 +01:00. The bank does not name counterparties. Transactions whose texts differ only in dates and numbers count as one.",
     ]);
+  });
+
+  it('the report has the name of a counterparty, and does not say that the bank names none', () => {
+    const lines = readIn(report([TOLD, ...EXAMPLE]));
+    expect(lines).toContain('MUSTERLADEN');
+    expect(lines.at(-1)).toContain(
+      'Where the bank does not name the counterparty, transactions whose texts differ only in dates and numbers count as one.',
+    );
+    expect(lines.at(-1)).not.toContain('does not name counterparties');
   });
 
   it('the report says if no money went out or came in', () => {

@@ -39,3 +39,28 @@ export const EXAMPLE: Booking[] = [
   { ...booking('2026-02-02', '-1.00', 'COMMISSIONI', ' '), id: 'b2', feeCharge: true },
   { ...booking('2026-01-31', '20.00', 'BONIFICO', 'STIPENDIO'), id: 'a1', transferReference: 'TRN-1' },
 ];
+
+/** What a bank can say of a row, beside what every bank says: a card payment abroad by direct debit. */
+export const TOLD: Booking = {
+  ...booking('2026-02-04', '-92.40', 'Musterladen', 'Rechnung 1'),
+  id: 'd4',
+  code: 'CCRD',
+  transferReference: 'E2E-77',
+  transactionId: 'T1',
+  endToEndId: 'E2E-77',
+  counterpartyName: 'Musterladen',
+  counterpartyIban: 'DE02 1001 0010 9307 1186 03',
+  remittance: 'Rechnung 1',
+  remittanceStructured: 'RF18539007547034',
+  bankTransactionCode: 'PMNT-CCRD-POSD',
+  ultimateDebtor: 'Anna Muster',
+  ultimateCreditor: 'Musterladen Nord',
+  mandateId: 'M-1',
+  creditorId: 'DE98ZZZ09999999999',
+  purposeCode: 'GDDS',
+  originalAmount: decimalOf(10_000),
+  originalCurrency: 'USD',
+  exchangeRate: decimalOf(92),
+  feeAmount: decimalOf(40),
+  feeCurrency: 'EUR',
+};

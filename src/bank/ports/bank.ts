@@ -5,6 +5,7 @@ import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal, Money } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import type { Commits, GenericOrder, Initiation, OrderTarget } from '../../domain/operation.ts';
+import type { TransactionFacts } from '../../domain/transaction-facts.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
 import type { Psd2Error } from '../../errors.ts';
 import type { Signer } from '../../signature/http-signature.ts';
@@ -188,36 +189,10 @@ export interface TypedBalance {
 }
 
 /** A row of the transaction list. `index` restarts with every query, so it is not an id. */
-export interface Transaction extends BookedRow {
+export interface Transaction extends BookedRow, TransactionFacts {
   index: string;
   status: 'booked' | 'pending';
   feeCharge: boolean | null;
-  /** The bank's own id of it. */
-  transactionId?: string | null;
-  /** From here, {@link TransactionQuery.after} reads on. */
-  entryReference?: string | null;
-  endToEndId?: string | null;
-  counterpartyName?: string | null;
-  counterpartyIban?: string | null;
-  remittance?: string | null;
-  bankTransactionCode?: string | null;
-  // From here on, a field is absent if the bank says nothing.
-  /** The account of the other side, if the bank names it otherwise than by its IBAN. */
-  counterpartyAccount?: string;
-  /** The reference that the payee has given (RF, or a national form). */
-  remittanceStructured?: string;
-  ultimateDebtor?: string;
-  ultimateCreditor?: string;
-  mandateId?: string;
-  creditorId?: string;
-  purposeCode?: string;
-  /** What was paid in another currency, and at which rate. */
-  originalAmount?: Decimal;
-  originalCurrency?: string;
-  exchangeRate?: Decimal;
-  /** What the bank took for it. */
-  feeAmount?: Decimal;
-  feeCurrency?: string;
 }
 
 /** What was odd in a bank's answers, and did no harm. */
@@ -267,7 +242,7 @@ export interface Accounts {
   isId(text: string): boolean;
   /** The bank is asked for no earlier day of transactions. Undefined: it has not said how far back it goes. */
   earliestDay?(): IsoDate;
-  /** Transactions have the fields from {@link Transaction.transactionId} on. */
+  /** Transactions have {@link TransactionFacts}. */
   identifiesRows?: true;
   /** What names a row. Absent: what is seen to hold. */
   rowNaming?: RowNaming;

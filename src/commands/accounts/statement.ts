@@ -131,9 +131,8 @@ export function assertWhole({ productId, certainFrom, noBalance }: Statement, ne
 
 /** @throws Psd2Error `bank_answer` for a row without a day or in another currency */
 function toBooking(row: Transaction & { id: string }, currency: string, productId: string): Booking {
-  const { id, bookingDate, valueDate, amount, description, details, code, transferReference, feeCharge } =
-    row;
-  const day = bookingDate ?? valueDate;
+  const { index: _index, status: _status, bookingDate, currency: own, ...booking } = row;
+  const day = bookingDate ?? row.valueDate;
   const refuse = (what: string) =>
     new Psd2Error('bank_answer', `The booked transaction ${row.index} of ${productId} ${what}`, {
       hint: 'See it with:',
@@ -141,10 +140,6 @@ function toBooking(row: Transaction & { id: string }, currency: string, productI
     });
   if (day === null) throw refuse('has no date');
   if (day < EARLIEST_DAY) throw refuse(`has the impossible date ${day}`);
-  if (row.currency !== null && row.currency !== currency)
-    throw refuse(`is in ${row.currency}, but the account is in ${currency}`);
-  return {
-    ...{ id, day, valueDate, amount: normalDecimal(amount) },
-    ...{ description, details, code, transferReference, feeCharge },
-  };
+  if (own !== null && own !== currency) throw refuse(`is in ${own}, but the account is in ${currency}`);
+  return { ...booking, day, amount: normalDecimal(row.amount) };
 }

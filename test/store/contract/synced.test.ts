@@ -65,6 +65,22 @@ describe.each(useBackends())('$name', ({ open }) => {
     ]);
   });
 
+  it('what the bank told of a row is read again', async () => {
+    const told = {
+      ...{ endToEndId: 'E2E-77', counterpartyName: 'Market', counterpartyIban: 'DE02100100109307118603' },
+      ...{ counterpartyAccount: '12', mandateId: 'M-1', remittanceStructured: 'RF18' },
+      ...{ originalAmount: decimal('100.00'), originalCurrency: 'USD', exchangeRate: decimal('0.9200') },
+      ...{ feeAmount: decimal('0.40'), feeCurrency: 'EUR' },
+    };
+    await sync(async (to) => {
+      const rows = await to.booked('A1', true);
+      await append(rows, [{ ...row('a', '2026-10-05', '-1.50'), ...told }]);
+      to.remember('A1', DAYS, day('2026-10-01'));
+    });
+    const found = await (await synced()).booked('1048262', 'A1', day('2026-10-01'));
+    expect(found?.rows).toMatchObject([told]);
+  });
+
   it('nothing is stored before the first sync, and nothing of an account that no sync has read', async () => {
     expect(await (await synced()).customers()).toEqual([]);
     expect(await (await synced()).accounts('1048262')).toEqual([]);

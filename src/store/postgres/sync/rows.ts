@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { type IsoDate, isIsoDate } from '../../../domain/calendar.ts';
 import { isDecimal } from '../../../domain/decimal.ts';
 import { isoDate } from '../../../domain/events.ts';
+import { FACTS } from '../../../domain/transaction-facts.ts';
 import { Psd2Error } from '../../../errors.ts';
 import { KnownRows, type StoredRows } from '../../known-rows.ts';
 import type { BookedRows, Progress, Sync, SyncedRow, SyncRun, SyncTarget } from '../../ports/sync.ts';
@@ -56,6 +57,11 @@ const TRANSACTION_COLUMNS = {
   feeCurrency: 'fee_currency text',
   internalTransactionId: 'internal_transaction_id text',
 };
+/** The columns of what a bank may say of a row, as its fields. */
+export const FACT_COLUMNS = FACTS.map((fact) => {
+  const [name = '', type] = TRANSACTION_COLUMNS[fact].split(' ');
+  return `t.${name}${type === 'numeric' ? '::text' : ''} as "${fact}"`;
+}).join(', ');
 const BOOKED_COLUMNS = {
   id: 'id text',
   status: 'status text',
