@@ -64,7 +64,7 @@ async function showDoor(context: Context): Promise<void> {
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
     const { accountId } = account;
     const { state } = await payInFull(steps, accountId);
-    await steps.show('smoke');
+    await steps.show('smoke', '--psu-ip', '127.0.0.1');
     context.terminal.warn('\nThe instant transfer over NextGenPSD2 is settled.');
     if (context.output.format !== 'table') context.output.record({ accountId, state }, [], demoPayment);
   });
@@ -87,7 +87,7 @@ async function showDemo(context: Context): Promise<void> {
     const [account] = await steps.read(z.array(z.object({ productId: z.string() })), 'accounts', 'list');
     if (!account) throw new Psd2Error('sandbox', 'The sandbox customer has no account');
     const { state, cro, totalAmount } = await payInFull(steps, account.productId);
-    await steps.show('smoke');
+    await steps.show('smoke', '--psu-ip', '127.0.0.1');
     if (!cro || !totalAmount)
       throw new Psd2Error('sandbox', 'The transfer has no reference or no total amount');
     terminal.warn(`\nThe instant transfer is settled with the reference ${cro}.`);

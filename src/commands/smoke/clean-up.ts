@@ -103,30 +103,26 @@ async function endTestTransfer(
   for await (const flow of flows.list('transfer')) {
     if (flow.transactionId !== transactionId) continue;
     const ended = { ended: `the transfer ${flow.flow}` };
-    switch (standingOf(flow)) {
-      case 'refused':
-        return ended;
-      case 'done':
-        return { gone: true };
-      case 'open':
-        await cancelFlow(context, flow.flow, TRANSFERS, false);
-        return ended;
-      case 'sent': {
-        // The customer may have the link of a payment. Of one that was to be given up, nobody has.
-        if (kind === 'payment' || !flow.verification || !flow.initiation)
-          throw new Psd2Error(
-            'outcome_unknown',
-            `What became of the transfer ${flow.flow} of a smoke test is not known`,
-            {
-              ...findOut('transfer', flow.flow, 'The first command asks the bank, and never pays again.'),
-              transactionId,
-            },
-          );
-        const opened = await (await forFlow(context, flow)).unattendedBank();
-        await opened.flows.resume('transfer', flow.flow, (open) => giveUp(context, opened, open));
-        return ended;
-      }
+    const standing = standingOf(flow);
+    if (standing === 'refused') return ended;
+    if (standing === 'done') return { gone: true };
+    // The bank has it, and nobody has its link: only the bank can end it. The customer may have the link of a payment.
+    if (kind === 'transfer' && flow.initiation && flow.verification) {
+      const opened = await (await forFlow(context, flow)).unattendedBank();
+      await opened.flows.resume('transfer', flow.flow, (open) => giveUp(context, opened, open));
+      return ended;
     }
+    if (standing === 'sent')
+      throw new Psd2Error(
+        'outcome_unknown',
+        `What became of the transfer ${flow.flow} of a smoke test is not known`,
+        {
+          ...findOut('transfer', flow.flow, 'The first command asks the bank, and never pays again.'),
+          transactionId,
+        },
+      );
+    await cancelFlow(context, flow.flow, TRANSFERS, false);
+    return ended;
   }
   return { gone: true };
 }

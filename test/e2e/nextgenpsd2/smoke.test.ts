@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { smokeRun } from '../../../src/commands/smoke/shape.ts';
+import type { StepId } from '../../../src/smoke/steps.ts';
+import { useDoor } from './door-operator.ts';
+
+const transfers = z.array(z.looseObject({ state: z.string(), transactionStatus: z.string().nullable() }));
+const safe = useDoor({ payments: { executesWithoutSca: 'never', cancel: 'direct' } });
+const usual = useDoor({});
+const PAYEE = ['--initiate', '--to', 'DE89370400440532013000', '--name', 'Ada Lovelace', '--yes'];
+
+async function smoke(who: typeof safe, ...options: string[]) {
+  const { code, stdout } = await who.psd2(['smoke', '--json', '--psu-ip', '192.0.2.1', ...options]);
+  const run = smokeRun().parse(JSON.parse(stdout));
+  return { code, of: (id: StepId) => run.steps.find((step) => step.id === id) };
+}
+const consent = (who: typeof safe) => who.psd2(['consent', 'request', '--all-accounts', '--yes']);
+
+describe('psd2 smoke at a NextGenPSD2 bank', () => {
+  it('asks for the status of the consent, reads, and has the bank cancel a payment that nobody saw', async () => {
+    await consent(safe);
+    const { code, of } = await smoke(safe, ...PAYEE);
+    expect([code, of('login')?.reason, of('consent')?.status]).toEqual([0, 'this bank has no login', 'pass']);
+    const calls = of('initiate')?.calls.map(({ method, route }) => `${method} ${route}`);
+    expect(calls?.filter((call) => /^(POST|DELETE)/.test(call))).toEqual([
+      'POST /v1/payments/{payment-product}',
+      'DELETE /v1/payments/{payment-product}/{paymentId}',
+    ]);
+    const [transfer] = await safe.json(transfers, ['transfer', 'list']);
+    expect(transfer).toMatchObject({ state: 'cancelled', transactionStatus: 'CANC' });
+  });
+
+  it('if the answer to the cancellation is lost, the bank says what became of it, else the payment is named', async () => {
+    await safe.psd2(['sandbox', 'fault', 'add', 'cut-after-effect', '--on', 'cancelPayment', '--times', '1']);
+    expect((await smoke(safe, ...PAYEE)).of('initiate')?.status).toBe('pass');
+    await safe.psd2(['sandbox', 'fault', 'add', 'status=503', '--on', 'cancelPayment']);
+    const named = await smoke(safe, ...PAYEE);
+    expect([named.code, named.of('initiate')?.error?.flow]).toEqual([9, expect.stringMatching(/^tr-/)]);
+    await safe.psd2(['sandbox', 'fault', 'clear']);
+    // The next run ends it.
+    const next = await smoke(safe);
+    expect([next.code, next.of('clean-up')?.detail]).toEqual([
+      0,
+      expect.stringContaining('ended the transfer tr-'),
+    ]);
+    const states = (await safe.json(transfers, ['transfer', 'list'])).map(({ state }) => state);
+    expect(new Set(states)).toEqual(new Set(['cancelled']));
+  });
+
+  it('begins no payment at a bank that may execute it, or asks the customer, before it is given up', async () => {
+    await consent(usual);
+    const { code, of } = await smoke(usual, ...PAYEE);
+    expect([code, of('initiate')?.error?.exitCode, of('initiate')?.calls]).toEqual([2, 2, []]);
+    expect(of('initiate')?.error?.message).toContain('payments.executesWithoutSca');
+    expect(await usual.json(transfers, ['transfer', 'list'])).toEqual([]);
+  });
+
+  it('makes a consent for the list alone, which does not take the place of another, and ends it', async () => {
+    const { code, of } = await smoke(usual, '--consent');
+    expect([code, of('accounts')?.status, of('clean-up')?.detail]).toEqual([
+      0,
+      'pass',
+      expect.stringMatching(/^ended the consent co-/),
+    ]);
+    expect((await smoke(usual)).of('consent')?.status).toBe('pass');
+  });
+});
