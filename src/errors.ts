@@ -83,6 +83,8 @@ export interface ErrorContext extends Advice {
   isBanks?: true;
   /** The bank refused an initiation in a way that shows that it has begun none. The interface of the bank says so. */
   beganNothing?: true;
+  /** To go on with the flow leads to the same error again. */
+  isDeadEnd?: true;
   /** The bank refused the access token that the call had. With a renewed one it may take the call. */
   hadToken?: true;
   /** With `too_many_calls`: the day's readings are used up, so to wait and try again is useless today. */

@@ -132,7 +132,8 @@ export const stepEvent = z.lazy(() =>
     }),
     /** The transfer goes with a bulk payment or a signing basket: the operation `bulk`. psd2 sends that next. */
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
-    z.object({ type: z.literal('cancelled'), bank }),
+    /** `description`: why psd2 gave it up. */
+    z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), bank }),
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
     z.object({

@@ -265,7 +265,11 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
     case 'accepted':
       return { accepted: true };
     case 'cancelled':
-      return { state: 'cancelled', refusalAlone: false };
+      return {
+        state: 'cancelled',
+        refusalAlone: false,
+        ...(event.description !== undefined && { executionStatusDescription: event.description }),
+      };
     case 'sca-again':
       return { state: 'verified' };
     case 'sca-started':

@@ -1,9 +1,9 @@
 import type { BeforeSend } from '../bank/ports/call.ts';
-import type { Sca, ScaLinks } from '../bank/ports/customer.ts';
+import type { Decides, Sca, ScaLinks } from '../bank/ports/customer.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
 import { standingOf } from '../domain/flow-states.ts';
 import type { Operation, OperationEvent, OrderTarget, StepEvent } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import { endSentence, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing } from './announce.ts';
 import {
@@ -15,14 +15,19 @@ import {
 } from './linked-sca.ts';
 import { findOut, recordFound } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
-import { isInterruption } from './refusals.ts';
+import { isInterruption, isOvertaken, isRefusal } from './refusals.ts';
 import { progressOf, resourceOf, statusOf } from './resource-status.ts';
 import { askUntil } from './sca.ts';
+
+/** Without SCA the bank cancels a payment within a moment. */
+const SHORTLY_MS = 10_000;
 
 /** The SCA of a cancellation. No journal has it: a cancellation that was not authorised is asked for again. */
 interface CancellationSca {
   links: ScaLinks | null;
   sentCode: boolean;
+  /** The bank has taken it, and wants nothing more of the customer. */
+  isDone: boolean;
 }
 
 /**
@@ -49,18 +54,21 @@ export async function cancelAtBank<Order extends OrderTarget>(
     ...intent,
   }));
   const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
-  const links = await requested(open, calls, { sca }, (beforeSend) =>
+  const asked: CancellationSca = { links: null, sentCode: false, isDone: false };
+  const answer = await requested(open, calls, { sca }, (beforeSend) =>
     cancellation.request({ resourceId, redirectUri, beforeSend }),
   );
+  if (answer === 'ended') return open.current;
+  asked.isDone = answer === null;
+  const links = answer;
   const subject: LinkedSubject = {
     ...{ kind, flow, transactionId, resourceId, state: initiation.returnState },
     again: [kind, 'cancel', flow],
     doing: 'authorise the cancellation',
     whenLate: { hint: 'Ask for it again with:', next: [[kind, 'cancel', flow]], flow },
   };
-  const asked: CancellationSca = { links: null, sentCode: false };
   const isCancelled = async () => {
-    if (await hasEnded(open, { sca })) return true;
+    if (await hasEnded(open, { sca }, asked.isDone)) return true;
     await assertAuthorisable(cancellation.sca, subject, asked);
     return null;
   };
@@ -77,8 +85,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
       isDecided: () => isOver(cancellation.sca, subject, asked),
     });
   }
-  // Without SCA the bank needs a moment at most.
-  const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, 10_000);
+  const patience = links ? customer.scaTimeoutMs : Math.min(customer.scaTimeoutMs, SHORTLY_MS);
   const ended = askUntil(world, patience, isCancelled);
   if (await customer.whileWaiting('Waiting for the bank to cancel it', ended, patience)) return open.current;
   await refuseExecuted(open, { sca }, calls.name);
@@ -95,7 +102,7 @@ export async function cancelAtBank<Order extends OrderTarget>(
  * Asks the bank to cancel a payment. If its answer is a refusal, unusable or lost, its status may show that this request, or one
  * before, has done it all the same.
  *
- * @returns where the customer authorises it. Null: nothing is left to do
+ * @returns where the customer authorises it. Null: the bank has taken it. `ended`: its status says so
  * @throws Psd2Error `bank_refused` if the bank has executed it
  */
 async function requested<Order extends OrderTarget>(
@@ -103,7 +110,7 @@ async function requested<Order extends OrderTarget>(
   { name }: PaymentCalls,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
   request: (announced: BeforeSend) => Promise<ScaLinks | null>,
-): Promise<ScaLinks | null> {
+): Promise<ScaLinks | null | 'ended'> {
   const { kind, flow } = open.current;
   const announce = announcing<Operation<Order>, OperationEvent<Order>>(open, (intent) => ({
     type: 'cancel-sent',
@@ -119,9 +126,9 @@ async function requested<Order extends OrderTarget>(
   } catch (error) {
     if (!isSent || !(error instanceof Psd2Error) || isInterruption(error)) throw error;
     if (error.code === 'overtaken') throw error;
-    if (await hasEnded(open, bank)) return null;
+    if (await hasEnded(open, bank)) return 'ended';
     // A bank that does not cancel it will not do so the next time.
-    const verb = error.code === 'bank_refused' ? 'status' : 'cancel';
+    const verb = error.code === 'bank_refused' || error.isDeadEnd ? 'status' : 'cancel';
     const { next = [[kind, verb, flow]] } = error.context;
     if (error.refusal !== undefined) await refuseExecuted(open, bank, name);
     throw error.with({ flow, next });
@@ -146,12 +153,10 @@ async function isOver(
 }
 
 /** @throws Psd2Error `not_authorised` if the customer has refused the cancellation, `usage` if only their browser helps */
-async function assertAuthorisable(
-  sca: Sca,
-  subject: LinkedSubject,
-  { links, sentCode }: CancellationSca,
-): Promise<void> {
+async function assertAuthorisable(sca: Sca, subject: LinkedSubject, asked: CancellationSca): Promise<void> {
+  const { links, sentCode } = asked;
   const progress = await progressOf(sca, { links, transactionId: subject.transactionId });
+  if (progress?.means === 'done') asked.isDone = true;
   if (progress?.means === 'needs code' && !sentCode)
     throw lacksReturn(subject, "The bank waits for the code that only the customer's browser brings back");
   if (progress?.means !== 'failed') return;
@@ -164,12 +169,18 @@ async function assertAuthorisable(
   });
 }
 
-/** Records what the bank says, if it has ended the payment. @returns whether it has ended. An error says nothing of it */
+/**
+ * Records what the bank says, if it has ended the payment.
+ *
+ * @param isTaken the bank has taken the cancellation. What it does not know any more is cancelled then
+ * @returns whether it has ended. Any other error says nothing of it
+ */
 async function hasEnded<Order extends OrderTarget>(
   open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
+  isTaken = false,
 ): Promise<boolean> {
-  const found = await foundAt(open, bank);
+  const found = await foundAt(open, bank, isTaken);
   const isEnd = found?.type === 'cancelled' || (found?.type === 'settlement' && found.status === 'KO');
   return isEnd && recordFound(open, found);
 }
@@ -177,13 +188,85 @@ async function hasEnded<Order extends OrderTarget>(
 async function foundAt<Order extends OrderTarget>(
   { current }: OpenFlow<Operation<Order>, OperationEvent<Order>>,
   bank: { sca: NonNullable<PaymentCalls['sca']> },
+  isTaken = false,
 ): Promise<StepEvent | null> {
-  try {
-    return await statusOf({ bank }, current);
-  } catch (error) {
-    if (isInterruption(error)) throw error;
-    return null;
+  const ask = (decides?: Decides) =>
+    statusOf({ bank }, current, decides).catch((error: unknown) => {
+      if (isInterruption(error)) throw error;
+      return isTaken && isGone(error) ? ('gone' as const) : null;
+    });
+  const found = await ask();
+  if (found !== 'gone') return found;
+  // It frees a reference, and a gateway may have given the answer to another request.
+  const again = await ask('an end');
+  return again === 'gone' ? { type: 'cancelled' } : again;
+}
+
+/** Whether the bank does not know any more what was asked for. */
+function isGone(error: unknown): boolean {
+  return isRefusal(error) && (error.httpStatus === 404 || error.httpStatus === 410);
+}
+
+/**
+ * Ends an operation of which no customer has a link. At a bank where the customer commits, the bank has it, so psd2 asks the bank to
+ * cancel it. A customer is asked for nothing.
+ *
+ * @param why psd2 does not go on with it
+ * @throws Psd2Error `why`, with what became of it, unless the bank has executed it all the same: this returns then
+ */
+export async function giveUpUnauthorised<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  calls: PaymentCalls,
+  ports: FlowPorts,
+  why: Psd2Error,
+): Promise<void> {
+  const description = why.message;
+  const { commits, kind, flow } = open.current;
+  const { cancellation, name } = calls;
+  if (commits === 'on execute' || !cancellation) {
+    await open.record({ type: 'cancelled', description });
+    throw why.with({ flow });
   }
+  const problem = await cancelUnasked(open, calls, ports).catch((error: unknown) => {
+    if (isInterruption(error) || isOvertaken(error) || !(error instanceof Psd2Error)) throw error;
+    return error.message;
+  });
+  if (standingOf(open.current) === 'done') return;
+  const hint = why.hint ?? '';
+  if (problem === null) {
+    await recordFound(open, { type: 'cancelled', description });
+    throw why.with({ flow, hint: `${hint} The bank has cancelled the ${name}.`.trim() });
+  }
+  throw why.with({
+    ...{ flow, isDeadEnd: true },
+    hint: `${hint} No customer has the link, but the bank has the ${name}, and has not cancelled it: ${endSentence(problem)}${kind === 'transfer' ? ' Cancel it with:' : ''}`.trim(),
+    ...(kind === 'transfer' && { next: [[kind, 'cancel', flow]] }),
+  });
+}
+
+/** Asks the bank to cancel a payment that no customer can authorise. @returns why it is not cancelled. Null: it is */
+async function cancelUnasked<Order extends OrderTarget>(
+  open: OpenFlow<Operation<Order>, OperationEvent<Order>>,
+  calls: PaymentCalls,
+  { customer, world }: FlowPorts,
+): Promise<string | null> {
+  const { sca, cancellation } = calls;
+  const { initiation } = open.current;
+  if (!sca || !cancellation || !initiation) throw new TypeError(`The bank has no cancellation`);
+  const { resourceId } = resourceOf(open.current);
+  const redirectUri = returnAddress(customer.redirectUri, initiation.returnState);
+  const answer = await requested(open, calls, { sca }, (beforeSend) =>
+    cancellation.request({ resourceId, redirectUri, beforeSend }),
+  );
+  if (answer === 'ended') return null;
+  if (answer !== null) return 'the customer must authorise the cancellation';
+  const ended = askUntil(
+    world,
+    SHORTLY_MS,
+    async () => (await hasEnded(open, { sca }, true)) || standingOf(open.current) === 'done' || null,
+  );
+  const isEnded = await customer.whileWaiting('Waiting for the bank to cancel it', ended, SHORTLY_MS);
+  return isEnded ? null : 'its status does not say so';
 }
 
 /** Records that the bank has executed a payment meanwhile. @throws Psd2Error `bank_refused` if it has */

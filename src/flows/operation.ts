@@ -8,7 +8,7 @@ import {
   type OrderTarget,
   type StepEvent,
 } from '../domain/operation.ts';
-import type { Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
 import type { ReturnPorts } from './linked-sca.ts';
@@ -76,6 +76,11 @@ export async function runOperation<Order extends OrderTarget>(
   await run.askAfterEnd(open.current);
   for (let steps = 0; ; steps += 1) {
     const operation = open.current;
+    const refusal = operation.state === 'verified' && ports.refusesCost?.(operation);
+    if (refusal) {
+      await run.giveUp(refusal);
+      continue;
+    }
     const step = nextOperationStep(operation, calls.executionStatus !== null);
     if (steps > 0 && until.includes(step)) return operation;
     switch (step) {
@@ -167,12 +172,24 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       }
       this.#customerSent = true;
     } catch (error) {
+      if (error instanceof Psd2Error && error.isDeadEnd) return this.giveUp(error);
       // The customer may have decided in the meantime, on a page that an earlier run opened.
       const decision = isRefusal(error) && (await askDecision(this.ports, operation));
       if (!decision) throw error;
       await this.open.record(decision);
       this.#authorizedNow = true;
     }
+  }
+
+  /**
+   * Ends an operation before the customer has a link to it, because they must not get one.
+   *
+   * @throws Psd2Error `why`, unless the bank has executed it meanwhile
+   */
+  async giveUp(why: Psd2Error): Promise<void> {
+    const { giveUpUnauthorised } = await import('./cancellation.ts');
+    await giveUpUnauthorised(this.open, this.calls, this.ports, why);
+    this.ports.returns?.say(`The bank has executed the ${this.calls.name} at once. ${why.message}.`);
   }
 
   async awaitAuthorization(operation: Operation<Order>): Promise<void> {

@@ -347,7 +347,7 @@ export function endOfOperation<Order extends OrderTarget>(
       );
     case 'cancelled': {
       const when = operation.accepted ? 'before it was executed' : 'before the customer was asked';
-      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}`, { hint, transactionId });
+      throw new Psd2Error('cancelled', `The ${name} was cancelled ${when}${why}`, { hint, transactionId });
     }
     default:
       return operation;

@@ -1,4 +1,7 @@
 import type { Bank } from '../bank/ports/bank.ts';
+import type { Operation, OrderTarget } from '../domain/operation.ts';
+import type { TransferOrder } from '../domain/transfer.ts';
+import type { Psd2Error } from '../errors.ts';
 import type { ReadTokens, TokenSlot } from '../store/ports/tokens.ts';
 
 /** The callback of a customer's browser after login or SCA. */
@@ -67,6 +70,13 @@ export interface FlowPorts {
    * reached it, and its answer is not known to be a refusal; or neither. Absent: nothing is known of it.
    */
   initiated?: (transactionId: string) => Promise<KnownInitiation>;
+  /**
+   * Why the operator does not want an operation, now that the bank has said what leaves the account: with its fees it is above
+   * their largest amount. Null: nothing is wrong with it. Absent: the operator has no largest amount.
+   */
+  refusesCost?: (
+    operation: Operation<OrderTarget & Partial<Pick<TransferOrder, 'amount' | 'currency'>>>,
+  ) => Psd2Error | null;
 }
 
 /** What the machine knows of the initiations of a flow. `resourceId` is what the bank called the payment. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BankFile } from '../../src/bank-file/schema.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { isAccepted, isPlainlyFailed, standingOf } from '../../src/domain/flow-states.ts';
+import { Psd2Error } from '../../src/errors.ts';
 import { askOfOperation } from '../../src/flows/resolve.ts';
 import { json, judgeByStandard, useNextGen } from '../bank/interfaces/nextgenpsd2/client.ts';
 import { type ScriptedAnswer, useRecordedBank } from '../bank/recorded-bank.ts';
@@ -707,14 +708,81 @@ describe('the customer', () => {
     expect((await paying.run()).state).toBe('executed');
   });
 
-  it('embedded SCA is refused, and the flow keeps the payment', async () => {
-    const paying = await payment();
-    bank.initiate({ _links: { updatePsuAuthentication: { href: '/v1/x' } } });
-    expect(await errorOf(paying.run())).toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('psd2 never takes them'),
+  describe.each([
+    [
+      'embedded SCA alone',
+      { _links: { updatePsuAuthentication: { href: '/v1/x' } } },
+      { code: 'bank_answer', message: expect.stringContaining('psd2 never takes them') },
+    ],
+    [
+      'fees above the largest amount',
+      {
+        transactionFees: { amount: '1000.00', currency: 'EUR' },
+        _links: { scaRedirect: { href: PAGE } },
+      },
+      { code: 'invalid_amount', message: 'Too much' },
+    ],
+  ])('%s: no customer gets a link, and the bank cancels the payment', (what, answer, why) => {
+    const given = async () => {
+      const paying = await payment();
+      if (what.startsWith('fees'))
+        paying.ports.refusesCost = () => new Psd2Error('invalid_amount', 'Too much');
+      bank.initiate(answer);
+      return paying;
+    };
+
+    it.each<[string, () => void]>([
+      ['says so', () => bank.is('CANC')],
+      [
+        'does not know it any more',
+        () => {
+          for (const _ of ['once', 'again']) recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
+        },
+      ],
+    ])('which it %s afterwards', async (_, says) => {
+      const paying = await given();
+      bank.cancel();
+      says();
+      expect(await errorOf(paying.run())).toMatchObject({
+        ...why,
+        hint: expect.stringMatching(/The bank has cancelled the transfer\.$/),
+        next: undefined,
+      });
+      expect(paying.customer.visited).toEqual([]);
+      expect(await paying.stored()).toMatchObject({
+        state: 'cancelled',
+        executionStatusDescription: why.message,
+      });
     });
-    expect((await paying.stored()).verification?.resourceId).toBe('p1');
+
+    it.each<[string, ScriptedAnswer, string]>([
+      [
+        'the customer would have to authorise that',
+        json({ transactionStatus: 'RCVD', _links: { scaRedirect: { href: PAGE } } }, 202),
+        'the customer must authorise the cancellation',
+      ],
+      ['the bank does not', refused('SERVICE_INVALID', 405), 'HTTP 405'],
+    ])('unless %s: then the command that cancels it is named', async (_, says, reason) => {
+      const paying = await given();
+      bank.cancel(says);
+      if (reason === 'HTTP 405') for (const _ of ['once', 'for execution']) bank.is('RCVD');
+      expect(await errorOf(paying.run())).toMatchObject({
+        ...why,
+        hint: expect.stringContaining(reason),
+        next: [['transfer', 'cancel', paying.flow]],
+      });
+      expect(paying.customer.visited).toEqual([]);
+      expect(await paying.stored()).toMatchObject({ state: 'verified', verification: { resourceId: 'p1' } });
+    });
+
+    it('unless the bank has executed it meanwhile: then it is paid', async () => {
+      const paying = await given();
+      bank.cancel(refused('RESOURCE_BLOCKED', 400));
+      for (const _ of ['once', 'for execution']) bank.is('ACSC');
+      expect((await paying.run()).state).toBe('executed');
+      expect(paying.customer.visited).toEqual([]);
+      expect(paying.said.join()).toContain('The bank has executed the transfer at once');
+    });
   });
 
   it('the bank takes fees: the operator is asked again, before the customer has a link', async () => {
@@ -995,16 +1063,46 @@ describe('a cancellation', () => {
     expect(await paying.stored()).toMatchObject({ state: 'executed', transactionStatus: 'ACSC' });
   });
 
-  it('the bank takes it, and then does not know the payment: psd2 does not know either, and says so', async () => {
+  it.each([404, 410])(
+    'the bank takes it, and does not know the payment then (%i): it is cancelled',
+    async (status) => {
+      const paying = await executed();
+      bank.cancel();
+      for (const _ of ['once', 'again']) {
+        bank.sca('finalised');
+        recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', status));
+      }
+      expect((await paying.cancel()).state).toBe('cancelled');
+    },
+  );
+
+  it.each<[string, () => void]>([
+    ['is not its own', () => recorded.expect('GET', STATUS, { status: 404, body: '' })],
+    ['does not come again', () => recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404))],
+    ['is another', () => recorded.expect('GET', STATUS, refused('SERVICE_INVALID', 405))],
+  ])('the bank takes it, and its refusal to say what became of it %s: nobody knows', async (what, says) => {
     const paying = await executed();
     paying.customer.scaTimeoutMs = 100;
     bank.cancel();
     bank.sca('finalised');
-    recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
+    says();
+    if (what !== 'is another') {
+      bank.sca('finalised');
+      bank.is('ACSP');
+    }
     expect(await errorOf(paying.cancel())).toMatchObject({
       code: 'outcome_unknown',
       next: [['transfer', 'resume', paying.flow]],
     });
+    expect((await paying.stored()).state).toBe('executed');
+  });
+
+  it('the bank does not know a payment whose cancellation it has not taken: nobody knows', async () => {
+    const paying = await executed();
+    bank.cancel(refused('RESOURCE_UNKNOWN', 404));
+    bank.sca('finalised');
+    recorded.expect('GET', STATUS, refused('RESOURCE_UNKNOWN', 404));
+    expect(await errorOf(paying.cancel())).toMatchObject({ flow: paying.flow });
     expect((await paying.stored()).state).toBe('executed');
   });
 

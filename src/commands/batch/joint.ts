@@ -18,6 +18,7 @@ import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../flow/drive.ts';
 import { endPaymentTokens } from '../open/payment-tokens.ts';
+import { costAboveLimit } from '../shared/cost-limit.ts';
 import { awaitsCustomer, otherThanOrdered, payingPorts, refuseOtherOrder } from './pay-line.ts';
 import type { Payer } from './payers.ts';
 import type { LinePayment } from './prepare-line.ts';
@@ -54,6 +55,8 @@ const purpose = z.object({
   batch: z.string(),
   lines: z.array(z.number()),
   amount: z.string(),
+  /** The largest amount of a line. An older psd2 did not note it. */
+  largest: z.exactOptional(z.string()),
   currency: z.string(),
   instant: z.boolean(),
   futureDated: z.boolean(),
@@ -73,10 +76,11 @@ export function purposeOf({
 
 function describe({ batch }: LinePayment, first: Taken, taken: readonly Taken[]): string {
   const sum = taken.reduce((total, { order }) => total.plus(order.amount), new Big(0));
+  const largest = taken.map(({ order }) => order.amount).reduce((a, b) => (new Big(a).gt(b) ? a : b));
   const lines = taken.map(({ line }) => line.line);
   const { currency, instant, futureDated } = first.order;
   const data: z.infer<typeof purpose> = {
-    ...{ batch, lines, amount: written(sum), currency, instant, futureDated },
+    ...{ batch, lines, amount: written(sum), largest, currency, instant, futureDated },
   };
   return JSON.stringify(data);
 }
@@ -253,7 +257,7 @@ async function drive(
   { open, lines, isNew }: { open: Open<'operation'>; lines: readonly Joining[]; isNew: boolean },
 ): Promise<void> {
   const { flow, order } = open.current;
-  const { amount, currency } = purposeOf(open.current);
+  const { amount, largest = '0', currency } = purposeOf(open.current);
   if (isUntouched(open.current) && !(await joinAll(payment, kind, flow, lines))) {
     await open.record({ type: 'cancelled' });
     await kind.follow(payment, payer, open.current);
@@ -267,7 +271,16 @@ async function drive(
     ...{ link, line: lines[0]?.line.line ?? 0, isNew },
   });
   try {
-    await runAndFollow(payment, payer, kind, open, ports);
+    await runAndFollow(payment, payer, kind, open, {
+      ...ports,
+      // The limit is one of each payment. What the bank takes for all of them may be for one of them.
+      refusesCost: ({ verification: said }) =>
+        costAboveLimit(
+          payer.opened.profile,
+          { amount: largest, currency },
+          said && { ...said, totalAmount: null },
+        ),
+    });
   } finally {
     await endTokens(payment, payer, open.current);
   }

@@ -88,7 +88,7 @@ export function withNext(
   confirmed: string[] = [],
 ): unknown {
   if (!(error instanceof Psd2Error)) return error;
-  if (isOver({ state })) return error.with({ flow: error.flow ?? flow });
+  if (isOver({ state }) || error.isDeadEnd) return error.with({ flow: error.flow ?? flow });
   const known = error.next ?? [];
   if (known.some(([, verb]) => verb === 'resume')) {
     const again = (words: string[]) => [...words, ...confirmed.filter((word) => !words.includes(word))];

@@ -73,6 +73,17 @@ it.each([
   expect(ran.said).toContain('  Commission    0.50 EUR\n');
 });
 
+it('fees above the largest amount, at a bank that executes for psd2: nobody is asked, and the transfer is cancelled', async () => {
+  const bank = new BankHere();
+  bank.verified = { commissions: { amount: parsePaymentAmount('0.50'), currency: 'EUR' } };
+  const payer = await payerAt(bank, temporary, { PSD2_MAX_AMOUNT: '12.99' });
+  const ran = await payer.run(CREATE, { answers: [] });
+  expect([ran.asked, ran.data.state, bank.sent.includes('execute')]).toEqual([[], 'cancelled', false]);
+  expect(endOf(ran)[0]).toMatch(
+    /^exit 2, invalid_amount of tr-1: The payment takes 13\.00 from the account \(amount 12\.50 EUR, fees of the bank 0\.50 EUR\), more than the 12\.99 /,
+  );
+});
+
 it.each([
   [INSTANT, {}, '--payee-verified --yes'],
   [INSTANT, { answers: [true] }, '--payee-verified'],

@@ -1,4 +1,6 @@
-import type { Initiation } from '../../../domain/operation.ts';
+import Big from 'big.js';
+import { written } from '../../../domain/account-history.ts';
+import type { Initiation, Verification } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
@@ -112,7 +114,7 @@ async function initiate(
   const { transactionStatus, scaStatus, psuMessage } = data;
   const start = paymentCall(payment, 'startPaymentAuthorisation', data.paymentId);
   const messages = [...notices.map(({ text }) => text), ...(psuMessage === null ? [] : [psuMessage])];
-  const fees = data.transactionFees ?? data.currencyConversionFee ?? null;
+  const fees = allFees(data.transactionFees ?? null, data.currencyConversionFee ?? null);
   return {
     resourceId: data.paymentId,
     totalAmount: data.estimatedTotalAmount ?? null,
@@ -125,6 +127,13 @@ async function initiate(
     ...(transactionStatus === 'RJCT' && { isRejected: true }),
   };
 }
+
+/** What the bank takes for a payment and for changing money. In two currencies there is no sum. */
+function allFees(fee: Fee, conversion: Fee): Fee {
+  if (!fee || fee.currency !== conversion?.currency) return fee ?? conversion;
+  return { ...fee, amount: written(new Big(fee.amount).plus(conversion.amount)) };
+}
+type Fee = Verification['commissions'];
 
 /** The resource is at the bank, whatever its links are: the flow must keep its id. */
 export function usableLinks(read: () => ScaLinks): ScaLinks {

@@ -133,7 +133,8 @@ export function linksOf(
   };
   const isOver = isDone || scaStatus === 'exempted' || scaStatus === 'finalised';
   const hasWay = isOver || found.redirect !== undefined || found.oauth !== undefined || start;
-  if (chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links))) throw embedded();
+  const isRefused = chosen === 'EMBEDDED' || (!hasWay && chosen !== 'DECOUPLED' && isEmbedded(links));
+  if (isRefused && !isOver) throw embedded();
   if (!isOver) assertFollowable(found, linked);
   return {
     approach: chosen === 'DECOUPLED' ? 'decoupled' : chosen === 'REDIRECT' ? 'redirect' : null,
@@ -202,11 +203,13 @@ function isEmbedded(links: WireScaLinks | undefined): boolean {
   return names.some((name) => Boolean(links?.[name]));
 }
 
+const ASK_FOR_OTHER_SCA = 'Ask the bank to offer redirect or decoupled SCA to this application.';
+
 function embedded(): Psd2Error {
   return new Psd2Error(
     'bank_answer',
     "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
-    { hint: 'Ask the bank to offer redirect or decoupled SCA to this application.' },
+    { hint: ASK_FOR_OTHER_SCA, isDeadEnd: true },
   );
 }
 
@@ -272,7 +275,8 @@ async function turnOf(
   links: ScaLinks,
   scope: string,
 ): Promise<ScaTurn | null> {
-  if (links.unusable !== undefined) throw new Psd2Error('bank_answer', links.unusable, { transactionId });
+  if (links.unusable !== undefined)
+    throw new Psd2Error('bank_answer', links.unusable, { transactionId, isDeadEnd: true });
   if (links.isDone) return { next: 'nothing', links };
   if (links.redirect !== undefined)
     return { next: 'open', url: browserLink(links.redirect, calls.base, 'scaRedirect'), links };

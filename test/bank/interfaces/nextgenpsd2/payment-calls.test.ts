@@ -80,8 +80,13 @@ describe('an initiation', () => {
     ['fees', { transactionFees: eur('1.50') }, { commissions: eur('1.50') }],
     ['a fee for the exchange', { currencyConversionFee: eur('2.50') }, { commissions: eur('2.50') }],
     [
-      'both, of which the fees count',
+      'both, of which the sum counts',
       { transactionFees: eur('1.50'), currencyConversionFee: eur('2.50') },
+      { commissions: eur('4.00') },
+    ],
+    [
+      'both in two currencies, of which the fees count',
+      { transactionFees: eur('1.50'), currencyConversionFee: { amount: '9.00', currency: 'USD' } },
       { commissions: eur('1.50') },
     ],
     ['an amount of all', { estimatedTotalAmount: eur('14.00') }, { totalAmount: eur('14.00') }],

@@ -17,6 +17,7 @@ const EMBEDDED = {
   code: 'bank_answer',
   message: "The bank wants the customer's password or code from psd2 (embedded SCA). psd2 never takes them",
   hint: 'Ask the bank to offer redirect or decoupled SCA to this application.',
+  isDeadEnd: true,
 };
 const FACTS = { reads: null, needsConsent: false, login: false };
 
@@ -142,6 +143,14 @@ describe('the links of an answer', () => {
     },
   );
 
+  it('nobody has anything to authorise any more, whatever approach the bank has chosen', () => {
+    const exempted = { scaStatus: 'exempted' };
+    expect(links({}, exempted, { 'aspsp-sca-approach': 'embedded' })).toEqual({
+      approach: null,
+      isDone: true,
+    });
+  });
+
   it.each([
     [{ scaRedirect: 'http://x.example/' }, "The bank's link scaRedirect is not an https address"],
     [
@@ -254,6 +263,7 @@ describe('the turn of the customer', () => {
     const { turn } = await turned({ approach: null, unusable: 'They lead elsewhere', redirect: SITE });
     expect(await failureOf(turn)).toEqual({
       ...{ code: 'bank_answer', message: 'They lead elsewhere', transactionId: TRANSACTION_ID },
+      isDeadEnd: true,
     });
   });
 });
