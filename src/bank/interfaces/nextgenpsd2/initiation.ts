@@ -169,17 +169,20 @@ function addressIn({
   };
 }
 
+const KNOWN: Readonly<Record<string, (order: TransferOrder, endToEndId: string) => string>> = {
+  'debtorAccount.currency': ({ currency }) => currency,
+  'creditorAccount.currency': ({ currency }) => currency,
+  chargeBearer: () => 'SLEV',
+  instructionIdentification: (_, endToEndId) => endToEndId,
+  requestedExecutionDate: ({ executionDate }) => executionDate,
+  remittanceInformationUnstructured: ({ description }, endToEndId) => description || endToEndId,
+};
+/** The fields that psd2 fills if a bank demands them. */
+export const KNOWN_FIELDS: string[] = Object.keys(KNOWN);
+
 /** What psd2 knows for fields that some banks demand. SEPA shares the charges. */
 function knownFor(path: string, order: TransferOrder, endToEndId: string): string | undefined {
-  const known: Readonly<Record<string, string>> = {
-    'debtorAccount.currency': order.currency,
-    'creditorAccount.currency': order.currency,
-    chargeBearer: 'SLEV',
-    instructionIdentification: endToEndId,
-    requestedExecutionDate: order.executionDate,
-    remittanceInformationUnstructured: order.description || endToEndId,
-  };
-  return Object.hasOwn(known, path) ? known[path] : undefined;
+  return Object.hasOwn(KNOWN, path) ? KNOWN[path]?.(order, endToEndId) : undefined;
 }
 
 /** Fills a field that the bank demands, unless the body has it. @throws Psd2Error `usage` for one that psd2 does not know */

@@ -3,37 +3,30 @@ import * as z from 'zod/mini';
 import type { Initiation } from '../../../domain/operation.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
-import { fieldsOf } from './initiation.ts';
+import { fieldsOf, KNOWN_FIELDS } from './initiation.ts';
 
 // psd2 stores what is ordered and the bytes that it will send at once. If they differ later, somebody has changed the store.
 
-const debit = z.object({
-  debtorAccount: z.object({ iban: z.string() }),
-  creditorAccount: z.object({ iban: z.string() }),
-  creditorName: z.string(),
-  instructedAmount: z.object({ currency: z.string(), amount: z.string() }),
+/** Where a payment without a reference has the id that psd2 gave it, if the bank takes no end-to-end id. */
+const given = z.object({
+  instructionIdentification: z.optional(z.string()),
   remittanceInformationUnstructured: z.optional(z.string()),
-  requestedExecutionDate: z.optional(z.string()),
-  startDate: z.optional(z.string()),
-  endDate: z.optional(z.string()),
-  frequency: z.optional(z.string()),
-  dayOfExecution: z.optional(z.string()),
 });
 
 const bulk = z.looseObject({ payments: z.array(z.looseObject({})) });
 const PAIN_001 = ['pain.001.001.03', 'pain.001.001.09'] as const;
 type Pain001Format = (typeof PAIN_001)[number];
 
-const basket = z.object({ paymentIds: z.array(z.string()) });
+const basket = z.strictObject({ paymentIds: z.array(z.string()) });
 
 /**
  * Whether the stored initiation of a payment pays what its order says, and nothing else.
  *
  * @throws Psd2Error `config` if it does not
  */
-export function assertOrdered(order: TransferOrder, { service, body }: Initiation): void {
+export function assertOrdered(order: TransferOrder, { service, body, endToEndId }: Initiation): void {
   const isItsService = service === (order.standing ? 'periodic-payments' : 'payments');
-  if (!isItsService || !pays(jsonIn(body), order)) throw otherThanOrdered();
+  if (!isItsService || !pays(jsonIn(body), order, endToEndId)) throw otherThanOrdered();
 }
 
 /**
@@ -69,32 +62,43 @@ function otherThanOrdered(): Psd2Error {
   });
 }
 
-/** Whether a payment in JSON pays an order. */
-function pays(payment: unknown, order: TransferOrder): boolean {
-  const { data } = debit.safeParse(payment);
-  const { executionDate, description } = order;
-  const ordered = debit.parse(fieldsOf(order, '', { required: [], allowed: [], address: 'optional' }));
-  const { requestedExecutionDate: day, remittanceInformationUnstructured: text } = data ?? {};
-  return isDeepStrictEqual(data, {
-    ...ordered,
-    // A bank may demand the day of a payment that is not later-dated, and a text of one that has none.
-    ...(day === executionDate && { requestedExecutionDate: day }),
-    ...(description === '' && text !== undefined && { remittanceInformationUnstructured: text }),
-  });
+/**
+ * Whether a payment in JSON pays an order: it has all that the order says, and nothing that psd2 would not write for it at any bank.
+ *
+ * @param id its end-to-end id; empty if the bank takes none
+ */
+function pays(payment: unknown, order: TransferOrder, id: string): boolean {
+  const { data: own = {} } = given.safeParse(payment);
+  const { instructionIdentification = own.remittanceInformationUnstructured ?? '' } = own;
+  const ownId = order.reference ?? (id || instructionIdentification);
+  const rules = { allowed: [], address: 'optional' as const };
+  const most = fieldsOf(order, ownId, { ...rules, required: KNOWN_FIELDS });
+  const { endToEndIdentification: _, ...least } = fieldsOf(order, ownId, { ...rules, required: [] });
+  return isWithin(least, payment) && isWithin(payment, most);
+}
+
+/** Whether a value in JSON has no field that another has not, and the same values. A field that is undefined is none. */
+function isWithin(part: unknown, whole: unknown): boolean {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return part === whole;
+  if (typeof whole !== 'object' || whole === null) return false;
+  const held = new Map<string, unknown>(Object.entries(whole));
+  return Object.entries(part).every(
+    ([name, value]) => value === undefined || isWithin(value, held.get(name)),
+  );
 }
 
 /** Whether a bulk payment in JSON pays these orders. What is the same for all is not in its entries. */
 function paysAll(body: unknown, orders: readonly TransferOrder[]): boolean {
   const { data } = bulk.safeParse(body);
   if (!data) return false;
-  const { payments, debtorAccount, requestedExecutionDate } = data;
-  const common = { debtorAccount, ...(requestedExecutionDate !== undefined && { requestedExecutionDate }) };
+  const { payments, ...common } = data;
   return (
     payments.length === orders.length &&
     orders.every((order, at) => {
-      const entry = payments[at];
-      const isItsId = (entry?.endToEndIdentification ?? null) === order.reference;
-      return isItsId && pays({ ...common, ...entry }, order);
+      const entry = payments[at] ?? {};
+      const isItsId = (entry.endToEndIdentification ?? null) === order.reference;
+      const isOwn = Object.keys(entry).every((field) => !Object.hasOwn(common, field));
+      return isItsId && isOwn && pays({ ...common, ...entry }, order, '');
     })
   );
 }

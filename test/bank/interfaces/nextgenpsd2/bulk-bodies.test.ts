@@ -25,6 +25,7 @@ const IBAN = 'DE02100100109307118603';
 const PAYEE = 'IT60X0542811101000000123456';
 const SCT = ['sepa-credit-transfers'];
 const JSON_BULK: Payments = { products: { 'bulk-payments': SCT } };
+const ADDRESS = { town: 'Torino', country: 'IT' };
 const LATER = { executionDate: parseDate('--date', '2026-11-25'), futureDated: true };
 const OTHER_THAN_ORDERED = {
   code: 'config',
@@ -272,7 +273,7 @@ describe('what the bank says of each transfer', () => {
   });
   const FACTS = { reads: null, needsConsent: false, login: false };
   const report = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.03"><CstmrPmtStsRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>${ID}</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>INV-1</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts></OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`;
-  const PAID = [['INV-1', { transactionStatus: 'ACSC', means: 'paid' }]];
+  const PAID = [['INV-1', { transactionStatus: 'ACSC', means: 'paid', isFinal: true }]];
 
   it.each<[string, Scripted, unknown[]]>([
     [
@@ -341,12 +342,36 @@ describe('a stored payment', () => {
     ['has the text that the bank demands', TEXTLESS, { required: ['remittanceInformationUnstructured'] }, {}],
     ['has a later day', order('INV-7', '12.50', LATER), {}, {}],
     ['repeats', STANDING, {}, {}],
-    ['has another end-to-end id, which pays nobody else', PLAIN, {}, { endToEndIdentification: 'INV-8' }],
+    [
+      'has all that psd2 knows',
+      PLAIN,
+      { required: ['debtorAccount.currency', 'creditorAccount.currency', 'chargeBearer'] },
+      {},
+    ],
+    [
+      'has a new id, at a bank that takes no end-to-end id',
+      order(null, '12.50'),
+      { allowed: ['creditorAgent'], required: ['instructionIdentification'] },
+      {},
+    ],
+    ['has no end-to-end id', PLAIN, { allowed: ['remittanceInformationUnstructured'] }, {}],
+    ["has the payee's address", order('INV-7', '12.50', { payeeAddress: ADDRESS }), {}, {}],
   ])('%s', (_, made, payments, more) => {
     expect(() => assertOrdered(made, changed(stored(made, payments), more))).not.toThrow();
   });
 
   it.each<[string, TransferOrder, object]>([
+    ['another end-to-end id', PLAIN, { endToEndIdentification: 'INV-8' }],
+    ['a field more', PLAIN, { ultimateCreditor: 'Mallory' }],
+    ['a field more in an account', PLAIN, { creditorAccount: { iban: PLAIN.to, currency: 'USD' } }],
+    ["another payee's bank", PLAIN, { creditorAgent: 'AAAADEBBXXX' }],
+    ['other charges', PLAIN, { chargeBearer: 'DEBT' }],
+    ['an address', PLAIN, { creditorAddress: { country: 'IT' } }],
+    [
+      'another address',
+      order('INV-7', '12.50', { payeeAddress: ADDRESS }),
+      { creditorAddress: { country: 'IT' } },
+    ],
     ['another text', PLAIN, { remittanceInformationUnstructured: 'Gift' }],
     ['no text', PLAIN, { remittanceInformationUnstructured: undefined }],
     ['another day', PLAIN, { requestedExecutionDate: '2026-11-22' }],
@@ -398,6 +423,18 @@ describe('a stored bulk payment', () => {
       [],
       'none',
       { ...others, payments: {} },
+      ...[{ batchBookingPreferred: true }, { chargeBearer: 'DEBT' }].flatMap((more) => [
+        { ...others, requestedExecutionDate, ...more },
+        {
+          ...others,
+          requestedExecutionDate,
+          payments: others.payments.map((each: object) => ({ ...each, ...more })),
+        },
+      ]),
+      {
+        ...{ ...others, requestedExecutionDate },
+        payments: others.payments.map((each: object) => ({ ...each, debtorAccount: others.debtorAccount })),
+      },
     ])
       expect(await failureOf(refuse(LATE, { ...initiation, body: JSON.stringify(body) }))).toEqual(
         OTHER_THAN_ORDERED,

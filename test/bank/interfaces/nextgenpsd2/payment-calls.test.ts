@@ -418,6 +418,7 @@ describe('a signing basket', () => {
     ['other payments', { body: '{"paymentIds":["p1","p3"]}' }],
     ['payments in another order', { body: '{"paymentIds":["p2","p1"]}' }],
     ['one payment more', { body: '{"paymentIds":["p1","p2","p2"]}' }],
+    ['a field more', { body: '{"paymentIds":["p1","p2"],"more":1}' }],
     ['no payments', { body: '{}' }],
     ['no JSON', { body: '{' }],
     ['payments that are there twice', { body: '{"paymentIds":["p3"],"paymentIds":["p1","p2"]}' }],
