@@ -319,7 +319,12 @@ export const OWNERS: Record<string, string | readonly string[]> = {
   'lossless-json': ['bank/call', 'bank-file'],
   pg: 'store/postgres',
   'pg-connection-string': 'store/postgres',
-  saxes: ['batch-file/pain001', 'batch-file/pain002', 'sandbox/nextgenpsd2/payments'],
+  saxes: [
+    'bank/interfaces/nextgenpsd2/reports',
+    'batch-file/pain001',
+    'batch-file/pain002',
+    'sandbox/nextgenpsd2/payments',
+  ],
   undici: 'bank/transport',
 };
 

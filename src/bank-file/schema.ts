@@ -268,6 +268,14 @@ const accounts = z.strictObject({
     oneOf(['auto', 'never'], 'card accounts: psd2 asks once for each consent; or the bank has none'),
     'auto',
   ),
+  reports: z._default(
+    orderedSet(
+      z.enum(['json', 'camt', 'mt940']),
+      'formats of account reports that psd2 asks for, one after the other, until the bank has one: JSON, camt.052 or camt.053, MT940 or MT942',
+      1,
+    ),
+    ['json', 'camt', 'mt940'],
+  ),
   balances: z.prefault(noted(balances, 'which balances psd2 calls booked and available'), {}),
   paging: z._default(
     noted(

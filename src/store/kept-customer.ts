@@ -28,6 +28,7 @@ export const keptCustomer: z.ZodMiniType<KeptCustomer> = z.object({
       grantedAt: time,
       cards: z.exactOptional(z.literal('none')),
       listed: z.exactOptional(keptAccounts),
+      report: z.exactOptional(z.enum(['json', 'camt', 'mt940'])),
     }),
   ),
   accounts: z.exactOptional(keptAccounts),

@@ -8,7 +8,15 @@ const names = Object.keys(PLATFORMS);
 
 /** No public page says these of a platform: they belong to one bank, and the operator writes them. */
 const OF_ONE_BANK = [
-  ...['api.baseUrl', 'links', 'psu.ipAbsent', 'accounts.amounts', 'accounts.cards', 'transactions.id'],
+  ...[
+    'api.baseUrl',
+    'links',
+    'psu.ipAbsent',
+    'accounts.amounts',
+    'accounts.cards',
+    'accounts.reports',
+    'transactions.id',
+  ],
   ...['payments.repeatMinutes', 'payments.bulk.maxEntries'],
 ];
 

@@ -113,6 +113,10 @@ export interface ConsentSource {
    * @param cards `none`: the bank refuses its card accounts to this consent
    */
   listed?(consentId: string, accounts: readonly ListedAccount[], cards?: 'none'): Promise<void>;
+  /** The format in which the bank gives account reports with a consent. Undefined: in its first, as far as psd2 knows. */
+  reportOf?(consentId: string): 'json' | 'camt' | 'mt940' | undefined;
+  /** Notes the format of account reports that the bank has given with a consent. Never throws for want of a place. */
+  took?(consentId: string, report: 'json' | 'camt' | 'mt940'): Promise<void>;
 }
 
 /** Who the customer is in the bank's own words, as far as the operator has said. */

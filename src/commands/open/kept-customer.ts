@@ -40,6 +40,23 @@ export async function readKept(
     const best = bestOf(unused, what, kept);
     return best && mayRead(best, what, kept) ? best : undefined;
   };
+  const note = async (
+    isKnown: (record: KeptCustomer) => boolean,
+    change: (record: KeptCustomer) => KeptCustomer,
+  ) => {
+    if (!kept || isKnown(kept)) return;
+    try {
+      await customers.change(customer, (before) => {
+        if (isKnown(before)) throw NOTHING_NEW;
+        return change(before);
+      });
+    } catch (error) {
+      if (error === NOTHING_NEW) return;
+      // psd2 can do without: then the bank says it again.
+      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+    }
+    kept = change(kept);
+  };
   return {
     psu: {
       id: psu?.id ?? undefined,
@@ -69,19 +86,23 @@ export async function readKept(
           iban,
           ...(kind && { kind }),
         }));
-        if (!kept || listed.length > MAX_LISTED || knows(kept, consentId, listed, cards)) return;
-        try {
-          await customers.change(customer, (before) => {
-            if (knows(before, consentId, listed, cards)) throw NOTHING_NEW;
-            return withListed(before, consentId, listed, cards);
-          });
-        } catch (error) {
-          if (error === NOTHING_NEW) return;
-          // psd2 can do without: then the bank says what a consent does not cover.
-          if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-        }
-        kept = withListed(kept, consentId, listed, cards);
+        if (listed.length > MAX_LISTED) return;
+        await note(
+          (before) => knows(before, consentId, listed, cards),
+          (before) => withListed(before, consentId, listed, cards),
+        );
       },
+      reportOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.report,
+      took: (consentId, report) =>
+        note(
+          ({ consents }) => !consents.some((each) => each.consentId === consentId && each.report !== report),
+          (before) => ({
+            ...before,
+            consents: before.consents.map((each) =>
+              each.consentId === consentId ? { ...each, report } : each,
+            ),
+          }),
+        ),
     },
   };
 }

@@ -16,7 +16,7 @@ export interface DoorCall {
 /** The answer to a call. Without a body: 204. */
 export interface DoorAnswer {
   status: 200 | 201 | 202 | 204;
-  /** JSON; a text is XML. */
+  /** JSON; a text is XML, unless the headers say something else. */
   body?: Record<string, unknown> | string;
   headers?: Record<string, string>;
 }

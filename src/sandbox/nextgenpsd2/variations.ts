@@ -48,6 +48,8 @@ export const VARIATIONS = [
   'rows-cut-at-50',
   /** The bank ignores the days that were asked for. */
   'days-ignored',
+  /** Lists of transactions are documents behind a link, in the first format of the bank file. */
+  'report-links',
 ] as const;
 
 export type Variation = (typeof VARIATIONS)[number];

@@ -34,6 +34,8 @@ export interface KeptConsent {
   cards?: 'none';
   /** The accounts that the bank has listed with it. Absent: no list was read yet. */
   listed?: readonly KeptAccount[];
+  /** The format in which the bank gives account reports, if it is not its first. */
+  report?: 'json' | 'camt' | 'mt940';
 }
 
 /** What psd2 keeps of a customer. */

@@ -96,6 +96,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         },
         "transactionId": "an-id",
         "type": "created",
+        "user": "user",
         "version": "0.0.0",
       },
       {
@@ -104,6 +105,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         "operator": "ada",
         "requestId": "request-1",
         "type": "verify-sent",
+        "user": "user",
         "version": "0.0.0",
       },
       {
@@ -115,12 +117,14 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         "resourceId": "pay-1",
         "totalAmount": null,
         "type": "verified",
+        "user": "user",
         "version": "0.0.0",
       },
       {
         "machine": "machine",
         "operator": "ada",
         "type": "accepted",
+        "user": "user",
         "version": "0.0.0",
       },
       {
@@ -129,12 +133,14 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         "operator": "ada",
         "requestId": "request-2",
         "type": "approach-sent",
+        "user": "user",
         "version": "0.0.0",
       },
       {
         "machine": "machine",
         "operator": "ada",
         "type": "sca-started",
+        "user": "user",
         "version": "0.0.0",
       },
       {
@@ -143,6 +149,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         "operator": "ada",
         "status": "AUTHORIZED",
         "type": "authorization",
+        "user": "user",
         "version": "0.0.0",
       },
       {
@@ -151,6 +158,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         "operator": "ada",
         "requestId": "request-4",
         "type": "execute-sent",
+        "user": "user",
         "version": "0.0.0",
       },
       {
@@ -158,6 +166,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
         "machine": "machine",
         "operator": "ada",
         "type": "executed",
+        "user": "user",
         "version": "0.0.0",
       },
     ]

@@ -165,6 +165,7 @@ const FIELDS: readonly Field[] = [
   },
   { field: 'consent.frequencyPerDay', value: 2, other: 4, says: /frequencyPerDay/ },
   { field: 'accounts.bookingStatuses', value: ['booked'], other: ['both'], says: /bookingStatus/ },
+  { field: 'accounts.reports', value: ['camt'], other: ['mt940'], says: /format/ },
   { field: 'accounts.historyDays', value: 89, other: 90, says: /days|dateFrom|PERIOD/i },
 ];
 
@@ -179,6 +180,8 @@ const READS: readonly Omit<Field, 'says' | 'other'>[] = [
   { field: 'accounts.amounts', value: 'unsigned' },
   { field: 'links', value: 'host' },
   { field: 'links', value: 'base' },
+  { field: 'accounts.reports', value: ['camt', 'json'] },
+  { field: 'accounts.reports', value: ['mt940'] },
   { field: 'accounts.delta', value: 'entryReferenceFrom' },
 ];
 

@@ -5,13 +5,14 @@ import { isDecimal } from '../../../domain/decimal.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { ListPage, Transaction, TransactionPage, TransactionQuery } from '../../ports/bank.ts';
-import { ask, type NextGenReading } from './answer.ts';
+import type { NextGenReading } from './answer.ts';
 import { atAccountOrCard, type Calls, reading } from './calls.ts';
 import { apiLink, type LinkTarget } from './links.ts';
 import { refuseCountedPages } from './paged.ts';
 import { meaning } from './paths.ts';
+import { askAnyReport, askForDocument, askForReport } from './reports/format.ts';
 import { ownIban, sameIban } from './whose.ts';
-import { transactionsAnswer, type WireParty, type WireTransaction } from './wire/accounts.ts';
+import type { transactionsAnswer, WireParty, WireTransaction } from './wire/accounts.ts';
 
 const LISTS = ['getTransactionList', 'getCardAccountTransactionList'] as const;
 
@@ -93,12 +94,15 @@ async function* pagesOfRun(
     const operation = kind === 'card' ? 'getCardAccountTransactionList' : 'getTransactionList';
     const asked = `${new URLSearchParams([...parameters, ...firstPage(calls.description)])}`;
     const call = await reading(calls, operation, account, query.transactionId, asked);
-    return { call, answer: await ask(calls.bank, call, transactionsAnswer) };
+    return askForReport(calls, call);
   });
   let { call, answer } = first;
   const ways = waysOn(calls, query, call);
   let index = 0;
   for (;;) {
+    const document = documentOf(answer.data);
+    if (document !== null)
+      answer = await askForDocument(calls, linked(calls, query, first.call, call, document, 'download'));
     const own = await ownIban(calls, query, answer.data.account?.iban ?? null);
     const report = reportOf(answer, lists, query);
     const next = ways.after(answer, report, call);
@@ -115,8 +119,15 @@ async function* pagesOfRun(
     yield page;
     if (next === null) return;
     call = next;
-    answer = await ask(calls.bank, call, transactionsAnswer);
+    answer = await askAnyReport(calls, call);
   }
+}
+
+/** The link to a document, if it has the transactions, and not the answer. */
+function documentOf(data: Answered): string | null {
+  const report = data.transactions ?? data.cardTransactions;
+  if (report?.booked || report?.pending) return null;
+  return report?._links?.download ?? data._links?.download ?? null;
 }
 
 function count(counts: Map<string, number>, name: string): void {
@@ -139,17 +150,9 @@ function pageNumbered(index: number): [string, string][] {
 function reportOf({ data }: NextGenReading<Answered>, lists: readonly Status[], query: TransactionQuery) {
   const report = data.transactions ?? data.cardTransactions;
   if (report && (report.booked || report.pending || !lists.includes('booked'))) return report;
-  const isDownload = Boolean(data._links?.download ?? report?._links?.download);
-  throw new Psd2Error(
-    'bank_answer',
-    isDownload
-      ? `The bank gives the transactions of ${query.productId} only as a document to download`
-      : `The bank's answer to the transactions of ${query.productId} has none`,
-    {
-      ...(isDownload && { hint: 'Narrow the range with --from and --to.' }),
-      transactionId: query.transactionId,
-    },
-  );
+  throw new Psd2Error('bank_answer', `The bank's answer to the transactions of ${query.productId} has none`, {
+    transactionId: query.transactionId,
+  });
 }
 
 type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
@@ -236,10 +239,15 @@ function linked(
   firstCall: BankCall,
   { path }: BankCall,
   href: string,
+  name: 'next' | 'download' = 'next',
 ): BankCall {
   try {
-    const isMeant = meaning(calls.paths, 'GET', LISTS, firstCall);
-    const target = apiLink(href, calls.base, 'next', { isMeant, calledPath: path, ...calls.odd });
+    const [list = ''] = firstCall.path.split('?', 1);
+    const isMeant =
+      name === 'next'
+        ? meaning(calls.paths, 'GET', LISTS, firstCall)
+        : (asked: string) => asked.startsWith(`${list}/`);
+    const target = apiLink(href, calls.base, name, { isMeant, calledPath: path, ...calls.odd });
     const { transactionId } = query;
     const { facts, headers } = firstCall;
     return { method: 'GET', ...target, facts, transactionId, ...(headers && { headers }) };

@@ -3,11 +3,14 @@ import type { Product } from '../../customers/seed-customers.ts';
 import { moveList } from '../../faults/moving-list.ts';
 import { addDays } from '../../ledger/bank-time.ts';
 import type { Entry, Rows } from '../../ledger/entry.ts';
+import { header } from '../../strict/headers.ts';
 import { type DoorAnswer, type DoorCall, inPath } from '../door-call.ts';
 import { type Href, linkTo } from '../links.ts';
 import { DoorRefusal } from '../refusal.ts';
+import { DOCUMENT, TEXT, XML } from '../strict/headers.ts';
 import { readQuery } from '../strict/query.ts';
 import { balancesOf } from './account-calls.ts';
+import { camtOf, mt940Of } from './account-report.ts';
 import { referenceOf } from './account-view.ts';
 import { consentedAccount, countReading, idOf, requireRight } from './consented.ts';
 import { oddRow } from './odd-rows.ts';
@@ -36,8 +39,12 @@ export function listTransactions(isCard: boolean) {
     if (query.withBalance) requireRight(consent, [product], 'balances');
     if (!isFurtherPage(query.page)) countReading(bank, call, consent);
     moveList(bank.ledger, product, call.faults, bank.now());
+    const { description, variations } = bank.rules;
+    const accept = header(call.request, 'accept');
+    if (!isCard && variations.includes('report-links')) return linkToDocument(bank, product, call);
+    if (accept === XML || accept === TEXT) return document(bank, product, query, accept);
     const selected = select(bank, product, query);
-    const { paging } = bank.rules.description.accounts;
+    const { paging } = description.accounts;
     return {
       status: 200,
       headers: pagingHeaders(paging, query.page, Math.max(selected.booked.count, selected.pending.length)),
@@ -50,12 +57,35 @@ export function listTransactions(isCard: boolean) {
   };
 }
 
+function linkToDocument(bank: Bank, product: Product, { request }: DoorCall): DoorAnswer {
+  const values = { 'account-id': idOf(bank, product), transactionId: DOCUMENT };
+  const [, asked = ''] = request.target.split('?', 2);
+  const download = linkTo(bank, 'getTransactionDetails', values, `?${asked}`);
+  return { status: 200, body: { account: referenceOf(product), _links: { download } } };
+}
+
+/** All rows in one document. */
+function document(bank: Bank, product: Product, query: TransactionQuery, type: string): DoorAnswer {
+  const selected = select(bank, product, query);
+  const { booked, pending } = rowsOf(bank, product, query, selected, Number.MAX_SAFE_INTEGER);
+  const rows = { booked: query.booked ? booked : undefined, pending: query.pending ? pending : undefined };
+  const body = type === XML ? camtOf(product, rows, bank.now()) : mt940Of(product, rows);
+  return { status: 200, body, headers: { 'Content-Type': type === XML ? XML : `${TEXT}; charset=utf-8` } };
+}
+
 /** `GET /accounts/{account-id}/transactions/{transactionId}`. Only booked ones have an id. */
 export function getTransactionDetails(bank: Bank, call: DoorCall): DoorAnswer {
+  const id = inPath(call, 'transactionId');
+  if (id === DOCUMENT && bank.rules.variations.includes('report-links')) {
+    const query = readTransactionQuery(bank, call, false);
+    const { product } = consentedAccount(bank, call, false, 'transactions');
+    const { reports } = bank.rules.description.accounts;
+    const isText = reports.find((format) => format !== 'json') === 'mt940';
+    return document(bank, product, query, isText ? TEXT : XML);
+  }
   readQuery(call.request, []);
   const { consent, product } = consentedAccount(bank, call, false, 'transactions');
   countReading(bank, call, consent);
-  const id = inPath(call, 'transactionId');
   const number = id.startsWith('T') ? numberOfReference(id) : undefined;
   const { booked } = bank.ledger.entries(product, WHOLE, bank.now());
   const at = booked.count - (number ?? 0);
@@ -82,28 +112,47 @@ function select(bank: Bank, product: Product, query: TransactionQuery): Selected
   };
 }
 
+/** The rows of a page in JSON. @param size how many of each kind. @param write what the bank makes of a row */
+function rowsOf(
+  bank: Bank,
+  product: Product,
+  { page }: TransactionQuery,
+  { booked, pending, newest }: Selected,
+  size: number,
+  write: (row: Record<string, unknown>, entry: Entry) => Record<string, unknown> = (row) => row,
+) {
+  const isCard = product.kind === 'card';
+  const { variations } = bank.rules;
+  const viewOf = (entry: Entry, number: number | undefined): Record<string, unknown> =>
+    isCard ? cardTransactionOf(product, entry, number) : write(transactionOf(entry, number), entry);
+  const end = page.offset + size;
+  const rows = page.offset < booked.count ? booked.slice(page.offset, Math.min(end, booked.count)) : [];
+  return {
+    booked: rows.map((entry, index) => {
+      const number = newest - page.offset - index;
+      return oddRow(viewOf(entry, number), { number, newest }, variations);
+    }),
+    pending: pending.slice(page.offset, end).map((entry) => viewOf(entry, undefined)),
+  };
+}
+
 /** A page of the list (NextGenPSD2, `accountReport` and `cardAccountReport`). */
 function report(
   bank: Bank,
   { operation }: DoorCall,
   product: Product,
-  { booked: wantsBooked, pending: wantsPending, page, sent }: TransactionQuery,
-  { booked, pending, newest }: Selected,
+  query: TransactionQuery,
+  selected: Selected,
 ): Record<string, unknown> {
   const isCard = product.kind === 'card';
   const { variations, description } = bank.rules;
-  const viewOf = (entry: Entry, number: number | undefined): Record<string, unknown> =>
-    isCard
-      ? cardTransactionOf(product, entry, number)
-      : asTheBankWrites(description, product, transactionOf(entry, number), entry);
-  const view = (entry: Entry, number: number | undefined): Record<string, unknown> =>
-    number === undefined
-      ? viewOf(entry, number)
-      : oddRow(viewOf(entry, number), { number, newest }, variations);
+  const { page, sent } = query;
   const isCut = variations.includes('rows-cut-at-50');
-  const end = isCut ? CUT_ROWS : page.offset + page.size;
-  const rows = page.offset < booked.count ? booked.slice(page.offset, Math.min(end, booked.count)) : [];
-  const hasMore = !isCut && end < Math.max(booked.count, pending.length);
+  const size = isCut ? CUT_ROWS - page.offset : page.size;
+  const rows = rowsOf(bank, product, query, selected, size, (row, entry) =>
+    asTheBankWrites(description, product, row, entry),
+  );
+  const hasMore = !isCut && page.offset + size < Math.max(selected.booked.count, selected.pending.length);
   const values = { 'account-id': idOf(bank, product) };
   const links: Record<string, Href> = {
     [isCard ? 'cardAccount' : 'account']: linkTo(
@@ -117,8 +166,8 @@ function report(
       }),
   };
   return {
-    ...(wantsBooked && { booked: rows.map((entry, index) => view(entry, newest - page.offset - index)) }),
-    ...(wantsPending && { pending: pending.slice(page.offset, end).map((entry) => view(entry, undefined)) }),
+    ...(query.booked && { booked: rows.booked }),
+    ...(query.pending && { pending: rows.pending }),
     _links: links,
   };
 }

@@ -3,8 +3,9 @@ import { variableOf } from '../../../bank-file/kinds.ts';
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { DATE_WINDOW_MS, header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
-import type { Addressed } from '../operations.ts';
+import type { Addressed, OperationId } from '../operations.ts';
 import { DoorRefusal, unexpected } from '../refusal.ts';
+import { bestOf } from './media-types.ts';
 
 /** A UUID of version 4 (RFC 9562, section 5.4). */
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
@@ -158,12 +159,34 @@ export function checkDate(
 }
 
 export const XML = 'application/xml';
+export const TEXT = 'text/plain';
 
 /** Whether the bank takes the payments that a call is about as pain.001. */
 export function takesXml({ payments }: BankDescription, { parameters }: Addressed): boolean {
   return (
     parameters.get('payment-service') === 'bulk-payments' && (payments.bulk?.format ?? 'json') !== 'json'
   );
+}
+
+/** The media types in which the bank answers a call, the usual one first. */
+export function answerTypes(description: BankDescription, operation: Addressed): string[] {
+  const { headers, accounts } = description;
+  if (REPORTS.includes(operation.id) || isDocument(operation)) {
+    const types = { json: headers.accept, camt: XML, mt940: TEXT };
+    return accounts.reports.map((format) => types[format]);
+  }
+  const isXmlStatus = takesXml(description, operation) && operation.id === 'getPaymentInitiationStatus';
+  return [headers.accept, ...(isXmlStatus ? [XML] : [])];
+}
+
+const REPORTS: readonly OperationId[] = ['getTransactionList', 'getCardAccountTransactionList'];
+
+/** In the place of the id of a transaction: the document with all transactions (the variation `report-links`). */
+export const DOCUMENT = 'download';
+
+/** A link leads there, so its reader cannot know the media type. */
+function isDocument({ id, parameters }: Addressed): boolean {
+  return id === 'getTransactionDetails' && parameters.get('transactionId') === DOCUMENT;
 }
 
 /**
@@ -179,13 +202,16 @@ export function checkMediaTypes(
   const { headers } = description;
   const isXml = takesXml(description, operation);
   const accept = header(request, 'accept');
-  const isXmlStatus = isXml && operation.id === 'getPaymentInitiationStatus' && accept === XML;
-  if (accept !== headers.accept && !isXmlStatus) {
+  const offered = answerTypes(description, operation);
+  const isTaken = isDocument(operation)
+    ? bestOf(offered, accept) !== undefined
+    : offered.includes(accept ?? '');
+  if (!isTaken) {
     throw unexpected(
       'REQUESTED_FORMATS_INVALID',
       'Accept',
       'The bank does not answer in this format',
-      `Accept: ${headers.accept}`,
+      `Accept: ${offered.join(', ')}`,
       accept,
     );
   }

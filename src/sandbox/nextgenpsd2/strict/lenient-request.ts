@@ -3,7 +3,7 @@ import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Exactness } from '../door-rules.ts';
 import type { Addressed } from '../operations.ts';
-import { ALLOWED, FOREIGN, INITIATION, takesXml, wantsDate, XML } from './headers.ts';
+import { ALLOWED, answerTypes, FOREIGN, INITIATION, takesXml, wantsDate, XML } from './headers.ts';
 import { bestOf, mediaTypeOf } from './media-types.ts';
 import { hasDigest, mustBeSigned, SIGNING_HEADERS } from './signature.ts';
 
@@ -86,11 +86,10 @@ function writtenTypes(
   const written = new Map<string, string>();
   if (!exact.accept) {
     const accept = request.headers.filter(([name]) => lower(name) === 'accept').map(([, value]) => value);
-    const offered = [
-      headers.accept,
-      ...(isXml && operation.id === 'getPaymentInitiationStatus' ? [XML] : []),
-    ];
-    const best = bestOf(offered, accept.length === 0 ? undefined : accept.join(','));
+    const best = bestOf(
+      answerTypes(description, operation),
+      accept.length === 0 ? undefined : accept.join(','),
+    );
     const chosen = best ?? accept.join(', ');
     if (chosen !== '') written.set('accept', chosen);
   }

@@ -490,10 +490,5 @@ describe('answers that say nothing', () => {
       message: expect.stringContaining('has none'),
     });
     expect(await failure(json({ transactions: { _links: {} } }))).toMatchObject({ code: 'bank_answer' });
-    const download = json({ _links: { download: { href: '/x' } } });
-    expect(await failure(download)).toMatchObject({
-      code: 'bank_answer',
-      message: expect.stringContaining('download'),
-    });
   });
 });

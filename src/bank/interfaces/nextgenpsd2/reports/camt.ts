@@ -1,0 +1,342 @@
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import { type AccountReport, dayOf, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
+
+/** The elements that psd2 reads. `true`: their text. */
+interface Shape {
+  readonly [name: string]: Shape | true;
+}
+
+/** An element whose children are read, or whose text is. */
+interface Known {
+  /** Its path within what collects it. */
+  at: string;
+  children: ReadonlyMap<string, Known> | null;
+  /** What it collects texts for. */
+  collects: Collects | null;
+}
+
+type Collects = 'report' | 'entry' | 'details';
+type Texts = Map<string, string[]>;
+
+const day: Shape = { Dt: true, DtTm: true };
+const account: Shape = { Id: { IBAN: true, Othr: { Id: true } } };
+const code: Shape = { Cd: true, Prtry: true };
+const party: Shape = { Nm: true, Pty: { Nm: true, Id: { PrvtId: { Othr: { Id: true } } } } };
+const creditor: Shape = { ...party, Id: { PrvtId: { Othr: { Id: true } } } };
+const exchanged: Shape = { Amt: true, CcyXchg: { XchgRate: true } };
+const AMOUNTS: Shape = { InstdAmt: exchanged, TxAmt: exchanged, CntrValAmt: exchanged };
+const CHARGES: Shape = { Amt: true, TtlChrgsAndTaxAmt: true, Rcrd: { Amt: true } };
+
+const DETAILS: Shape = {
+  Refs: { EndToEndId: true, MndtId: true },
+  AmtDtls: AMOUNTS,
+  Chrgs: CHARGES,
+  RltdPties: {
+    ...{ Dbtr: party, DbtrAcct: account, UltmtDbtr: party },
+    ...{ Cdtr: creditor, CdtrAcct: account, UltmtCdtr: party },
+  },
+  Purp: code,
+  RmtInf: { Ustrd: true, Strd: { CdtrRefInf: { Ref: true }, AddtlRmtInf: true } },
+  RtrInf: { Rsn: code },
+  AddtlTxInf: true,
+};
+
+const ENTRY: Shape = {
+  ...{ NtryRef: true, Amt: true, CdtDbtInd: true, RvslInd: true, AcctSvcrRef: true, AddtlNtryInf: true },
+  ...{ BookgDt: day, ValDt: day, AmtDtls: AMOUNTS, Chrgs: CHARGES },
+  BkTxCd: { Domn: { Cd: true, Fmly: { Cd: true, SubFmlyCd: true } }, Prtry: { Cd: true } },
+  NtryDtls: { TxDtls: DETAILS },
+};
+
+const REPORT: Shape = { Acct: account, Ntry: ENTRY };
+
+/** What each of these elements collects. */
+const COLLECTS: Readonly<Record<string, Collects>> = {
+  ...{ Stmt: 'report', Rpt: 'report', Ntry: 'entry', TxDtls: 'details' },
+};
+
+/** `Sts` is a text up to version 03, and has a code from 04 on. */
+const STATUS: Known = { at: 'Sts', collects: null, children: known({ Cd: true, Prtry: true }, 'Sts') };
+
+const ROOTS = new Map([
+  ['BkToCstmrStmt', known({ Stmt: REPORT }, '')],
+  ['BkToCstmrAcctRpt', known({ Rpt: REPORT }, '')],
+]);
+
+function known(shape: Shape, above: string): ReadonlyMap<string, Known> {
+  return new Map(
+    Object.entries(shape).map(([name, inner]) => {
+      const collects = COLLECTS[name] ?? null;
+      const at = collects ? '' : above === '' ? name : `${above}/${name}`;
+      const children = inner === true ? null : new Map(known(inner, at));
+      if (name === 'Ntry') children?.set('Sts', STATUS);
+      return [name, { at, collects, children }];
+    }),
+  );
+}
+
+const NAMESPACE = /^urn:iso:std:iso:20022:tech:xsd:camt\.05[23]\.001\.(0[2-9]|1[0-3])$/;
+
+/** What the parser gets at a time, and more than any text or tag of a report has. */
+const PIECE = 65_536;
+/** Deeper than any element of a report. */
+const DEEPEST = 64;
+
+/**
+ * Reads a report of an account in camt.052 or camt.053, versions 02 to 13 (ISO 20022, Bank-to-Customer Cash Management), with a
+ * parser that knows no entities besides those of XML itself. Several reports in one are one list. An entry of many payments was
+ * booked once, so it is one row.
+ *
+ * @param fail what to throw: the sentence has the place
+ */
+export function readCamt(text: string, fail: (what: string) => never): AccountReport {
+  const parser = new SaxesParser({ xmlns: false });
+  const refuse: Refuse = (what) => fail(`${what}, at line ${parser.line}, column ${parser.column}`);
+  const reader = new Reader(refuse);
+  let sinceEvent = 0;
+  // With more handlers than these, V8 makes the parser a dictionary, and it takes four times as long.
+  parser.on('error', ({ message }) =>
+    refuse(`The XML is not well-formed: ${message.replace(/^[\d:]*\s*|\.$/g, '')}`),
+  );
+  parser.on('doctype', () => refuse('The XML has a DOCTYPE'));
+  parser.on('opentag', (tag) => {
+    sinceEvent = 0;
+    reader.open(tag);
+  });
+  const onText = (piece: string) => {
+    sinceEvent = 0;
+    reader.text(piece);
+  };
+  parser.on('text', onText);
+  parser.on('cdata', onText);
+  parser.on('closetag', () => {
+    sinceEvent = 0;
+    reader.close();
+  });
+  for (let at = 0; at < text.length; at += PIECE) {
+    const piece = text.slice(at, at + PIECE);
+    sinceEvent += piece.length;
+    parser.write(piece);
+    if (sinceEvent > 2 * PIECE)
+      refuse(`The XML has a text, a tag or comments of more than ${PIECE} characters`);
+  }
+  parser.close();
+  return reader.result();
+}
+
+/** Follows the elements, and makes a row of each entry. */
+class Reader {
+  readonly #refuse: Refuse;
+  readonly #rows: AccountReport['transactions'] = { booked: [], pending: [] };
+  readonly #ibans = new Set<string>();
+  readonly #open: (Known | null)[] = [];
+  /** How many elements that psd2 does not read are open. */
+  #skipped = 0;
+  #text = '';
+  #report: Texts = new Map();
+  #entry: Texts = new Map();
+  #details: Texts[] = [];
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  open(tag: SaxesTagPlain): void {
+    this.#text = '';
+    if (this.#open.length + this.#skipped === DEEPEST)
+      this.#refuse(`The XML has more than ${DEEPEST} elements in one another`);
+    const colon = tag.name.indexOf(':');
+    const local = colon === -1 ? tag.name : tag.name.slice(colon + 1);
+    if (this.#open.length === 0) {
+      this.#begin(tag, colon === -1 ? '' : tag.name.slice(0, colon), local);
+      return;
+    }
+    const found = this.#skipped === 0 ? this.#childOf(this.#open.at(-1) ?? null, local) : undefined;
+    if (!found) {
+      this.#skipped += 1;
+      return;
+    }
+    this.#open.push(found);
+    if (found.collects === 'report') this.#report = new Map();
+    else if (found.collects === 'entry') {
+      this.#entry = new Map();
+      this.#details = [];
+    } else if (found.collects === 'details') this.#details.push(new Map());
+    const currency = found.children === null ? tag.attributes.Ccy : undefined;
+    if (currency !== undefined) add(this.#collecting(), `${found.at}/@Ccy`, currency);
+  }
+
+  /** The root is in the stack as null. */
+  #begin({ attributes }: SaxesTagPlain, prefix: string, local: string): void {
+    const namespace = attributes[prefix === '' ? 'xmlns' : `xmlns:${prefix}`] ?? '';
+    if (local !== 'Document' || !NAMESPACE.test(namespace)) {
+      const what =
+        namespace === '' ? `begins with ${JSON.stringify(local)}` : `is ${JSON.stringify(namespace)}`;
+      this.#refuse(
+        `The XML ${what.slice(0, 200)}, and psd2 reads camt.052.001 and camt.053.001 of the versions 02 to 13`,
+      );
+    }
+    this.#open.push(null);
+  }
+
+  #childOf(above: Known | null, local: string): Known | undefined {
+    if (above !== null) return above.children?.get(local);
+    const children = ROOTS.get(local);
+    return children && { at: '', collects: null, children };
+  }
+
+  /** The texts of the lowest open element that collects. */
+  #collecting(): Texts {
+    const collects = this.#open.findLast((each) => each?.collects)?.collects;
+    return (
+      (collects === 'details' ? this.#details.at(-1) : undefined) ??
+      (collects === 'entry' ? this.#entry : this.#report)
+    );
+  }
+
+  text(piece: string): void {
+    const element = this.#open.at(-1);
+    if (this.#skipped === 0 && element && (element.children === null || element === STATUS))
+      this.#text += piece;
+  }
+
+  close(): void {
+    if (this.#skipped > 0) {
+      this.#skipped -= 1;
+      return;
+    }
+    const element = this.#open.pop();
+    if (!element) return;
+    const text = this.#text.trim();
+    this.#text = '';
+    if (text !== '') add(this.#collecting(), element.at, text);
+    if (element.collects === 'entry') this.#book();
+    else if (element.collects === 'report') this.#noteAccount();
+  }
+
+  #noteAccount(): void {
+    const iban = this.#report.get('Acct/Id/IBAN')?.[0];
+    if (iban !== undefined) this.#ibans.add(iban);
+    if (this.#ibans.size > 1) this.#refuse('The XML has reports of several accounts');
+  }
+
+  #book(): void {
+    const entry = this.#entry;
+    const status = first(entry, 'Sts') ?? first(entry, 'Sts/Cd') ?? first(entry, 'Sts/Prtry');
+    // What is only information moves no money.
+    if (status === 'INFO') return;
+    this.#rows[this.#listOf(status)].push(toRow(entry, this.#details, this.#refuse));
+  }
+
+  #listOf(status = ''): keyof AccountReport['transactions'] {
+    if (status === 'BOOK') return 'booked';
+    if (status === 'PDNG' || status === 'FUTR') return 'pending';
+    return this.#refuse(`psd2 does not know the status ${JSON.stringify(status)} of an entry`);
+  }
+
+  result(): AccountReport {
+    const [iban] = this.#ibans;
+    return { ...(iban !== undefined && { account: { iban } }), transactions: this.#rows };
+  }
+}
+
+function add(texts: Texts, at: string, text: string): void {
+  const before = texts.get(at);
+  if (before) before.push(text);
+  else texts.set(at, [text]);
+}
+
+function first(texts: Texts, ...paths: string[]): string | undefined {
+  for (const path of paths) {
+    const found = texts.get(path)?.[0];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What all payments of an entry have in common. */
+function shared(details: readonly Texts[], ...paths: string[]): string | undefined {
+  const [one, ...others] = details.map((each) => first(each, ...paths));
+  return others.every((other) => other === one) ? one : undefined;
+}
+
+/** All texts at these places, each once. */
+function every(details: readonly Texts[], ...paths: string[]): string[] {
+  return [...new Set(details.flatMap((each) => paths.flatMap((path) => each.get(path) ?? [])))];
+}
+
+function toRow(entry: Texts, details: readonly Texts[], refuse: Refuse): ReportRow {
+  const direction = first(entry, 'CdtDbtInd');
+  if (direction !== 'DBIT' && direction !== 'CRDT')
+    return refuse(`An entry is neither CRDT nor DBIT, but ${JSON.stringify(direction ?? '')}`);
+  const currency = first(entry, 'Amt/@Ccy') ?? '';
+  if (!/^[A-Z]{3}$/.test(currency)) return refuse(`An entry has the currency ${JSON.stringify(currency)}`);
+  const amount = signed(first(entry, 'Amt'), direction === 'DBIT', refuse);
+  // Of what is returned, the parties are those of the first payment: who was paid then has the money taken back.
+  const isReturn =
+    ['true', '1'].includes(first(entry, 'RvslInd') ?? '') ||
+    every(details, 'RtrInf/Rsn/Cd', 'RtrInf/Rsn/Prtry').length > 0;
+  const [debtor, theCreditor] = isReturn ? (['Cdtr', 'Dbtr'] as const) : (['Dbtr', 'Cdtr'] as const);
+  const all = details.length === 0 ? [entry] : details;
+  const references = every(all, 'RmtInf/Strd/CdtrRefInf/Ref');
+  return rowOf({
+    transactionAmount: { amount, currency },
+    bookingDate: dayOf(first(entry, 'BookgDt/Dt', 'BookgDt/DtTm'), refuse),
+    valueDate: dayOf(first(entry, 'ValDt/Dt', 'ValDt/DtTm'), refuse),
+    transactionId: first(entry, 'AcctSvcrRef'),
+    entryReference: first(entry, 'NtryRef'),
+    endToEndId: shared(all, 'Refs/EndToEndId'),
+    mandateId: shared(all, 'Refs/MndtId'),
+    ...sideOf(all, debtor, 'debtor'),
+    ...sideOf(all, theCreditor, 'creditor'),
+    creditorId: shared(all, 'RltdPties/Cdtr/Id/PrvtId/Othr/Id', 'RltdPties/Cdtr/Pty/Id/PrvtId/Othr/Id'),
+    ultimateDebtor: shared(all, 'RltdPties/UltmtDbtr/Nm', 'RltdPties/UltmtDbtr/Pty/Nm'),
+    ultimateCreditor: shared(all, 'RltdPties/UltmtCdtr/Nm', 'RltdPties/UltmtCdtr/Pty/Nm'),
+    purposeCode: shared(all, 'Purp/Cd', 'Purp/Prtry'),
+    remittanceInformationUnstructuredArray: listed(every(all, 'RmtInf/Ustrd')),
+    remittanceInformationStructuredArray: listed([...references, ...every(all, 'RmtInf/Strd/AddtlRmtInf')]),
+    additionalInformation: first(entry, 'AddtlNtryInf') ?? shared(all, 'AddtlTxInf'),
+    bankTransactionCode: isoCodeOf(entry),
+    proprietaryBankTransactionCode: first(entry, 'BkTxCd/Prtry/Cd'),
+    ...moneyOf(entry, details, currency),
+  });
+}
+
+function listed(texts: string[]): string[] | undefined {
+  return texts.length === 0 ? undefined : texts;
+}
+
+function sideOf(all: readonly Texts[], element: string, side: 'creditor' | 'debtor') {
+  const at = `RltdPties/${element}`;
+  return {
+    [`${side}Name`]: shared(all, `${at}/Nm`, `${at}/Pty/Nm`),
+    [`${side}Account`]: shared(all, `${at}Acct/Id/IBAN`, `${at}Acct/Id/Othr/Id`),
+  };
+}
+
+function isoCodeOf(entry: Texts): string | undefined {
+  const parts = ['Cd', 'Fmly/Cd', 'Fmly/SubFmlyCd'].map((at) => first(entry, `BkTxCd/Domn/${at}`));
+  return parts.includes(undefined) ? undefined : parts.join('-');
+}
+
+/** What was paid in another currency, and what the bank took for it. */
+function moneyOf(entry: Texts, details: readonly Texts[], currency: string) {
+  const of = details.length === 1 && details[0] ? [details[0], entry] : [entry];
+  const amountAt = (...paths: string[]) => {
+    for (const texts of of)
+      for (const path of paths) {
+        const [amount, ccy] = [first(texts, path), first(texts, `${path}/@Ccy`)];
+        if (amount !== undefined && ccy !== undefined) return { amount, currency: ccy };
+      }
+    return undefined;
+  };
+  const instructed = amountAt('AmtDtls/InstdAmt/Amt');
+  const rate = of.flatMap((texts) =>
+    ['InstdAmt', 'TxAmt', 'CntrValAmt'].flatMap((at) => texts.get(`AmtDtls/${at}/CcyXchg/XchgRate`) ?? []),
+  )[0];
+  return {
+    instructedAmount: instructed && instructed.currency !== currency ? instructed : undefined,
+    currencyExchange: rate === undefined ? undefined : { exchangeRate: rate },
+    transactionFees: amountAt('Chrgs/TtlChrgsAndTaxAmt', 'Chrgs/Amt', 'Chrgs/Rcrd/Amt'),
+  };
+}

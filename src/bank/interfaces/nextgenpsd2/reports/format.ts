@@ -1,0 +1,94 @@
+import type { BankDescription } from '../../../../bank-file/schema.ts';
+import { Psd2Error } from '../../../../errors.ts';
+import type { BankCall } from '../../../call/call.ts';
+import { type NextGenAnswer, type NextGenReading, readAnswer } from '../answer.ts';
+import type { Calls } from '../calls.ts';
+import { transactionsAnswer } from '../wire/accounts.ts';
+
+/** A format of account reports. */
+export type ReportFormat = BankDescription['accounts']['reports'][number];
+
+type Answered = ReturnType<(typeof transactionsAnswer)['parse']>;
+
+/** The media type of each format. That of JSON is the bank file's. */
+const ACCEPT = { camt: 'application/xml', mt940: 'text/plain' } as const;
+/** A document behind a link can be anything. */
+const ANY = 'application/json, application/xml, text/plain, */*;q=0.1';
+
+/**
+ * Asks for a list of transactions in the format that the bank took before, else in each that it may have, until it has one
+ * (`accounts.reports`).
+ *
+ * @returns the call that the bank has answered, and what it says
+ * @throws Psd2Error what the last call throws
+ */
+export async function askForReport(
+  calls: Pick<Calls, 'bank' | 'description' | 'settings'>,
+  call: BankCall,
+): Promise<{ call: BankCall; answer: NextGenReading<Answered> }> {
+  const { consents } = calls.settings;
+  const consentId = call.headers?.['consent-id'] ?? '';
+  const formats = calls.description.accounts.reports;
+  const taken = consents?.reportOf?.(consentId) ?? formats[0];
+  const inOrder = formats.toSorted((one, other) => Number(other === taken) - Number(one === taken));
+  for (const [index, format] of inOrder.entries()) {
+    const asked =
+      format === 'json' ? call : { ...call, headers: { ...call.headers, accept: ACCEPT[format] } };
+    try {
+      const answer = await askAnyReport(calls, asked);
+      if (format !== taken) await consents?.took?.(consentId, format);
+      return { call: asked, answer };
+    } catch (error) {
+      if (index === inOrder.length - 1 || !lacksFormat(error)) throw error;
+    }
+  }
+  throw new TypeError('A bank has one format of account reports at least');
+}
+
+/** The bank has no answer in this format (RFC 9110, section 15.5.7). */
+function lacksFormat(error: unknown): boolean {
+  return (
+    error instanceof Psd2Error && (error.httpStatus === 406 || error.bankCode === 'REQUESTED_FORMATS_INVALID')
+  );
+}
+
+/** Reads the document behind a link (`_links.download`), whatever its format is. */
+export function askForDocument(
+  calls: Pick<Calls, 'bank'>,
+  call: BankCall,
+): Promise<NextGenReading<Answered>> {
+  return askAnyReport(calls, { ...call, headers: { ...call.headers, accept: ANY } });
+}
+
+/** An answer counts by what it is, and not by what was asked for. */
+export async function askAnyReport(
+  { bank }: Pick<Calls, 'bank'>,
+  call: BankCall,
+): Promise<NextGenReading<Answered>> {
+  const read = await bank.ask(call, (answer) => {
+    const format = answer.said.meaning === null ? formatOf(answer) : 'json';
+    if (format === 'json') return readAnswer(answer, transactionsAnswer);
+    return { answer, format, notices: [] };
+  });
+  if (!('format' in read)) return read;
+  // Most banks have JSON.
+  const { readReport } = await import('./read-report.ts');
+  return readReport(read.answer, read.format);
+}
+
+function formatOf({ said, headers, body }: NextGenAnswer): ReportFormat {
+  if (said.json !== undefined) return 'json';
+  const type = headers['content-type'] ?? '';
+  const start = body
+    .subarray(0, 1000)
+    .toString('latin1')
+    .replace(/^(?:\u00ef\u00bb\u00bf)?\s*/, '');
+  // A gateway's page is not a report.
+  if (/^<(?:\?xml|(?:\w+:)?Document\b)/.test(start) && !/<html|<!doctype html/i.test(start)) return 'camt';
+  if (
+    /^(?:\{1:|:20:|:2\d[A-Z]?:)/.test(start) ||
+    (/^text\/plain/i.test(type) && /^:\d\d[A-Z]?:/m.test(start))
+  )
+    return 'mt940';
+  return /[/+]xml\b/i.test(type) && start.startsWith('<') && !/html/i.test(type) ? 'camt' : 'json';
+}

@@ -1,0 +1,163 @@
+import { addDays, type IsoDate, isIsoDate } from '../../../../domain/calendar.ts';
+import { type Information, informationIn } from './information.ts';
+import { type AccountReport, type Refuse, type ReportRow, rowOf, signed } from './report.ts';
+
+/** A tag with its lines: `:61:2611260…`. */
+interface Field {
+  tag: string;
+  lines: string[];
+  /** The line on which it begins. */
+  line: number;
+}
+
+/** More lines than a field has in the standard (`:86:` has six, and banks write more). */
+const MAX_LINES = 100;
+
+/**
+ * Reads statements of an account in SWIFT's MT940 and MT942, one or several, with or without the blocks of a message. What
+ * MT942 has is not booked yet.
+ *
+ * No package reads it here: those that are kept up read amounts through floats, or know no reversals, or cannot say where a file
+ * is wrong.
+ *
+ * @param fail what to throw: the sentence has the place
+ */
+export function readMt940(text: string, fail: (what: string) => never): AccountReport {
+  const transactions: AccountReport['transactions'] = { booked: [], pending: [] };
+  const accounts = new Set<string>();
+  let currency: string | undefined;
+  let isInterim = false;
+  let entry: Field | undefined;
+  let line = 1;
+  const refuse: Refuse = (what) => fail(`${what}, at line ${line}`);
+  const book = (information: Information) => {
+    if (!entry) return;
+    line = entry.line;
+    const row = toRow(
+      entry,
+      information,
+      currency ?? refuse('The currency of the account is missing'),
+      refuse,
+    );
+    transactions[isInterim ? 'pending' : 'booked'].push(row);
+    entry = undefined;
+  };
+  for (const field of fieldsOf(text, (what, at) => fail(`${what}, at line ${at}`))) {
+    const { tag, lines } = field;
+    const value = lines[0] ?? '';
+    if (tag === '86') {
+      book(informationIn(lines));
+      continue;
+    }
+    book(NOTHING);
+    line = field.line;
+    if (tag === '20') [currency, isInterim] = [undefined, false];
+    else if (tag === '25') accounts.add(value.trim());
+    else if (tag === '60F' || tag === '60M')
+      currency = /^[CD]\d{6}([A-Z]{3})/.exec(value)?.[1] ?? refuse('The opening balance has no currency');
+    else if (tag === '34F') {
+      currency = /^([A-Z]{3})/.exec(value)?.[1] ?? refuse('The floor limit has no currency');
+      isInterim = true;
+    } else if (tag === '61') entry = field;
+  }
+  book(NOTHING);
+  if (accounts.size === 0) refuse('The statement names no account');
+  const ibans = [
+    ...new Set([...accounts].flatMap((each) => /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}/.exec(each)?.[0] ?? [])),
+  ];
+  if (ibans.length > 1 || (ibans.length === 0 && accounts.size > 1))
+    refuse('The file has statements of several accounts');
+  return { ...(ibans[0] !== undefined && { account: { iban: ibans[0] } }), transactions };
+}
+
+const NOTHING: Information = {};
+
+/** The fields of all messages. What stands around them (blocks `{1:…}`, `-`) has no tag. */
+function* fieldsOf(text: string, refuse: (what: string, line: number) => never): Generator<Field> {
+  let field: Field | undefined;
+  let line = 0;
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at);
+    const content = text.slice(at, end === -1 ? undefined : end).replace(/\r$/, '');
+    at = end === -1 ? text.length : end + 1;
+    line += 1;
+    const [, tag, value = ''] = /^:(\d{2}[A-Z]?):(.*)$/s.exec(content) ?? [];
+    if (tag !== undefined) {
+      if (field) yield field;
+      field = { tag, lines: [value], line };
+    } else if (content === '-' || content.startsWith('-}') || content.startsWith('{')) {
+      if (field) yield field;
+      field = undefined;
+    } else if (content.trim() !== '') {
+      if (!field) return refuse('The text is not part of a field', line);
+      if (field.lines.length === MAX_LINES) refuse(`A field has more than ${MAX_LINES} lines`, line);
+      field.lines.push(content);
+    }
+  }
+  if (field) yield field;
+}
+
+/** `:61:`: days, direction, amount, kind, the customer's reference and the bank's, and what the bank adds. */
+const ENTRY =
+  /^(\d{2})(\d{2})(\d{2})(\d{4})?(RC|RD|EC|ED|C|D)([A-Z])?(\d{1,15}(?:,\d{0,6})?)([NFS][A-Z0-9]{3})(.{0,16}?)(?:\/\/(.*))?$/;
+
+function toRow(
+  { lines: [first = '', added = ''] }: Field,
+  said: Information,
+  currency: string,
+  refuse: Refuse,
+): ReportRow {
+  const [, year, month, date, booked, mark, , amount, kind, , bankReference] = ENTRY.exec(first) ?? [];
+  if (year === undefined || mark === undefined || amount === undefined)
+    return refuse('A field :61: has another form than MT940 has');
+  const valueDate = dayIn(`20${year}-${month}-${date}`, refuse);
+  // A reversed credit takes money away. `EC` and `ED` are expected, and are as `C` and `D`.
+  const isDebit = ['D', 'RC', 'ED'].includes(mark);
+  const side = isDebit ? 'creditor' : 'debtor';
+  const { name, account, ...rest } = said;
+  return rowOf({
+    transactionAmount: { amount: signed(decimalOf(amount), isDebit, refuse), currency },
+    bookingDate: booked === undefined ? undefined : bookingDay(valueDate, booked, refuse),
+    valueDate,
+    transactionId: bankReference?.trim(),
+    proprietaryBankTransactionCode: kind,
+    [`${side}Name`]: name,
+    [`${side}Account`]: account,
+    ...amountsIn(added),
+    ...rest,
+  });
+}
+
+/** MT940 has a comma, and nothing after it in whole amounts. */
+function decimalOf(amount: string): string {
+  return amount.replace(/,$/, '').replace(',', '.');
+}
+
+/** The day of booking has no year: it is that in which it is next to the value day. */
+function bookingDay(valueDate: IsoDate, monthAndDate: string, refuse: Refuse): IsoDate {
+  const [month, date] = [monthAndDate.slice(0, 2), monthAndDate.slice(2)];
+  const year = Number(valueDate.slice(0, 4));
+  const isNear = (day: string) => day > addDays(valueDate, -183) && day < addDays(valueDate, 183);
+  const days = [year, year - 1, year + 1].map((each) => `${each}-${month}-${date}`);
+  return dayIn(days.find(isNear) ?? days[0] ?? '', refuse);
+}
+
+function dayIn(text: string, refuse: Refuse): IsoDate {
+  if (isIsoDate(text)) return text;
+  // In the calendar of German banks every month has 30 days.
+  const [, year] = /^(\d{4})-02-(?:29|30)$/.exec(text) ?? [];
+  const first = `${year}-03-01`;
+  return year !== undefined && isIsoDate(first) ? addDays(first, -1) : refuse(`${text} is not a day`);
+}
+
+/** German banks write what was paid in another currency, and their charges, into the second line of `:61:`. */
+function amountsIn(added: string): Partial<ReportRow> {
+  const at = (code: string) => {
+    const [, currency, amount] =
+      new RegExp(`/${code}/([A-Z]{3})(\\d{1,15}(?:,\\d{0,6})?)/`).exec(added) ?? [];
+    return currency === undefined || amount === undefined
+      ? undefined
+      : { amount: decimalOf(amount), currency };
+  };
+  return { originalAmount: at('OCMT'), transactionFees: at('CHGS') };
+}

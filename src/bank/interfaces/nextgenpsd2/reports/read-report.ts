@@ -1,0 +1,32 @@
+import { Psd2Error } from '../../../../errors.ts';
+import { textOf } from '../../../call/charset.ts';
+import { type NextGenAnswer, type NextGenReading, nameOf } from '../answer.ts';
+import { transactionsAnswer } from '../wire/accounts.ts';
+import { readCamt } from './camt.ts';
+import { readMt940 } from './mt940.ts';
+
+/**
+ * Reads an account report that is not JSON to what the standard's JSON would have.
+ *
+ * @throws Psd2Error `bank_answer` with the place of what cannot be read
+ */
+export function readReport(
+  answer: NextGenAnswer,
+  format: 'camt' | 'mt940',
+): NextGenReading<ReturnType<(typeof transactionsAnswer)['parse']>> {
+  const fail = (what: string): never => {
+    throw new Psd2Error('bank_answer', `The bank's answer to ${nameOf(answer)} cannot be read. ${what}`, {
+      ...{ httpStatus: answer.status, tppRequestId: answer.tppRequestId },
+      ...(answer.said.requestId && { requestId: answer.said.requestId }),
+      transactionId: answer.call.transactionId,
+    });
+  };
+  const { text, problem } = textOf(answer);
+  // SWIFT has ASCII alone, and what banks write beyond it is Latin.
+  if (problem !== null && format === 'camt') fail(`It ${problem}`);
+  const report = format === 'camt' ? readCamt(text.replace(/^\uFEFF/, ''), fail) : readMt940(text, fail);
+  const read = transactionsAnswer.safeParse(report);
+  const issue = read.error?.issues[0];
+  if (!read.success) return fail(`${issue?.path.join('.')}: ${issue?.message}`);
+  return { data: read.data, headers: answer.headers, status: answer.status, notices: [] };
+}

@@ -1,0 +1,49 @@
+import { bankDay, type IsoDate } from '../../../../domain/calendar.ts';
+import { dayIn, decimalIn } from '../wire/fields.ts';
+
+/**
+ * What a report has, in the words of the standard's JSON: one schema reads the rows of all formats. What a format lacks is absent.
+ */
+export interface AccountReport {
+  /** The account, if the report names its IBAN. */
+  account?: { iban: string };
+  transactions: { booked: ReportRow[]; pending: ReportRow[] };
+}
+
+/** A row in the standard's words. */
+export interface ReportRow {
+  transactionAmount: { amount: string; currency: string };
+  [field: string]: unknown;
+}
+
+/** Refuses a report. @param what is wrong with it, without the place */
+export type Refuse = (what: string) => never;
+
+/**
+ * The amount of an entry with its sign. Formats of reports have the sign in a field of its own.
+ *
+ * @throws what `refuse` throws unless it is an exact decimal without a sign
+ */
+export function signed(text: string | undefined, isDebit: boolean, refuse: Refuse): string {
+  const amount = decimalIn(text);
+  if (amount === null || amount.startsWith('-'))
+    return refuse(`The amount ${JSON.stringify(text?.slice(0, 40) ?? '')} is not a decimal number`);
+  return isDebit && /[1-9]/.test(amount) ? `-${amount}` : amount;
+}
+
+/** The day of an entry at the bank, whatever zone its time is written in. @throws what `refuse` throws for what is no day */
+export function dayOf(text: string | undefined, refuse: Refuse): IsoDate | undefined {
+  const hasZone = text !== undefined && /T.*(?:Z|[+-]\d{2}:?\d{2})$/i.test(text);
+  const time = hasZone ? new Date(text) : undefined;
+  if (time && !Number.isNaN(time.getTime())) return bankDay(time);
+  const day = dayIn(text);
+  return day === 'unreadable'
+    ? refuse(`${JSON.stringify(text?.slice(0, 40))} is not a day`)
+    : (day ?? undefined);
+}
+
+/** The row without the fields that have nothing. */
+export function rowOf(row: ReportRow): ReportRow {
+  const filled = Object.entries(row).filter(([, value]) => value !== undefined && value !== '');
+  return { ...Object.fromEntries(filled), transactionAmount: row.transactionAmount };
+}

@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { pagesOf } from '../../../../src/bank/interfaces/nextgenpsd2/transactions.ts';
+import type { Transaction } from '../../../../src/bank/ports/bank.ts';
+import type { ConsentSource } from '../../../../src/bank/ports/call.ts';
+import type { BankFile } from '../../../../src/bank-file/schema.ts';
+import { asCamt, asJson, asMt940, type Booking, OWN } from './account-reports.ts';
+import { failureOf, type Scripted, said, scriptedCalls } from './scripted.ts';
+
+const QUERY = {
+  ...{ customerId: 'shop', productId: 'a1', from: undefined, to: undefined, status: undefined },
+  transactionId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+};
+const CONSENT: ConsentSource = {
+  for: () => Promise.resolve({ consentId: 'c1', reads: ['transactions'] }),
+  ibanOf: () => OWN,
+};
+const NO_FORMAT = said({ tppMessages: [{ category: 'ERROR', code: 'REQUESTED_FORMATS_INVALID' }] }, 406);
+
+async function read(
+  answers: readonly Scripted[],
+  file: Omit<BankFile, 'interface'> = { accounts: { cards: 'never' } },
+  consents = CONSENT,
+) {
+  const { calls, sent } = scriptedCalls(answers, file, consents);
+  const rows: Transaction[] = [];
+  for await (const { booked, pending } of pagesOf(calls, QUERY))
+    rows.push(...(booked?.rows ?? []), ...(pending?.rows ?? []));
+  return { rows, asked: sent.map(({ path, headers }) => [path.replace(/\?.*/, ''), headers?.accept]) };
+}
+
+const rowsOf = async (body: string | Buffer, headers = {}) => (await read([{ body, headers }])).rows;
+
+const words = (most: number) =>
+  fc
+    .array(fc.constantFrom('Abschlag', 'Oktober', '4711', 'Köln', 'R-1', 'x', 'Straße', 'A&B', '<2>'), {
+      minLength: 1,
+      maxLength: 30,
+    })
+    .map((all) => all.join(' ').slice(0, most).trim());
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+const dayOf = (offset: number) =>
+  new Date(Date.UTC(2026, 10, 1) + offset * 86_400_000).toISOString().slice(0, 10);
+const day = fc.integer({ min: -80, max: 80 }).map(dayOf);
+const amount = fc
+  .tuple(fc.boolean(), fc.integer({ min: 1, max: 99_999_999 }))
+  .map(
+    ([isDebit, cents]) =>
+      `${isDebit ? '-' : ''}${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`,
+  );
+const booking: fc.Arbitrary<Booking> = fc.record({
+  ...{ amount, bookingDay: day, valueDay: day, isPending: fc.boolean() },
+  id: maybe(fc.stringMatching(/^[A-Z0-9]{1,16}$/)),
+  reference: maybe(fc.stringMatching(/^[A-Z0-9]{1,16}$/)),
+  endToEndId: maybe(fc.stringMatching(/^[A-Z0-9-]{1,35}$/)),
+  mandateId: maybe(fc.stringMatching(/^[A-Z0-9-]{1,35}$/)),
+  name: maybe(words(54)),
+  iban: maybe(fc.constantFrom('DE02100100109307118603', 'DE02120300000000202051')),
+  remittance: fc.oneof(fc.constant(''), words(140)),
+  text: maybe(fc.constantFrom('SEPA-GUTSCHRIFT', 'LASTSCHRIFT')),
+  code: fc.constantFrom('166', '105', '177'),
+  isoCode: maybe(fc.constantFrom('PMNT-ICDT-ESCT', 'PMNT-RDDT-ESDD')),
+  purpose: maybe(fc.constantFrom('SALA', 'RINP')),
+});
+
+describe('an account reads the same in each format', () => {
+  it('with what the format has', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(booking, { maxLength: 6 }), async (bookings) => {
+        const expected = await rowsOf(asJson(bookings));
+        expect(expected).toHaveLength(bookings.length);
+        for (const [kind, version] of [
+          ['052', '02'],
+          ['053', '02'],
+          ['052', '08'],
+          ['053', '08'],
+          ['053', '13'],
+        ] as const)
+          expect(await rowsOf(asCamt(bookings, kind, version, version === '02' ? 'ns2' : ''))).toEqual(
+            expected,
+          );
+        const lacks = { entryReference: null, bankTransactionCode: null };
+        expect(await rowsOf(asMt940(bookings))).toEqual(expected.map((row) => ({ ...row, ...lacks })));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+const ONE: Booking = {
+  ...{ amount: '-12.50', bookingDay: '2026-11-20', valueDay: '2026-11-21', isPending: false },
+  ...{ id: 'A1', reference: 'N1', endToEndId: 'E1', mandateId: null, name: 'Stadtwerke', iban: null },
+  ...{ remittance: 'Abschlag', text: null, code: '166', isoCode: null, purpose: null },
+};
+const CAMT = asCamt([ONE], '053', '08');
+const MT940 = asMt940([ONE]);
+const changed = (from: string | RegExp, to: string) => {
+  expect(CAMT).toMatch(from);
+  return CAMT.replace(from, to);
+};
+
+describe('camt', () => {
+  const details = (name: string) =>
+    `<TxDtls><Refs><EndToEndId>${name}</EndToEndId></Refs><RltdPties><Cdtr><Pty><Nm>Firma</Nm></Pty></Cdtr></RltdPties><RmtInf><Ustrd>${name}</Ustrd></RmtInf></TxDtls>`;
+
+  it.each<[string, string | Buffer, object, Record<string, string>?]>([
+    [
+      'a time in another zone is the day at the bank',
+      changed('<Dt>2026-11-20</Dt>', '<DtTm>2026-11-20T23:30:00Z</DtTm>'),
+      { bookingDate: '2026-11-21' },
+    ],
+    [
+      'a time without a zone is the day that stands there',
+      changed('<Dt>2026-11-20</Dt>', '<DtTm>2026-11-20T23:30:00</DtTm>'),
+      { bookingDate: '2026-11-20' },
+    ],
+    [
+      'an entry of many payments is one row with what they share',
+      changed(/<TxDtls>.*<\/TxDtls>/s, details('1') + details('2')),
+      { amount: '-12.50', endToEndId: null, counterpartyName: 'Firma', remittance: '1 2' },
+    ],
+    [
+      'an entry without details',
+      changed(/<NtryDtls>.*<\/NtryDtls>/s, ''),
+      { amount: '-12.50', counterpartyName: null, remittance: null },
+    ],
+    [
+      'of what is returned, the other side is who was paid',
+      changed('DBIT', 'CRDT').replace('<BookgDt>', '<RvslInd>true</RvslInd><BookgDt>'),
+      { amount: '12.50', counterpartyName: 'Stadtwerke' },
+    ],
+    [
+      'a return by its reason',
+      changed('DBIT', 'CRDT').replace('<RmtInf>', '<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf><RmtInf>'),
+      { amount: '12.50', counterpartyName: 'Stadtwerke' },
+    ],
+    [
+      'a reference of the payee',
+      changed(/<Ustrd>.*<\/Ustrd>/, '<Strd><CdtrRefInf><Ref>RF18539007547034</Ref></CdtrRefInf></Strd>'),
+      { remittance: 'RF18539007547034' },
+    ],
+    [
+      'another currency and charges',
+      changed(
+        '<NtryDtls>',
+        '<AmtDtls><InstdAmt><Amt Ccy="USD">14.00</Amt><CcyXchg><XchgRate>1.12</XchgRate></CcyXchg></InstdAmt></AmtDtls><Chrgs><Rcrd><Amt Ccy="EUR">0.50</Amt></Rcrd></Chrgs><NtryDtls>',
+      ),
+      { originalAmount: '14.00', originalCurrency: 'USD', exchangeRate: '1.12', feeAmount: '0.50' },
+    ],
+    [
+      'Latin-1 that the XML declares',
+      Buffer.from(changed('Stadtwerke', 'Köln').replace('UTF-8', 'ISO-8859-1'), 'latin1'),
+      { counterpartyName: 'Köln' },
+    ],
+    [
+      'text in CDATA, entities of XML and a byte order mark',
+      `\uFEFF${changed('Abschlag', '<![CDATA[A<B]]> &amp; &#67;')}`,
+      { remittance: 'A<B & C' },
+    ],
+    [
+      'an account that is not an IBAN',
+      changed('</Pty>\n</Cdtr>', '</Pty></Cdtr><CdtrAcct><Id><Othr><Id>1234567</Id></Othr></Id></CdtrAcct>'),
+      { counterpartyAccount: '1234567', counterpartyIban: null },
+    ],
+  ])('%s', async (_, body, expected, headers) => {
+    expect(await rowsOf(body, headers)).toMatchObject([expected]);
+  });
+
+  it('what is only information is no row', async () => {
+    expect(await rowsOf(changed('<Cd>BOOK</Cd>', '<Cd>INFO</Cd>'))).toEqual([]);
+  });
+});
+
+describe('MT940', () => {
+  const lines = (entry: string, information: string) =>
+    `:20:X\r\n:25:37040044/0532013000\r\n:28C:1\r\n:60F:C261101EUR1,\r\n${entry}\r\n:86:${information}\r\n:62F:C261130EUR1,\r\n-`;
+  const plain = ':61:2611211120D12,5NTRFNONREF//B1';
+
+  it.each<[string, string | Buffer, object]>([
+    [
+      'a plain text',
+      lines(plain, 'Abschlag Oktober\r\nKunde 7'),
+      {
+        amount: '-12.5',
+        remittance: 'Abschlag Oktober Kunde 7',
+        bookingDate: '2026-11-20',
+        valueDate: '2026-11-21',
+        transactionId: 'B1',
+        code: 'NTRF',
+        counterpartyName: null,
+        endToEndId: null,
+      },
+    ],
+    [
+      'a structured text without SEPA',
+      lines(plain, '105?00LASTSCHRIFT?20Abschlag?21Oktober?30COBADEFF?311234567?32Stadt?33werke'),
+      {
+        remittance: 'Abschlag Oktober',
+        counterpartyAccount: '1234567',
+        counterpartyName: 'Stadt werke',
+        code: '105',
+      },
+    ],
+    [
+      'a reversed credit takes money away',
+      lines(':61:261121RC1,NRTINONREF', 'x'),
+      { amount: '-1', bookingDate: null },
+    ],
+    ['a reversed debit brings it back', lines(':61:261121RD1,NRTINONREF', 'x'), { amount: '1' }],
+    [
+      'days on both sides of a new year',
+      lines(':61:2701021230C1,NTRFNONREF', 'x'),
+      { bookingDate: '2026-12-30', valueDate: '2027-01-02' },
+    ],
+    [
+      'a day that only German banks have',
+      lines(':61:2702300301C1,NTRFNONREF', 'x'),
+      { bookingDate: '2027-03-01', valueDate: '2027-02-28' },
+    ],
+    [
+      'another currency and charges',
+      lines(`${plain}\r\n/OCMT/USD14,//CHGS/EUR0,50/`, 'x'),
+      { originalAmount: '14', originalCurrency: 'USD', feeAmount: '0.50' },
+    ],
+    ['no text', lines(plain, 'x').replace(/:86:x\r\n/, ''), { amount: '-12.5', remittance: null }],
+    [
+      'in Latin-1, in the blocks of a message',
+      Buffer.from(`{1:F01X}{2:I940X}{4:\n${lines(plain, 'Köln')}}`, 'latin1'),
+      { remittance: 'Köln' },
+    ],
+  ])('%s', async (_, body, expected) => {
+    expect(await rowsOf(body, { 'content-type': 'text/plain' })).toMatchObject([expected]);
+  });
+});
+
+describe('a report that cannot be read', () => {
+  const entities = '<!DOCTYPE d [<!ENTITY a "b">]>';
+  it.each<[string, string | Buffer, RegExp]>([
+    ['cut', CAMT.slice(0, -40), /not well-formed.*line \d+, column \d+$/],
+    ['with a DOCTYPE', changed('<Document', `${entities}<Document`), /has a DOCTYPE, at line 2/],
+    ['with an entity', changed('Stadtwerke', '&a;'), /not well-formed.*line \d+/],
+    ['nested', changed('<NtryDtls>', `${'<a>'.repeat(100)}<NtryDtls>`), /more than 64 elements/],
+    [
+      'with a text that never ends',
+      changed('Stadtwerke', 'x'.repeat(400_000)),
+      /text, a tag or comments of more than/,
+    ],
+    ['of another version', changed('001.08', '001.14'), /camt.053.001.14.*versions 02 to 13/],
+    ['of another kind', changed('camt.053', 'camt.054'), /camt.054/],
+    [
+      'of several accounts',
+      asCamt([ONE, ONE], '053', '02').replace(OWN, 'DE02100100109307118603'),
+      /several accounts, at line \d+/,
+    ],
+    ['without a direction', changed('DBIT', 'X'), /neither CRDT nor DBIT.*line \d+/],
+    ['with an amount that is none', changed('12.50', '1e3'), /amount "1e3".*line \d+/],
+    ['with a sign in the amount', changed('12.50', '-12.50'), /amount "-12.50"/],
+    ['with a day that is none', changed('2026-11-20', '2026-13-20'), /"2026-13-20" is not a day, at line/],
+    ['with an unknown status', changed('BOOK', 'WHAT'), /status "WHAT".*line \d+/],
+    [
+      'in no charset that it declares',
+      Buffer.from(changed('Stadtwerke', 'Köln'), 'latin1'),
+      /not UTF-8|not in the charset/,
+    ],
+    ['MT940 with a broken entry', MT940.replace(':61:26', ':61:XX'), /:61: has another form.*at line 5$/],
+    [
+      'MT940 with a day that is none',
+      MT940.replace(':61:261121', ':61:261321'),
+      /2026-13-21 is not a day, at line 5/,
+    ],
+    ['MT940 without a currency', MT940.replace(/:60F:.*/, ''), /currency of the account is missing, at line/],
+    [
+      'MT940 with lines without end',
+      MT940.replace(/:86:/, `:86:${'x\n'.repeat(200)}`),
+      /more than 100 lines, at line/,
+    ],
+    ['MT940 of several accounts', MT940.replace(OWN, 'DE02100100109307118603'), /several accounts/],
+    [
+      'of another account than asked',
+      asMt940([]).replaceAll(OWN, 'FR1420041010050500013M02606'),
+      /about the account FR14/,
+    ],
+    ['a page of a gateway', '<?xml version="1.0"?><html><body>Bad Gateway</body></html>', /not JSON/],
+  ])('%s', async (_, body, message) => {
+    const failure = await failureOf(read([{ body, headers: { 'content-type': 'text/plain' } }], undefined));
+    expect(failure).toMatchObject({ code: 'bank_answer', message: expect.stringMatching(message) });
+  });
+});
+
+describe('which format the bank is asked for', () => {
+  const path = '/v1/accounts/a1/transactions';
+  const ROWS = { body: CAMT };
+
+  it.each<[string, Scripted[], (string | undefined)[], Parameters<typeof read>[1]?]>([
+    ['JSON first', [{ body: asJson([ONE]) }], [undefined]],
+    ['then XML', [NO_FORMAT, ROWS], [undefined, 'application/xml']],
+    ['then text', [NO_FORMAT, NO_FORMAT, { body: MT940 }], [undefined, 'application/xml', 'text/plain']],
+    [
+      'only what the bank file says',
+      [{ body: MT940 }],
+      ['text/plain'],
+      { accounts: { reports: ['mt940', 'camt'] } },
+    ],
+    ['another format than asked for', [ROWS], [undefined]],
+  ])('%s', async (_, answers, accepts, file) => {
+    const { rows, asked } = await read(answers, file);
+    expect(rows).toMatchObject([{ amount: '-12.50', counterpartyName: 'Stadtwerke' }]);
+    expect(asked).toEqual(accepts.map((accept) => [path, accept]));
+  });
+
+  it('the one that the bank took before, and notes another', async () => {
+    const took: string[] = [];
+    const consents: ConsentSource = {
+      ...CONSENT,
+      reportOf: () => 'mt940',
+      took: async (_consent, report) => void took.push(report),
+    };
+    expect((await read([{ body: MT940 }], undefined, consents)).asked).toEqual([[path, 'text/plain']]);
+    expect(took).toEqual([]);
+    await read([NO_FORMAT, { body: asJson([ONE]) }], undefined, consents);
+    expect(took).toEqual(['json']);
+  });
+
+  it('a document behind a link, once', async () => {
+    const links = { account: { iban: OWN }, _links: { download: { href: `${path}/download/1` } } };
+    const { rows, asked } = await read([said(links), ROWS]);
+    expect(rows).toHaveLength(1);
+    expect(asked.map(([at]) => at)).toEqual([path, `${path}/download/1`]);
+    expect(await failureOf(read([said(links), said(links)]))).toMatchObject({ code: 'bank_answer' });
+  });
+
+  it('no other: then the refusal is the error', async () => {
+    expect(await failureOf(read([NO_FORMAT, NO_FORMAT, NO_FORMAT]))).toMatchObject({ httpStatus: 406 });
+  });
+});
