@@ -132,7 +132,7 @@ function changes(
     case 'confirm-unanswered':
       return { state: 'unknown' };
     case 'cancelled':
-      return { state: 'cancelled' };
+      return { state: 'cancelled', refusalAlone: false };
     case 'resolved':
       return {
         state: event.outcome === 'executed' ? 'confirmed' : 'failed',

@@ -101,6 +101,8 @@ export const stepEvent = z.lazy(() =>
         ...(['code-sent', 'cancel-sent'] as const),
       ]),
       ...intent,
+      /** With the initiation of a payment that may be repeated: the bank's own time just before, ISO 8601. */
+      bankTime: z.exactOptional(z.string()),
     }),
     z.object({ type: z.enum(['verified', 'further-verified']), ...verification.shape }),
     /** The operator gave the data of the further steps later. */

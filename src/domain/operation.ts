@@ -88,6 +88,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   initiation: Initiation | null;
   /** When the initiation with {@link executeRequestId} was announced first, ISO 8601 with zone. */
   initiatedAt: string | null;
+  /** The same by the bank's clock. Null: it is not known. */
+  initiatedAtBank: string | null;
   /** psd2 has begun again after a lost answer ({@link StepEvent} `initiate-again`). */
   isBegunAgain: boolean;
   /** It was announced more than once, so that one attempt that never left says nothing of the others. */
@@ -165,6 +167,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       executeRequestId: null,
       initiation: event.initiation ?? null,
       initiatedAt: null,
+      initiatedAtBank: null,
       isBegunAgain: false,
       isRepeated: false,
       links: null,
@@ -213,7 +216,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return { returned: true };
     case 'verify-sent':
       // The bank may execute a payment without SCA, and nobody can find it without the answer.
-      return { reached: true, ...(isCustomers && initiated(operation, event.requestId, at)) };
+      return { reached: true, ...(isCustomers && initiated(operation, event, at)) };
     case 'bulk-joined':
       // From here on, what becomes of the bulk payment or the basket counts.
       return { reached: true, mayRun: true, bulk: event.bulk };
@@ -321,14 +324,15 @@ function mayRunVerified({ initiation }: Pick<Operation<OrderTarget>, 'initiation
 
 /** An initiation was announced. With the id of the one before, it is the same. */
 function initiated(
-  { executeRequestId, initiatedAt }: Operation<OrderTarget>,
-  requestId: string,
+  { executeRequestId, initiatedAt, initiatedAtBank }: Operation<OrderTarget>,
+  { requestId, bankTime = null }: { requestId: string; bankTime?: string | null },
   at: string,
 ): Changes {
   const isAgain = executeRequestId === requestId;
   return {
     ...({ state: 'executing', mayRun: true, executeRequestId: requestId, isRepeated: isAgain } as const),
     initiatedAt: isAgain ? initiatedAt : at,
+    initiatedAtBank: isAgain ? initiatedAtBank : bankTime,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Bank } from '../bank/ports/bank.ts';
-import type { ConsentDetails, ScaLinks, ScaProgress } from '../bank/ports/customer.ts';
+import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../bank/ports/customer.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
 import type { ErrorContext } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
@@ -94,9 +94,10 @@ async function linksLeft(
 async function progressOf(
   { links, transactionId }: Consent,
   { bank }: Pick<FlowPorts, 'bank'>,
+  decides?: Decides,
 ): Promise<ScaProgress | null> {
   try {
-    return (links && (await bank.sca.progress?.(links, transactionId))) ?? null;
+    return (links && (await bank.sca.progress?.(links, transactionId, decides))) ?? null;
   } catch (error) {
     if (isRefusal(error)) return null;
     throw error;
@@ -144,6 +145,7 @@ async function awaitDecision(
         "The bank waits for the code that only the customer's browser brings back",
       );
     if (progress?.means !== 'failed') return null;
+    if ((await progressOf(open.current, ports, 'an end'))?.means !== 'failed') return null;
     // The authorisation is over, whenever the bank says so in the status of the consent.
     await open.record({ type: 'ended', state: 'rejected', bankStatus });
     return true;
@@ -182,16 +184,22 @@ export async function recordStatus(
   { bank }: { bank: Pick<Bank, 'consents'> },
   grant: Pick<GrantPorts, 'keepConsent' | 'dropConsent'>,
 ): Promise<ConsentDetails> {
-  if (!bank.consents.details) throw new TypeError('This interface has no status of consents');
+  const { details } = bank.consents;
+  if (!details) throw new TypeError('This interface has no status of consents');
   const consent = open.current;
-  const details = await bank.consents.details(resourceOf(consent), consent.transactionId);
-  const { consentStatus: bankStatus, means } = details;
+  const ask = (decides?: Decides) => details(resourceOf(consent), consent.transactionId, decides);
   // An open one is waited for, whatever the bank calls it. One in force ends with a word that grants nothing.
-  if (means === 'open' || (means === 'unknown' && consent.state !== 'confirmed')) {
+  const isWaitedFor = ({ means }: ConsentDetails) =>
+    means === 'open' || (means === 'unknown' && consent.state !== 'confirmed');
+  const first = await ask();
+  // What ends it takes it from the readings, and a gateway may have given the answer to another request.
+  const found = first.means === 'valid' || isWaitedFor(first) ? first : await ask('an end');
+  const { consentStatus: bankStatus, means } = found;
+  if (means === 'open' || isWaitedFor(found)) {
     const isOpen = isUndecided(consent) || consent.state === 'confirmed';
     const isNew = isOpen && bankStatus !== consent.bankStatus;
     if (isNew) await open.record({ type: 'noted', bankStatus });
-    return details;
+    return found;
   }
   const isOurs = isUndecided(consent) || consent.state === 'confirmed';
   if (means !== 'valid') {
@@ -200,10 +208,10 @@ export async function recordStatus(
   } else if (!isOurs) {
     await grant.dropConsent(consent);
   } else if (!isUndecided(consent) || !lacksLogin(consent)) {
-    await grant.keepConsent(consent, details);
-    if (isNews(consent, details)) await open.record(grantedBy(details));
+    await grant.keepConsent(consent, found);
+    if (isNews(consent, found)) await open.record(grantedBy(found));
   }
-  return details;
+  return found;
 }
 
 /** Whether the customer has just granted it, or the bank has changed its word, its last day or what it covers. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { BeforeSend } from '../bank/ports/call.ts';
 import type { ClientCredentials, Sca, ScaLinks, ScaTurn } from '../bank/ports/customer.ts';
-import { type ErrorCode, Psd2Error } from '../errors.ts';
+import { Psd2Error } from '../errors.ts';
 import type { StoredTokens } from '../store/ports/tokens.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import { readCode } from './login.ts';
 import type { Callback, FlowPorts } from './ports.ts';
+import { isTrouble } from './refusals.ts';
 import { awaitReturn, type ScaSubject } from './sca.ts';
 import { toStoredTokens } from './session.ts';
 
@@ -237,10 +238,9 @@ async function returnOrDecision(
 
 /** Whatever the bank answers now, the browser can still return. */
 function notNow(error: unknown): false {
-  if (error instanceof Psd2Error && BANKS_TROUBLES.includes(error.code)) return false;
+  if (isTrouble(error)) return false;
   throw error;
 }
-const BANKS_TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing', 'too_many_calls'];
 
 /** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */
 async function takeLogin(

@@ -1,6 +1,7 @@
 import type { Operation, OrderTarget } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { FlowPorts } from './ports.ts';
+import { isInterruption } from './refusals.ts';
 
 /**
  * What psd2 does about an initiation whose answer was lost, by what the bank file said when the flow began (NextGenPSD2,
@@ -14,13 +15,39 @@ import type { FlowPorts } from './ports.ts';
 export async function wayOn(
   operation: Operation<OrderTarget>,
   { world, initiated }: Pick<FlowPorts, 'world' | 'initiated'>,
+  clock: BankClock | null,
 ): Promise<'repeat' | 'begin again' | null> {
   const { initiation, executeRequestId, verification, transactionId } = operation;
   if (!initiation || executeRequestId === null || verification) return null;
-  if (isRepeatable(operation, world.now())) return 'repeat';
+  if (isRepeatable(operation, clock, world.now())) return 'repeat';
   if (mayRunUnseen(operation)) return null;
   // If there was an answer, the journal is older than it, and the customer may hold the link.
   return (await initiated?.(transactionId))?.answer === 'answered' ? null : 'begin again';
+}
+
+/** The bank's time, and when this machine asked for it. */
+export interface BankClock {
+  bank: Date;
+  askedAt: Date;
+}
+
+/**
+ * The bank's time, if it matters: for a bank that gives the same answer again for some minutes. Null if it does not, or the bank
+ * does not say.
+ */
+export async function readClock(
+  { bank, world }: Pick<FlowPorts, 'bank' | 'world'>,
+  { initiation }: Operation<OrderTarget>,
+): Promise<BankClock | null> {
+  if (!initiation || initiation.repeatMinutes === null) return null;
+  const askedAt = world.now();
+  try {
+    const time = await bank.clock?.();
+    return time ? { bank: time, askedAt } : null;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    return null;
+  }
 }
 
 /**
@@ -31,19 +58,38 @@ export function mayRunUnseen({ initiation }: Pick<Operation<OrderTarget>, 'initi
   return initiation !== null && (!initiation.needsLink || initiation.executesWithoutSca !== 'never');
 }
 
-/** Whether the bank still gives the same answer. A clock that was set back does not extend the time. */
-export function isRepeatable({ initiation, initiatedAt }: Operation<OrderTarget>, now: Date): boolean {
+/** The computers of a bank may differ by so much. */
+const MARGIN_MS = 30_000;
+
+/**
+ * Whether the bank still gives the same answer. The bank's clock says so, and that of this machine must agree: the initiation may
+ * have left another machine, and either clock may have been set since.
+ */
+export function isRepeatable(
+  { initiation, initiatedAt, initiatedAtBank }: Operation<OrderTarget>,
+  clock: BankClock | null,
+  now: Date,
+): boolean {
   if (!initiation || initiation.repeatMinutes === null || initiatedAt === null) return false;
-  const passed = now.getTime() - Date.parse(initiatedAt);
-  return passed >= 0 && passed < initiation.repeatMinutes * 60_000;
+  if (initiatedAtBank === null || clock === null) return false;
+  const sinceAsked = now.getTime() - clock.askedAt.getTime();
+  const there = clock.bank.getTime() - Date.parse(initiatedAtBank) + sinceAsked;
+  const here = now.getTime() - Date.parse(initiatedAt);
+  const passed = Math.max(there, here);
+  if (sinceAsked < 0 || here < 0 || Math.abs(there - here) > MARGIN_MS) return false;
+  return passed + MARGIN_MS <= initiation.repeatMinutes * 60_000;
 }
 
 /** @throws Psd2Error `outcome_unknown` if the time of a repetition is over: the process may have stood still */
-export function assertRepeatable(operation: Operation<OrderTarget>, now: Date): void {
-  if (isRepeatable(operation, now)) return;
+export function assertRepeatable(
+  operation: Operation<OrderTarget>,
+  clock: BankClock | null,
+  now: Date,
+): void {
+  if (isRepeatable(operation, clock, now)) return;
   throw new Psd2Error(
     'outcome_unknown',
-    'The time in which the bank gives the same answer again is over, so psd2 has not repeated the initiation',
+    'The time in which the bank gives the same answer again may be over, so psd2 has not repeated the initiation',
     { flow: operation.flow, transactionId: operation.transactionId },
   );
 }

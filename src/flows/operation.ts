@@ -12,7 +12,7 @@ import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
 import type { ReturnPorts } from './linked-sca.ts';
-import { wayOn } from './lost-initiation.ts';
+import { readClock, wayOn } from './lost-initiation.ts';
 import {
   askDecision,
   askIfFinal,
@@ -27,7 +27,7 @@ import {
   refusedAlone,
   settlementEvent,
 } from './outcome.ts';
-import { authorisePayment, awaitPayment, feesRefused, unknownIfRefused } from './payment-sca.ts';
+import { authorisePayment, awaitPayment, feesRefused, unknownIfUnsaid, unsaid } from './payment-sca.ts';
 import type { FlowPorts } from './ports.ts';
 import {
   isAboutContent,
@@ -35,9 +35,10 @@ import {
   isInterruption,
   isOvertaken,
   isRefusal,
+  isTrouble,
   isTurningAway,
 } from './refusals.ts';
-import { needsLoginAgain, resourceOf, statusOf, whatHappened } from './resource-status.ts';
+import { lookAt, needsLoginAgain, resourceOf, statusOf, whatHappened } from './resource-status.ts';
 import { askUntil, awaitDecision, type ScaSubject, sendCustomerToSca } from './sca.ts';
 import { recordsLogged, repeatInitiation, type Verifying, verify, verifyFurther } from './verification.ts';
 
@@ -175,7 +176,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
       if (error instanceof Psd2Error && error.isDeadEnd) return this.giveUp(error);
       // The customer may have decided in the meantime, on a page that an earlier run opened.
       const decision = isRefusal(error) && (await askDecision(this.ports, operation));
-      if (!decision) throw error;
+      if (!decision) throw this.#isUnsaid(error) ? unsaid(this, error) : error;
       await this.open.record(decision);
       this.#authorizedNow = true;
     }
@@ -192,24 +193,36 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     this.ports.returns?.say(`The bank has executed the ${this.calls.name} at once. ${why.message}.`);
   }
 
+  /** Whether the bank's trouble stopped a payment for which the customer had a link. */
+  #isUnsaid(error: unknown): boolean {
+    const { mayRun, state } = this.open.current;
+    return mayRun && isTrouble(error) && (state === 'authorizing' || error.code !== 'bank_answer');
+  }
+
   async awaitAuthorization(operation: Operation<Order>): Promise<void> {
     if (this.#customerSent && operation.initiation) {
       const decided = awaitPayment(this, operation, this.#subjectOf(operation), this.#sentCode);
-      await unknownIfRefused(this, decided);
+      await unknownIfUnsaid(this, decided);
     } else if (this.#customerSent) {
       // The status shows an `execute` that an older journal has lost.
       await this.open.record(await awaitDecision(this.ports, this.#subjectOf(operation), whatHappened));
     } else {
-      await this.open.record(await unknownIfRefused(this, this.#decisionOrAgain(operation)));
+      const found = await unknownIfUnsaid(this, this.#decisionOrAgain(operation));
+      if (found) await this.open.record(found);
+      this.#customerSent = found === null;
     }
     this.#authorizedNow = true;
   }
 
-  /** The customer's decision, asked for once. Without one, they go to the bank again. */
-  async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent> {
+  /**
+   * The customer's decision, asked for once. Without one, they go to the bank again. Null: they have authorised it, so they do not, and the
+   * bank has not said what becomes of it.
+   */
+  async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent | null> {
     try {
-      const found = await this.statusOf(operation);
-      return isPending(found) ? { type: 'sca-again' } : found;
+      const { found, isSigned } = await lookAt(this.ports, operation, operation.refusalAlone);
+      if (!isPending(found)) return found;
+      return isSigned ? null : { type: 'sca-again' };
     } catch (error) {
       // The token of the customer's login with this payment is lost or has ended. Only another login gives one.
       if (!needsLoginAgain(error, operation)) throw error;
@@ -323,9 +336,10 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
     }
     const isSent = state === 'unknown' || (state === 'executing' && commits === 'by the customer');
     if (!operation.verification && isSent) {
-      const way = await wayOn(operation, this.ports);
+      const clock = await readClock(this.ports, operation);
+      const way = await wayOn(operation, this.ports, clock);
       if (way === 'repeat' && executeRequestId !== null)
-        return repeatInitiation(this, operation, executeRequestId);
+        return repeatInitiation(this, operation, executeRequestId, clock);
       if (way === 'begin again') {
         this.ports.returns?.say(
           `The answer to the initiation was lost. Nobody has the link to authorise that ${name}, so psd2 initiates it again under the same reference.`,
@@ -389,10 +403,11 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   announcing(
     type: Extract<StepEvent, { digest: string | null }>['type'],
     revoking?: Revoking<StepEvent>,
+    more: { bankTime?: string } = {},
   ): BeforeSend {
     return announcing<Operation<Order>, OperationEvent<Order>>(
       this.open,
-      (intent) => ({ type, ...intent }),
+      (intent) => ({ type, ...intent, ...more }),
       revoking,
     );
   }

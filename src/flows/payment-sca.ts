@@ -2,7 +2,7 @@ import { type Initiation, isPending, type Operation, type OrderTarget } from '..
 import { Psd2Error } from '../errors.ts';
 import { authoriseByLinks, type LinkedSubject, lacksReturn, type ReturnPorts } from './linked-sca.ts';
 import { askDecision, outcomeUnknown, recordOutcome } from './outcome.ts';
-import { isRefusal } from './refusals.ts';
+import { isRefusal, isTrouble } from './refusals.ts';
 import { lookAt, progressOf, resourceOf } from './resource-status.ts';
 import { askUntil, type ScaSubject, timedOut } from './sca.ts';
 import type { Verifying } from './verification.ts';
@@ -90,20 +90,30 @@ export async function awaitPayment<Order extends OrderTarget>(
 
 /**
  * The answer to a question about an operation. If the customer commits, the payment may run as soon as they have the link. What the
- * bank refused then is the question.
+ * bank refused then is the question, or could not be asked.
  *
- * @throws Psd2Error `outcome_unknown` if the bank refuses to say, and the customer commits
+ * @throws Psd2Error `outcome_unknown` if the bank does not say, and the customer commits
  */
-export async function unknownIfRefused<Order extends OrderTarget, Answer>(
+export async function unknownIfUnsaid<Order extends OrderTarget, Answer>(
   { open, calls }: Verifying<Order>,
   answer: Promise<Answer>,
 ): Promise<Answer> {
   try {
     return await answer;
   } catch (error) {
-    if (open.current.commits === 'on execute' || !isRefusal(error)) throw error;
-    throw outcomeUnknown(open.current, `The bank does not say what became of the ${calls.name}`, error);
+    const { commits, mayRun } = open.current;
+    const isUnanswered = isRefusal(error) || (mayRun && isTrouble(error));
+    if (commits === 'on execute' || !isUnanswered) throw error;
+    throw unsaid({ open, calls }, error);
   }
+}
+
+/** The error for a payment that may run, if psd2 cannot find out. */
+export function unsaid<Order extends OrderTarget>(
+  { open, calls }: Pick<Verifying<Order>, 'open' | 'calls'>,
+  why: unknown,
+): Psd2Error {
+  return outcomeUnknown(open.current, `The bank does not say what became of the ${calls.name}`, why);
 }
 
 /** The operator does not want the fees, but the bank may execute the payment all the same. */

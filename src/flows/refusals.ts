@@ -1,4 +1,4 @@
-import { Psd2Error } from '../errors.ts';
+import { type ErrorCode, Psd2Error } from '../errors.ts';
 
 /** Whether the bank, or a gateway before it, definitely refused a call, so that it had no effect. */
 export function isRefusal(error: unknown): error is Psd2Error {
@@ -43,3 +43,14 @@ export function isOvertaken(error: unknown): error is Psd2Error {
 export function isInterruption(error: unknown): boolean {
   return !(error instanceof Psd2Error) || error.code === 'interrupted';
 }
+
+/**
+ * Whether a question may have an answer a moment later: the bank cannot be reached, it is failing, or something else answers for it, as
+ * while a gateway starts.
+ */
+export function isTrouble(error: unknown): error is Psd2Error {
+  return (
+    error instanceof Psd2Error && (TROUBLES.includes(error.code) || (isRefusal(error) && !error.isBanks))
+  );
+}
+const TROUBLES: readonly ErrorCode[] = ['bank_unreachable', 'bank_failing', 'bank_answer', 'too_many_calls'];

@@ -16,6 +16,8 @@ export interface BankWord<Event> {
   events: Event[];
   /** The outcome that follows. Null if none does. */
   outcome: ResolvedOutcome | null;
+  /** The customer has not decided about it. */
+  isOpen?: true;
 }
 
 export interface ResolvePorts<Flow, Event> {
@@ -98,7 +100,10 @@ export async function askOfOperation(
 
   const { executionStatus, sca = bank.sca } = callsOf(bank);
   if (executionStatus) {
-    const asked = await attempt(executionStatus(resourceId));
+    const first = await attempt(executionStatus(resourceId));
+    // It frees the reference, and a gateway may have given the answer to another request.
+    const isEnd = 'answer' in first && first.answer.status === 'KO';
+    const asked = isEnd ? await attempt(executionStatus(resourceId, 'an end')) : first;
     if ('problem' in asked) {
       sentences.push(`The bank gave no execution status: ${asked.problem}.`);
     } else {
@@ -153,7 +158,8 @@ export async function askOfConsent(
   const { authorization: decision, became } = asked.answer;
   if (became === 'executed') return { sentences, events: [{ type: 'confirmed' }], outcome: 'executed' };
   // AUTHORIZED does not show that the consent was confirmed.
-  if (decision.status === 'AUTHORIZED' || isPending(decision)) return undecided(sentences);
+  if (isPending(decision)) return { ...undecided(sentences), isOpen: true };
+  if (decision.status === 'AUTHORIZED') return undecided(sentences);
   return { sentences, events: [decision], outcome: 'not-executed' };
 }
 

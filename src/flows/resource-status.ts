@@ -54,6 +54,8 @@ export interface Looked {
   awaitsCustomer: boolean;
   /** Nobody has authorised it so far. */
   isUnauthorised?: true;
+  /** The customer has completed the authorisation that psd2 knows. */
+  isSigned?: true;
 }
 
 async function lookOnce(
@@ -85,7 +87,8 @@ async function lookOnce(
   // What is in a basket never ends because of this: the basket is authorised, and not the payment.
   const awaits = progress ? isGoingOn(progress) : status.awaitsSca === true;
   const awaitsCustomer = isNoNews ? operation.bulk === null && !operation.returned : awaits;
-  return { found, awaitsCustomer, ...unauthorised };
+  const signed = progress?.means === 'done' ? ({ isSigned: true } as const) : {};
+  return { found, awaitsCustomer, ...unauthorised, ...signed };
 }
 
 /**

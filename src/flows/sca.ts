@@ -5,6 +5,7 @@ import { type Authorization, endsUnpaid, isPending } from '../domain/operation.t
 import { type ErrorContext, Psd2Error } from '../errors.ts';
 import { beginTimeLimit } from '../time-limit.ts';
 import type { Callback, CustomerPorts, WorldPorts } from './ports.ts';
+import { isTrouble } from './refusals.ts';
 
 /** What SCA needs of the bank and of the customer. */
 export interface ScaPorts {
@@ -118,10 +119,11 @@ const POLL_DELAYS_MS = [500, 1_000, 2_000];
 const POLL_DELAY_MS = 3_000;
 
 /**
- * Asks the bank, with pauses, until the answer is not null.
+ * Asks the bank, with pauses, until the answer is not null. A bank in trouble is asked again, too.
  *
  * @param pauseMs the pause that the bank wants. After a longer one than psd2's own there is no short one at first
  * @returns null if it still is when the time is over
+ * @throws what `ask` throws; of the bank's trouble, only what the last question met
  */
 export async function askUntil<T>(
   world: Pick<WorldPorts, 'now' | 'sleep'>,
@@ -131,13 +133,21 @@ export async function askUntil<T>(
 ): Promise<T | null> {
   const deadline = world.now().getTime() + milliseconds;
   for (let asked = 0, slept = 0; ; asked += 1) {
-    const answer = await ask();
+    let trouble: Psd2Error | undefined;
+    const answer = await ask().catch((error: unknown) => {
+      if (!isTrouble(error)) throw error;
+      trouble = error;
+      return null;
+    });
     if (answer !== null) return answer;
     const early = pauseMs > POLL_DELAY_MS ? undefined : POLL_DELAYS_MS[asked];
     const delay = Math.min(early ?? pauseMs, pauseMs);
     slept += delay;
     // The clock may have been set back in the meantime.
-    if (world.now().getTime() + delay > deadline || slept > milliseconds) return null;
+    if (world.now().getTime() + delay > deadline || slept > milliseconds) {
+      if (trouble) throw trouble;
+      return null;
+    }
     await world.sleep(delay);
   }
 }

@@ -12,7 +12,7 @@ import {
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
-import { assertRepeatable, mayRunUnseen } from './lost-initiation.ts';
+import { assertRepeatable, type BankClock, mayRunUnseen, readClock } from './lost-initiation.ts';
 import { outcomeUnknown, recordFound, recordOutcome, refusedAlone } from './outcome.ts';
 import type { FlowPorts } from './ports.ts';
 import {
@@ -34,6 +34,7 @@ export interface Verifying<Order extends OrderTarget> {
   announcing(
     type: Extract<StepEvent, { digest: string | null }>['type'],
     revoking?: Revoking<StepEvent>,
+    more?: { bankTime?: string },
   ): BeforeSend;
   /** What the bank's status says of it. */
   statusOf(operation: Operation<Order>): Promise<StepEvent>;
@@ -58,7 +59,9 @@ export async function verify<Order extends OrderTarget>(
   await orRefused(run, async () => {
     // The bank may have carried out another delivery of what it turned away, and nobody can ask it.
     const revoking = mayRunUnseen(operation) ? NOT_BEGUN : NOTHING_MOVED;
-    const send = () => run.calls.verify(run.announcing('verify-sent', revoking));
+    const clock = await readClock(run.ports, operation);
+    const more = clock ? { bankTime: clock.bank.toISOString() } : {};
+    const send = () => run.calls.verify(run.announcing('verify-sent', revoking, more));
     const { isRejected, ...verification } = await send()
       .catch((error: unknown) => {
         if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
@@ -102,6 +105,7 @@ export async function repeatInitiation<Order extends OrderTarget>(
   run: Verifying<Order>,
   operation: Operation<Order>,
   requestId: string,
+  clock: BankClock | null,
 ): Promise<void> {
   const announce = run.announcing('verify-sent');
   try {
@@ -112,7 +116,7 @@ export async function repeatInitiation<Order extends OrderTarget>(
         ...announced,
         async beforeFirstByte() {
           await announced?.beforeFirstByte?.();
-          assertRepeatable(operation, run.ports.world.now());
+          assertRepeatable(operation, clock, run.ports.world.now());
         },
       };
     }, requestId);

@@ -249,7 +249,8 @@ export class RecordedBank {
 
 /** Whether an answer ends something, so that a reference is free. */
 function isEnd(answer: ScriptedAnswer): boolean {
-  const ends = /"(RJCT|CANC|failed|KO|NOT_AUTHORIZED|EXPIRED|rejected|expired|revokedByPsu|terminatedByTpp)"/;
+  const ends =
+    /[">](RJCT|CANC|failed|KO|NOT_AUTHORIZED|EXPIRED|rejected|expired|revokedByPsu|terminatedByTpp)["<]/;
   return typeof answer === 'object' && ends.test(String(answer.body ?? ''));
 }
 

@@ -115,6 +115,7 @@ describe('the customer authorises on a page', () => {
     await consent.run(open().bank);
     for (const bankStatus of ['suspended']) {
       script.is(bankStatus);
+      script.is(bankStatus);
       await consent.ask(open().bank);
       expect(await consent.stored()).toMatchObject({ state: 'revoked', bankStatus });
     }
@@ -127,6 +128,63 @@ describe('the customer authorises on a page', () => {
     script.sca('failed');
     expect(await errorOf(consent.run(open().bank))).toMatchObject({ code: 'not_authorised' });
     expect(await consent.stored()).toMatchObject({ state: 'rejected', bankStatus: 'received' });
+  });
+
+  it.each<[string, () => void]>([
+    [
+      'the status of another one',
+      () => {
+        script.is('rejected');
+        script.is('received');
+      },
+    ],
+    [
+      'the authorisation of another one',
+      () => {
+        script.is('received');
+        script.sca('failed');
+      },
+    ],
+    [
+      'another one, twice',
+      () => {
+        script.is('received');
+        script.sca('failed');
+        script.sca('started');
+        script.is('expired');
+        script.is('received');
+      },
+    ],
+  ])(
+    'an end that is %s ends nothing: psd2 asks once more over a connection of its own',
+    async (_, others) => {
+      const consent = await newLinkedConsent(temporary);
+      script.request();
+      others();
+      script.sca('started');
+      script.is('valid');
+      expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
+      const ports = recorded.received.map(({ clientPort }) => clientPort);
+      expect(new Set(ports).size).toBe(ports.length);
+    },
+  );
+
+  it('an end without the X-Request-ID that the bank sends ends nothing', async () => {
+    const consent = await newLinkedConsent(temporary);
+    script.request();
+    script.is('rejected');
+    recorded.expect('GET', '/v1/consents/c1', { ...json({ consentStatus: 'rejected' }), isSilent: true });
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
+  });
+
+  it('a bank that fails while the customer decides is asked again', async () => {
+    const consent = await newLinkedConsent(temporary, customerElsewhere());
+    script.request();
+    for (let call = 0; call < 4; call += 1) recorded.expect('GET', '/v1/consents/c1', json({}, 503));
+    recorded.expect('GET', '/v1/consents/c1', { status: 200, body: '<html>Soon back</html>' });
+    script.is('valid');
+    expect(await consent.run(open().bank)).toMatchObject({ state: 'confirmed' });
   });
 
   it('if the customer does not come back in time, psd2 says how to continue', async () => {

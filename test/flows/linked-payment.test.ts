@@ -34,6 +34,7 @@ const UNREAD = [
   ['ACCESS_EXCEEDED', 429, 'too_many_calls'],
 ] as const;
 const STATUS = '/v1/payments/sepa-credit-transfers/p1/status';
+const SCA_STATUS = '/v1/payments/sepa-credit-transfers/p1/authorisations/a1';
 const posts = () => recorded.received.filter(({ method }) => method === 'POST');
 
 describe('a payment', () => {
@@ -305,8 +306,10 @@ describe('a payment', () => {
 
   it('the bank does not read it, but repeats its answers: resume sends the same bytes with the same id', async () => {
     const paying = await payment(REPEATS);
+    bank.clock();
     bank.initiate(refused('ACCESS_EXCEEDED', 429));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    bank.clock();
     bank.initiate();
     bank.sca('finalised');
     bank.is('ACSC');
@@ -336,9 +339,11 @@ describe('a payment', () => {
 
   it('the bank repeats its answer: the same bytes with the same id, also from another machine', async () => {
     const paying = await payment(REPEATS);
+    bank.clock();
     bank.initiate('cut before the answer');
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     const elsewhere = await payment({ repeat: 'unknown' }, { journal: paying.lines() });
+    bank.clock();
     bank.initiate();
     bank.sca('finalised');
     bank.is('ACSC');
@@ -351,8 +356,10 @@ describe('a payment', () => {
 
   it('a refusal of the repetition says nothing of the first attempt', async () => {
     const paying = await payment(REPEATS);
+    bank.clock();
     bank.initiate('cut before the answer');
     await errorOf(paying.run());
+    bank.clock();
     bank.initiate(refused('FORMAT_ERROR'));
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(await paying.stored()).toMatchObject({ state: 'unknown', isRepeated: true });
@@ -360,6 +367,7 @@ describe('a payment', () => {
 
   it('a repetition that never leaves is no evidence that nothing has left', async () => {
     const paying = await payment(REPEATS);
+    bank.clock();
     bank.initiate('cut before the answer');
     await errorOf(paying.run());
     const journal = paying.lines();
@@ -373,9 +381,47 @@ describe('a payment', () => {
 
   it('after its minutes the bank may make another payment: psd2 does not repeat', async () => {
     const paying = await payment({ ...REPEATS, repeatMinutes: 1 });
+    bank.clock();
     bank.initiate('cut before the answer');
     await errorOf(paying.run());
     paying.world.pass(61_000);
+    bank.clock(paying.world.now());
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(1);
+  });
+
+  it.each<[string, { clock: number; bank: number | null; headers?: object; isRepeated?: true }]>([
+    ['is right', { clock: 5, bank: 5, isRepeated: true }],
+    ['is 10 minutes slow', { clock: 2, bank: 12 }],
+    ['is 10 minutes fast', { clock: 15, bank: 5 }],
+    ['is an hour slow', { clock: -55, bank: 5 }],
+    ['is an hour fast', { clock: 65, bank: 5 }],
+    ['is right, but the bank does not say its time', { clock: 5, bank: null, headers: { date: 'today' } }],
+    ['is right, but something on the way answers for the bank', { clock: 5, bank: 5, headers: { age: '9' } }],
+  ])('the clock of the second machine %s', async (_what, { clock, bank: there, headers, isRepeated }) => {
+    const paying = await payment({ ...REPEATS, repeatMinutes: 10 });
+    const begun = paying.world.now().getTime();
+    bank.clock(paying.world.now());
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    const elsewhere = await payment({}, { journal: paying.lines() });
+    elsewhere.world.pass(begun + clock * 60_000 - elsewhere.world.now().getTime());
+    bank.clock(there === null ? undefined : new Date(begun + there * 60_000), headers);
+    if (isRepeated) {
+      bank.initiate();
+      bank.sca('finalised');
+      bank.is('ACSC');
+      expect((await elsewhere.run()).state).toBe('executed');
+    } else expect(await errorOf(elsewhere.run())).toMatchObject({ code: 'outcome_unknown' });
+    expect(posts()).toHaveLength(isRepeated ? 2 : 1);
+  });
+
+  it('a bank that did not say its time is not trusted to give the same answer', async () => {
+    const paying = await payment(REPEATS);
+    recorded.expect('GET', '/v1/accounts', 'cut before the answer');
+    bank.initiate('cut before the answer');
+    await errorOf(paying.run());
+    bank.clock();
     expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(posts()).toHaveLength(1);
   });
@@ -606,8 +652,69 @@ describe('the customer', () => {
     bank.is('RJCT');
     bank.sca('failed');
     recorded.expect('GET', STATUS, { ...json({ transactionStatus: 'RJCT' }), headers, isSilent: true });
-    expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_answer' });
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+  });
+
+  it('neither does a success without the X-Request-ID that the bank sends', async () => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('finalised');
+    recorded.expect('GET', STATUS, { ...json({ transactionStatus: 'ACSC' }), isSilent: true });
+    recorded.expect('GET', SCA_STATUS, { ...json({ scaStatus: 'finalised' }), isSilent: true });
+    bank.is('ACTC');
+    bank.sca('started');
+    bank.is('RCVD');
+    bank.sca('failed');
+    bank.is('RJCT');
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'not_authorised' });
+  });
+
+  it.each<[string, ScriptedAnswer, times: number]>([
+    ['fails', { status: 503 }, 4],
+    ['is away', 'cut before the answer', 4],
+    ['has a page of a website in its place', { status: 200, body: '<html>Soon back</html>' }, 1],
+    ['is hidden by a gateway', { status: 403, body: '<html>Soon back</html>' }, 1],
+  ])('psd2 asks again if the bank %s while they decide', async (_what, answer, times) => {
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('started');
+    for (let time = 0; time < times; time += 1) recorded.expect('GET', STATUS, answer);
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await paying.run()).state).toBe('executed');
+    expect(paying.customer.visited).toEqual([PAGE]);
+  });
+
+  it('if the bank is away until their time is over, nobody knows what became of it', async () => {
+    const paying = await payment();
+    bank.initiate();
+    // Every 3 seconds for 5 minutes, and more often at first.
+    for (let asked = 0; asked < 102; asked += 1) {
+      recorded.expect('GET', SCA_STATUS, { status: 501 });
+      recorded.expect('GET', STATUS, { status: 501 });
+    }
+    expect(await errorOf(paying.run())).toMatchObject({ code: 'outcome_unknown' });
     expect(standingOf(await paying.stored())).toBe('sent');
+  });
+
+  it('an authorisation that they have completed is not opened again after a kill', async () => {
+    const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
+    bank.initiate();
+    bank.sca('started');
+    bank.is('RCVD');
+    await errorOf(paying.run());
+    expect(paying.customer.visited).toEqual([PAGE]);
+    bank.sca('finalised');
+    bank.is('RCVD');
+    bank.sca('finalised');
+    bank.is('PDNG');
+    bank.sca('finalised');
+    bank.is('ACSC');
+    const again = await payment({}, { journal: paying.lines() });
+    expect((await again.run()).state).toBe('executed');
+    expect(again.customer.visited).toEqual([]);
   });
 
   it('somebody has authorised it (PATC), and an authorisation has failed: that ends nothing', async () => {
@@ -898,13 +1005,15 @@ describe('the bank’s own word for a payment', () => {
       });
     });
 
-    it('the bank fails to list authorisations: nothing is decided', async () => {
+    it('the bank fails to list authorisations: nothing is decided, and psd2 asks again', async () => {
       const paying = await payment(LATER, { order: inADay });
       bank.initiate(WITHOUT_LINK);
       bank.is('ACTC');
       fails('authorisations');
-      expect(await errorOf(paying.run())).toMatchObject({ code: 'bank_failing' });
-      expect(await paying.stored()).toMatchObject({ state: 'authorizing' });
+      bank.is('ACTC');
+      bank.authorisations('a1');
+      bank.sca('finalised');
+      expect((await paying.run()).state).toBe('ordered');
     });
   });
 

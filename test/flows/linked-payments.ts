@@ -35,6 +35,12 @@ export function paymentScriptOf(recorded: RecordedBank) {
           ? (answer as ScriptedAnswer)
           : json({ transactionStatus: 'RCVD', paymentId: 'p1', _links: linksTo(), ...answer }, 201),
       ),
+    /** The bank is asked for the time, by a reading with a consent that does not exist. @param at by default, now */
+    clock: (at?: Date, headers: object = {}) =>
+      recorded.expect('GET', '/v1/accounts', {
+        ...{ status: 401, headers: { ...(at && { date: at.toUTCString() }), ...headers } },
+        body: JSON.stringify({ tppMessages: [{ category: 'ERROR', code: 'CONSENT_UNKNOWN' }] }),
+      }),
     start: (links: object = linksTo()) =>
       recorded.expect('POST', `${SELF}/authorisations`, json({ scaStatus: 'received', _links: links }, 201)),
     sca: (scaStatus: string) =>

@@ -3,12 +3,7 @@ import type { ResourceStatus, Sca, ScaLinks, ScaProgress, ScaTurn } from '../../
 import type { TransferEvent } from '../../src/domain/transfer.ts';
 import { Psd2Error } from '../../src/errors.ts';
 import type { ReturnPorts } from '../../src/flows/linked-sca.ts';
-import {
-  authorisePayment,
-  awaitPayment,
-  feesRefused,
-  unknownIfRefused,
-} from '../../src/flows/payment-sca.ts';
+import { authorisePayment, awaitPayment, feesRefused, unknownIfUnsaid } from '../../src/flows/payment-sca.ts';
 import type { ScaSubject } from '../../src/flows/sca.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { errorOf, type FakeCustomer, fakeCustomer, waitsOf } from './doubles.ts';
@@ -335,7 +330,7 @@ describe('a question that the bank does not answer', () => {
     new Psd2Error('bank_refused', 'No such payment', { httpStatus: 404, bankCode: 'X', ...context });
   const answer = async (error: Error, events: TransferEvent[]) => {
     const transfer = await transferAfter(...events);
-    return unknownIfRefused(runOf(transfer), Promise.reject(error));
+    return unknownIfUnsaid(runOf(transfer), Promise.reject(error));
   };
 
   it.each(['content', 'other'] as const)('is refused (%s): the payment may have run', async (refusal) => {
@@ -349,6 +344,18 @@ describe('a question that the bank does not answer', () => {
     await expect(end).rejects.toMatchObject({ httpStatus: 404, bankCode: 'X', cause: error });
   });
 
+  it.each(['bank_failing', 'bank_unreachable', 'bank_answer', 'too_many_calls'] as const)(
+    'meets %s after the customer had the link: the payment may have run',
+    async (code) => {
+      const error = new Psd2Error(code, 'Away');
+      const end = answer(error, [createdTransfer(), AT_THE_BANK, { type: 'sca-started' }]);
+      expect(await errorOf(end)).toMatchObject({ code: 'outcome_unknown' });
+      await expect(answer(error, [createdForExecute(), AT_THE_BANK, { type: 'sca-started' }])).rejects.toBe(
+        error,
+      );
+    },
+  );
+
   it.each([
     ['it is no refusal', new Psd2Error('bank_failing', 'Away'), createdTransfer()],
     ['it was not read', refused({ refusal: 'unread' }), createdTransfer()],
@@ -358,7 +365,7 @@ describe('a question that the bank does not answer', () => {
   });
 
   it('an answer is the answer', async () => {
-    expect(await unknownIfRefused(runOf(await transferAfter()), Promise.resolve('yes'))).toBe('yes');
+    expect(await unknownIfUnsaid(runOf(await transferAfter()), Promise.resolve('yes'))).toBe('yes');
   });
 });
 

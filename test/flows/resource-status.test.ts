@@ -305,7 +305,7 @@ describe('no link says how far the authorisation is, but the bank lists them', (
   ])('as %o', async (answer, event, awaitsCustomer) => {
     asked.length = 0;
     expect(await look(await withTheCustomer(REDIRECT), CHECKED, lists(answer))).toEqual({
-      ...{ found: event, awaitsCustomer },
+      ...{ found: event, awaitsCustomer, ...(answer === 'done' && { isSigned: true }) },
     });
     expect(asked).toEqual([['p1', 't1']]);
   });

@@ -51,6 +51,13 @@ export interface Bank {
   pages(call: FreeCall): AsyncIterable<FreeAnswer>;
   /** The earliest time of an answer so far, by the bank's own clock (`Date`; RFC 9110, section 6.6.1). */
   earliestAnswer(): Date | undefined;
+  /**
+   * Asks the bank what time it is, by its own clock (`Date`). Nothing else follows from the answer, and no reading is used up.
+   * Absent: nothing depends on it.
+   *
+   * @returns null if the answer does not say
+   */
+  clock?(): Promise<Date | null>;
   /** So far. Absent: the interface reads no answer that is odd. */
   oddities?: Oddities;
   /** Makes {@link earliestAnswer} begin anew. */

@@ -180,8 +180,8 @@ export interface Consents {
     beforeSend: BeforeSend;
   }): Promise<void>;
   /** Has the capability `consent status`. */
-  status?(consentId: string, transactionId: string): Promise<ConsentStatus>;
-  details?(consentId: string, transactionId: string): Promise<ConsentDetails>;
+  status?(consentId: string, transactionId: string, decides?: Decides): Promise<ConsentStatus>;
+  details?(consentId: string, transactionId: string, decides?: Decides): Promise<ConsentDetails>;
   /**
    * Has the capability `consent deletion`: ends the consent at the bank. One that has ended already is no error.
    *

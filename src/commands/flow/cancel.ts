@@ -56,13 +56,14 @@ export async function cancelFlow<K extends Kind>(
   const current = await flows.find(noun.kind, reference);
   refuseOtherCustomer(context, current);
   if (noun.cancelAtBank && isBanksToCancel(current)) return cancelThere(context, current, noun, paste);
-  refuseUnlessOpen(current, noun.sent);
+  const isLeft = await isLeftOpen(context, current, noun);
+  if (!isLeft) refuseUnlessOpen(current, noun.sent);
   if (paste)
     throw new Psd2Error('usage', `The customer need not authorise this, so --paste has no meaning here`);
   refuseUnconfirmable(context, 'Cancelling');
 
   await flows.resume(noun.kind, current.flow, async (open) => {
-    refuseUnlessOpen(open.current, noun.sent);
+    if (!isLeft || !open.current.refusalAlone) refuseUnlessOpen(open.current, noun.sent);
     const shown = describeFlow(open.current, noun.describe(open.current), terminal.writeTime);
     terminal.warn(terminal.marked(shown));
     if (!globals.yes && !(await terminal.confirm(`Cancel the ${noun.kind} for good?`)))
@@ -78,6 +79,20 @@ export async function cancelFlow<K extends Kind>(
     const freed = noun.referenceOf(open.current);
     if (freed !== null) terminal.say(cleanText(`You can use the reference ${JSON.stringify(freed)} again.`));
   });
+}
+
+/**
+ * Whether the bank has refused `confirm`, and says that the customer has not decided: it has confirmed nothing, and no money hangs on
+ * it.
+ */
+async function isLeftOpen<K extends Kind>(
+  context: Context,
+  current: FlowOf<K>,
+  noun: FlowNoun<K>,
+): Promise<boolean> {
+  if (noun.sent !== 'confirm' || !current.refusalAlone) return false;
+  const acting = await forFlow(context, current);
+  return (await noun.askBank(async () => (await acting.bank()).bank, current)).isOpen ?? false;
 }
 
 /** Whether the bank has a payment that may run without psd2, or is ordered for later: only the bank can end it. */

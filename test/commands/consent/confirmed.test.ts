@@ -135,6 +135,22 @@ it('psd2 consent cancel shows what it gives up, and asks', async () => {
   `);
 });
 
+it.each<[string, 'open' | 'valid', string | null]>([
+  ['they have not decided', 'open', null],
+  ['they have authorised it', 'valid', 'usage'],
+])('a consent whose confirm was refused is cancelled here only while, by the bank, %s', async (...of) => {
+  const [, means, code] = of;
+  const { bank, run } = await operatorAt();
+  bank.fails.set(
+    'confirm',
+    new Psd2Error('bank_refused', 'Too early', { refusal: 'content', isBanks: true, httpStatus: 400 }),
+  );
+  expect((await run(REQUEST)).failure?.code).toBe('bank_refused');
+  bank.says('c1', { means });
+  expect((await run(['consent', 'cancel', 'co-1'])).failure?.code ?? null).toBe(code);
+  expect((await run(['consent', 'show', 'co-1'])).data.state).toBe(code === null ? 'cancelled' : 'failed');
+});
+
 it('psd2 consent resolve asks the bank first, and records the decision of a person', async () => {
   const { bank, run } = await operatorAt();
   bank.fails.set('confirm', new Psd2Error('bank_unreachable', 'The connection was lost'));

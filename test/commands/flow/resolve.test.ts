@@ -412,11 +412,11 @@ describe('cancel', () => {
     const bank = new BankHere({ commits: 'by the customer' });
     bank.next = { becomes: 'ordered' };
     const payer = await payerAt(bank, temporary);
-    expect((await payer.run(CREATE)).data.state).toBe('executed');
+    expect((await payer.run(CREATE)).data.state).toBe('ordered');
     bank.meets('cancel', new Psd2Error('bank_refused', 'Too late', { refusal: 'other', isBanks: true }));
     const no = await payer.run(['transfer', 'cancel', 'tr-1']);
     expect([no.data.state, no.failure?.code, no.failure?.next]).toEqual([
-      ...['executed', 'bank_refused', [['transfer', 'status', 'tr-1']]],
+      ...['ordered', 'bank_refused', [['transfer', 'status', 'tr-1']]],
     ]);
     const { data, said, failure } = await payer.run(['transfer', 'cancel', 'tr-1']);
     expect([failure, data.state]).toEqual([null, 'cancelled']);

@@ -16,7 +16,7 @@ type Check = (
  * (draft-cavage-http-signatures-10). Banks need not send any of them.
  *
  * Some gateways write an id of their own into every answer. So a reading takes an id that psd2 does not know. What decides about a
- * payment or a consent does not. One that ends it must have the id, if the bank was seen to send it.
+ * payment or a consent does not, and must have the id, if the bank was seen to send it.
  *
  * @param certificatePem the bank's signing certificate. Without it, signatures are not checked
  * @throws Psd2Error `certificate`
@@ -60,7 +60,7 @@ class RequestIds {
     if (isAnothers && (isKnown || irrevocable || Boolean(decides) || request.method !== 'GET'))
       return 'has the X-Request-ID of another request';
     if (repeated === own) this.#isRepeated = true;
-    const mustHave = decides === 'an end' && this.#isRepeated && status < 300;
+    const mustHave = Boolean(decides) && this.#isRepeated && status < 300;
     return mustHave && repeated === undefined ? 'has no X-Request-ID, which this bank sends' : undefined;
   }
 

@@ -8,6 +8,7 @@ import { isIban } from '../../../domain/order/iban.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type { BulkPayments, BulkTerms, EntryState } from '../../ports/bulk.ts';
+import type { Decides } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
 import { debtorOf, fieldsOf, productOf, refuseUntakenOrder, termsOf } from './initiation.ts';
@@ -55,7 +56,7 @@ export function bulkOf(calls: Calls, oauth: OAuth): BulkPayments | null {
     calls: ({ order, transactionId, initiation }) =>
       paymentCalls({ ...calls, oauth, order, transactionId, initiation, isBulk: true }),
     entries: (initiation, paymentId, transactionId) =>
-      askEntries(calls, initiation, paymentId, transactionId),
+      askEntriesTwice(calls, initiation, paymentId, transactionId),
   };
 }
 
@@ -175,12 +176,23 @@ function initiatorOf(subject: string): string {
   );
 }
 
+/** As {@link askEntries}. What frees a reference counts only if the bank says it twice: a gateway may mix up answers. */
+async function askEntriesTwice(...asked: EntriesAsked): Promise<ReadonlyMap<string, EntryState>> {
+  const first = await askEntries(...asked);
+  const isRefused = (entry: EntryState | undefined) => entry?.means === 'refused';
+  if (![...first.values()].some(isRefused)) return first;
+  const again = await askEntries(...asked, 'an end');
+  return new Map([...again].filter(([id, entry]) => isRefused(entry) === isRefused(first.get(id))));
+}
+type EntriesAsked = [calls: Calls, initiation: Initiation, paymentId: string, transactionId: string];
+
 /** What the bank says of each transfer of a bulk, by its end-to-end id. What it does not say is missing. */
 async function askEntries(
   { bank, paths, description }: Calls,
   initiation: Initiation,
   paymentId: string,
   transactionId: string,
+  decides: Decides = true,
 ): Promise<ReadonlyMap<string, EntryState>> {
   const { service, product, body } = initiation;
   const { final } = description.payments;
@@ -189,7 +201,7 @@ async function askEntries(
     const { reportOf } = await import('./status-report.ts');
     const call = callOf(paths, 'getPaymentInitiationStatus', values, transactionId);
     const { statuses } = await bank.ask(
-      { ...call, headers: { accept: 'application/xml' }, decides: true },
+      { ...call, headers: { accept: 'application/xml' }, decides },
       ({ status, body: report }) => ({
         statuses: status === 200 ? (reportOf(report, initiation)?.entries ?? null) : null,
         notices: [],
@@ -201,7 +213,7 @@ async function askEntries(
     );
   }
   const call = callOf(paths, 'getPaymentInformation', values, transactionId);
-  const { data } = await ask(bank, { ...call, decides: true }, bulkAnswer);
+  const { data } = await ask(bank, { ...call, decides }, bulkAnswer);
   return entriesFrom(
     (data.payments ?? []).map(({ endToEndIdentification: id, transactionStatus: status }) => ({
       id,

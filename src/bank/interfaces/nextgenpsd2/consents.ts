@@ -7,6 +7,7 @@ import type {
   ConsentStatus,
   Consents,
   ConsentTerms,
+  Decides,
   RequestedConsent,
 } from '../../ports/customer.ts';
 import { ask, readDone } from './answer.ts';
@@ -28,8 +29,8 @@ export function consentsOf(calls: Calls): Consents {
     request: (consent) => requestConsent(calls, consent),
     replaced: EXPIRED,
     confirm: () => Promise.reject(lacking('confirmation of consents')),
-    status: (consentId, transactionId) => fetchStatus(calls, consentId, transactionId),
-    details: (consentId, transactionId) => fetchDetails(calls, consentId, transactionId),
+    status: (...of) => fetchStatus(calls, ...of),
+    details: (...of) => fetchDetails(calls, ...of),
     async delete(consentId, transactionId) {
       try {
         await bank.ask(callOf(paths, 'deleteConsent', { consentId }, transactionId), readDone);
@@ -45,18 +46,24 @@ async function fetchStatus(
   { bank, paths }: Calls,
   consentId: string,
   transactionId: string,
+  decides: Decides,
 ): Promise<ConsentStatus> {
   const call = callOf(paths, 'getConsentStatus', { consentId }, transactionId);
-  const { data } = await ask(bank, { ...call, decides: true }, consentStatusAnswer);
+  const { data } = await ask(bank, { ...call, decides: decides || true }, consentStatusAnswer);
   assertAbout(data, consentId, transactionId);
   return statusOf(data.consentStatus);
 }
 
 /** The consent as the bank has it. At a bank that does not show consents, their status alone. */
-async function fetchDetails(calls: Calls, consentId: string, transactionId: string): Promise<ConsentDetails> {
+async function fetchDetails(
+  calls: Calls,
+  consentId: string,
+  transactionId: string,
+  decides: Decides,
+): Promise<ConsentDetails> {
   const call = callOf(calls.paths, 'getConsentInformation', { consentId }, transactionId);
   try {
-    const { data } = await ask(calls.bank, call, consentDetailsAnswer);
+    const { data } = await ask(calls.bank, { ...call, decides: decides || true }, consentDetailsAnswer);
     assertAbout(data, consentId, transactionId);
     return {
       ...statusOf(data.consentStatus),
@@ -67,7 +74,7 @@ async function fetchDetails(calls: Calls, consentId: string, transactionId: stri
     };
   } catch (error) {
     if (!lacksCall(error)) throw error;
-    const status = await fetchStatus(calls, consentId, transactionId).catch((reason: unknown) => {
+    const status = await fetchStatus(calls, consentId, transactionId, decides).catch((reason: unknown) => {
       throw lacksCall(reason) ? untold(reason, consentId) : reason;
     });
     return { ...status, validUntil: null, frequencyPerDay: null, recurring: null, access: null };

@@ -16,7 +16,7 @@ import { productOfPayment, refuseUntaken } from './initiation.ts';
 import { clientOf, loginOf, oauthOf } from './oauth.ts';
 import { type Paths, pathsOf, routeOf } from './paths.ts';
 import { paymentsOf } from './payments.ts';
-import { probeSignature } from './probe.ts';
+import { bankTime, probeSignature } from './probe.ts';
 import { scaOfConsents } from './sca.ts';
 
 /**
@@ -170,6 +170,7 @@ function openBank(opened: OpenSettings, outer: NextGenCaller): Bank {
     send: (call) => sendFreely(bank, paths, call),
     pages: (call) => pagesFreely(calls, call),
     earliestAnswer: () => earliest,
+    clock: () => bankTime(bank, paths, settings),
     oddities: odd,
     forgetAnswers: () => {
       earliest = undefined;

@@ -1,5 +1,5 @@
 import { type ErrorCode, Psd2Error } from '../../../errors.ts';
-import type { WireSettings } from '../../call/call.ts';
+import type { BankCall, WireSettings } from '../../call/call.ts';
 import type { LoginProbe, Verdict } from '../../ports/customer.ts';
 import { kindOf, type NextGenAnswer, type NextGenCaller, readNothing } from './answer.ts';
 import { callOf, type Paths } from './paths.ts';
@@ -19,9 +19,24 @@ export async function probeSignature(
   paths: Paths,
   { newId }: Pick<WireSettings, 'newId'>,
 ): Promise<LoginProbe> {
-  const call = callOf(paths, 'getAccountList', {}, newId());
-  const answer = await bank.send({ ...call, headers: { 'consent-id': newId() }, once: true });
+  const answer = await bank.send(readingOfNothing(paths, newId));
   return { date: answer.headers.date, judge: async () => judge(answer) };
+}
+
+/** The bank's time, by its answer to such a reading. Null if it does not say, or the answer may have been stored on the way. */
+export async function bankTime(
+  bank: NextGenCaller,
+  paths: Paths,
+  { newId }: Pick<WireSettings, 'newId'>,
+): Promise<Date | null> {
+  const { headers } = await bank.send({ ...readingOfNothing(paths, newId), decides: true });
+  const date = new Date(headers.date ?? '');
+  return headers.age !== undefined || Number.isNaN(date.getTime()) ? null : date;
+}
+
+function readingOfNothing(paths: Paths, newId: () => string): BankCall {
+  const call = callOf(paths, 'getAccountList', {}, newId());
+  return { ...call, headers: { 'consent-id': newId() }, once: true };
 }
 
 /** @throws Psd2Error if the answer is about the signature, a certificate, or unusable */

@@ -4,6 +4,7 @@ import { Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type {
   ConsentStatus,
+  Consents,
   Decides,
   ResourceStatus,
   Sca,
@@ -36,14 +37,14 @@ export interface Authorised {
 export function scaOfConsents(
   calls: Calls,
   oauth: OAuth,
-  consentStatus: (id: string, transactionId: string) => Promise<ConsentStatus>,
+  consentStatus: NonNullable<Consents['status']>,
 ): Sca {
   return scaOf(calls, oauth, {
     start: (consentId, transactionId) =>
       callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId),
     scope: (consentId) => calls.description.oauth.scope.ais.replace('{consentId}', consentId),
-    async status(resourceId, transactionId) {
-      return resourceStatus(await consentStatus(resourceId, transactionId));
+    async status(resourceId, transactionId, decides) {
+      return resourceStatus(await consentStatus(resourceId, transactionId, decides));
     },
   });
 }
@@ -298,7 +299,10 @@ async function progress(
   decides: Decides,
 ): Promise<ScaProgress | null> {
   if (links.status === undefined) return null;
-  const call = { ...linkedCall(calls, 'GET', links.status, 'scaStatus', transactionId), decides };
+  const call = {
+    ...linkedCall(calls, 'GET', links.status, 'scaStatus', transactionId),
+    decides: decides || true,
+  };
   return progressOf((await ask(calls.bank, call, scaStatusAnswer)).data);
 }
 

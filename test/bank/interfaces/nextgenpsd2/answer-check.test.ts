@@ -32,6 +32,34 @@ function answer(
 
 const SIGNED = ['digest', 'x-request-id'];
 
+describe('the X-Request-ID of an answer', () => {
+  type Call = NonNullable<Parameters<ReturnType<typeof answerCheck>>[2]>;
+  const said = (id: string | undefined, status = 200) => ({
+    ...{ status, body: Buffer.from('{}') },
+    headers: id === undefined ? {} : { 'x-request-id': id },
+  });
+
+  it.each<[string, { call: Call; id?: string; status?: number; seen?: boolean; isRefused: boolean }]>([
+    ['of a reading, that nobody knows', { call: {}, id: 'id-9', seen: true, isRefused: false }],
+    ['of a reading, of a request before', { call: {}, id: 'ID-0', seen: true, isRefused: true }],
+    ['that decides, that nobody knows', { call: { decides: true }, id: 'id-9', isRefused: true }],
+    ['that ends something, that nobody knows', { call: { decides: 'an end' }, id: 'id-9', isRefused: true }],
+    ['to an initiation, that nobody knows', { call: { irrevocable: true }, id: 'id-9', isRefused: true }],
+    ['of a reading, that is missing', { call: {}, seen: true, isRefused: false }],
+    ['that decides, that is missing', { call: { decides: true }, seen: true, isRefused: true }],
+    ['that ends something, that is missing', { call: { decides: 'an end' }, seen: true, isRefused: true }],
+    ['that decides, of a bank that sends none', { call: { decides: true }, isRefused: false }],
+    ['of a refusal, that is missing', { call: { decides: true }, status: 404, seen: true, isRefused: false }],
+  ])('%s', (_what, { call, id, status, seen = false, isRefused }) => {
+    const check = answerCheck(undefined);
+    const before = { ...request, headers: { 'x-request-id': 'id-0' } };
+    check(said(seen ? 'id-0' : undefined), before);
+    const checking = () => check(said(id, status), request, call);
+    if (isRefused) expect(checking).toThrow(expect.objectContaining({ code: 'bank_answer' }));
+    else expect(checking).not.toThrow();
+  });
+});
+
 describe('the signature of an answer', () => {
   const check = answerCheck(bank.cert);
 

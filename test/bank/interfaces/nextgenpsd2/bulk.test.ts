@@ -156,6 +156,29 @@ describe('a bulk payment', () => {
     ]);
   });
 
+  it('takes no transfer as refused that the bank calls so only once: a gateway may mix up answers', async () => {
+    const bulk = bulkOf(JSON_BULK);
+    const initiation = await bulk.initiation([order('INV-1', '1.10')], BACK, () => TRANSACTION_ID);
+    const says = (...statuses: string[]) =>
+      recorded.expect(
+        'GET',
+        '/v1/bulk-payments/sepa-credit-transfers/b1',
+        json({
+          transactionStatus: 'PART',
+          payments: statuses.map((transactionStatus, index) => ({
+            endToEndIdentification: `INV-${index + 1}`,
+            transactionStatus,
+          })),
+        }),
+      );
+    says('ACSC', 'RJCT', 'RJCT', 'ACSC');
+    says('ACSC', 'ACSC', 'RJCT', 'RJCT');
+    const entries = await bulk.entries(initiation, 'b1', TRANSACTION_ID);
+    expect([...entries].map(([id, { means }]) => `${id} ${means}`)).toEqual(['INV-1 paid', 'INV-3 refused']);
+    const [first, second] = recorded.received.map(({ clientPort }) => clientPort);
+    expect(second).not.toBe(first);
+  });
+
   it.each([
     [
       'about another file',

@@ -240,11 +240,6 @@ describe('answers that cannot be used', () => {
 
   it.each([
     [
-      'the X-Request-ID of another request',
-      { 'x-request-id': '11111111-2222-4333-8444-555555555555' },
-      'has the X-Request-ID of another request',
-    ],
-    [
       'a wrong digest',
       { digest: 'SHA-256=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=' },
       'does not match its Digest',

@@ -290,7 +290,13 @@ describe('an authorisation', () => {
       ...{ scaStatus: 'started', means: 'going on', message: null },
     });
     expect(sent).toEqual([
-      { method: 'GET', path: '/v1/accounts/a1/z', facts: FACTS, transactionId: TRANSACTION_ID },
+      {
+        method: 'GET',
+        path: '/v1/accounts/a1/z',
+        decides: true,
+        facts: FACTS,
+        transactionId: TRANSACTION_ID,
+      },
     ]);
   });
 
