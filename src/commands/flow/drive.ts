@@ -1,5 +1,5 @@
 import { type FlowState, isOver, isUntouched, type Progress, standingOf } from '../../domain/flow-states.ts';
-import { Psd2Error } from '../../errors.ts';
+import { endSentence, Psd2Error } from '../../errors.ts';
 import type { FlowPorts } from '../../flows/ports.ts';
 import type { FlowOf, Kind, Open, OpenFlow } from '../../store/ports/flows.ts';
 import type { Context, CustomerBank } from '../context.ts';
@@ -100,21 +100,19 @@ export function withNext(
 }
 
 /**
- * Warns against making an interrupted payment again, once `execute` was sent, or the payment may run without psd2.
+ * Warns against making a payment again whose command was interrupted, or could not go on here (the browser failed, the disk is full), once
+ * `execute` was sent, or the payment may run without psd2.
  *
  * @param what the payment: `payment of 12.50 EUR to Ada Lovelace`
  */
 export function withWarning(error: unknown, flow: Progress, what: string): unknown {
-  if (!(error instanceof Psd2Error) || error.code !== 'interrupted') return error;
+  if (!(error instanceof Psd2Error) || !['interrupted', 'config'].includes(error.code)) return error;
   const standing = standingOf(flow);
   if (standing !== 'sent' && standing !== 'done') return error;
   const mayHave = flow.mayRun ? 'may be executed without psd2' : 'may have been executed';
   const became = standing === 'done' ? 'was executed' : mayHave;
-  return new Psd2Error(
-    'interrupted',
-    `Interrupted. The ${what} ${became}: do not make it again`,
-    error.context,
-  );
+  const why = error.code === 'interrupted' ? 'Interrupted.' : endSentence(error.message);
+  return new Psd2Error(error.code, `${why} The ${what} ${became}: do not make it again`, error.context);
 }
 
 /** After these errors a flow can continue: nothing is wrong with it. */

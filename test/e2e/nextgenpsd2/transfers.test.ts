@@ -84,6 +84,17 @@ describe.each([
     });
   });
 
+  it('the browser fails: the error warns of a payment that the customer can still authorise', async () => {
+    const order = ['transfer', 'create', '--from', IBAN, ...PAYEE, '--yes', '--amount', '6.00', '--json'];
+    const error = readError(await operator.psd2(order, { env: { PSD2_BROWSER: 'false' } }));
+    expect(error).toMatchObject({
+      code: 'config',
+      exitCode: 3,
+      hint: expect.stringContaining('PSD2_BROWSER'),
+    });
+    expect(error.message).toMatch(/may be executed without psd2: do not make it again$/);
+  });
+
   it('a standing order is taken, and funds are confirmed', async () => {
     const start = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const ordered = ['--frequency', 'Monthly', '--start', start, '--amount', '5.00', '--yes'];

@@ -15,6 +15,36 @@ const REFUSAL = {
   hint: expect.stringContaining('registered at the bank'),
 };
 
+it('a base URL with http is stored if it is on this computer, and only then', async () => {
+  const settings = { PSD2_CLIENT_SECRET: 'hush', PSD2_CLIENT_ID: 'x', PSD2_APP_NAME: 'x' };
+  const add = async (name: string, baseUrl: string) => {
+    const made = join(operator.config, 'sandbox/certificates');
+    const [certificate = '', key = ''] = ['qwac.pem', 'qwac-key.pem'].map((file) => join(made, file));
+    return operator.psd2(
+      [
+        'profile',
+        'add',
+        name,
+        '--base-url',
+        baseUrl,
+        '--qwac-cert',
+        certificate,
+        '--qwac-key',
+        key,
+        '--json',
+      ],
+      { env: settings },
+    );
+  };
+  const ended = await add('gateway', 'http://127.0.0.1:8080/api');
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ name: 'gateway', baseUrl: 'http://127.0.0.1:8080/api' });
+  expect(readError(await add('elsewhere', 'http://bank.example/api'))).toMatchObject({
+    code: 'config',
+    message: 'The base URL "http://bank.example/api" is not https',
+  });
+});
+
 describe('a redirect URI with a port that browsers block', () => {
   it('psd2 does not store a redirect URI with a blocked port', async () => {
     const certificate = join(operator.config, 'sandbox/certificates/ca.pem');

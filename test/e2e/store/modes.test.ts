@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readError } from '../support/errors.ts';
 import { keepRunning, PROGRAM, useLoggedIn } from '../support/psd2.ts';
@@ -151,11 +151,22 @@ describe.runIf(process.getuid?.() === 0)('a file of another user', () => {
     chownSync(path, uid, uid);
     if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) give(join(path, name), uid);
   };
+  /** Node.js and psd2 where that user can read them: the clone may be in a private folder. */
+  let program: [node: string, psd2: string];
+  beforeAll(() => {
+    const folder = join(operator.folder, 'program');
+    for (const name of ['bin', 'dist', 'package.json'])
+      cpSync(join(dirname(PROGRAM), '..', name), join(folder, name), { recursive: true });
+    program = [join(folder, 'node'), join(folder, 'bin', basename(PROGRAM))];
+    cpSync(process.execPath, program[0]);
+    execFileSync('chmod', ['-R', 'a+rX', folder]);
+  });
   /** Runs psd2 as an unprivileged user who owns the configuration folder. */
   const runAsNobody = async (config: string, args: string[]) => {
     const started = await operator.startProgram(
-      'setpriv',
-      ['--reuid=65534', '--clear-groups', process.execPath, PROGRAM, ...args, '--json'],
+      // That user cannot read the recorder of the tests either.
+      'env',
+      ['--unset=NODE_OPTIONS', 'setpriv', '--reuid=65534', '--clear-groups', ...program, ...args, '--json'],
       { PSD2_CONFIG_DIR: config, PSD2_PROFILE: undefined, NODE_COMPILE_CACHE: undefined },
     );
     started.closeInput();

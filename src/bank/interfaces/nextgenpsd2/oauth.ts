@@ -52,11 +52,12 @@ export function oauthOf(bank: NextGenCaller, description: BankDescription, base:
   const hosts = hostsOf(description, base);
   const known = new Map<string, Promise<OAuthServer>>();
   const read = async (address: string | undefined, transactionId: string): Promise<OAuthServer> => {
-    const metadata =
-      address === undefined
-        ? {}
-        : (await ask(bank, metadataCall(address, base, hosts, transactionId), metadataAnswer)).data;
-    refuseOtherIssuer(metadata.issuer, hosts, transactionId);
+    if (address === undefined) return serverIn({}, description, base, hosts);
+    const link = serverLink(address, base, hosts, 'of the metadata');
+    const call = { method: 'GET', ...link, facts: LOGIN, transactionId } as const;
+    const { data: metadata } = await ask(bank, call, metadataAnswer);
+    if (metadata.issuer && !isIssuerAt(link, metadata.issuer, description, hosts))
+      throw otherIssuer(metadata.issuer, transactionId);
     return serverIn(metadata, description, base, hosts);
   };
   return {
@@ -89,20 +90,6 @@ function readRedirect({ status, headers }: NextGenAnswer): Reading & { location:
   return { location: isRedirect ? (headers.location ?? null) : null, notices: [] };
 }
 
-function metadataCall(
-  address: string,
-  base: Base,
-  hosts: ReadonlySet<string>,
-  transactionId: string,
-): BankCall {
-  return {
-    method: 'GET',
-    ...serverLink(address, base, hosts, 'of the metadata'),
-    facts: LOGIN,
-    transactionId,
-  };
-}
-
 const LOGIN = { reads: null, needsConsent: false, login: true } as const;
 
 /** The hosts that codes and tokens may go to: those that the bank file or the base URL names. */
@@ -112,18 +99,33 @@ function hostsOf({ api, oauth }: BankDescription, { origin }: Base): ReadonlySet
 }
 
 /**
- * Metadata of another server may be put in the place of the bank's (RFC 8414, sections 3.3 and 6.2). A bank file that names the
- * issuer's host, for example as `oauth.authorizationEndpoint`, allows it.
+ * Metadata of another server, or of another tenant of it, may be put in the place of the bank's: the issuer must be the one whose metadata
+ * is at this address (RFC 8414, sections 3.3 and 6.2). A bank file that names an endpoint on the issuer's host allows another. At an address
+ * that tells no issuer, its host counts.
  */
-function refuseOtherIssuer(
-  issuer: string | null | undefined,
+function isIssuerAt(
+  { origin, path }: LinkTarget,
+  issuer: string,
+  { oauth }: BankDescription,
   hosts: ReadonlySet<string>,
-  transactionId: string,
-): void {
-  if (!issuer) return;
-  const named = [...hosts].map((host) => new URL(`https://${host}`).hostname);
-  if (URL.canParse(issuer) && named.includes(new URL(issuer).hostname)) return;
-  throw new Psd2Error(
+): boolean {
+  if (!URL.canParse(issuer)) return false;
+  const { href, hostname } = new URL(issuer);
+  const [, before, after = ''] = WELL_KNOWN.exec(path) ?? [];
+  const named =
+    before === undefined
+      ? [...hosts].map((host) => `https://${host}`)
+      : [oauth.authorizationEndpoint, oauth.tokenEndpoint];
+  if (named.some((address) => address !== undefined && new URL(address).hostname === hostname)) return true;
+  const isSame = (own: string) => own.replace(/\/$/, '') === href.replace(/\/$/, '');
+  return before !== undefined && isSame(new URL(`${origin}${before}${after}`).href);
+}
+/** With the path of the issuer before it (OpenID Connect Discovery, section 4) or after it (RFC 8414, section 3.1). */
+const WELL_KNOWN =
+  /^([^?]*)\/\.well-known\/(?:oauth-authorization-server|openid-configuration)(\/[^?]*)?(?:\?|$)/;
+
+function otherIssuer(issuer: string, transactionId: string): Psd2Error {
+  return new Psd2Error(
     'bank_answer',
     `The OAuth metadata is of another server: its issuer is ${JSON.stringify(issuer)}`,
     {

@@ -113,6 +113,27 @@ describe('the server of a bank', () => {
     },
   );
 
+  it.each([
+    ['/.well-known/oauth-authorization-server/a', `${ORIGIN}/a`],
+    ['/a/.well-known/openid-configuration', `${ORIGIN}/a`],
+    ['/a/.well-known/oauth-authorization-server', `${ORIGIN}/a/`],
+    ['/.well-known/openid-configuration', ORIGIN],
+  ])('whose metadata is at %s has the issuer %s, and no other', async (path, issuer) => {
+    const opens = async (named: string, oauth: Oauth = {}) => {
+      const script = opened([said({ ...METADATA, issuer: named })], {
+        metadata: `${ORIGIN}${path}`,
+        ...oauth,
+      });
+      return script.oauth.server(undefined, TRANSACTION_ID);
+    };
+    expect((await opens(issuer)).issuer).toBe(issuer);
+    for (const other of [`${ORIGIN}/b`, `${ORIGIN}/a/b`, 'https://login.example/a']) {
+      expect(await failureOf(opens(other))).toMatchObject({ code: 'bank_answer' });
+      const tokenEndpoint = new URL('/token', other).href;
+      expect((await opens(other, { tokenEndpoint })).issuer).toBe(other);
+    }
+  });
+
   it('may have an issuer on a host that the bank file names', async () => {
     const oauth = { metadata: META, authorizationEndpoint: 'https://login.example/authorize' };
     const answer = said({ ...METADATA, issuer: 'https://login.example' });
