@@ -24,6 +24,8 @@ export interface NamedRow extends BookedRow {
 export interface SameRows<Row extends NamedRow> {
   /** Rows that are not stored. */
   fresh: Row[];
+  /** The others, with the stored rows that they are. */
+  pairs: [Row, NamedRow][];
   /** Stored rows that are not among the rows. */
   unseen: NamedRow[];
   /** The ids of the bank that are seen to hold: a row has the same one as before, and no row has another one. */
@@ -57,7 +59,7 @@ export function sameContent<Row extends NamedRow>(
     fresh = left;
     unseen = [...places.values()].flat();
   }
-  return { fresh, unseen, trusted: ID_KINDS.filter((kind) => holds(kind, rows, pairs, of)) };
+  return { fresh, pairs, unseen, trusted: ID_KINDS.filter((kind) => holds(kind, rows, pairs, of)) };
 }
 
 /** Whether ids of this kind name rows, as far as the rows show. */
@@ -79,6 +81,8 @@ export interface Candidate {
   known: NamedRow;
   /** The bank shows its days, and not this row any more. */
   isGone: boolean;
+  /** It was stored before its day, which has not come yet. */
+  isComing: boolean;
 }
 
 /**
@@ -86,23 +90,23 @@ export interface Candidate {
  *
  * @param fresh rows whose content is not stored
  * @param trusted the ids that hold
- * @returns `fresh`: the rows that are new. `same`: the stored rows that the others are. Where only the amount and the days say
- *   so, it is not `certain`
+ * @returns `fresh`: the rows that are new. `same`: the others, with the stored rows that they are. Where only the amount and the
+ *   days say so, it is not `certain`
  */
 export function changedRows<Row extends NamedRow>(
   fresh: readonly Row[],
   candidates: readonly Candidate[],
   trusted: readonly IdKind[],
   of: RowsOf,
-): { fresh: Row[]; same: NamedRow[]; certain: number; doubtful: number } {
+): { fresh: Row[]; same: [Row, NamedRow][]; certain: number; doubtful: number } {
   const left = new Set(candidates);
-  const same: NamedRow[] = [];
+  const same: [Row, NamedRow][] = [];
   const take = (rows: readonly Row[], find: (row: Row) => Candidate | undefined) =>
     rows.filter((row) => {
       const found = find(row);
       if (!found) return true;
       left.delete(found);
-      same.push(found.known);
+      same.push([row, found.known]);
       return false;
     });
   let others = [...fresh];
@@ -113,12 +117,12 @@ export function changedRows<Row extends NamedRow>(
       const [found, ...more] = byId.get(ids.get(row) ?? '') ?? [];
       if (!found || more.length > 0) return undefined;
       const isSame = of.naming === kind || sumOf(row, of) === sumOf(found.known, of);
-      return isSame && isNear(row, found.known) ? found : undefined;
+      return isSame && isNear(row, found) ? found : undefined;
     });
   }
   const certain = same.length;
   const bySum = groupBy(
-    [...left].filter(({ known, isGone }) => isGone && !known.future),
+    [...left].filter(({ isGone, isComing }) => isGone && !isComing),
     ({ known }) => sumOf(known, of),
   );
   const isOther = (row: Row, known: NamedRow) =>
@@ -130,20 +134,20 @@ export function changedRows<Row extends NamedRow>(
         ?.find(
           (each) =>
             left.has(each) &&
-            isNear(row, each.known) &&
+            isNear(row, each) &&
             !isOther(row, each.known) &&
             (!hasSameText || textOf(row) === textOf(each.known)),
         ),
     );
   // Places in a list can look like ids that hold.
   const isDoubtful = (row: Row) =>
-    bySum.get(sumOf(row, of))?.some((each) => left.has(each) && isNear(row, each.known));
+    bySum.get(sumOf(row, of))?.some((each) => left.has(each) && isNear(row, each));
   return { fresh: others, same, certain, doubtful: others.filter(isDoubtful).length };
 }
 
 /** Whether the day of a row can have moved to that of the other one. The day of a coming row is told anew instead. */
-function isNear({ bookingDate }: NamedRow, known: NamedRow): boolean {
-  if (bookingDate === null || known.bookingDate === null || known.future)
+function isNear({ bookingDate }: NamedRow, { known, isComing }: Candidate): boolean {
+  if (bookingDate === null || known.bookingDate === null || isComing)
     return bookingDate === known.bookingDate;
   return Math.abs(Date.parse(bookingDate) - Date.parse(known.bookingDate)) <= MOVED_DAYS * 86_400_000;
 }

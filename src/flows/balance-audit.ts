@@ -2,7 +2,7 @@ import Big from 'big.js';
 import { written } from '../domain/account-history.ts';
 import { addDays, type IsoDate } from '../domain/calendar.ts';
 import type { Decimal, Money } from '../domain/decimal.ts';
-import type { Progress, SyncedRow } from '../store/ports/sync.ts';
+import type { Appended, Progress, SyncedRow } from '../store/ports/sync.ts';
 
 /** A booked balance, and the last day whose rows are in it. */
 export interface DayBalance {
@@ -20,6 +20,7 @@ export class BalanceAudit {
   /** The sums of the last days, and those of days to come that were stored. */
   readonly #shown = new Map<IsoDate, Big>();
   readonly #counted = new Set<string>();
+  readonly #came = new Set<string>();
   #first: IsoDate | undefined;
   #since = new Big(0);
   #isMixed = false;
@@ -33,12 +34,11 @@ export class BalanceAudit {
   /**
    * Counts the rows of some days. A row that comes again counts once. Rows of days to come do not count.
    *
-   * @param added of the rows, those that were not stored
    * @param from the first of the days. Undefined: the rows are only those that came after others
    */
-  add(
-    rows: readonly SyncedRow[],
-    added: readonly SyncedRow[],
+  add<Row extends SyncedRow>(
+    rows: readonly Row[],
+    { added, awaited }: Pick<Appended<Row>, 'added' | 'awaited'>,
     from: IsoDate | undefined,
     today: IsoDate,
   ): void {
@@ -49,14 +49,17 @@ export class BalanceAudit {
     for (const row of rows) {
       const { id, bookingDate, currency, amount } = row;
       this.#isMixed ||= currency !== null && currency !== this.#currency;
-      if (bookingDate === null || bookingDate > today || this.#counted.has(id)) continue;
-      const isLate = bookingDate <= through;
-      if (!isLate || bookingDate >= last) {
+      if (bookingDate === null || bookingDate > today) continue;
+      const known = awaited.get(row);
+      // A row that was stored before its day counts when the day has come.
+      const isDue = known !== undefined && (known.bookingDate ?? '') > through && !this.#came.has(known.id);
+      if (known) this.#came.add(known.id);
+      if (isNew.has(row) ? bookingDate >= first : isDue) this.#since = this.#since.plus(amount);
+      if (this.#counted.has(id)) continue;
+      if (bookingDate > through || bookingDate >= last) {
         this.#counted.add(id);
         this.#shown.set(bookingDate, (this.#shown.get(bookingDate) ?? new Big(0)).plus(amount));
       }
-      // A row that was stored before its day counts when the day has come.
-      if (isNew.has(row) ? bookingDate >= first : !isLate) this.#since = this.#since.plus(amount);
     }
   }
 

@@ -284,7 +284,7 @@ async function syncTransactions(
     appended: Appended<BookedTransaction>,
     from: IsoDate | undefined,
   ) => {
-    audit.add(shown, appended.added, from, clock.today);
+    audit.add(shown, appended, from, clock.today);
     added += appended.added.length;
     check.changed += appended.unsure;
     check.coming += shown.filter(({ future }) => future).length;
@@ -304,7 +304,7 @@ async function syncTransactions(
     const mayAskAgain = async () => !query.mayRead || query.mayRead(productId);
     const older = async (cut: IsoDate) =>
       (await mayAskAgain()) ? fetchWindow(calls, { ...asked, last: cut }, MAX_DAYS) : undefined;
-    const window = before ? list : await withOlder(list, older);
+    const window = await withOlder(list, older);
     const { certainFrom: certain } = window;
     const booked = namedOldestFirst(of, window.rows);
     const pending = window.rows.filter((row) => row.status === 'pending');
@@ -441,7 +441,7 @@ async function appendAfter(
 }> {
   const on =
     newest === undefined ? undefined : await fetchAfter(calls, query, newest, { known, maxRows: MAX_ROWS });
-  if (!on) return { booked: [], appended: { added: [], unsure: 0 } };
+  if (!on) return { booked: [], appended: { added: [], awaited: new Map(), unsure: 0 } };
   const { booked } = on;
   const appended = await rows.append(booked, { of: query.of, covered: undefined });
   const last = newestOf(booked);

@@ -19,23 +19,28 @@ export class KnownRows implements BookedRows {
   readonly #stored: StoredRows;
   /** The stored rows that the bank has not shown again, by id. */
   readonly #gone = new Map<string, SyncedRow>();
+  /** The stored rows that came with another day or text, by the id of the row that came. */
+  readonly #changed = new Map<string, string>();
 
   constructor(stored: StoredRows) {
     this.#stored = stored;
   }
 
   async append<Row extends SyncedRow>(
-    rows: readonly Row[],
+    all: readonly Row[],
     { of, covered, today }: HowToAppend,
   ): Promise<Appended<Row>> {
+    // A bank that ignores the range shows rows again.
+    const rows = all.filter(({ id }) => !this.#changed.has(id));
+    const changed = new Set(all.flatMap(({ id }) => this.#changed.get(id) ?? []));
     const days = new Set(rows.map(dayOf));
     for (let day = covered?.from; day && covered?.to && day <= covered.to; day = addDays(day, 1))
       days.add(day);
     const known = await this.#stored.find(days, covered?.to ? undefined : covered?.from);
-    const shown = known.filter(({ cancelled }) => !cancelled);
+    const shown = known.filter(({ id, cancelled }) => !cancelled && !changed.has(id));
     const isAll = covered !== undefined;
     // Without all rows of a day, only an id of the bank tells a row from an equal one.
-    const { fresh, unseen, trusted } = sameContent(
+    const { fresh, pairs, unseen, trusted } = sameContent(
       rows,
       shown,
       isAll
@@ -56,18 +61,22 @@ export class KnownRows implements BookedRows {
     } = isAll
       ? changedRows(
           fresh,
-          (await this.#candidates(fresh, days, trusted.length > 0)).map(({ known, isGone }) => ({
-            known: { ...known, future: known.future && dayOf(known) > (today ?? '') },
-            isGone,
+          (await this.#candidates(fresh, days, trusted.length > 0)).map((each) => ({
+            ...each,
+            isComing: Boolean(each.known.future) && dayOf(each.known) > (today ?? ''),
           })),
           trusted,
           of,
         )
       : { fresh, same: [], certain: 0, doubtful: 0 };
-    for (const { id } of same) this.#gone.delete(id);
+    for (const [{ id: shown }, { id }] of same) {
+      this.#gone.delete(id);
+      this.#changed.set(shown, id);
+    }
     const taken = new Set(known.map(({ id }) => id));
     await this.#stored.add(added.map((row) => withFreeId(row, taken)));
-    return { added, unsure: same.length - certain + doubtful };
+    const awaited = new Map([...pairs, ...same].filter(([, { future }]) => future));
+    return { added, awaited, unsure: same.length - certain + doubtful };
   }
 
   recall(): Promise<void> {
@@ -91,7 +100,7 @@ export class KnownRows implements BookedRows {
     rows: readonly SyncedRow[],
     searched: ReadonlySet<string>,
     hasTrusted: boolean,
-  ): Promise<Candidate[]> {
+  ): Promise<Omit<Candidate, 'isComing'>[]> {
     const gone = [...this.#gone.values()].map((known) => ({ known, isGone: true }));
     if (!hasTrusted || rows.length === 0) return gone;
     const near = new Set<string>();

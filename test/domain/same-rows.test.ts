@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RowsOf } from '../../src/domain/booked-ids.ts';
-import { changedRows, type NamedRow, sameContent } from '../../src/domain/same-rows.ts';
+import { type Candidate, changedRows, type NamedRow, sameContent } from '../../src/domain/same-rows.ts';
 import { rowOf } from '../store/row-of.ts';
 
 const OF: RowsOf = { productId: 'A1', currency: 'EUR' };
@@ -59,13 +59,13 @@ describe('rows with the same content', () => {
 });
 
 describe('rows whose content is not stored', () => {
-  const gone = (known: NamedRow) => [{ known, isGone: true }];
-  it.each<[string, NamedRow, { known: NamedRow; isGone: boolean }[], boolean, number, number]>([
+  const gone = (known: NamedRow) => [{ known, isGone: true, isComing: Boolean(known.future) }];
+  it.each<[string, NamedRow, Candidate[], boolean, number, number]>([
     ['have moved to another day under a trusted id', row('T1 A', TUESDAY), gone(row('T1 A')), true, 0, 1],
     [
       'have moved into the days that were read',
       row('T1 A', TUESDAY),
-      [{ known: row('T1 A'), isGone: false }],
+      [{ known: row('T1 A'), isGone: false, isComing: false }],
       ...([true, 0, 1] as const),
     ],
     ['have another text under a trusted id', row('T1 B'), gone(row('T1 A')), true, 0, 1],
@@ -77,7 +77,7 @@ describe('rows whose content is not stored', () => {
     [
       'are new if the bank still shows the other one',
       row('T9 A', TUESDAY),
-      [{ known: row('T1 A'), isGone: false }],
+      [{ known: row('T1 A'), isGone: false, isComing: false }],
       ...([false, 1, 0] as const),
     ],
     ['are new after a coming row', row('T1 A', TUESDAY), gone({ ...row('T1 A'), future: true }), true, 1, 0],

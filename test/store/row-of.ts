@@ -21,7 +21,7 @@ export async function append(rows: BookedRows, some: readonly SyncedRow[]): Prom
 
 /** Rows of a product that nothing is stored of. */
 export const NO_ROWS: BookedRows = {
-  append: async () => ({ added: [], unsure: 0 }),
+  append: async () => ({ added: [], awaited: new Map(), unsure: 0 }),
   recall: async () => {},
   end: async () => ({ cancelled: 0, gone: 0 }),
   lastDay: async () => undefined,

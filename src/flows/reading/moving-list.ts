@@ -23,13 +23,14 @@ export function isSameRow(a: Transaction, b: Transaction): boolean {
 const NO_REFERENCE = 'NOTPROVIDED';
 
 /**
- * Recognises rows that a moving list shows again on a later page, by the ids of the bank. An id that two rows of one page have, or
- * that comes with other content, names no row.
+ * Recognises rows that a moving list shows again on a later page, by the ids of the bank. If two rows of one page have an id, or
+ * it comes with other content, ids name no rows in this list.
  */
 export class KnownRows {
   readonly #rows = new Map<string, Transaction>();
-  readonly #shared = new Set<string>();
   readonly #most: number;
+  /** Two rows have one id. */
+  areShared = false;
 
   /** @param most the number of rows to remember */
   constructor(most: number) {
@@ -39,20 +40,19 @@ export class KnownRows {
   /** The rows of a page that did not come on an earlier one. */
   fresh(page: readonly Transaction[]): Transaction[] {
     const ids = page.map(idsOf);
-    const here = new Set<string>();
-    for (const id of ids) {
-      if (id !== undefined && here.has(id) && this.#shared.size < this.#most) this.#shared.add(id);
-      if (id !== undefined) here.add(id);
-    }
-    return page.filter((row, place) => {
+    const given = ids.filter((id) => id !== undefined);
+    this.areShared ||= new Set(given).size < given.length;
+    const isShown = page.map((row, place) => {
       const id = ids[place];
-      if (id === undefined || this.#shared.has(id)) return true;
+      if (id === undefined || this.areShared) return false;
       const known = this.#rows.get(id);
       this.#rows.set(id, row);
       const [oldest] = this.#rows.size > this.#most ? this.#rows.keys() : [];
       if (oldest !== undefined) this.#rows.delete(oldest);
-      return known === undefined || !isSameRow(known, row);
+      this.areShared = known !== undefined && !isSameRow(known, row);
+      return known !== undefined;
     });
+    return this.areShared ? [...page] : page.filter((_, place) => !isShown[place]);
   }
 }
 

@@ -74,11 +74,11 @@ export class RangeWatch {
     return this.#rows > 0 && this.#rows % ROUND_NUMBER === 0 ? this.#unreached : undefined;
   }
 
-  /** The oldest day, if no row and no link leads to the first one. */
+  /** The oldest day, if no row and no link leads to a day before the first one. */
   get #unreached(): IsoDate | undefined {
     const { from } = this.#range;
     if (from === undefined || this.#oldest === undefined || this.#hasPages) return undefined;
-    return this.#oldest > from ? this.#oldest : undefined;
+    return this.#oldest >= from ? this.#oldest : undefined;
   }
 }
 
@@ -105,7 +105,8 @@ export async function withOlder<List extends WatchedList>(
   const found = await older(cutAt);
   const isOld = (row: Transaction) => row.status === 'booked' && (dayOf(row) ?? cutAt) <= cutAt;
   const before = found?.rows.filter(isOld) ?? [];
-  if (!found || before.length < rows.filter(isOld).length) return uncertain;
+  const ofLastDay = before.filter((row) => (dayOf(row) ?? cutAt) === cutAt);
+  if (!found || ofLastDay.length < rows.filter(isOld).length) return uncertain;
   const certainFrom = found.certainFrom ?? (found.cutAt && addDays(found.cutAt, 1));
   return { ...list, rows: [...rows.filter((row) => !isOld(row)), ...before], certainFrom };
 }

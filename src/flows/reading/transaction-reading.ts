@@ -9,7 +9,14 @@ import type {
   TransactionQuery,
 } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
-import { continuesWith, KnownRows, REMEMBERED_ROWS, RecentRows, rowsInFront } from './moving-list.ts';
+import {
+  continuesWith,
+  isSameRow,
+  KnownRows,
+  REMEMBERED_ROWS,
+  RecentRows,
+  rowsInFront,
+} from './moving-list.ts';
 
 /** The maximum number of readings of a list that changes while psd2 reads it. */
 export const MAX_READINGS = 3;
@@ -55,8 +62,8 @@ export function keepsChanging({
 /**
  * Readings of one list, each from its start.
  *
- * A reading is in doubt if the bank's totals change between pages, if the number of rows differs from the total, or if a page
- * begins as the previous one ended. Each of these can also be normal for a bank: its totals may count something else, or two
+ * A reading is in doubt if the bank's totals change between pages, if the number of rows differs from the total, or if the last
+ * row of a page comes again. Each of these can also be normal for a bank: its totals may count something else, or two
  * transactions may be equal. If two readings see the same thing, a change was not the reason, and the reading is valid.
  */
 export class WholeReadings {
@@ -124,12 +131,17 @@ export class WholeReadings {
     const isInDoubt =
       both.some((list) => list.isInDoubt) ||
       (isEnded && doTotalsTell && both.some(({ isComplete }) => !isComplete));
-    return isInDoubt && !wasSeen() ? undefined : fresh;
+    if (isInDoubt && !wasSeen()) return undefined;
+    return known.areShared ? rows : fresh;
   }
 }
 
+/** A row that moves past the end of a page comes again on one of so many pages. */
+const REMEMBERED_ENDS = 10;
+
 class CollectedList {
-  readonly #recent = new RecentRows();
+  /** The last rows of the last pages. */
+  #ends: Transaction[] = [];
   #received = 0;
   #total: number | null = null;
   #wasEmpty = false;
@@ -139,9 +151,11 @@ class CollectedList {
   /** @returns whether the bank's total has changed */
   take({ rows, total }: ListPage): boolean {
     const isChanged = this.#total !== null && total !== null && total !== this.#total;
-    this.isInDoubt ||= this.#recent.possibleMoves(rows).length > 0 || (this.#wasEmpty && rows.length > 0);
+    this.isInDoubt ||=
+      (this.#wasEmpty && rows.length > 0) ||
+      this.#ends.some((last) => rows.some((row) => isSameRow(row, last)));
     this.#wasEmpty = rows.length === 0;
-    this.#recent.add(rows);
+    this.#ends = [...this.#ends, ...rows.slice(-1)].slice(-REMEMBERED_ENDS);
     this.#received += rows.length;
     this.#total = total ?? this.#total;
     return isChanged;

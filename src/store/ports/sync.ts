@@ -90,6 +90,8 @@ export interface HowToAppend {
 export interface Appended<Row> {
   /** Of the rows, those that were missing. */
   added: Row[];
+  /** Of the rows, those that were stored before their day, as they are stored. */
+  awaited: ReadonlyMap<Row, SyncedRow>;
   /** Rows that are probably stored, with another text or day: nothing names them for certain. */
   unsure: number;
 }

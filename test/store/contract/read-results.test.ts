@@ -54,6 +54,31 @@ describe.each(useBackends())('$name', ({ open }) => {
     ]);
   });
 
+  it('what a sync could not know of an account is kept until a sync has read it without a doubt', async () => {
+    const doubt = (productId: string) => ({
+      ...{ productId, balanced: false, difference: '-3.50', complete: false, certainFrom: '2026-11-01' },
+      message: `${productId} differs`,
+    });
+    const found = async () =>
+      (await (await worker()).doubts()).map(({ customerId, productId, at }) => [customerId, productId, at]);
+    await results.add([{ ...whole('1', day(1)), doubts: [doubt('A'), doubt('B')] }, whole('2', day(1))]);
+    expect(await results.doubts()).toContainEqual({ customerId: '1', at: day(1), ...doubt('A') });
+    await results.add([
+      { ...failed('1', day(2), failure('A')), doubts: [doubt('C')] },
+      { ...whole('2', day(2)), doubts: [doubt('A')] },
+    ]);
+    expect((await found()).toSorted()).toEqual([
+      ['1', 'A', day(1)],
+      ['1', 'C', day(2)],
+      ['2', 'A', day(2)],
+    ]);
+    await results.add([{ ...whole('1', day(3)), skipped: ['C'] }]);
+    expect((await found()).toSorted()).toEqual([
+      ['1', 'C', day(2)],
+      ['2', 'A', day(2)],
+    ]);
+  });
+
   it('only failures since a time are shown, and those older than 30 days are forgotten', async () => {
     await results.add([failed('1', '2026-10-01T00:00:00.000Z', failure('A'))]);
     await results.add([failed('1', day(2), failure('B')), failed('2', day(1), failure(null))]);

@@ -48,6 +48,28 @@ describe.each(useBackends())('$name', ({ open }) => {
   };
   const synced = async () => (await place.worker()).open('bank', BANK).synced(place.out);
 
+  it('a coming row that vanishes before its day is cancelled: no reader gets it, and it may come again', async () => {
+    const of = { productId: 'A1', currency: 'EUR' };
+    const coming = { ...row('d', '2026-11-05', '-4.00'), future: true };
+    const through = async (rows: (typeof coming)[]) => {
+      let ended: { cancelled: number; gone: number } | undefined;
+      await sync(async (to) => {
+        const booked = await to.booked('A1', true);
+        await booked.append(rows, { of, covered: { from: DAYS.from, to: undefined }, today: DAYS.through });
+        ended = await booked.end(DAYS.from);
+        to.remember('A1', DAYS, DAYS.from);
+      });
+      const stored = await (await synced()).booked('1048262', 'A1', DAYS.from);
+      return { ...ended, rows: stored?.rows.map(({ amount }) => Number(amount)) };
+    };
+    const kept = { ...row('e', '2026-10-30', '-1.00'), future: false };
+    expect(await through([coming, kept])).toEqual({ cancelled: 0, gone: 0, rows: [-4, -1] });
+    expect(await through([kept])).toEqual({ cancelled: 1, gone: 0, rows: [-1] });
+    expect(await through([kept])).toEqual({ cancelled: 0, gone: 0, rows: [-1] });
+    expect(await through([coming, kept])).toEqual({ cancelled: 0, gone: 0, rows: [-4, -1] });
+    expect(await through([])).toMatchObject({ cancelled: 1, gone: 1 });
+  });
+
   it('what a sync has stored is read again: accounts, balances, days and rows, the newest first', async () => {
     await sync(whole);
     const stored = await synced();

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { Transaction } from '../../../src/bank/ports/bank.ts';
+import { notComplete, RangeWatch, type WatchedList, withOlder } from '../../../src/flows/reading/range.ts';
+import { amountOf, dayOf } from '../../domain/bookings.ts';
+import { ago, TODAY } from '../sync-bank.ts';
+
+const row = (days: number, status: Transaction['status'] = 'booked'): Transaction => ({
+  ...{ index: '1', status, bookingDate: dayOf(ago(days)), valueDate: null, amount: amountOf('1.00') },
+  ...{ currency: 'EUR', description: 'a', details: '', code: null, transferReference: null },
+  ...{ feeCharge: null, transactionId: null, entryReference: null },
+});
+/** As many rows, the last ones of these days. */
+const rows = (count: number, oldest: number) =>
+  Array.from({ length: count }, (_, at) => row(at === 0 ? oldest : 0));
+
+describe('a list of the last 30 days', () => {
+  it.each<[string, Transaction[], boolean, number | undefined, number | undefined]>([
+    ['is whole with rows of these days', rows(7, 20), false, undefined, undefined],
+    ['is whole with rows that the bank selected by another date', [row(33)], false, undefined, undefined],
+    ['may be cut at a round number', rows(50, 20), false, undefined, 20],
+    ['may be cut within its first day', rows(100, 30), false, undefined, 30],
+    ['is whole if links lead to all', rows(50, 20), true, undefined, undefined],
+    ['is whole if a row lies before its first day', rows(50, 31), false, undefined, undefined],
+    ['counts booked rows alone', [...rows(49, 20), row(1, 'pending')], false, undefined, undefined],
+  ])('%s', (_, list, hasPages, certain, cut) => {
+    const watch = new RangeWatch({ from: ago(30), to: undefined, today: TODAY }).add(list, hasPages);
+    expect([watch.certainFrom, watch.cutAt]).toEqual(
+      [certain, cut].map((days) => (days === undefined ? undefined : ago(days))),
+    );
+  });
+});
+
+it.each<[string, number[], number | undefined]>([
+  ['it does not reach back to the first one', [2, 15], 14],
+  ['it reaches back', [2, 40], undefined],
+])('a bank gives rows of other days than asked, so it ignores them: %s', (_, days, certain) => {
+  const watch = new RangeWatch({ from: ago(30), to: ago(10), today: TODAY });
+  watch.add(
+    days.map((each) => row(each)),
+    false,
+  );
+  expect(watch.certainFrom).toBe(certain && ago(certain));
+});
+
+it('a row of a day to come does not mean that the bank ignores the range', () => {
+  const watch = new RangeWatch({ from: ago(30), to: ago(10), today: TODAY }).add([row(-20), row(12)], false);
+  expect(watch.certainFrom).toBeUndefined();
+});
+
+describe('a list that may be cut', () => {
+  const list: WatchedList = { rows: [row(1), row(5)], certainFrom: undefined, cutAt: ago(5) };
+  const whole = { certainFrom: undefined, cutAt: undefined };
+  it.each<[string, WatchedList | undefined, number, number | undefined]>([
+    ['is whole with the older rows', { rows: [row(5), row(5), row(9)], ...whole }, 4, undefined],
+    ['is certain after its oldest day if no reading is left', undefined, 2, 4],
+    ['is so if the older rows lack its own', { rows: [row(9)], ...whole }, 2, 4],
+    ['is certain after the oldest day of both', { rows: [row(5), row(9)], ...whole, cutAt: ago(9) }, 3, 8],
+  ])('%s', async (_, older, count, certain) => {
+    const asked: string[] = [];
+    const found = await withOlder(list, async (to) => {
+      asked.push(to);
+      return older;
+    });
+    expect([asked, found.rows.length, found.certainFrom]).toEqual([
+      [ago(5)],
+      count,
+      certain === undefined ? undefined : ago(certain),
+    ]);
+  });
+
+  it('nothing is asked for a list that is not', async () => {
+    const asNever = () => Promise.reject(new TypeError('not called'));
+    expect(await withOlder({ ...list, cutAt: undefined }, asNever)).toEqual({ ...list, cutAt: undefined });
+  });
+});
+
+it('says which days are certain', () => {
+  expect(notComplete('A1', ago(4)).message).toContain(`only days from ${ago(4)} on are certain`);
+  expect(notComplete('A1', null).message).not.toContain('certain');
+});
