@@ -244,7 +244,7 @@ function notNow(error: unknown): false {
 
 /** The browser brought a code of OAuth back: it gives the customer's tokens. The bank accepts it only once. */
 async function takeLogin(
-  { again, transactionId }: LinkedSubject,
+  { again, kind, resourceId, transactionId }: LinkedSubject,
   { bank, customer, world }: FlowPorts,
   returns: ReturnPorts,
   login: { parameters: URLSearchParams; server: string; codeVerifier: string },
@@ -264,7 +264,8 @@ async function takeLogin(
       transactionId,
     );
     // The bank names the server only here, and the tokens are renewed there.
-    return { ...toStoredTokens(answer, world.now()), server };
+    const ofConsent = kind === 'consent' ? { consent: resourceId } : {};
+    return { ...toStoredTokens(answer, world.now()), server, ...ofConsent };
   };
   await world.finish('The new login', () => returns.keepTokens(granted));
 }

@@ -33,6 +33,7 @@ export function toStoredTokens(granted: GrantedTokens, now: Date, before?: Store
     scope: granted.scope ?? before?.scope ?? null,
     apiTrackId: before?.apiTrackId,
     ...(before?.server !== undefined && { server: before.server }),
+    ...(before?.consent !== undefined && { consent: before.consent }),
   };
 }
 

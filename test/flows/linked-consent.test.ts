@@ -291,7 +291,9 @@ describe('the customer logs in with the consent', () => {
     script.is('valid');
     expect(await consent.run(oauthBank())).toMatchObject({ state: 'confirmed' });
     // Only this link names the server, and the tokens are renewed there.
-    expect(consent.tokens).toMatchObject([{ accessToken: 't1', server: '/.well-known/bank' }]);
+    expect(consent.tokens).toMatchObject([
+      { accessToken: 't1', server: '/.well-known/bank', consent: expect.any(String) },
+    ]);
     const [page = ''] = consent.customer.visited;
     expect(new URL(page).searchParams.get('scope')).toBe('AIS:c1');
     expect(new URL(page).searchParams.get('state')).toBe(STATE);

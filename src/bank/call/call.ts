@@ -33,6 +33,8 @@ export interface CallFacts {
   login: boolean;
   /** It is about a payment that the bank has. This is the transaction whose SCA may have given tokens for it. */
   ofPayment?: string;
+  /** It is about this consent of the bank's. The customer's login may have granted it. */
+  ofConsent?: string;
 }
 
 /** A call of a bank's interface, without headers and signature. */

@@ -38,7 +38,7 @@ import { readKept } from './kept-customer.ts';
 import { openSigner } from './keys.ts';
 import { namingSandbox } from './naming-sandbox.ts';
 import { describeElsewhere, describeLogins } from './other-logins.ts';
-import { type PaymentTokens, paymentTokensOf } from './payment-tokens.ts';
+import { type ResourceTokens, resourceTokensOf } from './payment-tokens.ts';
 
 /** Finds the interface of a profile's bank. It opens the profile only if it needs to. */
 export type FindInterface = (profile: () => Profile) => Promise<KnownInterface>;
@@ -118,7 +118,15 @@ async function openBankFor(
   const accessTokens = logsIn === 'with a consent' ? askingForConsent(noting, customerId) : noting;
   const counted = await context.reads();
   const reads = kept ? countingByConsent(counted, kept.consents) : counted;
-  const askAgain = () => application.connect(accessTokens);
+  const ofResources = resourceTokensOf(
+    tokens,
+    (owner) => sessionOf(owner, 'The login of a payment'),
+    async (consentId) =>
+      logsIn === 'with a consent' && (await tokens.read(holder))?.consent === consentId
+        ? accessTokens
+        : undefined,
+  );
+  const askAgain = () => application.connectWith(accessTokens, { ofResources });
   // With --raw, nothing but the answer that was asked for is printed.
   const ends =
     kept && !context.globals.raw
@@ -132,7 +140,7 @@ async function openBankFor(
     ...(isPresent && {
       around: (plain) => scaForInquiries(inquiryPorts(context, application.profile, plain)),
     }),
-    ofPayments: paymentTokensOf(tokens, (owner) => sessionOf(owner, 'The login of a payment')),
+    ofResources,
   });
   const { globals, terminal } = context;
   const tellOddities = async () => {
@@ -185,7 +193,7 @@ function inquiryPorts(context: Context, profile: Profile, bank: Bank): InquiryPo
 interface WrappableBank extends ApplicationBank {
   connectWith(
     tokens: TokenSource | undefined,
-    wrappers: { own?: Wrapper; around?: (bank: Bank) => Wrapper; ofPayments?: PaymentTokens },
+    wrappers: { own?: Wrapper; around?: (bank: Bank) => Wrapper; ofResources?: ResourceTokens },
   ): Bank;
 }
 
@@ -222,7 +230,7 @@ export async function openApplicationBank(
     session,
     ...world,
   });
-  const connectWith: WrappableBank['connectWith'] = (tokens, { own, around, ofPayments }) =>
+  const connectWith: WrappableBank['connectWith'] = (tokens, { own, around, ofResources }) =>
     opened.connect((wire) => {
       const { connection, pace } = transport;
       const observe: typeof transport.observe = (call) =>
@@ -230,7 +238,7 @@ export async function openApplicationBank(
       const timing = { timeoutMs: globals.timeoutMs, ...world };
       const exchange = openExchange({ connection, wire, session, pace, observe, ...timing });
       const isPrivate = (call: BankCall) => carriesToken(call, bank.logsIn);
-      return wrap(exchange, context, { tokens, isPrivate, ofPayments }, own);
+      return wrap(exchange, context, { tokens, isPrivate, ofResources }, own);
     }, around);
   return {
     profile,
@@ -247,7 +255,7 @@ export async function openApplicationBank(
 interface Carried {
   tokens: TokenSource | undefined;
   isPrivate: (call: BankCall) => boolean;
-  ofPayments: PaymentTokens | undefined;
+  ofResources: ResourceTokens | undefined;
 }
 
 /**
@@ -266,15 +274,15 @@ interface Carried {
 function wrap<What extends Said>(
   exchange: Exchange<What>,
   context: ProfileContext,
-  { tokens, isPrivate, ofPayments }: Carried,
+  { tokens, isPrivate, ofResources }: Carried,
   own: Wrapper = (calls) => calls,
 ): Caller<What> {
   const { globals, printBytes, terminal } = context;
   const named = namingSandbox(context, context.profile(), exchange);
   const withToken = tokens && withTokens(named, tokens);
   const authenticated: Exchange<What> = async (call) => {
-    const ofPayment = await ofPayments?.(call);
-    if (ofPayment) return withTokens(named, ofPayment)(call);
+    const ofResource = await ofResources?.(call);
+    if (ofResource) return withTokens(named, ofResource)(call);
     return withToken && isPrivate(call) ? withToken(call) : named(call);
   };
   const print = onLinesOfTheirOwn(printBytes);

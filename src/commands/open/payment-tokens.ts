@@ -7,27 +7,36 @@ import { Psd2Error } from '../../errors.ts';
 import type { Tokens } from '../../store/ports/tokens.ts';
 import type { Context } from '../context.ts';
 
-// The tokens of payments. Where the customer's SCA is a login (NextGenPSD2, section 2, `scaOAuth`), it gives tokens for one
-// payment alone. The bank may want them with each later call about that payment.
+// The tokens of payments and consents. Where the customer's SCA is a login (NextGenPSD2, section 2, `scaOAuth`), it gives tokens
+// for one payment or consent alone. The bank may want them with each later call about it.
 
-/** Finds the tokens of the payment that a call is about. Undefined: the call goes without them. */
-export type PaymentTokens = (call: BankCall) => Promise<TokenSource | undefined>;
+/** Finds the tokens of the payment or the consent that a call is about. Undefined: the call goes without them. */
+export type ResourceTokens = (call: BankCall) => Promise<TokenSource | undefined>;
 
 /**
  * @param open opens the tokens of a holder
+ * @param ofConsent finds the tokens of a consent
  * @returns finds tokens that can be used now. If they have ended and cannot be renewed, the bank may not need them
  */
-export function paymentTokensOf(
+export function resourceTokensOf(
   tokens: Pick<Tokens, 'login'>,
   open: (holder: string) => TokenSource,
-): PaymentTokens {
+  ofConsent: (consentId: string) => Promise<TokenSource | undefined>,
+): ResourceTokens {
   const known = new Map<string, TokenSource>();
-  return async ({ facts: { ofPayment } }) => {
-    if (ofPayment === undefined) return undefined;
-    const holder = paymentHolder(ofPayment);
+  const ofPayment = async (transactionId: string) => {
+    const holder = paymentHolder(transactionId);
     if (!(await tokens.login(holder))) return undefined;
     const source = known.get(holder) ?? open(holder);
     known.set(holder, source);
+    return source;
+  };
+  return async ({ facts }) => {
+    const source =
+      facts.ofPayment === undefined
+        ? facts.ofConsent !== undefined && (await ofConsent(facts.ofConsent))
+        : await ofPayment(facts.ofPayment);
+    if (!source) return undefined;
     try {
       await source.current();
       return source;

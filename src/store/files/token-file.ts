@@ -40,7 +40,7 @@ const secrets = {
   accessToken: z.nullable(headerText),
   refreshToken: z.nullable(z.string()),
   unproven: z.optional(z.literal(true)),
-  server: z.optional(z.string()),
+  ...{ server: z.optional(z.string()), consent: z.optional(z.string()) },
 };
 export const tokenSecrets = z.object(secrets);
 /** If the profile is protected, the tokens themselves are encrypted. */
@@ -101,6 +101,7 @@ export function copied({
   apiTrackId,
   unproven,
   server,
+  consent,
   ...times
 }: StoredTokens): StoredTokens {
   const inUtc = (time: string | null) => time && new Date(time).toISOString();
@@ -112,6 +113,7 @@ export function copied({
       apiTrackId,
       ...(unproven && { unproven }),
       ...(server && { server }),
+      ...(consent && { consent }),
     },
     accessTokenExpiresAt: inUtc(times.accessTokenExpiresAt),
     refreshTokenExpiresAt: inUtc(times.refreshTokenExpiresAt),

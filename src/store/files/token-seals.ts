@@ -62,9 +62,9 @@ export class FileSeals {
     const key = this.#keys.has(path) ? this.#keys.get(path) : await this.#vault.key();
     if (!key && wasSealed()) throw keyIsGone(path);
     if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
-    const { accessToken, refreshToken, unproven, server, ...login } = tokens;
+    const { accessToken, refreshToken, unproven, server, consent, ...login } = tokens;
     const place = placeOf(holder, generation, tokens.baseUrl);
-    const content = key.seal(place, { accessToken, refreshToken, unproven, server });
+    const content = key.seal(place, { accessToken, refreshToken, unproven, server, consent });
     return JSON.stringify({ ...login, sealed: content }, null, '\t');
   }
 }

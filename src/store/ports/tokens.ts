@@ -22,6 +22,8 @@ export interface StoredTokens extends StoredLogin {
   unproven?: true | undefined;
   /** The address of the metadata of the OAuth server that gave them, if the bank has named it with a resource. */
   server?: string | undefined;
+  /** The consent that the customer granted with this login: its calls carry these tokens, too. */
+  consent?: string | undefined;
 }
 
 /** Tokens as they were read from the store. */

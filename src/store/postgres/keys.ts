@@ -227,6 +227,7 @@ const tokenSecrets = z.object({
   refreshToken: z.nullable(z.string()),
   unproven: z.optional(z.literal(true)),
   server: z.optional(z.string()),
+  consent: z.optional(z.string()),
 });
 type TokenSecrets = z.infer<typeof tokenSecrets>;
 
@@ -251,11 +252,12 @@ export class TokenSeals extends ProfileRows {
 
   /** @returns the column `secrets`. @throws Psd2Error `config` if the key is not available */
   async close(of: SecretsOf, tokens: TokenSecrets): Promise<string> {
-    const { accessToken, refreshToken, unproven, server } = tokens;
+    const { accessToken, refreshToken, unproven, server, consent } = tokens;
     const secrets: TokenSecrets = {
       ...{ accessToken, refreshToken },
       ...(unproven && { unproven }),
       ...(server && { server }),
+      ...(consent && { consent }),
     };
     const key = await this.#keys.key();
     return JSON.stringify(key ? { sealed: key.seal(placeOf(of), secrets), v: 2 } : secrets);

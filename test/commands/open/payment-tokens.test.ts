@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { BankCall } from '../../../src/bank/call/call.ts';
 import type { TokenSource } from '../../../src/bank/ports/call.ts';
 import type { Context } from '../../../src/commands/context.ts';
-import { endPaymentTokens, paymentTokensOf } from '../../../src/commands/open/payment-tokens.ts';
+import { endPaymentTokens, resourceTokensOf } from '../../../src/commands/open/payment-tokens.ts';
 import { paymentHolder } from '../../../src/domain/payment-holder.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
@@ -44,7 +44,9 @@ async function finder(context: Context, fails?: Error) {
     };
     return { current, renewed: current };
   };
-  return { opened, find: paymentTokensOf(tokens, openTokens) };
+  const ofConsent = async (consentId: string) =>
+    consentId === 'c1' ? openTokens(`consent ${consentId}`) : undefined;
+  return { opened, find: resourceTokensOf(tokens, openTokens, ofConsent) };
 }
 
 it('a call about a payment carries its tokens, which are opened once; other calls carry others', async () => {
@@ -58,6 +60,14 @@ it('a call about a payment carries its tokens, which are opened once; other call
   expect(await found?.current()).toBe(`token of payment:${PAYMENT}`);
   expect(await find(call(PAYMENT))).toBe(found);
   expect(opened).toEqual([`payment:${PAYMENT}`]);
+});
+
+it('a call about a consent carries the tokens of the login that granted it, and of no other', async () => {
+  const { context } = open();
+  const { find } = await finder(context);
+  const about = (ofConsent: string) => find({ ...call(), facts: { ...call().facts, ofConsent } });
+  expect(await (await about('c1'))?.current()).toBe('token of consent c1');
+  expect(await about('c2')).toBeUndefined();
 });
 
 it('tokens that have ended are left out, because the bank may not need them; other errors count', async () => {

@@ -17,6 +17,7 @@ const login: StoredTokens = {
   scope: 'oob',
   apiTrackId: '0123456789',
   server: 'https://bank.example/.well-known/oauth-authorization-server',
+  consent: 'c1',
 };
 const renewed: StoredTokens = { ...login, accessToken: 'secret-access-2', refreshToken: 'secret-refresh-2' };
 
@@ -146,7 +147,7 @@ describe.each(named(useBackends()))('the tokens in %s', (_name, { open }) => {
     expect(await others.read(null)).toBeUndefined();
     const worker = await place.worker();
     // The server is sealed with the tokens.
-    const { accessToken: _, refreshToken: __, server: ___, ...ends } = login;
+    const { accessToken: _, refreshToken: __, server: ___, consent: ____, ...ends } = login;
     expect(await others.login(CUSTOMER)).toMatchObject(ends);
     expect(await others.login(null)).toBeUndefined();
     for (const bank of [

@@ -132,16 +132,15 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     frequencyPerDay: terms.frequencyPerDay,
     combinedServiceIndicator: false,
   };
-  const { data, headers } = await ask(
-    calls.bank,
-    {
-      ...callOf(calls.paths, 'createConsent', {}, transactionId),
-      body,
-      beforeSend,
-      ...(redirectUri !== undefined && { redirectUri }),
-    },
-    consentAnswer,
-  );
+  const call = {
+    ...callOf(calls.paths, 'createConsent', {}, transactionId),
+    body,
+    beforeSend,
+    ...(redirectUri !== undefined && { redirectUri }),
+  };
+  const { data, headers } = await ask(calls.bank, call, consentAnswer).catch((error: unknown) => {
+    throw withOtherKinds(error, terms.access.type);
+  });
   const { consentId } = data;
   const start = callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId);
   return {
@@ -160,6 +159,26 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     ),
   };
 }
+
+/** How the operator asks for each kind of consent. */
+const KINDS: readonly [ConsentAccess['type'], string][] = [
+  ['dedicated', '--account <iban>'],
+  ['all-accounts', '--all-accounts'],
+  ['list-only', '--list-only'],
+  ['bank-offered', 'none of these options (the customer chooses at the bank)'],
+];
+
+/** The bank's refusal of a consent. If it may be about the kind of consent, with the other kinds. */
+function withOtherKinds(error: unknown, asked: ConsentAccess['type']): unknown {
+  const isOfKind = error instanceof Psd2Error && OF_KIND.has(error.bankCode ?? '');
+  if (!isOfKind) return error;
+  const others = KINDS.flatMap(([type, option]) => (type === asked ? [] : option));
+  const known = error.hint === undefined ? '' : `${error.hint} `;
+  return error.with({
+    hint: `${known}The bank may not take consents of the type ${asked}. Other kinds: ${others.join(', ')}. What the bank takes belongs into consent.types of the bank file.`,
+  });
+}
+const OF_KIND = new Set(['SERVICE_INVALID', 'PARAMETER_NOT_SUPPORTED', 'FORMAT_ERROR']);
 
 /**
  * What is asked for, with the bank's defaults.

@@ -139,7 +139,8 @@ const LISTS: readonly OperationId[] = ['getAccountList', 'getCardAccountList'];
 export function factsOf(found: Omit<Found, 'template'> | undefined): CallFacts {
   if (!found) return NOTHING;
   if (LISTS.includes(found.operation)) return { ...NOTHING, reads: 'list', needsConsent: true };
-  const account = found.values['account-id'];
+  const { 'account-id': account, consentId } = found.values;
+  if (consentId !== undefined) return { ...NOTHING, ofConsent: consentId };
   return account === undefined ? NOTHING : { ...NOTHING, reads: { account }, needsConsent: true };
 }
 

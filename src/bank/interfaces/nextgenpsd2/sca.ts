@@ -120,14 +120,17 @@ const LONGEST_MESSAGE = 500;
 export function linksOf(
   { scaStatus, psuMessage, authorisationId, _links: links }: SaidOfSca,
   headers: Readonly<Record<string, string>>,
-  linked: Linked & { start: BankCall },
+  linked: Linked & Pick<Calls, 'description'> & { start: BankCall },
   isDone = false,
 ): ScaLinks {
   const chosen = headers['aspsp-sca-approach']?.trim().toUpperCase();
   const start = links?.startAuthorisation ?? links?.startAuthorisationWithPsuIdentification;
+  // Where OAuth is the only approach, both links lead to the metadata of the OAuth server.
+  const isOAuthAlone = linked.description.sca.approaches.every((approach) => approach === 'oauth');
+  const oauth = links?.scaOAuth ?? (isOAuthAlone ? links?.scaRedirect : undefined);
   const found = {
-    ...(links?.scaRedirect && { redirect: links.scaRedirect }),
-    ...(links?.scaOAuth && { oauth: links.scaOAuth }),
+    ...(links?.scaRedirect && !isOAuthAlone && { redirect: links.scaRedirect }),
+    ...(oauth && { oauth }),
     ...(start && { start }),
     ...statusLink(linked, links?.scaStatus, authorisationId),
     ...(links?.confirmation && { confirmation: links.confirmation }),

@@ -11,7 +11,7 @@ import { errorOf, failureOf, type Scripted, said, scriptedCalls, TPP_REQUEST_ID 
 type Consent = NonNullable<BankFile['consent']>;
 const date = (day: string) => parseDate('--until', day);
 const IBAN = 'DE89370400440532013000';
-const FACTS = { reads: null, needsConsent: false, login: false };
+const FACTS = { reads: null, needsConsent: false, login: false, ofConsent: 'c1' };
 const IDS = { tppRequestId: TPP_REQUEST_ID, transactionId: TRANSACTION_ID };
 const CREATED = { consentId: 'c1', consentStatus: 'received' };
 const REQUEST = {
@@ -197,6 +197,29 @@ describe('a request for a consent', () => {
       expect((await requested({}, {}, answer)).result.links).toEqual({ approach: null, isDone: true });
     },
   );
+});
+
+describe('a consent that the bank refuses', () => {
+  it.each([
+    ['SERVICE_INVALID', { type: 'all-accounts' }, '--account <iban>, --list-only'],
+    ['PARAMETER_NOT_SUPPORTED', { type: 'list-only' }, '--account <iban>, --all-accounts'],
+    ['FORMAT_ERROR', undefined, '--account <iban>, --all-accounts, --list-only.'],
+  ] as const)('%s: the sentence names the other kinds', async (code, access, others) => {
+    const answer = said({ tppMessages: [{ category: 'ERROR', code, text: 'No' }] }, 400);
+    const error = await failureOf(requested(access ? { access } : {}, {}, answer));
+    expect(error).toMatchObject({
+      bankCode: code,
+      hint: expect.stringContaining(`Other kinds: ${others}`),
+    });
+    expect(error).toMatchObject({ hint: expect.stringContaining('consent.types') });
+  });
+
+  it('another refusal is about something else', async () => {
+    const answer = said({ tppMessages: [{ category: 'ERROR', code: 'PSU_CREDENTIALS_INVALID' }] }, 401);
+    expect(await failureOf(requested({}, {}, answer))).not.toMatchObject({
+      hint: expect.stringContaining('--all-accounts'),
+    });
+  });
 });
 
 describe('a consent at the bank', () => {

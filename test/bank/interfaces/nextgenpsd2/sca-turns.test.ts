@@ -20,13 +20,25 @@ const EMBEDDED = {
   isDeadEnd: true,
 };
 const FACTS = { reads: null, needsConsent: false, login: false };
+const OF_CONSENT = { ...FACTS, ofConsent: 'c1' };
 
-const start = { method: 'POST', path: START, facts: FACTS, transactionId: TRANSACTION_ID } as const;
+const start = { method: 'POST', path: START, facts: OF_CONSENT, transactionId: TRANSACTION_ID } as const;
 const LINKED = { ...scriptedCalls([]).calls, start };
 
 /** The links that psd2 keeps of an answer. */
 const links = (_links: object, more: object = {}, headers: Record<string, string> = {}, isDone?: boolean) =>
   linksOf(startAnswer.parse({ _links, ...more }), headers, LINKED, isDone);
+
+describe('where OAuth is the only approach', () => {
+  it.each([
+    [['oauth'], { approach: null, oauth: `${ORIGIN}/meta` }],
+    [['oauth', 'redirect'], { approach: null, redirect: `${ORIGIN}/meta` }],
+  ] as const)('%j: scaRedirect is %j', (approaches, kept) => {
+    const { calls } = scriptedCalls([], { sca: { approaches: [...approaches] } });
+    const answer = startAnswer.parse({ _links: { scaRedirect: `${ORIGIN}/meta` } });
+    expect(linksOf(answer, {}, { ...calls, start })).toEqual(kept);
+  });
+});
 
 describe('the links of an answer', () => {
   it.each<[string, object, object, Record<string, string>, object]>([
@@ -244,7 +256,13 @@ describe('the turn of the customer', () => {
     expect(await turn).toEqual({ next: 'open', url: SITE, links: { approach: null, redirect: SITE } });
     expect(sent).toEqual([
       {
-        ...{ method: 'POST', path, facts: FACTS, transactionId: TRANSACTION_ID, body: {} },
+        ...{
+          method: 'POST',
+          path,
+          facts: path === START ? OF_CONSENT : FACTS,
+          transactionId: TRANSACTION_ID,
+          body: {},
+        },
         ...{ redirectUri: BACK, beforeSend: silent },
       },
     ]);
