@@ -39,6 +39,11 @@ export function isOverdue(transfer: Transfer, today: IsoDate): boolean {
   return isAccepted(transfer) && !order.standing && today >= nextBankDay(begins);
 }
 
+/** Whether the bank may soon reject a transfer that it has accepted. */
+export function mayBeRejected(transfer: Transfer, today: IsoDate): boolean {
+  return isAccepted(transfer) && !transfer.order.standing && !isOverdue(transfer, today);
+}
+
 /** Whether the bank has an execution status for the order. Only instant transfers that are executed at once have one. */
 export function needsSettlement(order: Pick<TransferOrder, 'instant' | 'futureDated'>): boolean {
   return order.instant && !order.futureDated;

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { parseDate } from '../../src/domain/calendar.ts';
 import { isPlainlyFailed } from '../../src/domain/flow-states.ts';
 import { isOutcomeOpen } from '../../src/domain/next-step.ts';
 import { nextFurtherData } from '../../src/domain/operation.ts';
 import {
   applyTransferEvent,
   isMoneyTransfer,
+  isOverdue,
+  mayBeRejected,
   needsSettlement,
   type Transfer,
   type TransferEvent,
@@ -358,4 +361,32 @@ it.each(['moneyTransfer', 'MONEYTRANSFER', 'moneytransfer'])('%s is a bank trans
 
 it('standingOrder is not a bank transfer', () => {
   expect(isMoneyTransfer('standingOrder')).toBe(false);
+});
+
+// The events are of a Saturday.
+describe('what the bank has accepted', () => {
+  const accepted = (order: Partial<Transfer['order']> = {}, ...events: TransferEvent[]): Transfer => ({
+    ...transferOf([...EXECUTING, { type: 'executed', cro: null }, ...events], transferOrder(order)),
+    commits: 'by the customer',
+  });
+  const LATER = { executionDate: parseDate('--date', '2026-12-03'), futureDated: true };
+  const STANDING = { standing: { frequency: 'Monthly', end: null, day: null } } as const;
+  const FINAL: TransferEvent = { type: 'executed', cro: null, isFinal: true };
+
+  it.each<[string, Transfer, day: string, is: 'awaited' | 'overdue' | 'neither']>([
+    ['is awaited on the same day', accepted(), '2026-11-21', 'awaited'],
+    ['is awaited on a Sunday', accepted(), '2026-11-22', 'awaited'],
+    ['is overdue on the next bank day', accepted(), '2026-11-23', 'overdue'],
+    ['is awaited before its day', accepted(LATER), '2026-12-03', 'awaited'],
+    ['is overdue after its day', accepted(LATER), '2026-12-04', 'overdue'],
+    ['is nothing, if it is a standing order', accepted(STANDING), '2027-12-01', 'neither'],
+    ['is nothing, if it is final', accepted({}, FINAL), '2026-11-23', 'neither'],
+    ['is nothing at a bank that has execute', transferOf(EXECUTED), '2026-11-23', 'neither'],
+  ])('%s', (_what, transfer, day, is) => {
+    const today = parseDate('--date', day);
+    expect([isOverdue(transfer, today), mayBeRejected(transfer, today)]).toEqual([
+      is === 'overdue',
+      is === 'awaited',
+    ]);
+  });
 });

@@ -162,7 +162,7 @@ function totalsOf(lines: readonly BatchLine[]) {
 
 function stateOf(profile: Profile, { batch, lines, known }: KnownBatch): BatchState {
   if (batch.rejection) return 'rejected';
-  const ended = known.every(({ outcome }) => hasEnded(outcome));
+  const ended = known.every(({ outcome }) => hasEnded(outcome) && outcome !== 'accepted');
   const hasBegun = known.some(({ row }) => row.state !== 'waiting' && row.state !== 'cancelled');
   if (ended) return hasBegun ? 'done' : 'cancelled';
   if (hasBegun) return 'running';

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { bankDay } from '../../domain/calendar.ts';
 import { paymentHolder } from '../../domain/payment-holder.ts';
 import { type NameOf, pseudonymisedEvent, pseudonymisedLine } from '../../domain/pseudonymised.ts';
 import { removeCalls } from '../../store/machine/call-log.ts';
@@ -82,7 +83,7 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
     const found = await collectFor(context, customerId, out);
     const refuse = async (known: Collected) => {
       if (!leaveDamaged) refuseDamaged(known);
-      await refuseUnfinished(data, known);
+      await refuseUnfinished(data, known, bankDay(context.world.now()));
     };
     await refuse(found);
     if (!isUnknown(found)) await confirmForgetting(context, found, revoke);

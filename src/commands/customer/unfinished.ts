@@ -1,6 +1,7 @@
 import type { Batch } from '../../domain/batch/batch.ts';
+import type { IsoDate } from '../../domain/calendar.ts';
 import { isOver, standingOf } from '../../domain/flow-states.ts';
-import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
+import { mayBeRejected, needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { GenericOperation } from '../../store/ports/flows.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
@@ -17,6 +18,7 @@ import type { Collected } from './collected.ts';
 export async function refuseUnfinished(
   { flows, batches }: ProfileData,
   { customerId, flows: known, batches: theirs }: Collected,
+  today: IsoDate,
 ): Promise<void> {
   const busy = (await flows.atWork()).find(({ flow }) => known.some((each) => each.flow === flow));
   if (busy) {
@@ -28,10 +30,11 @@ export async function refuseUnfinished(
       },
     );
   }
+  const transfers = await collect(flows.list('transfer', { customer: customerId }));
   const operations = [
-    ...(await collect(flows.list('transfer', { customer: customerId }))),
-    ...(await collect(flows.list('operation', { customer: customerId }))),
-  ].filter((operation) => customerIdOf(operation) === customerId && isUnfinished(operation));
+    ...transfers.filter((transfer) => isUnfinished(transfer) || mayBeRejected(transfer, today)),
+    ...(await collect(flows.list('operation', { customer: customerId }))).filter(isUnfinished),
+  ].filter((operation) => customerIdOf(operation) === customerId);
   const [first] = operations;
   if (first) {
     const named = operations.slice(0, 5).map(({ flow, state }) => `${flow} (${state})`);

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { KnownInterface } from '../../../src/bank/call/call.ts';
 import { forget } from '../../../src/commands/customer/forget.ts';
+import { parseDate } from '../../../src/domain/calendar.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
 import { paymentHolder } from '../../../src/domain/payment-holder.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -149,6 +150,19 @@ describe('what is not over', () => {
     for (const reference of ['1', '2', '3', '4', '5'])
       await storeTransfer(context, ANNA, 'unknown', { reference });
     expect((await refusal()).message).toMatch(/\(unknown\)$/);
+  });
+
+  it('a transfer that the bank has accepted, and may soon reject, keeps its customer; a standing order does not', async () => {
+    const { context } = operator.open();
+    const standing = { frequency: 'Monthly', end: null, day: null } as const;
+    const order = { instant: false, executionDate: parseDate('--date', '2026-11-21') };
+    const kept = await storeTransfer(context, ANNA, 'accepted', { ...order, reference: 'a' });
+    expect(await refusal()).toMatchObject({
+      message: `Customer ${ANNA} has unfinished payments: ${kept} (executed)`,
+      next: [['transfer', 'resume', kept]],
+    });
+    await storeTransfer(context, BRUNO, 'accepted', { ...order, standing, reference: 'b' });
+    await operator.run(['customer', 'forget', BRUNO], YES);
   });
 
   it('an operation counts as a transfer does', async () => {

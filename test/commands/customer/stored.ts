@@ -10,7 +10,7 @@ import type { OperatorHere } from '../operator.ts';
 const SENT = { requestId: 'q', digest: null };
 
 /** How far a stored transfer has come. */
-export type Reached = 'created' | 'cancelled' | 'executed' | 'settled' | 'failed' | 'unknown';
+export type Reached = 'created' | 'cancelled' | 'accepted' | 'executed' | 'settled' | 'failed' | 'unknown';
 
 /** Stores a transfer of a customer. @returns its local id */
 export async function storeTransfer(
@@ -23,7 +23,11 @@ export async function storeTransfer(
   const order = transferOrder({ customerId, ...changes });
   return flows.begin(
     'transfer',
-    { transactionId: context.world.newId(), commits: 'on execute', order },
+    {
+      transactionId: context.world.newId(),
+      commits: reached === 'accepted' ? 'by the customer' : 'on execute',
+      order,
+    },
     async (open) => {
       const { flow } = open.current;
       if (reached === 'cancelled') await open.record({ type: 'cancelled' });
