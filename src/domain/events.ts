@@ -56,6 +56,8 @@ export const authorization = z.object({
   /** The meaning of the bank's status. Any unknown value means pending. */
   status: z.enum(['AUTHORIZED', 'NOT_AUTHORIZED', 'EXPIRED', 'PENDING']),
   bankStatus: z.string(),
+  /** Why the bank has rejected what the customer has refused, in its words. */
+  description: z.exactOptional(z.string()),
   bank,
 });
 

@@ -286,6 +286,7 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       return {
         state: STATE_OF_AUTHORIZATION[event.status],
         authorizationStatus: event.bankStatus,
+        ...(event.description !== undefined && { executionStatusDescription: event.description }),
         // Without the customer's authorisation the bank executes nothing. No other status decides about a refused `execute`.
         ...(event.status === 'NOT_AUTHORIZED' && { refusalAlone: false }),
       };

@@ -61,13 +61,21 @@ export function followBulk(
     }
     case 'cancelled':
       return bulk.reached
-        ? [{ type: 'cancelled', ...words }]
+        ? [{ type: 'cancelled', ...words, ...describing(bulk.executionStatusDescription) }]
         : [{ type: 'bulk-left' }, { type: 'cancelled' }];
     case 'rejected':
     case 'expired': {
       const status = bulk.state === 'rejected' ? 'NOT_AUTHORIZED' : 'EXPIRED';
       const bankStatus = bulk.authorizationStatus ?? status;
-      return [{ type: 'authorization', status, bankStatus, ...words }];
+      return [
+        {
+          type: 'authorization',
+          status,
+          bankStatus,
+          ...words,
+          ...describing(bulk.executionStatusDescription),
+        },
+      ];
     }
     case 'failed': {
       const description = bulk.executionStatusDescription;
@@ -80,7 +88,7 @@ export function followBulk(
         return [
           { type: 'settlement', status: 'KO', description: description ?? bulk.transactionStatus, ...words },
         ];
-      return [{ type: 'verify-refused', ...(description !== null && { description }) }];
+      return [{ type: 'verify-refused', ...describing(description) }];
     }
     case 'authorizing':
       return becoming(transfer, 'authorizing', { type: 'sca-started' });
@@ -103,4 +111,8 @@ function paid(
   const executed = { type: 'executed', cro: null, ...words, ...(isFinal && { isFinal }) } as const;
   if (!isSettled || !needsSettlement(order)) return [executed];
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
+}
+
+function describing(description: string | null): { description?: string } {
+  return description === null ? {} : { description };
 }

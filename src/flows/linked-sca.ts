@@ -20,8 +20,9 @@ export interface ReturnPorts {
   keepTokens(granted: () => Promise<StoredTokens>): Promise<void>;
   /** Asks the operator for the address that the customer's browser ended at. Undefined: psd2 does not ask. */
   askForReturn: ((state: string) => Promise<URLSearchParams>) | undefined;
-  /** Tells the operator what the bank wants the customer to do. */
   say(text: string): void;
+  /** Tells the operator what the bank wants the customer to do, in the bank's words. */
+  quote(words: string): void;
 }
 
 /** The resource to authorise, at a bank whose links say how. */
@@ -144,7 +145,7 @@ async function sendCustomer(
     record,
   }: { listener: Callback | null; codeVerifier: string; record: LinkedRecord },
 ): Promise<boolean> {
-  if (turn.links.message !== undefined) returns.say(`The bank says: ${turn.links.message}`);
+  if (turn.links.message !== undefined) returns.quote(turn.links.message);
   if (turn.next === 'nothing' || turn.next === 'wait') return false;
   await ports.customer.sendBrowser(turn.url);
   const parameters = returns.askForReturn

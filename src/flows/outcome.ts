@@ -336,7 +336,7 @@ export function endOfOperation<Order extends OrderTarget>(
         throw new Psd2Error('payment_failed', `The payment failed${why}`, { hint, transactionId });
       throw refusal(operation, new Psd2Error('bank_refused', `The bank refused the ${name} ${flow}${why}`));
     case 'rejected':
-      throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}`, {
+      throw new Psd2Error('not_authorised', `The customer did not authorise the ${name}${why}`, {
         hint,
         transactionId,
       });

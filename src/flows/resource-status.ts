@@ -150,7 +150,12 @@ async function linkedStatus(
   const hasFailed = progress?.means === 'failed';
   // The bank rejects what the customer has refused.
   if (hasFailed && status.became === 'failed' && !isDone(operation))
-    return { ...status.authorization, status: 'NOT_AUTHORIZED', bank: words };
+    return {
+      ...status.authorization,
+      status: 'NOT_AUTHORIZED',
+      ...(status.why !== undefined && { description: status.why }),
+      bank: words,
+    };
   if (happened.type !== 'authorization') return happened;
   // What is in a signing basket is authorised with that.
   const isAlone = operation.bulk === null && operation.authorisations <= 1;
@@ -232,11 +237,11 @@ function noneIfRefused(error: unknown): null {
 }
 
 /** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
-export function whatHappened({ authorization, became, isFinal }: ResourceStatus): StepEvent {
+export function whatHappened({ authorization, became, isFinal, why }: ResourceStatus): StepEvent {
   if (became === 'ordered') return { type: 'ordered' };
   if (became === 'executed') return { type: 'executed', cro: null, ...(isFinal && { isFinal }) };
   if (became === 'cancelled') return { type: 'cancelled' };
-  return became === 'failed' ? { type: 'settlement', status: 'KO', description: null } : authorization;
+  return became === 'failed' ? { type: 'settlement', status: 'KO', description: why ?? null } : authorization;
 }
 
 /** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */

@@ -62,7 +62,7 @@ export async function verify<Order extends OrderTarget>(
     const clock = await readClock(run.ports, operation);
     const more = clock ? { bankTime: clock.bank.toISOString() } : {};
     const send = () => run.calls.verify(run.announcing('verify-sent', revoking, more));
-    const { isRejected, ...verification } = await send()
+    const { isRejected, why, ...verification } = await send()
       .catch((error: unknown) => {
         if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
         // With a new token.
@@ -72,16 +72,16 @@ export async function verify<Order extends OrderTarget>(
     const verified = { type: 'verified', ...verification } as const;
     if (operation.commits === 'on execute') await run.open.record(verified);
     else await recordInitiated(run, verified);
-    if (isRejected) await recordRejected(run, verification);
+    if (isRejected) await recordRejected(run, verification, why ?? null);
   });
 }
 
 /** The bank has rejected the payment in its answer to the initiation. It may not have it afterwards, so that it cannot be asked. */
 async function recordRejected<Order extends OrderTarget>(
   { open }: Verifying<Order>,
-  { bank, messages }: Verification,
+  { bank }: Verification,
+  description: string | null,
 ): Promise<void> {
-  const description = messages?.join(' ') || null;
   await recordFound(open, { type: 'settlement', status: 'KO', description, ...(bank && { bank }) });
 }
 
@@ -110,7 +110,11 @@ export async function repeatInitiation<Order extends OrderTarget>(
   const announce = run.announcing('verify-sent');
   try {
     // Whether the bank has rejected the first attempt, its status says.
-    const { isRejected: _, ...verification } = await run.calls.verify(async (intent) => {
+    const {
+      isRejected: _,
+      why: _why,
+      ...verification
+    } = await run.calls.verify(async (intent) => {
       const announced = await announce(intent);
       return {
         ...announced,

@@ -132,6 +132,7 @@ async function scene({
         keepTokens: async (granted) => void (await granted()),
         askForReturn: undefined,
         say: (text) => void said.push(text),
+        quote: (words) => void said.push(words),
       },
     );
   return { ...transfer, requests, world, payment, run, waits, limits, said, customer };

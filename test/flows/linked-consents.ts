@@ -138,6 +138,7 @@ function settingOf(
     dropConsent: async ({ resourceId }) => void kept.delete(resourceId ?? ''),
     askForReturn: pasted && (async (state) => new URLSearchParams({ state, ...pasted })),
     say: (text) => void said.push(text),
+    quote: (words) => void said.push(`The bank says: ${words}`),
   };
   const lines = () => readLines(folder, flow);
   const setting: LinkedSetting = {

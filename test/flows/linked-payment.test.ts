@@ -600,6 +600,63 @@ describe('the customer', () => {
     },
   );
 
+  const IBAN_IS_WRONG = { category: 'ERROR', code: 'AC01', text: 'The IBAN is wrong' };
+
+  it.each<[string, object, string | null]>([
+    ['nothing', {}, null],
+    [
+      'a field as in pain.002',
+      { StsRsnInf: [{ Rsn: { Cd: 'AC04' }, AddtlInf: ['Closed', 'in May'] }] },
+      'AC04: Closed in May',
+    ],
+    ['a code and a text', { reasonCode: 'AM04', reason: 'Not enough' }, 'AM04: Not enough'],
+    ['a code of its own', { statusReasonInformation: { reason: { proprietary: 'X-17' } } }, 'X-17'],
+    [
+      'reasons at two levels, of which the lower counts',
+      { stsRsnInf: { code: 'MS03' }, payment: { stsRsnInf: [{ Rsn: { Cd: 'AC01' } }] } },
+      'AC01: MS03',
+    ],
+    ['a message', { tppMessages: [IBAN_IS_WRONG] }, 'AC01: The IBAN is wrong'],
+    ['a text for the customer', { psuMessage: 'Ask your branch' }, 'Ask your branch'],
+    [
+      'all of these',
+      { psuMessage: 'Ask your branch', tppMessages: [IBAN_IS_WRONG], rejectionReason: 'AC06' },
+      'AC06: AC01: The IBAN is wrong; Ask your branch',
+    ],
+  ])('it rejects a payment, and why it says by %s', async (_, reason, why) => {
+    const rejected = { transactionStatus: 'RJCT', ...reason };
+    const paying = await payment();
+    bank.initiate();
+    bank.sca('finalised');
+    recorded.expect('GET', STATUS, json(rejected));
+    bank.sca('finalised');
+    recorded.expect('GET', STATUS, json(rejected));
+    const said = why === null ? '' : `: ${why}`;
+    expect(await errorOf(paying.run())).toMatchObject({
+      code: 'payment_failed',
+      message: `The payment failed${said}`,
+    });
+    expect((await paying.stored()).executionStatusDescription).toBe(why);
+
+    const refusing = await payment({}, { order: { reference: 'INV-8' } });
+    bank.initiate();
+    bank.sca('failed');
+    recorded.expect('GET', STATUS, json(rejected));
+    bank.sca('failed');
+    recorded.expect('GET', STATUS, json(rejected));
+    expect(await errorOf(refusing.run())).toMatchObject({
+      code: 'not_authorised',
+      message: `The customer did not authorise the transfer${said}`,
+    });
+
+    const atOnce = await payment({}, { order: { reference: 'INV-9' } });
+    bank.initiate(rejected);
+    expect(await errorOf(atOnce.run())).toMatchObject({
+      code: 'payment_failed',
+      message: `The payment failed${said}`,
+    });
+  });
+
   it.each(['RJCT', 'CANC'])('the bank says %s: it has ended unpaid', async (status) => {
     const paying = await payment();
     bank.initiate();
@@ -1043,7 +1100,7 @@ describe('the bank’s own word for a payment', () => {
     bank.initiate({ transactionStatus: 'RJCT', _links: {}, tppMessages: [reason] });
     expect(await errorOf(paying.run())).toMatchObject({
       code: 'payment_failed',
-      message: 'The payment failed: no money',
+      message: 'The payment failed: PAYMENT_FAILED: no money',
     });
     const kept = await paying.stored();
     expect(kept).toMatchObject({ state: 'failed', transactionStatus: 'RJCT' });

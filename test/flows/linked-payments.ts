@@ -76,6 +76,7 @@ export async function newPayment(
     keepTokens: async (granted) => void (await granted()),
     askForReturn: undefined,
     say: (text) => void said.push(text),
+    quote: (words) => void said.push(`The bank says: ${words}`),
   };
   async function create(): Promise<string> {
     const back = { address: 'http://127.0.0.1:8910/callback?state=s1', state: 's1' };

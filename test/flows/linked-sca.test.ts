@@ -106,6 +106,7 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
     },
     askForReturn: undefined,
     say: (text) => void did.push(text),
+    quote: (words) => void did.push(`The bank says: ${words}`),
     ...more.returns,
   };
   const record: LinkedRecord = {

@@ -187,6 +187,7 @@ describe('a transfer at a bank with execute', () => {
     keepTokens: async (granted) => void (await granted()),
     askForReturn: undefined,
     say: () => {},
+    quote: () => {},
   };
   const READY = [AT_THE_BANK, ACCEPTED, STARTED, AUTHORIZED];
   const TURNED_AWAY: TransferEvent[] = [

@@ -99,6 +99,7 @@ describe('the customer gets the link', () => {
       keepTokens: async (granted) => void (await granted()),
       askForReturn: undefined,
       say: () => {},
+      quote: () => {},
     };
     const end = authorisePayment(run, transfer.open.current, INITIATION, returns);
     return { ...transfer, end, asked, waits, customer };

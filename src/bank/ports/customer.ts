@@ -203,6 +203,8 @@ export interface ResourceStatus {
    * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it.
    */
   became: 'executed' | 'ordered' | 'failed' | 'cancelled' | null;
+  /** Why the bank has rejected it, in its words. Absent: it does not say. */
+  why?: string;
   /** The bank says that it will not change what became of it any more. */
   isFinal?: true;
   /** The bank has it, and not everybody who must has authorised it. */

@@ -14,6 +14,8 @@ export interface ExecutionStatus {
 export interface Verified extends Verification {
   /** The bank has rejected the payment in the same answer. */
   isRejected?: true;
+  /** Why. Absent: it does not say. */
+  why?: string;
 }
 
 /** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */

@@ -97,7 +97,7 @@ export function readPain002(text: string): StatusReport | null {
       const isOne = before === undefined || before.status === entry.status;
       found.set(entry.id, {
         status: isOne ? entry.status : null,
-        reason: reasonOf([...LEVELS].map((level) => reasons.get(level) ?? [])),
+        reason: firstReason([...LEVELS].map((level) => reasons.get(level) ?? [])),
       });
     }
     reasons.delete('TxInfAndSts');
@@ -109,16 +109,21 @@ export function readPain002(text: string): StatusReport | null {
   const above = [reasons.get('OrgnlPmtInfAndSts') ?? [], reasons.get('OrgnlGrpInfAndSts') ?? []];
   return {
     ...{ about: [...about], status: status === '' ? null : status },
-    ...{ reason: reasonOf(above), entries: found },
+    ...{ reason: firstReason(above), entries: found },
   };
 }
 
 /** The first reason counts. The others stay readable. */
-function reasonOf(levels: readonly (readonly Reason[])[]): Reason | null {
+export function firstReason(levels: readonly (readonly Reason[])[]): Reason | null {
   const [first, ...others] = levels.flat().filter(({ code, words }) => code !== null || words !== '');
   if (!first) return null;
-  const more = others.map(({ code, words }) => [code, words].filter(Boolean).join(': '));
+  const more = others.map(writeReason);
   return { code: first.code, words: [first.words, ...more].filter(Boolean).join('; ') };
+}
+
+/** A reason as a person reads it: `AC01: IBAN does not exist`. */
+export function writeReason({ code, words }: Reason): string {
+  return [code, words].filter(Boolean).join(': ');
 }
 
 function onlyOf(statuses: readonly string[]): string | null {

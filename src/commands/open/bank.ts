@@ -31,6 +31,7 @@ import type { GrantType, Holder } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ApplicationBank, Context, CustomerBank, ProfileContext, Transport } from '../context.ts';
 import { customerPortsOf } from '../flow/ports.ts';
+import { isFirst } from '../shared/once.ts';
 import { CallTally, callRecorder, countingReads, notingCalls, notingRefreshes } from './call-records.ts';
 import { countingByConsent } from './consent-reads.ts';
 import { noticingEnds } from './ended-consent.ts';
@@ -286,8 +287,9 @@ function wrap<What extends Said>(
     return withToken && isPrivate(call) ? withToken(call) : named(call);
   };
   const print = onLinesOfTheirOwn(printBytes);
-  const notice = (message: Notice) => {
-    terminal.warn(cleanText(`The bank says: ${message.text}${message.code ? ` [${message.code}]` : ''}`));
+  const notice = ({ text, code }: Notice) => {
+    if (isFirst(terminal, text))
+      terminal.warn(cleanText(`The bank says: ${text}${code ? ` [${code}]` : ''}`));
   };
   const onAnswer = (answer: Answer<What>) => {
     const { call, route, status, headers, said, body } = answer;

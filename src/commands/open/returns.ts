@@ -5,6 +5,7 @@ import { readReturnAddress } from '../../flows/login.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { customerPortsOf } from '../flow/ports.ts';
+import { isFirst } from '../shared/once.ts';
 import { openAccessNotes } from './call-records.ts';
 
 /** psd2 stores a granted login even if the operator interrupts. */
@@ -49,6 +50,9 @@ export async function returnPortsOf(
           )
       : undefined,
     say: (text) => terminal.say(cleanText(text)),
+    quote: (words) => {
+      if (isFirst(terminal, words)) terminal.say(cleanText(`The bank says: ${words}`));
+    },
   };
 }
 

@@ -8,12 +8,14 @@ import { runOperation } from '../../flows/operation.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { Open } from '../../store/ports/flows.ts';
 import { cleanText } from '../../terminal/clean.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { writeMoney } from '../shared/money.ts';
+import { wasSaid } from '../shared/once.ts';
 import { keepPsu, type PsuOptions, refusePsu, withPsuOptions } from '../shared/psu.ts';
 import { readFurtherData, refuseFurtherData } from '../shared/read-data.ts';
 import { withDebtor } from './debtor.ts';
@@ -248,7 +250,7 @@ export async function driveTransfer(
 
 /** Shows the fees that came with the answer to the initiation. A person at a terminal confirms them. */
 async function acceptFees({ globals, terminal }: Context, open: Open<'transfer'>): Promise<boolean> {
-  const summary = terminal.marked(showVerified(open.current));
+  const summary = terminal.marked(showVerified(terminal, open.current));
   if (globals.yes || !terminal.canAsk) {
     terminal.say(summary);
     return true;
@@ -276,7 +278,7 @@ async function accept(
 ): Promise<boolean> {
   const { globals, terminal } = context;
   if (!payeeVerified) await recordPayeeCheck(context, opened, open);
-  const summary = terminal.marked(showVerified(open.current));
+  const summary = terminal.marked(showVerified(terminal, open.current));
   // The person who confirms must see it.
   if (globals.yes) terminal.say(summary);
   else terminal.warn(summary);
@@ -329,7 +331,8 @@ async function isPayeeRight({ terminal }: Context, { order, payeeCheck, flow }: 
 }
 
 /** What the bank verified and the operator must confirm. */
-function showVerified({ order, verification, payeeCheck, initiation }: Transfer): string {
+function showVerified(terminal: Terminal, { order, verification, payeeCheck, initiation }: Transfer): string {
+  const unsaid = verification?.messages?.filter((text) => !wasSaid(terminal, text));
   const lines: [string, string | null][] = [
     ['From', writeDebited({ order })],
     ['Payee', order.name],
@@ -345,7 +348,7 @@ function showVerified({ order, verification, payeeCheck, initiation }: Transfer)
     ['Repeated', order.standing ? describeStanding(order.standing) : null],
     ['Product', initiation?.product ?? null],
     ['Reference', order.reference],
-    ['Bank says', verification?.messages?.join(' ') ?? null],
+    ['Bank says', unsaid?.join(' ') ?? null],
   ];
   const title =
     verification || !initiation ? 'The bank has verified this transfer:' : 'You are about to pay:';

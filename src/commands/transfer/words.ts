@@ -4,8 +4,10 @@ import type { Transfer } from '../../domain/transfer.ts';
 /** The transfer with the bank's own words. What psd2 has recorded of it stays. */
 export function withWords(transfer: Transfer, found: StepEvent): Transfer {
   const { transactionStatus, scaStatus } = ('bank' in found && found.bank) || transfer;
+  const description = 'description' in found ? found.description : null;
   return {
     ...transfer,
+    executionStatusDescription: description ?? transfer.executionStatusDescription,
     transactionStatus: transactionStatus ?? transfer.transactionStatus,
     scaStatus: scaStatus ?? transfer.scaStatus,
     authorizationStatus: transactionStatus ?? transfer.authorizationStatus,

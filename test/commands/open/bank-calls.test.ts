@@ -323,9 +323,10 @@ describe('around a call', () => {
   it.each([
     [null, 'The bank says: Be quick\n'],
     ['W1', 'The bank says: Be quick [W1]\n'],
-  ])('what the bank says with the code %j is shown', async (code, text) => {
+  ])('what the bank says with the code %j is shown once', async (code, text) => {
     const { ask, said } = await openAt(NAMED, ada());
-    await ask(reading(null), ({ status }) => ({ notices: [{ text: 'Be quick', code }], status }));
+    for (const _ of ['once', 'again'])
+      await ask(reading(null), ({ status }) => ({ notices: [{ text: 'Be quick', code }], status }));
     expect(said()).toBe(text);
   });
 

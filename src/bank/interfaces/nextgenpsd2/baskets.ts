@@ -58,7 +58,7 @@ function basketCalls(created: Basket): PaymentCalls {
         const call = callOf(paths, 'getSigningBasketStatus', { basketId }, transactionId);
         const { data } = await ask(bank, { ...call, decides: decides || true }, basketStatusAnswer);
         // As soon as the bank has checked it, the customer has nothing more to do for it.
-        return resourceStatus(data.transactionStatus, NOT_INSTANT, description.payments.final);
+        return resourceStatus({ status: data.transactionStatus }, NOT_INSTANT, description.payments.final);
       },
       async count(basketId) {
         const call = callOf(paths, 'getSigningBasketAuthorisation', { basketId }, transactionId);

@@ -1,6 +1,6 @@
 import Big from 'big.js';
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import type { Reason } from '../../../batch-file/pain002/read.ts';
+import { type Reason, writeReason } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
@@ -236,8 +236,4 @@ function entriesFrom(
     if (id !== null && status !== null && statuses.get(id)?.size === 1)
       found.set(id, { ...entryState(status, final), ...(reason && { reason: writeReason(reason) }) });
   return found;
-}
-
-function writeReason({ code, words }: Reason): string {
-  return [code, words].filter(Boolean).join(': ');
 }

@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import { type StatusReport, writeReason } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import type { Initiation, Verification } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
@@ -10,9 +11,10 @@ import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } 
 import { type Calls, lacking } from './calls.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
-import { isOver, resourceStatus, settlementOf } from './payment-status.ts';
+import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { type Authorised, linksOf, progressOf, scaOf } from './sca.ts';
 import { reportOf } from './status-report.ts';
+import { whyIn } from './why.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
 import {
   authorisationsAnswer,
@@ -95,8 +97,7 @@ async function initiate(
 ): ReturnType<PaymentCalls['verify']> {
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
-  const { data, headers, notices } = await ask(
-    payment.bank,
+  const { data, headers, notices, why } = await payment.bank.ask(
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
       body,
@@ -109,7 +110,7 @@ async function initiate(
       irrevocable: true,
       ...(requestId !== undefined && { requestId }),
     },
-    paymentAnswer,
+    (answer) => ({ ...readAnswer(answer, paymentAnswer), why: whyIn(answer) }),
   );
   const { transactionStatus, scaStatus, psuMessage } = data;
   const start = paymentCall(payment, 'startPaymentAuthorisation', data.paymentId);
@@ -124,7 +125,7 @@ async function initiate(
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, { ...payment, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
-    ...(transactionStatus === 'RJCT' && { isRejected: true }),
+    ...(transactionStatus === 'RJCT' && { isRejected: true, ...(why !== undefined && { why }) }),
   };
 }
 
@@ -146,19 +147,21 @@ export function usableLinks(read: () => ScaLinks): ScaLinks {
 }
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
-async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<string> {
+async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<PaymentSaid> {
   const call = {
     ...paymentCall(payment, 'getPaymentInitiationStatus', paymentId),
     decides: decides || true,
   };
   const isXml = payment.initiation.body.startsWith('<');
-  const { data } = await payment.bank.ask(call, (answer) => {
+  const { data, why } = await payment.bank.ask(call, (answer) => {
     // A bank may answer in XML what was initiated in XML.
     const report = isXml && answer.said.meaning === null ? reportIn(answer, payment.initiation) : null;
-    if (!report) return readAnswer(answer, paymentStatusAnswer);
-    return { data: { transactionStatus: report, paymentId: null }, notices: [] };
+    if (!report?.status) return { ...readAnswer(answer, paymentStatusAnswer), why: whyIn(answer) };
+    const why = report.reason ? writeReason(report.reason) : undefined;
+    return { data: { transactionStatus: report.status, paymentId: null }, notices: [], why };
   });
-  if (data.paymentId === null || data.paymentId === paymentId) return data.transactionStatus;
+  if (data.paymentId === null || data.paymentId === paymentId)
+    return { status: data.transactionStatus, ...(why !== undefined && { why }) };
   throw new Psd2Error(
     'bank_answer',
     `The bank's answer is about the payment ${data.paymentId}, not about ${paymentId}`,
@@ -170,8 +173,8 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
 }
 
 /** The status of all payments of a file together, in a pain.002. Null: it has none. */
-function reportIn({ body, said }: NextGenAnswer, initiation: Initiation): string | null {
-  return said.json === undefined ? (reportOf(body, initiation)?.status ?? null) : null;
+function reportIn({ body, said }: NextGenAnswer, initiation: Initiation): StatusReport | null {
+  return said.json === undefined ? reportOf(body, initiation) : null;
 }
 
 async function authorisationsOf(payment: Payment, paymentId: string): Promise<string[]> {

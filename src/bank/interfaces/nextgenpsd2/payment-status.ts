@@ -17,6 +17,12 @@ const ACCEPTED: readonly string[] = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
 /** Of a bulk payment: everybody has authorised it, and the bank has rejected some of its entries. */
 const PART = 'PART';
 
+/** What a bank says of a payment: its transaction status, and why it has rejected it. */
+export interface PaymentSaid {
+  status: string;
+  why?: string;
+}
+
 /** Whether nothing is left to authorise. */
 export function isOver(status: string): boolean {
   return ACCEPTED.includes(status) || [PART, 'RJCT', 'CANC'].includes(status);
@@ -29,7 +35,7 @@ export function isOver(status: string): boolean {
  * @param final the statuses that the bank does not change any more, by its file
  */
 export function resourceStatus(
-  status: string,
+  { status, why }: PaymentSaid,
   { instant, futureDated, isBulk }: Pick<TransferOrder, 'instant' | 'futureDated'> & { isBulk?: boolean },
   final: readonly string[],
 ): ResourceStatus {
@@ -50,6 +56,7 @@ export function resourceStatus(
       : isChecked && !needsSettlement({ instant, futureDated })
         ? 'ordered'
         : becameOf(status),
+    ...(status === 'RJCT' && why !== undefined && { why }),
     ...((isPart || final.includes(status)) && { isFinal: true }),
     ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
     ...(isUnauthorised && { isUnauthorised: true }),
@@ -70,11 +77,15 @@ export function entryState(status: string, final: readonly string[]): EntryState
 }
 
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */
-export function settlementOf(status: string, final: readonly string[], isBulk = false): ExecutionStatus {
+export function settlementOf(
+  { status, why }: PaymentSaid,
+  final: readonly string[],
+  isBulk = false,
+): ExecutionStatus {
   const isEnded = status === 'RJCT' || status === 'CANC';
   return {
     executionStatus: status,
-    executionStatusDescription: null,
+    executionStatusDescription: (isEnded && why) || null,
     status: final.includes(status) || (isBulk && status === PART) ? 'OK' : isEnded ? 'KO' : 'PENDING',
   };
 }

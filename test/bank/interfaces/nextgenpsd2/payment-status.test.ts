@@ -37,7 +37,7 @@ describe('the status of a payment', () => {
   it.each(STATUSES)('%j', (statuses, authorization, awaitsSca, became) => {
     for (const status of statuses)
       for (const [at, kind] of Object.values(KINDS).entries())
-        expect(resourceStatus(status, kind, FINAL)).toEqual({
+        expect(resourceStatus({ status }, kind, FINAL)).toEqual({
           authorizationStatus: status,
           executionStatus: null,
           authorization: { type: 'authorization', status: authorization, bankStatus: status },
@@ -55,7 +55,7 @@ describe('the status of a payment', () => {
     ['bulk', 'AUTHORIZED', 'executed'],
     ['instant bulk', 'AUTHORIZED', 'executed'],
   ] as const)('PART, of a payment of the kind %s', (kind, status, became) => {
-    expect(resourceStatus('PART', KINDS[kind], FINAL)).toEqual({
+    expect(resourceStatus({ status: 'PART' }, KINDS[kind], FINAL)).toEqual({
       authorizationStatus: 'PART',
       executionStatus: null,
       authorization: { type: 'authorization', status, bankStatus: 'PART' },
@@ -100,7 +100,7 @@ describe('the settlement of an instant transfer', () => {
     ['RCVD', ['ACSC'], true, 'PENDING'],
   ] as const)('%s, where %j settle (bulk: %s), is %s', (status, final, isBulk, means) => {
     const settled = { executionStatus: status, executionStatusDescription: null, status: means };
-    expect(settlementOf(status, final, isBulk)).toEqual(settled);
-    if (!isBulk) expect(settlementOf(status, final)).toEqual(settled);
+    expect(settlementOf({ status }, final, isBulk)).toEqual(settled);
+    if (!isBulk) expect(settlementOf({ status }, final)).toEqual(settled);
   });
 });
