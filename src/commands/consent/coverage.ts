@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConsentDetails } from '../../bank/ports/customer.ts';
 import type { Consent } from '../../domain/consent.ts';
+import { accountReferenceOf } from '../../domain/order/account-reference.ts';
 import { isIban } from '../../domain/order/iban.ts';
 import type { KeptConsent } from '../../store/ports/customers.ts';
 
@@ -71,7 +72,9 @@ function askedCoverage({ terms }: Pick<Consent, 'terms'>): Coverage {
         ...(balances.length > 0 ? (['balances'] as const) : []),
         ...(transactions.length > 0 ? (['transactions'] as const) : []),
       ];
-      const named = [...new Set([...accounts, ...balances, ...transactions])];
+      const named = [
+        ...new Set([...accounts, ...balances, ...transactions].map((each) => accountReferenceOf(each).id)),
+      ];
       // A card has no IBAN (NextGenPSD2 1.3, account references).
       return { accounts: named, reads, ...(named.every(isIban) && { cards: 'none' as const }) };
     }

@@ -1,6 +1,6 @@
 import type { ConsentAccess, ConsentTerms } from '../../bank/ports/customer.ts';
 import { bankDay, parseDate } from '../../domain/calendar.ts';
-import { parseSepaIban } from '../../domain/order/iban.ts';
+import { parseAccountReference } from '../../domain/order/account-reference.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { confirmed } from '../shared/confirmed.ts';
@@ -66,7 +66,7 @@ function readAccess(options: TermsOptions): ConsentAccess | undefined {
   if (allAccounts) return { type: 'all-accounts' };
   if (listOnly) return { type: 'list-only' };
   if (account.length === 0) return isLess ? { type: 'bank-offered', balances, transactions } : undefined;
-  const accounts = [...new Set(account.map(parseSepaIban))];
+  const accounts = [...new Set(account.map(parseAccountReference))];
   return {
     type: 'dedicated',
     accounts,

@@ -37,7 +37,12 @@ export const request: Verb = {
       .option('--product <id...>', 'product to ask for; may be repeated', collect, [])
       .option('--all-products', 'ask for all products of the customer')
       .option('--allow-partial', 'succeed even if the bank grants only some of the categories')
-      .option('--account <iban...>', 'account to ask for; may be repeated (NextGenPSD2)', collect, [])
+      .option(
+        '--account <reference...>',
+        'account to ask for: IBAN, bban:…, maskedPan:… or msisdn:…, each also with :<currency>; may be repeated (NextGenPSD2)',
+        collect,
+        [],
+      )
       .option('--all-accounts', 'ask for all accounts (NextGenPSD2)')
       .option('--list-only', 'ask for the list of accounts alone (NextGenPSD2)')
       .option('--balances', 'ask for balances alone, unless --transactions is there too (NextGenPSD2)')

@@ -41,6 +41,15 @@ describe('the terms that the operator chooses', () => {
       { validUntil: '2027-03-31', frequencyPerDay: 4 },
     ],
     [{ frequency: '9999' }, { frequencyPerDay: 9999 }],
+    [
+      { account: ['maskedPan:525412******3241', `${ONE}:eur`], balances: true },
+      {
+        access: {
+          ...{ type: 'dedicated', accounts: ['maskedPan:525412******3241', `${ONE}:EUR`] },
+          ...{ balances: ['maskedPan:525412******3241', `${ONE}:EUR`], transactions: [] },
+        },
+      },
+    ],
     [{ once: true }, { recurring: false }],
   ])('%j means %j', (options, terms) => {
     expect(readTerms({ ...NONE, ...options })).toEqual(terms);

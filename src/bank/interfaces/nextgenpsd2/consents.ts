@@ -1,5 +1,6 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
 import { addDays, bankDay, type IsoDate } from '../../../domain/calendar.ts';
+import { accountReferenceOf } from '../../../domain/order/account-reference.ts';
 import { Psd2Error } from '../../../errors.ts';
 import type {
   ConsentAccess,
@@ -252,8 +253,8 @@ function accessIn(access: ConsentAccess): Record<string, unknown> {
 
 /** An account as the standard refers to it. */
 function referenceTo(account: string): object {
-  if (/^[A-Z]{2}\d{2}[A-Z0-9]{10,30}$/.test(account)) return { iban: account };
-  return account.includes('*') ? { maskedPan: account } : { bban: account };
+  const { kind, id, currency } = accountReferenceOf(account);
+  return { [kind]: id, ...(currency !== null && { currency }) };
 }
 
 /** What a bank calls a consent that psd2 has ended. */

@@ -9,13 +9,15 @@ import { readBody } from '../strict/body.ts';
 const reference = z
   .strictObject({
     iban: z.optional(z.string()),
+    bban: z.optional(z.string()),
     maskedPan: z.optional(z.string()),
+    msisdn: z.optional(z.string()),
     pan: z.optional(z.string()),
     currency: z.optional(z.literal('EUR')),
   })
   .check(
-    z.refine(({ iban, maskedPan, pan }) => [iban, maskedPan, pan].filter(Boolean).length === 1, {
-      message: 'An account has one of iban, maskedPan and pan',
+    z.refine(({ currency: _, ...named }) => Object.values(named).filter(Boolean).length === 1, {
+      message: 'An account has one of iban, bban, maskedPan, pan and msisdn',
     }),
   );
 const references = z.optional(z.array(reference));

@@ -96,9 +96,9 @@ function dedicatedGrants(access: Access, products: readonly Product[]): Map<stri
 }
 
 /** A card has the IBAN of another account, so an IBAN never means a card. */
-function isReferredTo(product: Product, { iban, maskedPan, pan }: AccountReference): boolean {
+function isReferredTo(product: Product, { iban, bban, maskedPan, pan }: AccountReference): boolean {
   if (product.kind === 'card') return [maskedPan, pan].includes(maskedPanOf(product));
-  return product.iban === iban;
+  return product.iban === iban || product.iban.slice(4) === bban;
 }
 
 /** The access of a consent whose accounts the customer chose: each list that the TPP left empty has the accounts. */

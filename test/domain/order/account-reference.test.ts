@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { accountReferenceOf, parseAccountReference } from '../../../src/domain/order/account-reference.ts';
+import { Psd2Error } from '../../../src/errors.ts';
+
+const IBAN = 'DE89370400440532013000';
+
+describe('a reference to an account', () => {
+  it.each([
+    ['de89 3704 0044 0532 0130 00', IBAN, { kind: 'iban', id: IBAN, currency: null }],
+    [`${IBAN}:usd`, `${IBAN}:USD`, { kind: 'iban', id: IBAN, currency: 'USD' }],
+    [
+      'bban:3704 0044-0532013000',
+      'bban:370400440532013000',
+      { kind: 'bban', id: '370400440532013000', currency: null },
+    ],
+    [
+      'maskedpan:5254 12** **** 3241',
+      'maskedPan:525412******3241',
+      { kind: 'maskedPan', id: '525412******3241', currency: null },
+    ],
+    [
+      'msisdn:+49 170 1234567:EUR',
+      'msisdn:+491701234567:EUR',
+      { kind: 'msisdn', id: '+491701234567', currency: 'EUR' },
+    ],
+  ])('%s is written %s', (text, written, means) => {
+    expect(parseAccountReference(text)).toBe(written);
+    expect(accountReferenceOf(written)).toEqual(means);
+  });
+
+  it.each([
+    ['525412******3241', 'maskedPan'],
+    ['370400440532013000', 'bban'],
+  ])('%s of an older journal is a %s', (written, kind) => {
+    expect(accountReferenceOf(written)).toEqual({ kind, id: written, currency: null });
+  });
+
+  it.each([
+    ['DE00370400440532013000', /check digits/],
+    ['iban:DE89370400440532013000', /knows no account "iban:"/],
+    ['bban:', /1 to 30 letters and digits/],
+    ['msisdn:call me', /6 to 15 digits/],
+    ['maskedPan:***', /8 to 35 digits/],
+    ['pan:5254121234563241', /whole number of a card/],
+    ['PAN:@file', /whole number of a card/],
+    ['maskedPan:5254121234563241', /whole number of a card/],
+  ])('%s is refused in words of its own', (text, message) => {
+    const refused = () => parseAccountReference(text);
+    expect(refused).toThrow(Psd2Error);
+    expect(refused).toThrow(message);
+    expect(refused).toThrow(
+      expect.objectContaining({
+        context: expect.objectContaining({ hint: expect.not.stringContaining('payee') }),
+      }),
+    );
+    if (/card/.test(String(message))) expect(refused).not.toThrow(/5254121234563241/);
+  });
+});
