@@ -55,8 +55,10 @@ export class Counter {
   }
 
   #of({ day, profile, host, kind, route, smoke }: Omit<RollUp, 'counts'>): RollUp {
-    const key = [day, profile, host, kind, route, smoke].join('\u{0}');
-    const line = this.#lines.get(key) ?? { day, profile, host, kind, route, smoke, counts: noCounts() };
+    const key = `${day}\0${profile}\0${host}\0${kind}\0${route}\0${smoke}`;
+    const known = this.#lines.get(key);
+    if (known) return known;
+    const line = { day, profile, host, kind, route, smoke, counts: noCounts() };
     this.#lines.set(key, line);
     return line;
   }
@@ -75,7 +77,7 @@ export class DownFinder {
   add(call: CountedCall & { profile: string }): void {
     const key = `${call.profile}\u{0}${call.host}`;
     const bank = this.#banks.get(key) ?? new Downtime(this.#serverErrorsAreDown);
-    this.#banks.set(key, bank);
+    if (!this.#banks.has(key)) this.#banks.set(key, bank);
     bank.add(call);
   }
 

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { retireLogs } from '../../../src/store/machine/call-stats.ts';
+import { callIn, parsedCall, retireLogs } from '../../../src/store/machine/call-stats.ts';
 import type { StoreFolder } from '../../../src/store/machine/folder.ts';
 import { newConfigFolder, temporaryFolder } from '../../store/temporary-folder.ts';
 import { openCommand, runIn } from '../command.ts';
@@ -207,6 +207,54 @@ describe('psd2 log stats', () => {
     expect(readFileSync(folder.stats, 'utf8')).not.toMatch(/tppRequestId|transactionId/);
     retireLogs(folder, [], new Date('2029-03-01T12:00:00.000Z'));
     expect(readFileSync(folder.stats, 'utf8').trim()).toBe('');
+  });
+
+  const whole = {
+    ...{ at: at(0), profile: 'env', host: 'bank.example:8443', method: 'GET', path: '/v1/accounts/Ä-1' },
+    ...{ status: 200, failure: null, milliseconds: 0, tppRequestId: 'q', transactionId: 't', requestId: 'r' },
+    ...{ apiTrackId: null, flow: 'tr-1', connectMs: 7, firstByteMs: 9, route: '/v1/{id}', kind: 'ais' },
+  };
+  const { route: _, kind: __, ...old } = whole;
+  const line = JSON.stringify(whole);
+
+  it.each<[string, string, 'usual' | 'parsed']>([
+    ['an answered call', line, 'usual'],
+    ['a call of a run', JSON.stringify({ ...whole, run: 'sm-1' }), 'usual'],
+    [
+      'a call that never left',
+      line.replace('"flow":"tr-1"', '"flow":null,"neverLeft":true,"irrevocable":true,"begun":"p"'),
+      'usual',
+    ],
+    ['a field of a later psd2', line.replace('"route"', '"later":"x","route"'), 'usual'],
+    ['a line of psd2 0.2', JSON.stringify(old), 'parsed'],
+    ['a text that JSON escapes', JSON.stringify({ ...whole, path: '/"\\\n' }), 'parsed'],
+    [
+      'a field of its own that looks like another',
+      JSON.stringify({ ...whole, flow: '","run":"sm-1' }),
+      'parsed',
+    ],
+    ['a field twice', line.replace('"flow"', '"status":500,"flow"'), 'parsed'],
+    ['a number with a fraction', JSON.stringify({ ...whole, milliseconds: 1.5 }), 'parsed'],
+    ['a line after the beginning of another', line.slice(0, 90) + line, 'parsed'],
+    ['a line that was cut short', line.slice(0, -1), 'parsed'],
+    ['a raw control character', line.replace('/v1/', '/v1\t/'), 'parsed'],
+    ['no line', 'x', 'parsed'],
+  ])('reads %s as JSON.parse does', (_name, text, how) => {
+    const parse = vi.spyOn(JSON, 'parse');
+    const call = callIn(text);
+    expect(parse).toHaveBeenCalledTimes(how === 'usual' ? 0 : 1);
+    parse.mockRestore();
+    expect(call).toEqual(parsedCall(text));
+  });
+
+  it('reads lines across the pieces of a file, and a last one without an end', async () => {
+    const lines = mixed('2026-11-25', 2_000).map((each, index) => ({ ...each, run: 'ä'.repeat(index % 97) }));
+    const folder = logWith(lines);
+    const path = join(folder.log, 'calls.ndjson');
+    expect(readFileSync(path).length).toBeGreaterThan(600_000);
+    writeFileSync(path, readFileSync(path, 'utf8').trimEnd());
+    const { total } = await stats(folder, '--since', '2026-11-25');
+    expect(total.calls + total.own).toBe(2_000);
   });
 
   it('leaves out the calls of psd2 smoke, or shows them alone', async () => {
