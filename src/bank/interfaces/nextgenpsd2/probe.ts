@@ -64,13 +64,19 @@ function judge(answer: NextGenAnswer): Verdict {
     }
     const detail = code === null ? '' : `, ${code}`;
     return {
-      says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})`,
+      says: `the bank refused a test for another reason (HTTP ${answer.status}${detail})${wordsOf(answer)}`,
       isUnsure: 'other',
       code: code ?? '',
     };
   }
   readNothing(answer);
   throw new TypeError('A refusal was read as a success');
+}
+
+/** The bank's words, whatever form its error has: a quotation that decides nothing. */
+function wordsOf({ said }: NextGenAnswer): string {
+  const text = said.decided?.text ?? said.messages.find((message) => message.text)?.text;
+  return text ? `: "${text}"` : '';
 }
 
 /** @throws Psd2Error `bank_answer` for a success that no bank gives: a page of a website, or the answer of a gateway */

@@ -26,7 +26,8 @@ const TOKEN = {
   isUnsure: 'asks for a token',
 };
 const unsure = (says: string) => ({ says, isUnsure: 'other' });
-const another = (what: string) => unsure(`the bank refused a test for another reason (${what})`);
+const another = (what: string, words = ': "No"') =>
+  unsure(`the bank refused a test for another reason (${what})${words}`);
 const READ = unsure('the bank answers a reading with a consent that does not exist');
 
 describe('the test of the signature', () => {
@@ -55,7 +56,7 @@ describe('the test of the signature', () => {
     ['a blocked service', refused('SERVICE_BLOCKED', 403), another('HTTP 403, SERVICE_BLOCKED')],
     ['a code of its own with 401', refused('OWN', 401), another('HTTP 401, OWN')],
     ['a text without a code', refused(undefined, 404), another('HTTP 404')],
-    ['JSON without a message', said({}, 404), another('HTTP 404')],
+    ['JSON without a message', said({}, 404), another('HTTP 404', '')],
     [
       'a page',
       page(404),
