@@ -292,7 +292,7 @@ describe('a stored bulk payment', () => {
     const bulk = bulkOf({ ...payments, required: [...('required' in payments ? payments.required : [])] });
     const stored = await bulk.initiation(orders, BACK, () => TRANSACTION_ID);
     const body = stored.body.replace(/<CreDtTm>[^<]*/, '<CreDtTm>2026-11-19T23:59:59.000Z');
-    await bulk.refuseOther(orders, { ...stored, body });
+    await expect(bulk.refuseOther(orders, { ...stored, body })).resolves.toBeUndefined();
   });
 
   it.each([

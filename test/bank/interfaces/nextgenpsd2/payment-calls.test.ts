@@ -297,7 +297,7 @@ describe('the authorisations of a payment', () => {
   it('of a login has the scope of the payment', async () => {
     const file = {
       oauth: {
-        authorizationEndpoint: 'https://bank.example/login',
+        authorizationEndpoint: 'https://login.example/login',
         tokenEndpoint: 'https://bank.example/token',
       },
     };
@@ -513,7 +513,10 @@ describe('a signing basket', () => {
 
   it('has a login with the scope of the basket', async () => {
     const oauth = {
-      ...{ authorizationEndpoint: 'https://bank.example/login', tokenEndpoint: 'https://bank.example/token' },
+      ...{
+        authorizationEndpoint: 'https://login.example/login',
+        tokenEndpoint: 'https://bank.example/token',
+      },
     };
     const script = scriptedCalls([], { oauth });
     const baskets = basketsOf(script.calls, script.oauth);
