@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { addDays, type IsoDate, isIsoDate } from '../domain/calendar.ts';
-import { type Candidate, changedRows, MOVED_DAYS, sameContent } from '../domain/same-rows.ts';
+import { type Candidate, changedRows, MOVED_DAYS, type NamedRow, sameContent } from '../domain/same-rows.ts';
 import type { Appended, BookedRows, HowToAppend, SyncedRow } from './ports/sync.ts';
 
 /** The stored rows of a product, as a backend finds and adds them. */
@@ -76,7 +76,10 @@ export class KnownRows implements BookedRows {
     const taken = new Set(known.map(({ id }) => id));
     await this.#stored.add(added.map((row) => withFreeId(row, taken)));
     const awaited = new Map([...pairs, ...same].filter(([, { future }]) => future));
-    return { added, awaited, unsure: same.length - certain + doubtful };
+    // A booked row that is to come now is in the stored balance already, and not in the bank's.
+    const isUnsure = ([row, known]: [Row, NamedRow], at: number) =>
+      at >= certain || (row.future && !(known.future && dayOf(known) > (today ?? '')));
+    return { added, awaited, unsure: same.filter(isUnsure).length + doubtful };
   }
 
   recall(): Promise<void> {
@@ -123,7 +126,7 @@ export class KnownRows implements BookedRows {
   }
 }
 
-function dayOf({ bookingDate }: SyncedRow): string {
+function dayOf({ bookingDate }: NamedRow): string {
   return bookingDate ?? '';
 }
 
