@@ -41,7 +41,9 @@ const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; d
   psd2.refuse_more_lines, psd2.is_copying;
   drop table psd2.read_results;
   drop index psd2.flows_newest, psd2.flows_attention, psd2.flow_events_customer;
-  alter table psd2.sync_progress drop column newest, drop column balance, drop column balance_currency;
+  alter table psd2.sync_progress drop column newest, drop column balance, drop column balance_currency,
+    drop column balance_difference;
+  alter table psd2.transactions drop column future, drop column cancelled;
   ${['transactions', 'pending_transactions']
     .map(
       (table) => `alter table psd2.${table} drop column transaction_id,
@@ -50,7 +52,7 @@ const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; d
     drop column counterparty_account, drop column remittance_structured, drop column ultimate_debtor,
     drop column ultimate_creditor, drop column mandate_id, drop column creditor_id, drop column purpose_code,
     drop column original_amount, drop column original_currency, drop column exchange_rate, drop column fee_amount,
-    drop column fee_currency;`,
+    drop column fee_currency, drop column internal_transaction_id;`,
     )
     .join('\n')}
   update psd2.store set version = 4`;
