@@ -260,3 +260,17 @@ test('the OAuth endpoints are also at the paths that the bank file names', async
     { api: { baseUrl: 'https://api.bank.example/psd2' }, oauth },
   );
 });
+
+test('report-links: a list is a document behind a link, in the format of the bank file', async () => {
+  await withOdd(['report-links'], async (at) => {
+    const consent = await giveConsent(at);
+    const headers = { 'psu-ip-address': '192.0.2.1' };
+    const asked = await at.client.get(`/v1/accounts/${CURRENT}/${LIST}`, consent, headers);
+    const link = linkOf(asked, 'download').replace(/^\/nextgenpsd2/, '');
+    const any = { ...headers, accept: 'application/json, application/xml, */*;q=0.1' };
+    const { status, text } = await at.client.get(link, consent, any);
+    expect(status).toBe(200);
+    expect(text).toContain('camt.053.001.08');
+    expect(text.match(/<Ntry>/g)?.length).toBeGreaterThan(30);
+  });
+});
