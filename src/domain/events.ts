@@ -93,6 +93,31 @@ export const settlement = z.object({
   bank,
 });
 
+/** The events of an operation that say nothing more. */
+const bareStep = z.enum([
+  /** The request never left, or the bank refused it without processing it (401, 420). */
+  'verify-not-begun',
+  /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
+  'verify-again',
+  'accepted',
+  /** The operator has seen the fees in the answer to the initiation. */
+  'fees-accepted',
+  /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
+  'initiate-again',
+  'sca-returned',
+  /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
+  'bulk-left',
+  /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
+  'sca-again',
+  /** No byte of the request left. `execute` may be sent again. */
+  'execute-not-begun',
+  /**
+   * The bank says that it refused the request unread (401, 420, 429). A gateway may have delivered it twice, so psd2
+   * asks for the status before it sends `execute` again.
+   */
+  'execute-turned-away',
+]);
+
 /** All events of an operation (a transfer is one) after the creation. */
 export const stepEvent = z.lazy(() =>
   z.discriminatedUnion('type', [
@@ -109,31 +134,7 @@ export const stepEvent = z.lazy(() =>
     z.object({ type: z.enum(['verified', 'further-verified']), ...verification.shape }),
     /** The operator gave the data of the further steps later. */
     z.object({ type: z.literal('further-data'), data: z.array(z.string()) }),
-    z.object({
-      type: z.enum([
-        /** The request never left, or the bank refused it without processing it (401, 420). */
-        'verify-not-begun',
-        /** Resumed after a further step without an answer: psd2 verifies the order again, as a new resource. */
-        'verify-again',
-        'accepted',
-        /** The operator has seen the fees in the answer to the initiation. */
-        'fees-accepted',
-        /** Nobody can authorise the payment whose answer was lost: psd2 initiates it again, as a new resource. */
-        'initiate-again',
-        'sca-returned',
-        /** The bulk payment of a transfer never reached the bank. Or its signing basket is none, so it can be authorised otherwise. */
-        'bulk-left',
-        /** Resumed while the bank still waits: psd2 sends the customer to SCA again. */
-        'sca-again',
-        /** No byte of the request left. `execute` may be sent again. */
-        'execute-not-begun',
-        /**
-         * The bank says that it refused the request unread (401, 420, 429). A gateway may have delivered it twice, so psd2
-         * asks for the status before it sends `execute` again.
-         */
-        'execute-turned-away',
-      ]),
-    }),
+    z.object({ type: bareStep }),
     /** The transfer goes with a bulk payment or a signing basket: the operation `bulk`. psd2 sends that next. */
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
     /** `description`: why psd2 gave it up. */

@@ -79,15 +79,7 @@ export async function fetchStatement(
       const named = withIds({ productId, currency, naming: bank.accounts.rowNaming }, list.rows);
       const bookings = named.map((row) => toBooking(row, currency, productId));
       const reaches = certainFrom === null && (balance.day === null || from === first);
-      const noBalance = reaches
-        ? balance.problem
-        : (balance.problem ?? 'its day is before the first transaction');
-      const amount = noBalance === null && balance.money ? normalDecimal(balance.money.amount) : null;
-      const history = accountHistory(bookings, amount, {
-        from: range.from,
-        to,
-        balanceDay: balance.day ?? undefined,
-      });
+      const { noBalance, history } = historyOf(bookings, balance, reaches, { from: range.from, to });
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;
       const createdAt = bankTime(now);
@@ -96,6 +88,18 @@ export async function fetchStatement(
     balance = after;
   }
   throw keepsChanging({ productId, transactionId });
+}
+
+/** What the bookings say of a range. @param reaches whether they reach back to the day of the balance */
+function historyOf(
+  bookings: readonly Booking[],
+  { money, day, problem }: KnownBalance,
+  reaches: boolean,
+  range: { from: IsoDate | undefined; to: IsoDate },
+) {
+  const noBalance = reaches ? problem : (problem ?? 'its day is before the first transaction');
+  const amount = noBalance === null && money ? normalDecimal(money.amount) : null;
+  return { noBalance, history: accountHistory(bookings, amount, { ...range, balanceDay: day ?? undefined }) };
 }
 
 /** A booked balance with the last day whose rows it has, and why there is none. */

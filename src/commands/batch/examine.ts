@@ -64,15 +64,10 @@ export async function examineFile(
   context: Context,
   file: string,
   payeeCheck: string | undefined,
-  {
-    instant = false,
-    payeeVerified = false,
-    transliterate = false,
-    again = false,
-    complete = (line) => line,
-    keep = () => {},
-  }: Examination = {},
+  how: Examination = {},
 ): Promise<Examined> {
+  const { again = false, complete = (line) => line, keep = () => {} } = how;
+  const { instant = false, payeeVerified = false, transliterate = false } = how;
   const today = bankDay(context.world.now());
   const { readAccountId, readCustomerId, refusePayment, has } = await context.bankInterface();
   const profile = profileIn(context);
@@ -83,6 +78,8 @@ export async function examineFile(
     ...{ today, readAccountId, readCustomerId, instant, payeeVerified, transliterate },
   });
   const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
+  const refusalOf = (line: BatchLine) =>
+    refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
 
   const hash = contentHash();
   const ordered = orderedHash();
@@ -109,10 +106,8 @@ export async function examineFile(
       const other = isNew ? known?.sameLine(line) : undefined;
       for (const problem of problemsWith(line, limit, known, other !== undefined)) found.add(problem);
       if (other) repeated.push(repeatOf(line, other));
-      const untaken = refusePayment && errorOf(() => refusePayment(plannedOf(line), today));
-      if (untaken) found.add({ ...warningAt(line, untaken.message), severity: 'error' });
-      const foreign = accounts?.problemWith(line);
-      if (foreign !== undefined) found.add({ ...warningAt(line, foreign), severity: 'error' });
+      for (const message of [refusalOf(line), accounts?.problemWith(line)])
+        if (message !== undefined) found.add({ ...warningAt(line, message), severity: 'error' });
       if (line.address && !has.has('addresses of payees')) found.add(withoutAddress(line));
       if (isUnchecked(line, profile, payeeCheck)) found.add(warningAt(line, UNCHECKED_PAYEE));
       await payees?.add(line);

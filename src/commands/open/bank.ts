@@ -143,12 +143,16 @@ async function openBankFor(
     }),
     ofResources,
   });
-  const { globals, terminal } = context;
-  const tellOddities = async () => {
-    for (const each of odditiesOf(bank)) terminal.say(each);
-  };
-  if (globals.verbose) context.onEnd(tellOddities);
+  tellOddities(context, bank);
   return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
+}
+
+/** With --verbose, says at the end what was odd in the bank's answers. */
+function tellOddities({ globals, terminal, onEnd }: Context, bank: Bank): void {
+  if (!globals.verbose) return;
+  onEnd(async () => {
+    for (const each of odditiesOf(bank)) terminal.say(each);
+  });
 }
 
 /** What was odd in the bank's answers, a sentence for each kind. */

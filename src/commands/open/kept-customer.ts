@@ -32,7 +32,6 @@ export async function readKept(
   customer: string,
 ): Promise<{ psu: PsuIdentification; consents: KeptConsents }> {
   let kept = await customers.read(customer);
-  const { psu } = kept ?? {};
   const usedUp = new Set<string>();
   /** Of the valid ones that are not used up: only if it may read this. */
   const unusedFor = (valid: readonly KeptConsent[], what: Read) => {
@@ -58,11 +57,7 @@ export async function readKept(
     kept = change(kept);
   };
   return {
-    psu: {
-      id: psu?.id ?? undefined,
-      idType: psu?.idType ?? undefined,
-      corporateId: psu?.corporateId ?? undefined,
-    },
+    psu: identificationOf(kept),
     consents: {
       async for(what) {
         const valid = validOf(kept?.consents ?? [], world.now());
@@ -96,15 +91,24 @@ export async function readKept(
       took: (consentId, report) =>
         note(
           ({ consents }) => !consents.some((each) => each.consentId === consentId && each.report !== report),
-          (before) => ({
-            ...before,
-            consents: before.consents.map((each) =>
-              each.consentId === consentId ? { ...each, report } : each,
-            ),
-          }),
+          (before) => withReport(before, consentId, report),
         ),
     },
   };
+}
+
+function identificationOf(kept: KeptCustomer | undefined): PsuIdentification {
+  const { id, idType, corporateId } = kept?.psu ?? {};
+  return { id: id ?? undefined, idType: idType ?? undefined, corporateId: corporateId ?? undefined };
+}
+
+function withReport(
+  record: KeptCustomer,
+  consentId: string,
+  report: NonNullable<KeptConsent['report']>,
+): KeptCustomer {
+  const consents = record.consents.map((each) => (each.consentId === consentId ? { ...each, report } : each));
+  return { ...record, consents };
 }
 
 /** The consents that have not ended by themselves. */

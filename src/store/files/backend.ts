@@ -25,14 +25,16 @@ export function openFiles(
   const { root, interrupted } = folder;
   const actor = actorOf(env);
   const journals = { now, random, interrupted, actor, onFlow };
+  const worker = {
+    actor,
+    now,
+    assertHere: () => refuseMovedFolder(root),
+    wasCopied: () => wasCopiedInto(root),
+  };
   const open = (profile: string, bank?: URL): ProfileData => {
     const assertHere = () => {
       refuseMovedFolder(root);
       chosen?.guardOf(profile).rememberFiles();
-    };
-    const worker = {
-      ...{ actor, now, assertHere: () => refuseMovedFolder(root) },
-      wasCopied: () => wasCopiedInto(root),
     };
     const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
     const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
