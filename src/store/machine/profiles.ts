@@ -264,10 +264,12 @@ export class ProfileStore {
       .map((file) => join(profiles, file));
   }
 
-  /** Removes the settings of a profile. */
+  /** Removes the settings of a profile, and what its smoke tests keep: a new profile of the name may be of another bank. */
   remove(name: string): void {
-    removeStored(this.#folder.checkedBank(parseProfileName(name)));
-    removeStored(this.#folder.profile(parseProfileName(name)));
+    const profile = parseProfileName(name);
+    const { checkedBank, smoke, shapes } = this.#folder;
+    // The settings come last, so that a removal that was stopped can be made again.
+    for (const path of [checkedBank, smoke, shapes, this.#folder.profile]) removeStored(path(profile));
   }
 
   #isSealed(name: string): boolean {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import * as z from 'zod';
@@ -308,6 +308,21 @@ describe('psd2 profile remove', () => {
     expect(await failureOf(run(['remove', 'bank'], YES))).toMatchObject({
       ...{ code: 'no_profile', exitCode: 3, message: 'There is no profile "bank"' },
     });
+  });
+
+  it('removes the smoke tests of the profile, and the shapes they have learned, but not those of another', async () => {
+    const kept = (name: string) => [join(folder.smoke(name), 'runs.json'), folder.shapes(name)];
+    for (const name of ['bank', 'other']) {
+      await store(name);
+      for (const path of kept(name)) {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        writeFileSync(path, '{}', { mode: 0o600 });
+      }
+    }
+    await run(['remove', 'bank'], YES);
+    expect([...kept('bank'), folder.smoke('bank'), ...kept('other')].map((path) => existsSync(path))).toEqual(
+      [...[false, false, false], ...[true, true]],
+    );
   });
 
   it('a person reads where the record of the payments stays', async () => {
