@@ -34,7 +34,7 @@ export function followBulk(
 ): StepEvent[] {
   if (transfer.bulk !== bulk.flow || (isOver(transfer) && !transfer.refusalAlone)) return [];
   if (isKnown(transfer, bulk)) return [];
-  const words = {
+  const words: BankWords = {
     bank: {
       transactionStatus: entry?.transactionStatus ?? bulk.transactionStatus,
       scaStatus: bulk.scaStatus,
@@ -45,19 +45,10 @@ export function followBulk(
       return [{ type: 'ordered', ...words }];
     case 'executed':
     case 'settled': {
-      if (!isPartial(bulk))
-        return paid(transfer, bulk.state === 'settled', bulk.isFinal || bulk.state === 'settled', words);
-      if (entry?.means === 'paid') return paid(transfer, true, entry.isFinal ?? false, words);
-      if (entry?.means === 'refused')
-        return [
-          {
-            type: 'settlement',
-            status: 'KO',
-            description: entry.reason ?? entry.transactionStatus,
-            ...words,
-          },
-        ];
-      return isAccepted(transfer) ? [] : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+      const isSettled = bulk.state === 'settled';
+      return isPartial(bulk)
+        ? followPart(transfer, entry, words)
+        : paid(transfer, isSettled, bulk.isFinal || isSettled, words);
     }
     case 'cancelled':
       return bulk.reached
@@ -77,19 +68,8 @@ export function followBulk(
         },
       ];
     }
-    case 'failed': {
-      const description = bulk.executionStatusDescription;
-      // Nothing but a refusal says that nobody was paid: the references stay taken.
-      if (bulk.refusalAlone)
-        return transfer.refusalAlone
-          ? []
-          : [{ type: 'execute-refused', description: description ?? 'The bank refused it' }];
-      if (bulk.executionStatus === 'KO')
-        return [
-          { type: 'settlement', status: 'KO', description: description ?? bulk.transactionStatus, ...words },
-        ];
-      return [{ type: 'verify-refused', ...describing(description) }];
-    }
+    case 'failed':
+      return followFailure(transfer, bulk, words);
     case 'authorizing':
       return becoming(transfer, 'authorizing', { type: 'sca-started' });
     case 'authorized':
@@ -102,12 +82,38 @@ export function followBulk(
   }
 }
 
-function paid(
-  { order }: Transfer,
-  isSettled: boolean,
-  isFinal: boolean,
-  words: { bank: { transactionStatus: string | null; scaStatus: string | null } },
-): StepEvent[] {
+/** The bank's own words, as an event keeps them. */
+interface BankWords {
+  bank: { transactionStatus: string | null; scaStatus: string | null };
+}
+
+/** What follows for a transfer if the bank has paid only some of the bulk payment. */
+function followPart(transfer: Transfer, entry: EntryState | undefined, words: BankWords): StepEvent[] {
+  if (entry?.means === 'paid') return paid(transfer, true, entry.isFinal ?? false, words);
+  if (entry?.means === 'refused')
+    return [
+      { type: 'settlement', status: 'KO', description: entry.reason ?? entry.transactionStatus, ...words },
+    ];
+  return isAccepted(transfer) ? [] : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+}
+
+/** What follows for a transfer if its bulk payment has failed. */
+function followFailure(transfer: Transfer, bulk: Operation<OrderTarget>, words: BankWords): StepEvent[] {
+  const description = bulk.executionStatusDescription;
+  // Nothing but a refusal says that nobody was paid: the references stay taken.
+  if (bulk.refusalAlone)
+    return transfer.refusalAlone
+      ? []
+      : [{ type: 'execute-refused', description: description ?? 'The bank refused it' }];
+  if (bulk.executionStatus === 'KO')
+    return [
+      { type: 'settlement', status: 'KO', description: description ?? bulk.transactionStatus, ...words },
+    ];
+  return [{ type: 'verify-refused', ...describing(description) }];
+}
+
+/** What follows for a transfer that is paid. */
+function paid({ order }: Transfer, isSettled: boolean, isFinal: boolean, words: BankWords): StepEvent[] {
   const executed = { type: 'executed', cro: null, ...words, ...(isFinal && { isFinal }) } as const;
   if (!isSettled || !needsSettlement(order)) return [executed];
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];

@@ -44,73 +44,101 @@ type Level = (typeof LEVELS)[number];
 export function readPain002(text: string): StatusReport | null {
   if (text.length > LONGEST) return null;
   const parser = new SaxesParser({ xmlns: true });
-  const found = new Map<string, ReportedEntry>();
-  const about = new Set<string>();
-  const reasons = new Map<Level, Reason[]>();
-  let isReport = false;
-  let isBroken = false;
-  let entry: { id?: string; status?: string } | undefined;
+  const reading = new Reading();
   let words = '';
-  let ofGroup: string | null = null;
-  const ofInformation: string[] = [];
-  const open: Level[] = [];
-  let isInReason = false;
-  parser.on('error', () => {
+  let isBroken = false;
+  const giveUp = () => {
     isBroken = true;
-  });
-  parser.on('doctype', () => {
-    isBroken = true;
-  });
+  };
+  parser.on('error', giveUp);
+  parser.on('doctype', giveUp);
   parser.on('opentag', ({ local, uri }) => {
     words = '';
-    if (local === 'Document') isReport = uri.startsWith('urn:iso:std:iso:20022:tech:xsd:pain.002.001.');
-    const level = LEVELS.find((each) => each === local);
-    if (level) {
-      open.unshift(level);
-      reasons.set(level, []);
-    }
-    if (local === 'TxInfAndSts') entry = {};
-    if (local === 'Rsn') isInReason = true;
-    const [at] = open;
-    if (local === 'StsRsnInf' && at) reasons.get(at)?.push({ code: null, words: '' });
+    reading.begin(local, uri);
   });
   parser.on('text', (piece) => {
     words += piece;
   });
   parser.on('closetag', ({ local }) => {
-    const said = words.trim();
+    reading.end(local, words.trim());
     words = '';
-    const [at] = open;
-    const reason = at && reasons.get(at)?.at(-1);
-    if (local === 'OrgnlMsgId' || local === 'OrgnlPmtInfId') about.add(said);
-    if (local === 'GrpSts') ofGroup ??= said;
-    if (local === 'PmtInfSts') ofInformation.push(said);
-    if (entry && local === 'OrgnlEndToEndId') entry.id = said;
-    if (entry && local === 'TxSts') entry.status = said;
-    if (reason && isInReason && (local === 'Cd' || local === 'Prtry')) reason.code ??= said;
-    if (local === 'Rsn') isInReason = false;
-    if (reason && local === 'AddtlInf') reason.words = `${reason.words} ${said}`.trim();
-    if (local === at) open.shift();
-    if (local !== 'TxInfAndSts') return;
-    if (entry?.id !== undefined && entry.status !== undefined) {
-      const before = found.get(entry.id);
-      const isOne = before === undefined || before.status === entry.status;
-      found.set(entry.id, {
-        status: isOne ? entry.status : null,
-        reason: firstReason([...LEVELS].map((level) => reasons.get(level) ?? [])),
-      });
-    }
-    reasons.delete('TxInfAndSts');
-    entry = undefined;
   });
   parser.write(text).close();
-  if (!isReport || isBroken) return null;
-  const status = ofGroup ?? onlyOf(ofInformation);
-  const above = [reasons.get('OrgnlPmtInfAndSts') ?? [], reasons.get('OrgnlGrpInfAndSts') ?? []];
-  return {
-    ...{ about: [...about], status: status === '' ? null : status },
-    ...{ reason: firstReason(above), entries: found },
-  };
+  return isBroken ? null : reading.report();
+}
+
+/** What has been read of a pain.002, element by element. */
+class Reading {
+  #isReport = false;
+  readonly #about = new Set<string>();
+  #ofGroup: string | null = null;
+  readonly #ofInformation: string[] = [];
+  readonly #found = new Map<string, ReportedEntry>();
+  /** The payment that is open. */
+  #entry: { id?: string; status?: string } | undefined;
+  /** The levels that are open, the lowest first. */
+  readonly #open: Level[] = [];
+  readonly #reasons = new Map<Level, Reason[]>();
+  #isInReason = false;
+
+  /** An element begins. */
+  begin(local: string, uri: string): void {
+    if (local === 'Document') this.#isReport = uri.startsWith('urn:iso:std:iso:20022:tech:xsd:pain.002.001.');
+    const level = LEVELS.find((each) => each === local);
+    if (level) {
+      this.#open.unshift(level);
+      this.#reasons.set(level, []);
+    }
+    if (local === 'TxInfAndSts') this.#entry = {};
+    if (local === 'Rsn') this.#isInReason = true;
+    const [at] = this.#open;
+    if (local === 'StsRsnInf' && at) this.#reasons.get(at)?.push({ code: null, words: '' });
+  }
+
+  /** An element ends. @param said its text */
+  end(local: string, said: string): void {
+    const [at] = this.#open;
+    if (local === 'OrgnlMsgId' || local === 'OrgnlPmtInfId') this.#about.add(said);
+    if (local === 'GrpSts') this.#ofGroup ??= said;
+    if (local === 'PmtInfSts') this.#ofInformation.push(said);
+    if (this.#entry && local === 'OrgnlEndToEndId') this.#entry.id = said;
+    if (this.#entry && local === 'TxSts') this.#entry.status = said;
+    this.#endInReason(local, said, at && this.#reasons.get(at)?.at(-1));
+    if (local === at) this.#open.shift();
+    if (local === 'TxInfAndSts') this.#endEntry();
+  }
+
+  #endInReason(local: string, said: string, reason: Reason | undefined): void {
+    if (reason && this.#isInReason && (local === 'Cd' || local === 'Prtry')) reason.code ??= said;
+    if (local === 'Rsn') this.#isInReason = false;
+    if (reason && local === 'AddtlInf') reason.words = `${reason.words} ${said}`.trim();
+  }
+
+  #endEntry(): void {
+    const { id, status } = this.#entry ?? {};
+    if (id !== undefined && status !== undefined) {
+      const before = this.#found.get(id);
+      const isOne = before === undefined || before.status === status;
+      this.#found.set(id, { status: isOne ? status : null, reason: this.#firstReasonOf(LEVELS) });
+    }
+    this.#reasons.delete('TxInfAndSts');
+    this.#entry = undefined;
+  }
+
+  #firstReasonOf(levels: readonly Level[]): Reason | null {
+    return firstReason(levels.map((level) => this.#reasons.get(level) ?? []));
+  }
+
+  /** All of it. @returns null: it is no pain.002 */
+  report(): StatusReport | null {
+    if (!this.#isReport) return null;
+    const [, ...above] = LEVELS;
+    const status = this.#ofGroup ?? onlyOf(this.#ofInformation);
+    return {
+      ...{ about: [...this.#about], status: status === '' ? null : status },
+      ...{ reason: this.#firstReasonOf(above), entries: this.#found },
+    };
+  }
 }
 
 /** The first reason counts. The others stay readable. */

@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises';
 import Big from 'big.js';
-import type { PlannedPayment } from '../../bank/ports/bank.ts';
+import type { BankInterface, PlannedPayment } from '../../bank/ports/bank.ts';
 import type { Finding } from '../../batch-file/finding.ts';
 import { readBatchFile } from '../../batch-file/read.ts';
 import { contentHash, orderedHash } from '../../domain/batch/content.ts';
 import type { BatchLine, BatchSource } from '../../domain/batch/line.ts';
 import type { BatchProblem } from '../../domain/batch/problem.ts';
 import { addUp, type BatchTotal } from '../../domain/batch/totals.ts';
-import { bankDay } from '../../domain/calendar.ts';
+import { bankDay, type IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { PayeeResult } from '../../domain/order/payee-check.ts';
 import { endSentence, Psd2Error } from '../../errors.ts';
@@ -69,17 +69,14 @@ export async function examineFile(
   const { again = false, complete = (line) => line, keep = () => {} } = how;
   const { instant = false, payeeVerified = false, transliterate = false } = how;
   const today = bankDay(context.world.now());
-  const { readAccountId, readCustomerId, refusePayment, has } = await context.bankInterface();
-  const profile = profileIn(context);
-  const known = profile && (await earlierPayments(context));
-  const accounts = profile && (await readKnownAccounts(context));
-  const limit = profile && maxAmountOf(profile);
+  const bank = await context.bankInterface();
+  const { readAccountId, readCustomerId } = bank;
+  const yardstick = await readYardstick(context, { bank, today, payeeCheck });
+  const { known } = yardstick;
   const findings = readBatchFile(bytesOf(context, file), {
     ...{ today, readAccountId, readCustomerId, instant, payeeVerified, transliterate },
   });
   const payees = payeeCheck === undefined ? null : checkPayees(context, payeeCheck);
-  const refusalOf = (line: BatchLine) =>
-    refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
 
   const hash = contentHash();
   const ordered = orderedHash();
@@ -104,12 +101,8 @@ export async function examineFile(
       // A reference of its own that is taken says more.
       const isNew = !again && known?.withReference(line) === undefined;
       const other = isNew ? known?.sameLine(line) : undefined;
-      for (const problem of problemsWith(line, limit, known, other !== undefined)) found.add(problem);
+      for (const problem of problemsOf(line, yardstick, other !== undefined)) found.add(problem);
       if (other) repeated.push(repeatOf(line, other));
-      for (const message of [refusalOf(line), accounts?.problemWith(line)])
-        if (message !== undefined) found.add({ ...warningAt(line, message), severity: 'error' });
-      if (line.address && !has.has('addresses of payees')) found.add(withoutAddress(line));
-      if (isUnchecked(line, profile, payeeCheck)) found.add(warningAt(line, UNCHECKED_PAYEE));
       await payees?.add(line);
     }
   }
@@ -125,6 +118,30 @@ export async function examineFile(
     ...{ sameContent, compared: known?.batches ?? new Set(), sha256: errors === 0 ? hash.digest() : null },
     payees: checked?.counts ?? null,
   };
+}
+
+/** What the lines of a file are compared with. Without a profile, nothing of it is known. */
+interface Yardstick {
+  bank: BankInterface;
+  /** The day at the bank. */
+  today: IsoDate;
+  payeeCheck: string | undefined;
+  profile: Profile | undefined;
+  /** The most that one payment may be. Null: the profile names no limit. */
+  limit: Decimal | null | undefined;
+  known: EarlierPayments | undefined;
+  accounts: Awaited<ReturnType<typeof readKnownAccounts>> | undefined;
+}
+
+/** Reads what the profile knows. @throws Psd2Error if the store or its settings cannot be read */
+async function readYardstick(
+  context: Context,
+  given: Pick<Yardstick, 'bank' | 'today' | 'payeeCheck'>,
+): Promise<Yardstick> {
+  const profile = profileIn(context);
+  const known = profile && (await earlierPayments(context));
+  const accounts = profile && (await readKnownAccounts(context));
+  return { ...given, profile, known, accounts, limit: profile && maxAmountOf(profile) };
 }
 
 /** Undefined if there is no profile: a file can be checked without one. */
@@ -226,6 +243,22 @@ function repeatOf(line: BatchLine, other: { batch: string; line: number }): Batc
 function contentProblem(batch: string): BatchProblem {
   const message = `${contentIsStored(batch).message}. If you mean to pay all of it once more, add --again`;
   return { severity: 'error', line: null, place: '', message };
+}
+
+/**
+ * What is wrong with a line, if it can be read.
+ *
+ * @param isRepeated a batch has the same line, which is a problem of its own
+ */
+function* problemsOf(line: BatchLine, yardstick: Yardstick, isRepeated: boolean): Generator<BatchProblem> {
+  const { bank, today, profile, payeeCheck, known, accounts, limit } = yardstick;
+  yield* problemsWith(line, limit, known, isRepeated);
+  const { refusePayment } = bank;
+  const refusal = refusePayment && errorOf(() => refusePayment(plannedOf(line), today))?.message;
+  for (const message of [refusal, accounts?.problemWith(line)])
+    if (message !== undefined) yield { ...warningAt(line, message), severity: 'error' };
+  if (line.address && !bank.has.has('addresses of payees')) yield withoutAddress(line);
+  if (isUnchecked(line, profile, payeeCheck)) yield warningAt(line, UNCHECKED_PAYEE);
 }
 
 /** What is wrong with a line because of the profile and its earlier transfers. */

@@ -303,20 +303,7 @@ function refuseUnpaid(
     throw new Psd2Error(
       'outcome_unknown',
       `The outcome of ${unknown} of ${ends.length} payments is not known`,
-      {
-        hint: isStuck
-          ? 'Do not make them again. The bank may have their signing basket, and nobody has its link. Ask the bank again, have each payment authorised alone, or cancel them at the bank, with:'
-          : 'Do not make them again. psd2 asks the bank with:',
-        next: [
-          ['batch', 'run', batch],
-          ...(isStuck
-            ? [
-                ['batch', 'run', batch, '--as', 'single'],
-                ['batch', 'cancel', batch],
-              ]
-            : []),
-        ],
-      },
+      whileUnknown(batch, isStuck),
     );
   const open = count('unfinished');
   const refused = count('refused');
@@ -351,6 +338,16 @@ function refuseUnpaid(
         ...again,
       },
     );
+}
+
+/** What to do about payments of which nobody knows what became. @param isStuck as {@link isAnyStuck} says */
+function whileUnknown(batch: string, isStuck: boolean): { hint: string; next: string[][] } {
+  const run = ['batch', 'run', batch];
+  if (!isStuck) return { hint: 'Do not make them again. psd2 asks the bank with:', next: [run] };
+  return {
+    hint: 'Do not make them again. The bank may have their signing basket, and nobody has its link. Ask the bank again, have each payment authorised alone, or cancel them at the bank, with:',
+    next: [run, [...run, '--as', 'single'], ['batch', 'cancel', batch]],
+  };
 }
 
 /**

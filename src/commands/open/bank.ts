@@ -27,7 +27,7 @@ import {
   readPem,
   requireSetting,
 } from '../../store/machine/settings.ts';
-import type { GrantType, Holder } from '../../store/ports/tokens.ts';
+import type { GrantType, Holder, Tokens } from '../../store/ports/tokens.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { ApplicationBank, Context, CustomerBank, ProfileContext, Transport } from '../context.ts';
 import { customerPortsOf } from '../flow/ports.ts';
@@ -97,20 +97,7 @@ async function openBankFor(
     apiTrackId: login?.apiTrackId,
     ...(kept && { ...kept, customer: customerId }),
   });
-  const sessionOf = (owner: Holder, whose: string) =>
-    openSession({
-      login: application.connect().login,
-      grantType: owner === null ? grant : 'authorization_code',
-      holder: owner,
-      client: application.client,
-      keeper: {
-        whose,
-        read: () => tokens.read(owner),
-        ready: () => tokens.ready(),
-        change: (work) => tokens.change(owner, (slot) => work(transport.tally.countingRenewals(slot))),
-      },
-      world: context.world,
-    });
+  const sessionOf = sessionsAt(application, transport, tokens, context.world);
   const session = sessionOf(
     holder,
     holder === null ? 'The login of the application' : `The login of customer ${holder}`,
@@ -145,6 +132,29 @@ async function openBankFor(
   });
   tellOddities(context, bank);
   return { ...application, tokens, flows, bank, accessTokens, customerId, holder, reads };
+}
+
+/** Opens the session of any holder of tokens at a bank. @returns its `whose` names the holder in errors */
+function sessionsAt(
+  application: WrappableBank,
+  { grant, tally }: Transport,
+  tokens: Tokens,
+  world: Context['world'],
+): (owner: Holder, whose: string) => TokenSource {
+  return (owner, whose) =>
+    openSession({
+      login: application.connect().login,
+      grantType: owner === null ? grant : 'authorization_code',
+      holder: owner,
+      client: application.client,
+      keeper: {
+        whose,
+        read: () => tokens.read(owner),
+        ready: () => tokens.ready(),
+        change: (work) => tokens.change(owner, (slot) => work(tally.countingRenewals(slot))),
+      },
+      world,
+    });
 }
 
 /** With --verbose, says at the end what was odd in the bank's answers. */

@@ -39,22 +39,9 @@ export async function readKept(
     const best = bestOf(unused, what, kept);
     return best && mayRead(best, what, kept) ? best : undefined;
   };
-  const note = async (
-    isKnown: (record: KeptCustomer) => boolean,
-    change: (record: KeptCustomer) => KeptCustomer,
-  ) => {
-    if (!kept || isKnown(kept)) return;
-    try {
-      await customers.change(customer, (before) => {
-        if (isKnown(before)) throw NOTHING_NEW;
-        return change(before);
-      });
-    } catch (error) {
-      if (error === NOTHING_NEW) return;
-      // psd2 can do without: then the bank says it again.
-      if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
-    }
-    kept = change(kept);
+  const note = async (news: News) => {
+    if (!kept || news.isKnown(kept)) return;
+    if (await keepNews(customers, customer, news)) kept = news.added(kept);
   };
   return {
     psu: identificationOf(kept),
@@ -82,19 +69,47 @@ export async function readKept(
           ...(kind && { kind }),
         }));
         if (listed.length > MAX_LISTED) return;
-        await note(
-          (before) => knows(before, consentId, listed, cards),
-          (before) => withListed(before, consentId, listed, cards),
-        );
+        await note({
+          isKnown: (record) => knows(record, consentId, listed, cards),
+          added: (record) => withListed(record, consentId, listed, cards),
+        });
       },
       reportOf: (consentId) => kept?.consents.find((each) => each.consentId === consentId)?.report,
       took: (consentId, report) =>
-        note(
-          ({ consents }) => !consents.some((each) => each.consentId === consentId && each.report !== report),
-          (before) => withReport(before, consentId, report),
-        ),
+        note({
+          isKnown: ({ consents }) =>
+            !consents.some((each) => each.consentId === consentId && each.report !== report),
+          added: (record) => withReport(record, consentId, report),
+        }),
     },
   };
+}
+
+/** What the bank has said of a customer, to be kept in the record. */
+interface News {
+  isKnown(record: KeptCustomer): boolean;
+  /** The record with it. */
+  added(record: KeptCustomer): KeptCustomer;
+}
+
+/**
+ * Keeps news in the store, as far as it can be written.
+ *
+ * @returns false: the record knows them already
+ * @throws Psd2Error `interrupted`
+ */
+async function keepNews(customers: Customers, customer: string, news: News): Promise<boolean> {
+  try {
+    await customers.change(customer, (before) => {
+      if (news.isKnown(before)) throw NOTHING_NEW;
+      return news.added(before);
+    });
+  } catch (error) {
+    if (error === NOTHING_NEW) return false;
+    // psd2 can do without: then the bank says it again.
+    if (!(error instanceof Psd2Error) || error.code === 'interrupted') throw error;
+  }
+  return true;
 }
 
 function identificationOf(kept: KeptCustomer | undefined): PsuIdentification {

@@ -39,7 +39,6 @@ export function openFiles(
     const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
     const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
     const customers = new FileCustomers(folder, profile, bank, notice, assertHere);
-    const noteOfFolder = join(folder.tokens(profile), 'synced-into.json');
     return {
       tokens,
       customers,
@@ -53,10 +52,7 @@ export function openFiles(
       results: new FileReadResults(join(folder.tokens(profile), 'read-results.ndjson')),
       // Each process keeps its own pace.
       turns: (own) => own,
-      sync: (out = join(root, 'sync')) =>
-        syncInto(out, assertHere, (path) => rememberFolder(noteOfFolder, path)),
-      lastSyncFolder: () => readJsonFile(noteOfFolder, syncedInto)?.folder,
-      synced: (out = join(root, 'sync')) => syncedIn(out),
+      ...syncFolders(join(root, 'sync'), join(folder.tokens(profile), 'synced-into.json'), assertHere),
       rounds: async () => {
         const { FileRounds } = await import('./sync/rounds.ts');
         return new FileRounds(folder.tokens(profile), () => readableCustomers(open(profile, bank)), now);
@@ -79,6 +75,24 @@ export function openFiles(
     },
     status: async () => (await import('./data.ts')).statusOfFolder(folder, open),
     async close() {},
+  };
+}
+
+/**
+ * The folders that a profile is synced into.
+ *
+ * @param standard the folder if none is named
+ * @param note the file that remembers the last one
+ */
+function syncFolders(
+  standard: string,
+  note: string,
+  assertHere: () => void,
+): Pick<ProfileData, 'sync' | 'lastSyncFolder' | 'synced'> {
+  return {
+    sync: (out = standard) => syncInto(out, assertHere, (path) => rememberFolder(note, path)),
+    lastSyncFolder: () => readJsonFile(note, syncedInto)?.folder,
+    synced: (out = standard) => syncedIn(out),
   };
 }
 
