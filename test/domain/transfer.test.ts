@@ -86,7 +86,14 @@ it('a transfer begins with its order, unknown to the bank', () => {
     executionStatusDescription: null,
     cro: null,
     executeRequestId: null,
-    ...{ initiation: null, initiatedAt: null, isBegunAgain: false, isRepeated: false, links: null },
+    ...{
+      initiation: null,
+      initiatedAt: null,
+      initiatedAtBank: null,
+      isBegunAgain: false,
+      isRepeated: false,
+      links: null,
+    },
     ...{
       authorisations: 0,
       returned: false,

@@ -156,11 +156,12 @@ describe('a verification', () => {
     [null, undefined, undefined],
   ])('is rejected in its answer: %s', async (description, messages, bank) => {
     const said = { ...(messages && { messages }), ...(bank && { bank }) };
+    const why = description === null ? {} : { why: description };
     const {
       verify: send,
       recorded,
       open,
-    } = await scene({ answers: [{ ...ANSWER, ...said, isRejected: true }] });
+    } = await scene({ answers: [{ ...ANSWER, ...said, ...why, isRejected: true }] });
     await send();
     expect(recorded()).toEqual([
       SENT,

@@ -47,7 +47,13 @@ describe('psd2 bank check', () => {
     const data: unknown = JSON.parse(printed);
     expect(check.prints?.shape().safeParse(data).error).toBeUndefined();
     const { values, defaults, ...rest } = checked.parse(data);
-    expect(rest).toEqual({ ok: true, name: 'Sparda-Banken', interface: 'nextgenpsd2', problems: [] });
+    expect(rest).toEqual({
+      ok: true,
+      name: 'Sparda-Banken',
+      interface: 'nextgenpsd2',
+      problems: [],
+      variables: [],
+    });
     expect(values).toMatchObject({ psu: { id: 'required', ip: 'own' }, oauth: { mode: 'pre-step' } });
     expect(defaults).toContain('psu.ip');
     expect(defaults).not.toContain('psu.id');

@@ -50,7 +50,13 @@ export async function addBatch(operator: OperatorHere, text: string, words: stri
   const path = join(operator.folder.root, 'payments.csv');
   mkdirSync(operator.folder.root, { recursive: true });
   writeFileSync(path, text);
-  const { batch } = await operator.json(z.object({ batch: z.string() }), ['batch', 'add', path, ...words]);
+  const { batch } = await operator.json(z.object({ batch: z.string() }), [
+    'batch',
+    'add',
+    path,
+    '--again',
+    ...words,
+  ]);
   return batch;
 }
 

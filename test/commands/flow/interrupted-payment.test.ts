@@ -30,7 +30,7 @@ it('so it is if the browser fails', () => {
   const error = new Psd2Error('config', 'The browser ended with code 1', { hint: 'Check PSD2_BROWSER.' });
   const flow = { state: 'authorizing', refusalAlone: false, mayRun: true } as const;
   expect(withWarning(error, flow, 'payment')).toMatchObject({
-    ...{ code: 'config', exitCode: 3, hint: 'Check PSD2_BROWSER.' },
+    ...{ code: 'config', hint: 'Check PSD2_BROWSER.' },
     message: 'The browser ended with code 1. The payment may be executed without psd2: do not make it again',
   });
   expect(withWarning(error, { ...flow, mayRun: false }, 'payment')).toBe(error);

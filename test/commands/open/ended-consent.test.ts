@@ -91,7 +91,8 @@ describe('a reading that the bank refuses because its consent has ended', () => 
     const error = refusal(ENDED);
     const { asked, usedIds, ask } = await calls([error], means);
     await expect(ask(balances('c1'))).rejects.toBe(error);
-    expect([asked, usedIds()]).toEqual([['c1'], ['c1']]);
+    // What ends a consent is asked once more.
+    expect([asked, usedIds()]).toEqual([['c1', 'c1'], ['c1']]);
     expect([await kept(), await stateOf(flow), await stateOf(other)]).toEqual([['c2'], state, 'confirmed']);
   });
 
