@@ -1,7 +1,7 @@
-import type { Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
+import type { Account, Accounts, Balance, Bank, Transaction } from '../bank/ports/bank.ts';
 import { type RowsOf, withIds } from '../domain/booked-ids.ts';
 import { addDays, bankDay, earlier, type IsoDate, later } from '../domain/calendar.ts';
-import { type Decimal, isZero } from '../domain/decimal.ts';
+import { type Decimal, isZero, type Money } from '../domain/decimal.ts';
 import { MOVED_DAYS } from '../domain/same-rows.ts';
 import { type ErrorCode, Psd2Error } from '../errors.ts';
 import type { Appended, BookedRows, Progress, SyncTarget } from '../store/ports/sync.ts';
@@ -74,6 +74,16 @@ export interface StoppedSync extends Pick<SyncedCustomer, 'skipped' | 'failures'
   unread: string[];
 }
 
+/** What {@link syncCustomer} reads. */
+interface CustomerQuery {
+  customerId: string;
+  since: IsoDate | undefined;
+  today: IsoDate;
+  transactionId: string;
+  mayRead?: (productId: string) => Promise<boolean>;
+  onStopped?: (at: StoppedSync) => void;
+}
+
 /**
  * Brings a customer's folder up to date: the current accounts and balances, the booked transactions that are not there
  * yet, and the current pending ones.
@@ -88,32 +98,19 @@ export interface StoppedSync extends Pick<SyncedCustomer, 'skipped' | 'failures'
 export async function syncCustomer(
   bank: SyncedBank,
   to: SyncTarget,
-  query: {
-    customerId: string;
-    since: IsoDate | undefined;
-    today: IsoDate;
-    transactionId: string;
-    mayRead?: (productId: string) => Promise<boolean>;
-    onStopped?: (at: StoppedSync) => void;
-  },
+  query: CustomerQuery,
 ): Promise<SyncedCustomer> {
   const { customerId, transactionId } = query;
   const { accounts: calls } = bank;
   // A service may run for months.
   bank.forgetAnswers?.();
   const clock = clockOf(bank, query.today);
-  const synced: SyncedCustomer = {
-    accounts: 0,
-    newTransactions: 0,
-    pending: 0,
-    skipped: [],
-    failures: [],
-    checks: [],
-  };
   const accounts = await calls.list(customerId, transactionId);
   for (const { productId } of accounts) assertAccountId(calls, productId, transactionId);
   to.replace('accounts', accounts);
-  synced.accounts = accounts.length;
+  const synced: SyncedCustomer = {
+    ...{ accounts: accounts.length, newTransactions: 0, pending: 0, skipped: [], failures: [], checks: [] },
+  };
 
   const balances: Balance[] = [];
   for (const [index, account] of accounts.entries()) {
@@ -123,46 +120,72 @@ export async function syncCustomer(
       continue;
     }
     try {
-      const readBalance = () => calls.balance(customerId, productId, transactionId);
-      const balance = await readBalance().catch((error: unknown) => {
-        if (!(error instanceof Psd2Error) || !(error.lasts || isOfOneProduct(error))) throw error;
-        if (error.lasts) synced.skipped.push(productId);
-        else synced.failures.push({ productId, error: withoutBalance(error) });
-        return nothingOf(productId, error);
-      });
-      if (!('reason' in balance)) balances.push(balance);
-      const currency = currencyOf(account, balance.accountBalance);
-      const { added, pending, check } = await syncTransactions(
-        calls,
-        to,
-        { ...query, productId, currency, balance, readBalance },
-        clock,
-      );
-      if ('reason' in balance) balances.push(balance);
-      synced.newTransactions += added;
-      synced.pending += pending;
-      synced.checks.push(check);
-      if (!check.complete)
-        synced.failures.push({ productId, error: notComplete(productId, check.certainFrom) });
+      await syncAccount({ calls, to, query, clock }, account, synced, balances);
     } catch (error) {
       if (!(error instanceof Psd2Error)) throw error;
-      if (error.lasts) synced.skipped = [...new Set([...synced.skipped, productId])];
-      else if (isOfOneProduct(error)) {
-        // Its balance may have failed before.
-        const others = synced.failures.filter((failure) => failure.productId !== productId);
-        synced.failures = [...others, { productId, error }];
-      } else {
-        const { skipped, failures } = synced;
-        const unread = accounts.slice(index).map((each) => each.productId);
-        query.onStopped?.({ unread, skipped, failures });
-        throw error;
-      }
+      if (noteError(synced, productId, error)) continue;
+      const { skipped, failures } = synced;
+      const unread = accounts.slice(index).map((each) => each.productId);
+      query.onStopped?.({ unread, skipped, failures });
+      throw error;
     }
   }
   if (synced.skipped.length === 0) to.replace('balances', balances);
   // Keep the balances of skipped products.
   else for (const { productId, ...rest } of balances) to.replace(`balances/${productId}`, [rest]);
   return synced;
+}
+
+/** What a sync needs to read an account, and where it stores that. */
+interface Means<Query> {
+  calls: Accounts;
+  to: SyncTarget;
+  query: Query;
+  clock: BankClock;
+}
+
+/**
+ * Syncs one account: its balance, then its rows, which are read even if the balance cannot be.
+ *
+ * @param synced gets what was stored, and what failed of it
+ * @param balances gets the balance
+ * @throws Psd2Error if the rows cannot be read
+ */
+async function syncAccount(
+  { calls, to, query, clock }: Means<CustomerQuery>,
+  account: Account,
+  synced: SyncedCustomer,
+  balances: Balance[],
+): Promise<void> {
+  const { customerId, transactionId } = query;
+  const { productId } = account;
+  const readBalance = () => calls.balance(customerId, productId, transactionId);
+  const balance = await readBalance().catch((error: unknown) => {
+    if (!(error instanceof Psd2Error) || !(error.lasts || isOfOneProduct(error))) throw error;
+    if (error.lasts) synced.skipped.push(productId);
+    else synced.failures.push({ productId, error: withoutBalance(error) });
+    return nothingOf(productId, error);
+  });
+  if (!('reason' in balance)) balances.push(balance);
+  const currency = currencyOf(account, balance.accountBalance);
+  const ofAccount = { ...query, productId, currency, balance, readBalance };
+  const { added, pending, check } = await syncTransactions({ calls, to, query: ofAccount, clock });
+  if ('reason' in balance) balances.push(balance);
+  synced.newTransactions += added;
+  synced.pending += pending;
+  synced.checks.push(check);
+  if (!check.complete) synced.failures.push({ productId, error: notComplete(productId, check.certainFrom) });
+}
+
+/** Notes the error of one account. @returns false: it ends the sync of the customer */
+function noteError(synced: SyncedCustomer, productId: string, error: Psd2Error): boolean {
+  if (error.lasts) synced.skipped = [...new Set([...synced.skipped, productId])];
+  else if (isOfOneProduct(error)) {
+    // Its balance may have failed before.
+    const others = synced.failures.filter((failure) => failure.productId !== productId);
+    synced.failures = [...others, { productId, error }];
+  } else return false;
+  return true;
 }
 
 /** The errors that concern only one product. */
@@ -229,47 +252,267 @@ function clockOf({ accounts, earliestAnswer }: SyncedBank, machineDay: IsoDate):
 /** A new row may have a day that was read as many days ago, without a word. */
 const LATE_DAYS = MOVED_DAYS;
 
+/** What to read of an account. */
+interface AccountQuery extends RowsQuery {
+  since: IsoDate | undefined;
+  balance: Balance;
+  readBalance: () => Promise<Balance>;
+  mayRead?: (productId: string) => Promise<boolean>;
+}
+
+/** Syncs the rows of one account, step by step. @throws Psd2Error if they cannot be read or stored */
 async function syncTransactions(
-  calls: Accounts,
-  to: SyncTarget,
-  query: RowsQuery & {
-    since: IsoDate | undefined;
-    balance: Balance;
-    readBalance: () => Promise<Balance>;
-    mayRead?: (productId: string) => Promise<boolean>;
-  },
-  clock: BankClock,
+  means: Means<AccountQuery>,
 ): Promise<{ added: number; pending: number; check: AccountCheck }> {
-  const { productId } = query;
-  const of: RowsOf = { productId, currency: query.currency, naming: calls.rowNaming };
-  const { today, oldest, earliest = query.since ?? oldest } = clock;
-  const since = later(earlier(query.since ?? oldest, today), earlier(earliest, today));
-  const before = await to.progress(productId);
+  const { to, query } = means;
+  const { productId, since } = query;
+  const begun = { ...means.clock };
+  const plan = planOf(await to.progress(productId), since, begun);
+  const rows = await to.booked(productId, plan.readsKnownDays);
+  const sync = new AccountSync(means, plan, rows, await firstDay(plan, since, rows));
+  const pending = (await sync.readOn()) ?? (await sync.readDays());
+  to.replace(`pending/${productId}`, pending);
+  const balance = await sync.compareBalance();
+  const check = await sync.end(balance);
+  return { added: sync.added, pending: pending.length, check };
+}
+
+/** What a sync of an account has to read, after what was read before. */
+interface Plan {
+  before: Progress | undefined;
+  /** Today and the oldest day, as the sync of the account begins. */
+  today: IsoDate;
+  oldest: IsoDate;
+  /** The first day whose rows shall be there in the end. */
+  since: IsoDate;
+  /** It is before any day that was read. */
+  furtherBack: boolean;
+  /** The bank had reached all days that count as read. */
+  isCertain: boolean;
+  /** Days are read again whose rows may all be there. */
+  readsKnownDays: boolean;
+}
+
+/** @param wanted the first day to read, even if it was read before */
+function planOf(before: Progress | undefined, wanted: IsoDate | undefined, clock: BankClock): Plan {
+  const { today, oldest, earliest = wanted ?? oldest } = clock;
+  const since = later(earlier(wanted ?? oldest, today), earlier(earliest, today));
   // If this sync goes further back than before, any row of the file may be repeated.
   const furtherBack = before !== undefined && since < before.from;
   // If a clock was ahead, days may count as synced that the bank had not reached.
   const isCertain = before?.checked === true && before.through <= today;
   const readsAgain =
-    query.since !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
+    wanted !== undefined && before !== undefined && since < addDays(before.through, -OVERLAP_DAYS);
   const readsKnownDays = before !== undefined && (furtherBack || readsAgain || !isCertain);
-  const rows = await to.booked(productId, readsKnownDays);
-  const audit = new BalanceAudit(before, query.currency);
-  const check = newCheck(productId);
-  let added = 0;
+  return { before, today, oldest, since, furtherBack, isCertain, readsKnownDays };
+}
 
-  const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, { today, oldest }) : since;
-  const first = query.since === undefined ? again : earlier(again, since);
-  const known = addDays(first, -FURTHER_KNOWN_DAYS);
-  const remember = (
+/** The first day to read. @param wanted the operator's, if any */
+async function firstDay(plan: Plan, wanted: IsoDate | undefined, rows: BookedRows): Promise<IsoDate> {
+  const { before, since, furtherBack, isCertain } = plan;
+  const again = before && !furtherBack ? await firstAgain(before, rows, isCertain, plan) : since;
+  return wanted === undefined ? again : earlier(again, since);
+}
+
+/** The rows of one account while they are synced. {@link syncTransactions} has the order of the steps. */
+class AccountSync {
+  readonly #calls: Accounts;
+  readonly #to: SyncTarget;
+  readonly #query: AccountQuery;
+  readonly #clock: BankClock;
+  readonly #plan: Plan;
+  readonly #rows: BookedRows;
+  readonly #first: IsoDate;
+  /** Rows of earlier days may not be recognised. */
+  readonly #known: IsoDate;
+  readonly #of: RowsOf;
+  readonly #audit: BalanceAudit;
+  readonly #check: AccountCheck;
+  #added = 0;
+  /** Rows of any day are recognised. */
+  #hasAll: boolean;
+  /** The bank's reference of the newest row. */
+  #newest: string | undefined;
+
+  /** @param first the first day to read */
+  constructor(
+    { calls, to, query, clock }: Means<AccountQuery>,
+    plan: Plan,
+    rows: BookedRows,
+    first: IsoDate,
+  ) {
+    const { productId, currency } = query;
+    this.#calls = calls;
+    this.#to = to;
+    this.#query = query;
+    this.#clock = clock;
+    this.#plan = plan;
+    this.#rows = rows;
+    this.#first = first;
+    this.#known = addDays(first, -FURTHER_KNOWN_DAYS);
+    this.#of = { productId, currency, naming: calls.rowNaming };
+    this.#audit = new BalanceAudit(plan.before, currency);
+    this.#check = newCheck(productId);
+    this.#hasAll = plan.readsKnownDays || plan.before === undefined;
+    this.#newest = plan.before?.newest;
+  }
+
+  /** How many rows were missing. */
+  get added(): number {
+    return this.#added;
+  }
+
+  /**
+   * Appends what came after the newest row of the last sync.
+   *
+   * @returns the pending rows. Undefined: only whole days show what is new
+   */
+  async readOn(): Promise<Transaction[] | undefined> {
+    const { before, oldest, readsKnownDays } = this.#plan;
+    const query = { ...this.#query, of: this.#of };
+    const readsDays = readsKnownDays || query.since !== undefined || this.#first < oldest;
+    const after = readsDays ? undefined : before?.newest;
+    const on = await appendAfter(this.#calls, this.#rows, query, after, this.#known);
+    this.#count(on.booked, on.appended, undefined);
+    this.#newest = on.newest ?? this.#newest;
+    return on.pending;
+  }
+
+  /** Reads all days from the first one on, some at once. @returns the pending rows */
+  async readDays(): Promise<Transaction[]> {
+    const first = this.#first;
+    for (let from = first, max = MAX_DAYS; ; ) {
+      const { booked, pending, days, end, to: until } = await this.#read(from, undefined, max);
+      this.#newest = newestOf(booked) ?? this.#newest;
+      if (until === undefined)
+        return from === first ? pending : fetchPending(this.#calls, { ...this.#query, from: first });
+      // The bank may have booked a row of the days that are still to be read before the newest one of these.
+      if (!this.#plan.readsKnownDays)
+        this.#remember(earlier(end, this.#clock.today), this.#plan.before?.newest);
+      await this.#to.commit();
+      from = addDays(end, 1);
+      max = booked.length < MAX_ROWS / 4 ? Math.min(days * 2, MAX_DAYS) : days;
+    }
+  }
+
+  /**
+   * Compares the bank's balance with the rows. If they differ, reads the balance once more, then older days too.
+   *
+   * @returns the balance that the rows lead to today. Undefined if it cannot be said
+   */
+  async compareBalance(): Promise<Money | undefined> {
+    const { before, oldest } = this.#plan;
+    let balance = this.#carried(this.#query.balance);
+    const isOff = () => isSome(this.#audit.differenceOf(balance));
+    if (!isOff() || isSome(before?.difference)) return balance;
+    // Something may have been booked since.
+    const now = await orNothing(this.#query.readBalance());
+    if (now) balance = this.#carried(now);
+    if (isOff() && oldest < this.#first) await this.#readOlderDays();
+    return balance;
+  }
+
+  /** Remembers how far the sync has come, and ends the reading. @returns what is certain of the rows */
+  async end(balance: Money | undefined): Promise<AccountCheck> {
+    const { before, today } = this.#plan;
+    const difference = this.#audit.differenceOf(balance);
+    const isBalanced = difference === undefined ? null : isZero(difference);
+    this.#remember(earlier(today, this.#clock.today), this.#newest, {
+      balance: balance ?? this.#audit.expected ?? dayBalanceOf(this.#query.balance, today)?.money,
+      ...(isBalanced === false
+        ? { difference }
+        : difference === undefined && { difference: before?.difference }),
+    });
+    const { cancelled, gone } = await this.#rows.end(addDays(this.#first, OUTSIDE_DAYS));
+    const found = { balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone };
+    return { ...this.#check, ...found };
+  }
+
+  /** Reads days, and appends what is missing. @param last undefined: up to now */
+  async #read(from: IsoDate, last: IsoDate | undefined, max: number) {
+    const window = await this.#fetch(from, last, max);
+    const { certainFrom: certain } = window;
+    const booked = namedOldestFirst(this.#of, window.rows);
+    const pending = window.rows.filter((row) => row.status === 'pending');
+    // Older rows: the bank ignores the range.
+    if (!this.#hasAll && booked.some(({ bookingDate }) => bookingDate !== null && bookingDate < this.#known))
+      await this.#recall();
+    const covered = { from: later(from, certain ?? from), to: window.to };
+    if (certain !== undefined) {
+      this.#check.complete = false;
+      this.#check.certainFrom = later(this.#check.certainFrom ?? certain, certain);
+    }
+    const { today } = this.#clock;
+    const marked = booked.map((row) => (isFuture(row, today) ? { ...row, future: true as const } : row));
+    this.#count(marked, await this.#rows.append(marked, { of: this.#of, covered, today }), from);
+    return { ...window, booked, pending, end: addDays(from, window.days - 1) };
+  }
+
+  /** Fetches days, and the oldest rows once more if the bank may have cut the list. */
+  async #fetch(from: IsoDate, last: IsoDate | undefined, max: number): Promise<Window> {
+    const { mayRead, productId } = this.#query;
+    const asked = { ...this.#query, today: this.#plan.today, from, last };
+    const list = await fetchWindow(this.#calls, asked, max);
+    const mayAskAgain = async () => !mayRead || mayRead(productId);
+    return withOlder(list, async (cut) =>
+      (await mayAskAgain()) ? fetchWindow(this.#calls, { ...asked, last: cut }, MAX_DAYS) : undefined,
+    );
+  }
+
+  /** Makes rows of any day known, also those that progress has settled since. */
+  async #recall(): Promise<void> {
+    await this.#rows.recall();
+    this.#hasAll = true;
+  }
+
+  /** Reads the days before the first one, as far as the bank shows them. */
+  async #readOlderDays(): Promise<void> {
+    await this.#recall();
+    for (let from = this.#plan.oldest; from < this.#first; ) {
+      const window = await orNothing(this.#read(from, addDays(this.#first, -1), MAX_DAYS));
+      if (!window) break;
+      from = addDays(window.end, 1);
+    }
+  }
+
+  /** Counts what was shown and appended. @param from the first of the days. Undefined: rows that came after others */
+  #count(shown: BookedTransaction[], appended: Appended<BookedTransaction>, from: IsoDate | undefined): void {
+    const { before, isCertain } = this.#plan;
+    this.#audit.add(shown, appended, from, this.#clock.today);
+    this.#added += appended.added.length;
+    this.#check.changed += appended.unsure;
+    this.#check.coming += shown.filter(({ future }) => future).length;
+    if (before && isCertain)
+      this.#check.late += appended.added.filter(
+        ({ bookingDate }) =>
+          bookingDate !== null &&
+          bookingDate >= before.from &&
+          bookingDate < addDays(before.through, -LATE_DAYS),
+      ).length;
+  }
+
+  /**
+   * The balance of the bank, carried over to today. Undefined around midnight, or if a clock is wrong: it is not sure which
+   * rows the balance has.
+   */
+  #carried(balance: Balance): Money | undefined {
+    const { today } = this.#clock;
+    if (today !== this.#query.today) return undefined;
+    return this.#audit.carried(dayBalanceOf(balance, today), today);
+  }
+
+  /** Stores the progress. @param through the last day that is read */
+  #remember(
     through: IsoDate,
     newest: string | undefined,
     balance?: Pick<Progress, 'balance' | 'difference'>,
-  ) => {
-    const { certainFrom: certain } = check;
+  ): void {
+    const { before, since, furtherBack } = this.#plan;
+    const { certainFrom: certain } = this.#check;
     const whole = before && !furtherBack ? before.from : since;
     const kept = before && certain && certain <= before.through ? earlier(certain, before.from) : certain;
     const from = kept ?? whole;
-    const reached = calls.readsOn && newest !== undefined ? { newest } : {};
+    const reached = this.#calls.readsOn && newest !== undefined ? { newest } : {};
     const progress: Progress = {
       from: earlier(from, through),
       through,
@@ -277,106 +520,9 @@ async function syncTransactions(
       ...reached,
       ...balance,
     };
-    to.remember(productId, progress, addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS));
-  };
-  const count = (
-    shown: BookedTransaction[],
-    appended: Appended<BookedTransaction>,
-    from: IsoDate | undefined,
-  ) => {
-    audit.add(shown, appended, from, clock.today);
-    added += appended.added.length;
-    check.changed += appended.unsure;
-    check.coming += shown.filter(({ future }) => future).length;
-    if (before && isCertain)
-      check.late += appended.added.filter(
-        ({ bookingDate }) =>
-          bookingDate !== null &&
-          bookingDate >= before.from &&
-          bookingDate < addDays(before.through, -LATE_DAYS),
-      ).length;
-  };
-  let hasAll = readsKnownDays || before === undefined;
-  /** Reads days, and appends what is missing. @param last undefined: up to now */
-  const read = async (from: IsoDate, last: IsoDate | undefined, max: number) => {
-    const asked = { ...query, today, from, last };
-    const list = await fetchWindow(calls, asked, max);
-    const mayAskAgain = async () => !query.mayRead || query.mayRead(productId);
-    const older = async (cut: IsoDate) =>
-      (await mayAskAgain()) ? fetchWindow(calls, { ...asked, last: cut }, MAX_DAYS) : undefined;
-    const window = await withOlder(list, older);
-    const { certainFrom: certain } = window;
-    const booked = namedOldestFirst(of, window.rows);
-    const pending = window.rows.filter((row) => row.status === 'pending');
-    if (!hasAll && booked.some(({ bookingDate }) => bookingDate !== null && bookingDate < known)) {
-      // The bank ignores the range.
-      await rows.recall();
-      hasAll = true;
-    }
-    const covered = { from: later(from, certain ?? from), to: window.to };
-    if (certain !== undefined) {
-      check.complete = false;
-      check.certainFrom = later(check.certainFrom ?? certain, certain);
-    }
-    const marked = booked.map((row) =>
-      isFuture(row, clock.today) ? { ...row, future: true as const } : row,
-    );
-    count(marked, await rows.append(marked, { of, covered, today: clock.today }), from);
-    return { ...window, booked, pending, end: addDays(from, window.days - 1) };
-  };
-
-  const readsDays = readsKnownDays || query.since !== undefined || first < oldest;
-  const on = await appendAfter(calls, rows, { ...query, of }, readsDays ? undefined : before?.newest, known);
-  count(on.booked, on.appended, undefined);
-  let newest = on.newest ?? before?.newest;
-  let open = on.pending;
-  for (let from = first, max = MAX_DAYS; open === undefined; ) {
-    const { booked, pending, days, end, to: until } = await read(from, undefined, max);
-    newest = newestOf(booked) ?? newest;
-    if (until === undefined) {
-      open = from === first ? pending : await fetchPending(calls, { ...query, from: first });
-      break;
-    }
-    // The bank may have booked a row of the days that are still to be read before the newest one of these.
-    if (!readsKnownDays) remember(earlier(end, clock.today), before?.newest);
-    await to.commit();
-    from = addDays(end, 1);
-    max = booked.length < MAX_ROWS / 4 ? Math.min(days * 2, MAX_DAYS) : days;
+    const settled = addDays(through, -OVERLAP_DAYS - FURTHER_KNOWN_DAYS);
+    this.#to.remember(this.#query.productId, progress, settled);
   }
-  to.replace(`pending/${productId}`, open);
-
-  // Around midnight, or if a clock is wrong, it is not sure which rows the balance has.
-  const carried = (of: Balance) =>
-    clock.today === query.today ? audit.carried(dayBalanceOf(of, clock.today), clock.today) : undefined;
-  let balance = carried(query.balance);
-  const isOff = () => isSome(audit.differenceOf(balance));
-  if (isOff() && !isSome(before?.difference)) {
-    // Something may have been booked since.
-    const now = await orNothing(query.readBalance());
-    if (now) balance = carried(now);
-    if (isOff() && oldest < first) {
-      await rows.recall();
-      hasAll = true;
-      for (let from = oldest; from < first; ) {
-        const window = await orNothing(read(from, addDays(first, -1), MAX_DAYS));
-        if (!window) break;
-        from = addDays(window.end, 1);
-      }
-    }
-  }
-  const difference = audit.differenceOf(balance);
-  const isBalanced = difference === undefined ? null : isZero(difference);
-  remember(earlier(today, clock.today), newest, {
-    balance: balance ?? audit.expected ?? dayBalanceOf(query.balance, today)?.money,
-    ...(isBalanced === false
-      ? { difference }
-      : difference === undefined && { difference: before?.difference }),
-  });
-  const { cancelled, gone } = await rows.end(addDays(first, OUTSIDE_DAYS));
-  return {
-    ...{ added, pending: open.length },
-    check: { ...check, balanced: isBalanced, difference: difference ?? null, cancelled, vanished: gone },
-  };
 }
 
 function newCheck(productId: string): AccountCheck {
