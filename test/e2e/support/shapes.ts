@@ -271,6 +271,15 @@ export const error = z.strictObject({
   }),
 });
 
+const accountCheck = z.strictObject({
+  productId: z.string(),
+  balanced: z.boolean().nullable(),
+  difference: decimal.nullable(),
+  complete: z.boolean(),
+  certainFrom: day.nullable(),
+  ...{ late: z.int(), coming: z.int(), cancelled: z.int(), vanished: z.int(), changed: z.int() },
+});
+
 export const syncReport = z.strictObject({
   out: z.string().nullable(),
   since: day,
@@ -286,6 +295,7 @@ export const syncReport = z.strictObject({
       errors: z.array(
         z.strictObject({ productId: z.string().nullable(), code: z.string(), message: z.string() }),
       ),
+      checks: z.array(accountCheck),
     }),
   ),
   totals: z.strictObject({
