@@ -80,6 +80,16 @@ function syncedIn(out: string): string[] {
 }
 
 const environment = z.record(z.string(), z.string());
+const described = z.looseObject({ oauth: z.looseObject({}).optional() });
+
+/** The issuer of the door's OAuth server is the door's address, so the bank file must say that its tokens are at the recorder. */
+function atRecorder(file: string, { baseUrl }: Recorder): string {
+  const { oauth, ...bank } = described.parse(JSON.parse(file));
+  return JSON.stringify({
+    ...bank,
+    ...(oauth && { oauth: { tokenEndpoint: `${baseUrl}/oauth/token`, ...oauth } }),
+  });
+}
 
 /** Sets the operator's environment to the sandbox's second door, behind a recorder. */
 function useRecordedDoor(operator: Operator, { env = {} }: Platform): () => Recorder {
@@ -93,7 +103,10 @@ function useRecordedDoor(operator: Operator, { env = {} }: Platform): () => Reco
     recorder = await openRecorder(base, { cert: read('PSD2_QWAC_CERT'), key: read('PSD2_QWAC_KEY') });
     const at = (file: string) => join(operator.folder, file);
     writeFileSync(at('ca.pem'), `${recorder.ca}${read('PSD2_CA')}`);
-    writeFileSync(at('bank.json'), read('PSD2_BANK').replaceAll(base, recorder.baseUrl));
+    writeFileSync(
+      at('bank.json'),
+      atRecorder(read('PSD2_BANK').replaceAll(base, recorder.baseUrl), recorder),
+    );
     Object.assign(operator.env, door, env, {
       PSD2_PROFILE: 'env',
       PSD2_BASE_URL: recorder.baseUrl,

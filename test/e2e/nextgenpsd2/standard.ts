@@ -55,7 +55,7 @@ const ID = '[^/]+';
 const PAGE = 'continuation';
 
 const plain = { body: 'none', may: [], must: [], query: {} } as const;
-const reading = { ...plain, must: ['consent-id'] } as const;
+const reading = { ...plain, may: ['accept-encoding'], must: ['consent-id'] } as const;
 const report = {
   ...reading,
   query: {
