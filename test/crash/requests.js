@@ -19,8 +19,8 @@ import tls from 'node:tls';
 export function watchRequests({ point, write, normalised, cutAt }) {
   const nameOf = ({ method, path }) => normalised(`${method} ${path.split('?', 1)[0]}`);
   const idOf = ({ headers }) => {
-    const at = headers.findIndex((name) => name === 'tpp-request-id' || name === 'x-request-id');
-    return headers[at + 1];
+    const at = headers.findIndex((name) => /^(?:tpp|x)-request-id$/i.test(name));
+    return at === -1 ? undefined : headers[at + 1];
   };
   const cut = (socket) => socket.destroy(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
   const stopped = (request) => write({ stopped: cutAt, at: Date.now(), requestId: idOf(request) });
