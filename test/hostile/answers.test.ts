@@ -272,20 +272,30 @@ describe('unusual JSON', () => {
       '__proto__',
       success('{"__proto__":{"customerid":"2"},"customerid":"1","constructor":{"x":1.50}}').body ?? '',
     ],
-    [
-      'bytes that are not UTF-8',
-      Buffer.concat([
-        Buffer.from('{"result":{"outcome":"SUCCESS"},"data":{"x":"'),
-        Buffer.from([0xff, 0xc0, 0x80]),
-        Buffer.from('","customerid":"1"}}'),
-      ]),
-    ],
     ['half of a surrogate pair', success('{"x":"\\ud800","customerid":"1"}').body ?? ''],
     ['huge numbers', success(`{"x":1e999999,"y":-0.0,"z":${'9'.repeat(5000)},"customerid":1}`).body ?? ''],
   ])('psd2 reads an answer with %s', async (_, body) => {
     bank.behave((socket) => write(socket, { body }));
     const ended = await operator.psd2(['customer', 'id']);
     expect(ended).toMatchObject({ code: 0, stdout: '1\n' });
+  });
+
+  it('psd2 refuses bytes that are not UTF-8, and names the charset', async () => {
+    const body = Buffer.concat([
+      Buffer.from('{"result":{"outcome":"SUCCESS"},"data":{"x":"'),
+      Buffer.from([0xff, 0xc0, 0x80]),
+      Buffer.from('","customerid":"1"}}'),
+    ]);
+    bank.behave((socket) => write(socket, { body }));
+    const ended = await operator.psd2(['customer', 'id', '--json']);
+    expect(readError(ended)).toMatchObject({
+      code: 'bank_answer',
+      exitCode: 11,
+      message: expect.stringMatching(
+        /^The bank's answer to GET \S+ is not UTF-8, and declares no other charset/,
+      ),
+    });
+    expect(ended.stdout).toBe('');
   });
 
   it('psd2 asks for a resource even if its id has half of a surrogate pair', async () => {

@@ -175,7 +175,10 @@ export function writeTokens(config: string, baseUrl: string, changed: object = {
   };
   const file = (name: string, content: object) =>
     writeFileSync(join(folder, name), JSON.stringify(content), { mode: 0o600 });
-  file(`customer-${CUSTOMER_ID}.json`, tokens);
+  const customer = `customer-${CUSTOMER_ID}`;
+  rmSync(join(folder, customer), { recursive: true, force: true });
+  mkdirSync(join(folder, customer), { mode: 0o700 });
+  file(join(customer, '1.json'), tokens);
   file('last-login.json', { customerId: CUSTOMER_ID });
 }
 
