@@ -163,6 +163,10 @@ it('a batch is paid only after another person has approved its content', async (
   expect(audited).toEqual([
     expect.objectContaining({ action: 'added' }),
     expect.objectContaining({ action: 'approved', about: `batch ${batch}, by Second Person` }),
+    expect.objectContaining({
+      action: 'paid',
+      about: expect.stringMatching(/, 1 of 1 approvals \(Second Person, user .+\)$/),
+    }),
   ]);
 });
 

@@ -19,6 +19,9 @@ const status = z.looseObject({
   attention: z.array(z.looseObject({ kind: z.string(), next: z.array(z.string()) })),
 });
 
+/** A payment that the bank has accepted is not final yet. */
+const ACCEPTED = 'The bank has accepted it, and has not said that it is final';
+
 let files = 0;
 /** Writes a file of payments to these payees. */
 function file(...names: string[]): string {
@@ -53,15 +56,15 @@ it('lines go as bulk payments, as many as the bank takes in one, and each line h
   const before = (await initiated()).length;
   const ran = await run(batch, '--as', 'bulk');
   expect([ran.code, readError(ran).message]).toEqual([8, '1 of 5 payments was not made']);
-  expect((await report(batch)).map(({ state, reason }) => [state, reason])).toEqual([
+  expect((await report(batch)).map(({ state, reason, paidAt }) => [state, reason, paidAt])).toEqual([
     ...[
-      ['executed', null],
-      ['executed', null],
-      ['failed', 'RJCT'],
+      ['executed', ACCEPTED, null],
+      ['executed', ACCEPTED, null],
+      ['failed', 'RJCT', null],
     ],
     ...[
-      ['executed', null],
-      ['executed', null],
+      ['executed', ACCEPTED, null],
+      ['executed', ACCEPTED, null],
     ],
   ]);
   const sent = (await initiated()).length - before;

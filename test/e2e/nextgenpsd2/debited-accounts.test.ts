@@ -94,9 +94,19 @@ describe('an account that the operator names by its id', () => {
     expect(await readings()).toBe(before + 1);
   });
 
+  it('is kept with a customer whose accepted payment the bank may still reject', async () => {
+    const { id, iban } = await consented('emil');
+    expect((await pay('emil', id)).code).toBe(0);
+    expect(readError(await operator.psd2(['customer', 'forget', 'emil', '--yes', '--json']))).toMatchObject({
+      exitCode: 3,
+      message: expect.stringMatching(/^Customer emil has unfinished payments: tr-\w+ \(executed\)$/),
+    });
+    expect((await operator.psd2(['customer', 'export', 'emil', '--json'])).stdout).toContain(iban);
+  });
+
   it('is forgotten with the customer', async () => {
     const { id, iban } = await consented('dora');
-    expect((await pay('dora', id)).code).toBe(0);
+    expect((await pay('dora', id, '--instant', '--payee-verified')).code).toBe(0);
     const exported = await operator.psd2(['customer', 'export', 'dora', '--json']);
     expect(exported.stdout).toContain(iban);
     const forgotten = await operator.psd2(['customer', 'forget', 'dora', '--yes', '--json']);

@@ -35,8 +35,8 @@ describe('a payment whose customer came after psd2 had gone', () => {
       expect(JSON.parse(ended.stdout)).toMatchObject(refused);
       expect(ended.stderr).toContain(`psd2 transfer resume ${flow}`);
     }
-    expect((await operator.psd2(['transfer', 'resume', flow, '--yes', '--json'])).code).toBe(8);
-    expect(await operator.json(transfer, ['transfer', 'show', flow])).toMatchObject({ state: 'failed' });
+    expect((await operator.psd2(['transfer', 'resume', flow, '--yes', '--json'])).code).toBe(6);
+    expect(await operator.json(transfer, ['transfer', 'show', flow])).toMatchObject({ state: 'rejected' });
   });
 
   it('is over for --watch if they authorised it', async () => {

@@ -64,7 +64,7 @@ describe.each([
     const { flow } = await pay(...order);
     const cancelled = await operator.json(transfer, ['transfer', 'cancel', flow, '--yes']);
     expect(cancelled).toMatchObject({ flow, state: 'cancelled', transactionStatus: 'CANC' });
-    expect(await pay(...order)).toMatchObject({ state: 'executed', reference: 'LATER-1' });
+    expect(await pay(...order)).toMatchObject({ state: 'ordered', reference: 'LATER-1' });
   });
 
   it('Ctrl-C while the customer authorises a cancellation: the error says how to go on', async () => {
@@ -100,7 +100,7 @@ describe.each([
     const ordered = ['--frequency', 'Monthly', '--start', start, '--amount', '5.00', '--yes'];
     expect(
       await operator.json(transfer, ['transfer', 'standing', '--from', IBAN, ...PAYEE, ...ordered]),
-    ).toMatchObject({ state: 'executed', product: 'sepa-credit-transfers' });
+    ).toMatchObject({ state: 'ordered', product: 'sepa-credit-transfers' });
     const check = ['funds', 'check', '--account', IBAN, '--json', '--amount'];
     expect(readDocument(funds, (await operator.psd2([...check, '1.00'])).stdout)).toMatchObject({
       fundsAvailable: true,
@@ -136,7 +136,11 @@ describe('psd2 transfer resume --all at a NextGenPSD2 bank', () => {
       message: expect.stringContaining('1 of 2 transfers could not be continued'),
     });
     const again = await operator.psd2(resume);
-    expect(readDocument(z.array(transfer), again.stdout).map(({ flow }) => flow)).toEqual([unknown]);
+    // psd2 asks again about what the bank has accepted, too: it is not final.
+    expect(readDocument(z.array(transfer), again.stdout)).toEqual([
+      expect.objectContaining({ flow: unknown, state: 'unknown' }),
+      expect.objectContaining({ flow: waiting, state: 'executed' }),
+    ]);
     const call = z.looseObject({ method: z.string(), path: z.string() });
     const calls = await operator.json(z.array(call), ['log', '--limit', '1000']);
     const initiations = calls.filter(

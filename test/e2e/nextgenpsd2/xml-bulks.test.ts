@@ -8,6 +8,8 @@ import { useSecondDoor } from './second-door-customer.ts';
 // Payments from a file at a bank that takes bulk payments in pain.001, and says in pain.002 what became of each.
 
 const FROM = 'IT89F0999001600000010482620';
+/** A payment that the bank has accepted is not final yet. */
+const ACCEPTED = 'The bank has accepted it, and has not said that it is final';
 
 describe.each(['pain.001.001.03', 'pain.001.001.09'] as const)('a bulk payment in %s', (format) => {
   const product = 'pain.001-sepa-credit-transfers';
@@ -27,10 +29,10 @@ describe.each(['pain.001.001.03', 'pain.001.001.09'] as const)('a bulk payment i
     const ran = await operator.psd2(['batch', 'run', batch, '--yes', '--json', '--as', 'bulk']);
     expect([ran.code, readError(ran).message]).toEqual([8, '1 of 3 payments was not made']);
     const rowsAfter = await operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
-    expect(rowsAfter.map(({ state, reason }) => [state, reason])).toEqual([
-      ['executed', null],
-      ['failed', 'RJCT'],
-      ['executed', null],
+    expect(rowsAfter.map(({ state, reason, paidAt }) => [state, reason, paidAt])).toEqual([
+      ['executed', ACCEPTED, null],
+      ['failed', 'RJCT', null],
+      ['executed', ACCEPTED, null],
     ]);
   });
 });

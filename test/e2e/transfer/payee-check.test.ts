@@ -128,9 +128,26 @@ describe('the maximum amount of a profile', () => {
     expect((await newest())?.flow).toBe(before?.flow);
   });
 
-  it.each(['6', '6.0', '6.00', '1000'])('an amount is allowed up to the maximum of %s', async (limit) => {
-    expect(await pay(['--yes'], { PSD2_MAX_AMOUNT: limit })).toMatchObject({ code: 0 });
-  });
+  it.each(['6.5', '6.50', '1000'])(
+    'an amount and the fee of the bank are allowed up to the maximum of %s',
+    async (limit) => {
+      expect(await pay(['--yes'], { PSD2_MAX_AMOUNT: limit })).toMatchObject({ code: 0 });
+    },
+  );
+
+  it.each(['6', '6.0', '6.49'])(
+    'no customer is asked if the fee of the bank takes the amount above the maximum of %s',
+    async (limit) => {
+      const ended = await pay(['--yes'], { PSD2_MAX_AMOUNT: limit });
+      expect(readError(ended)).toMatchObject({
+        code: 'invalid_amount',
+        exitCode: 2,
+        message: expect.stringContaining('takes 6.50 from the account'),
+      });
+      expect(stepsOf(ended)).toEqual(['verify']);
+      expect(await newest()).toMatchObject({ state: 'cancelled' });
+    },
+  );
 
   it.each(['a lot', '-1', '6,00'])('the maximum amount cannot be %j', async (limit) => {
     const error = readError(await pay(['--yes'], { PSD2_MAX_AMOUNT: limit }));

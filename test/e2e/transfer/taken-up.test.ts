@@ -42,7 +42,7 @@ it('psd2 does not resume a transfer above the maximum amount', async () => {
   expect(stepsOf(refused)).toEqual([]);
   expect(eventsOf(flow)).toEqual(['"type":"created"']);
 
-  const paid = await resume(flow, [], { PSD2_MAX_AMOUNT: '5.00' });
+  const paid = await resume(flow, [], { PSD2_MAX_AMOUNT: '5.50' });
   expect(paid.code, paid.stderr).toBe(0);
 });
 
