@@ -46,7 +46,7 @@ const row = () =>
 /** The rows of the transaction list, at a bank that does not identify them. */
 const plainRows = () => list(z.extend(row(), { future: isComing() }));
 
-const isComing = () => z.optional(flag('may be absent; true: booked for a day to come'));
+const isComing = () => z.optional(flag('true: booked for a day to come'));
 
 const shape = () =>
   list(

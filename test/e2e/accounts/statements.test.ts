@@ -178,6 +178,7 @@ describe('psd2 accounts transactions --chart', () => {
     closing: z.strictObject({ amount: z.string(), currency: z.string() }),
     balances: z.array(z.strictObject({ date: z.iso.date(), balance: z.string() })),
     months: z.array(z.strictObject({ month: z.string(), in: z.string(), out: z.string(), net: z.string() })),
+    ...{ noBalance: z.null(), complete: z.literal(true), certainFrom: z.null() },
   });
 
   it('--chart draws in plain ASCII if stdout is not a terminal', async () => {

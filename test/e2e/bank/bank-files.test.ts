@@ -15,7 +15,7 @@ const checked = z.strictObject({
   interface: z.literal('nextgenpsd2').nullable(),
   problems: z.array(z.strictObject({ path: z.string(), message: z.string() })),
   values: z.record(z.string(), z.unknown()).nullable(),
-  defaults: z.array(z.string()),
+  ...{ defaults: z.array(z.string()), variables: z.array(z.string()) },
 });
 const platforms = z.array(
   z.strictObject({

@@ -81,14 +81,14 @@ describe('psd2 cert inspect', () => {
       );
     expect(await inspect(files.chain)).toEqual([
       ['tpp.example', true],
-      ['psd2 sandbox CA', null],
+      ['psd2 sandbox CA - not for production', null],
     ]);
     expect(await inspect(files.der)).toEqual([['tpp.example', null]]);
     expect(await inspect(files.der, '--key', sandbox('qwac-key.pem'))).toEqual([['tpp.example', true]]);
     expect(await inspect(files.der, '--key', sandbox('qseal-key.pem'))).toEqual([['tpp.example', false]]);
     expect(await inspect(files.modern)).toEqual([
       ['Sandbox TPP seal', true],
-      ['psd2 sandbox CA', null],
+      ['psd2 sandbox CA - not for production', null],
     ]);
     const [known] = await operator.json(inspected, ['cert', 'inspect', files.der]);
     expect(known?.keyMatches).toBe(true);

@@ -102,7 +102,9 @@ describe('-o csv', () => {
     ]);
     expect(await read('accounts', 'transactions', ACCOUNT, '--limit', '25')).toEqual(
       transactions.map((row) =>
-        Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')])),
+        Object.fromEntries(
+          Object.entries({ future: '', ...row }).map(([name, value]) => [name, String(value ?? '')]),
+        ),
       ),
     );
   });
@@ -121,7 +123,7 @@ describe('-o csv', () => {
       '--yes',
     ]);
     expect(ended.stdout).toBe(
-      'index,status,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge\n',
+      'index,status,bookingDate,valueDate,amount,currency,description,details,code,transferReference,feeCharge,future\n',
     );
   });
 

@@ -72,6 +72,8 @@ export const transaction = z.strictObject({
   code: z.string().nullable(),
   transferReference: z.string().nullable(),
   feeCharge: z.boolean().nullable(),
+  // Only for a row that is booked for a day to come.
+  future: z.literal(true).optional(),
 });
 export const transactions = z.array(transaction);
 
