@@ -91,7 +91,7 @@ export interface Candidate {
  * @param fresh rows whose content is not stored
  * @param trusted the ids that hold
  * @returns `fresh`: the rows that are new. `same`: the others, with the stored rows that they are. Where only the amount and the
- *   days say so, it is not `certain`
+ *   days say so, or an id whose row has another text, it is not `certain`
  */
 export function changedRows<Row extends NamedRow>(
   fresh: readonly Row[],
@@ -120,7 +120,9 @@ export function changedRows<Row extends NamedRow>(
       return isSame && isNear(row, found) ? found : undefined;
     });
   }
-  const certain = same.length;
+  // An id under which another text comes may be a place in a list, unless the bank file says that it names rows.
+  const isNamed = trusted.some((kind) => of.naming === kind);
+  const certain = same.filter(([row, known]) => isNamed || textOf(row) === textOf(known)).length;
   const bySum = groupBy(
     [...left].filter(({ isGone, isComing }) => isGone && !isComing),
     ({ known }) => sumOf(known, of),
