@@ -40,6 +40,7 @@ const made = withOpenssl((openssl) => {
   return {
     encrypted: openssl.run('pkcs8', '-topk8', '-in', key, '-passout', 'pass:hush hush'),
     ec: openssl.issued(certificates.ca, 'ec', EC),
+    ed25519: openssl.run('genpkey', '-algorithm', 'ed25519'),
     other: openssl.issued(certificates.ca, 'other', RSA),
     publicKey: openssl.run('pkey', '-in', key, '-pubout'),
     derKey: openssl.runBinary('pkey', '-in', key, '-outform', 'DER'),
@@ -107,7 +108,18 @@ describe('psd2 refuses a certificate or key that it cannot use before it sends a
       /./,
     ],
     ['a public key', () => ({ PSD2_QWAC_KEY: file('p', made.publicKey) }), /is not a PEM private key/, /./],
-    ['an EC key', () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }), /has the type ec/, /RSA/],
+    [
+      'a key that is neither RSA nor EC',
+      () => ({ PSD2_QWAC_KEY: file('ed', made.ed25519) }),
+      /has the type ed25519/,
+      /RSA and EC/,
+    ],
+    [
+      'an EC key of another certificate',
+      () => ({ PSD2_QWAC_KEY: file('ec', made.ec.key) }),
+      /does not belong to/,
+      /./,
+    ],
     [
       'the key of another certificate',
       () => ({ PSD2_QWAC_KEY: file('o', made.other.key) }),
