@@ -102,6 +102,8 @@ async function errorOf(args: string[], behaviour: Behaviour) {
 
 describe('an answer that is not what was asked for', () => {
   const deep = `{"balances":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  let earlier = '';
+  const FOREIGN_ID = { 'X-Request-ID': 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee' };
   const wrongDigest = `SHA-256=${createHash('sha256').update('other').digest('base64')}`;
   it.each<[what: string, args: string[], behaviour: Behaviour, exitCode: number, said: RegExp]>([
     ['a page', BALANCE, odd('/balances', html), 11, /is not JSON: the answer is text\/html/],
@@ -136,14 +138,15 @@ describe('an answer that is not what was asked for', () => {
       /no usable balances/,
     ],
     [
-      'the X-Request-ID of another call',
-      BALANCE,
-      odd(
-        '/balances',
-        json({ balances: [balance('9.00')] }, 200, {
-          'X-Request-ID': 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-        }),
-      ),
+      'the X-Request-ID of an earlier call',
+      READ,
+      odd('/transactions', ({ headers, target }) => {
+        const id = headers['x-request-id'] ?? '';
+        const isFirst = !target.includes('page=2');
+        if (isFirst) earlier = id;
+        const next = isFirst ? '/v1/accounts/a1/transactions?page=2' : undefined;
+        return json(report([row(isFirst ? 't1' : 't2')], next), 200, { 'X-Request-ID': earlier });
+      }),
       11,
       /X-Request-ID of another request/,
     ],
@@ -159,7 +162,7 @@ describe('an answer that is not what was asked for', () => {
     [
       'an amount that is no number',
       READ,
-      odd('/transactions', json(report([row('t1', { transactionAmount: money('1,00') })]))),
+      odd('/transactions', json(report([row('t1', { transactionAmount: money('1,000') })]))),
       11,
       /amount/,
     ],
@@ -173,6 +176,22 @@ describe('an answer that is not what was asked for', () => {
   ])('%s', async (_, args, behaviour, exitCode, said) => {
     const error = await errorOf(args, behaviour);
     expect(error).toMatchObject({ exitCode, message: expect.stringMatching(said), stdout: '' });
+  });
+
+  it('no consent is taken from an answer to another call', async () => {
+    const error = await errorOf(REQUEST, odd('/consents', json(given, 201, FOREIGN_ID)));
+    expect(error).toMatchObject({
+      exitCode: 11,
+      message: expect.stringMatching(/X-Request-ID of another request/),
+    });
+    expect(JSON.parse(error.stdout)).toMatchObject({ state: 'created', resourceId: null });
+  });
+
+  it('a reading works behind a gateway that writes an X-Request-ID of its own', async () => {
+    bank.behave(odd('/balances', json({ balances: [balance('9.00')] }, 200, FOREIGN_ID)));
+    const ended = await operator.psd2(BALANCE);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stdout).toContain('"accountBalance":{"amount":"9.00","currency":"EUR"}');
   });
 
   it('duplicate keys do not make another amount than what a reader of JSON sees last', async () => {
@@ -224,15 +243,12 @@ describe('pages', () => {
   it.each<[what: string, behaviour: Behaviour, said: RegExp]>([
     [
       'on another host',
-      odd(
-        '/transactions',
-        json(report([row('t1')], 'https://evil.example/v1/accounts/a1/transactions?page=2')),
-      ),
+      odd('/transactions', json(report([row('t1')], 'https://evil.example/v1/other/a1/transactions?page=2'))),
       /leads to another host: .*evil\.example/,
     ],
     [
       'on another port of the host',
-      odd('/transactions', json(report([row('t1')], 'https://127.0.0.1:1/v1/accounts/a1/transactions'))),
+      odd('/transactions', json(report([row('t1')], 'https://127.0.0.1:1/v1/accounts/a2/transactions'))),
       /leads to another host/,
     ],
     ['without TLS', odd('/transactions', json(report([row('t1')], 'http://127.0.0.1/v1/x'))), /another host/],
@@ -266,6 +282,18 @@ describe('pages', () => {
     const error = await errorOf(READ, behaviour);
     expect(error).toMatchObject({ exitCode: 11, message: expect.stringMatching(said), stdout: '' });
     expect(error.hint).not.toBeNull();
+  });
+
+  it('of the same list on the inner host of a gateway are read at the base URL', async () => {
+    const inner = 'https://evil.example/v1/accounts/a1/transactions?page=2';
+    bank.behave(
+      odd('/transactions', ({ target }) =>
+        json(target.includes('page=2') ? report([row('t2')]) : report([row('t1')], inner)),
+      ),
+    );
+    const ended = await operator.psd2(READ);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(JSON.parse(ended.stdout)).toHaveLength(2);
   });
 
   /** Each page has a link to another one. */

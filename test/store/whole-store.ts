@@ -1,3 +1,4 @@
+import type { Batch } from '../../src/domain/batch/batch.ts';
 import type { BatchLine } from '../../src/domain/batch/line.ts';
 import { parseDate } from '../../src/domain/calendar.ts';
 import { parseSepaIban } from '../../src/domain/order/iban.ts';
@@ -21,7 +22,15 @@ export const refusal = { at: '2026-11-21T10:00:00.000Z', message: 'The bank said
 const UNREAD = {
   ...{ customerId: '42', at: refusal.at, skipped: [] },
   failures: [{ productId: 'A', code: 'forbidden', message: refusal.message }],
+  doubts: [
+    {
+      ...{ productId: 'B', balanced: false, difference: '-1.50', complete: false, certainFrom: '2026-11-20' },
+      message: 'The bank does not show all rows',
+    },
+  ],
 };
+/** What a login with a consent leaves with its tokens. */
+const LINKED = { server: 'https://login.bank.example/metadata', consent: 'co-1' };
 
 const PERSON = { by: 'ada', user: 'ada', machine: 'm' };
 const LINE: BatchLine = {
@@ -52,7 +61,7 @@ export const granting =
 /** Fills a store with data of each kind. @returns the flow that is under way */
 export async function fillStore(store: Store): Promise<string> {
   const { tokens, customers, flows, calls, notes, reads, results, batches } = store.open('bank', BANK);
-  await tokens.change('42', (slot) => slot.write(login));
+  await tokens.change('42', (slot) => slot.write({ ...login, ...LINKED }));
   await tokens.change(null, (slot) => slot.write({ ...login, accessToken: 'secret-own' }));
   await tokens.change('43', (slot) => slot.write(login));
   await tokens.forget('43');
@@ -88,14 +97,21 @@ function shown(tokens: ReadTokens | undefined) {
   const { accessToken, refreshToken, accessTokenExpiresAt, refreshTokenExpiresAt, scope, generation } =
     tokens;
   const times = { accessTokenExpiresAt, refreshTokenExpiresAt };
-  return { accessToken, refreshToken, ...times, scope, generation };
+  const { server, consent } = tokens;
+  return { accessToken, refreshToken, ...times, scope, server, consent, generation };
+}
+
+/** Each database gives the role of its own worker, so an approval counts only in the database that it was given in. Files have none. */
+function withoutRoles({ addedRole: _, approvals, ...batch }: Batch) {
+  return { ...batch, approvals: approvals.map(({ role: __, ...approval }) => approval) };
 }
 
 /** What a worker of a store finds. */
 export async function foundIn(store: Store) {
   const { tokens, customers, flows, calls, notes, reads, results, batches } = store.open('bank', BANK);
   const orders = [];
-  for await (const batch of batches.list()) orders.push({ batch, lines: await batches.lines(batch) });
+  for await (const batch of batches.list())
+    orders.push({ batch: withoutRoles(batch), lines: await batches.lines(batch) });
   const list = [];
   for await (const { flow, state, order } of flows.list('transfer')) list.push({ flow, state, order });
   return {
@@ -111,6 +127,7 @@ export async function foundIn(store: Store) {
     note: await notes.read('42', login),
     orders,
     unread: await results.failed(new Date(0)),
+    doubts: await results.doubts(),
     mayRead: await reads.take({ day: DAY, customerId: '42', productId: null }, { budget: 1 }),
   };
 }
