@@ -24,6 +24,7 @@ describe.concurrent('psd2 demo', () => {
       'accounts transactions',
       'transfer',
       'accounts balance',
+      'smoke',
     ]);
     expect(stdout).toMatch(/^State\tsettled$/m);
     const [, cro = ''] = /^CRO\t(\d+)$/m.exec(stdout) ?? [];

@@ -4,7 +4,7 @@ import { useOperator } from '../support/psd2.ts';
 
 const operator = useOperator();
 
-it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings and a payment, and leaves nothing behind', async () => {
+it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings, a payment and a smoke test, and leaves nothing behind', async () => {
   const { code, stdout, stderr } = await operator.psd2(['demo', '--interface', 'nextgenpsd2']);
   expect(code, stderr).toBe(0);
   expect([...stderr.matchAll(/^\$ psd2 (\w+(?: [a-z]+)?)/gm)].map(([, step]) => step)).toEqual([
@@ -16,6 +16,7 @@ it('psd2 demo --interface nextgenpsd2 shows a login, a consent, readings and a p
     'accounts transactions',
     'transfer',
     'accounts balance',
+    'smoke',
   ]);
   const [, accountId] = /^\$ psd2 accounts balance (\d+)$/m.exec(stderr) ?? [];
   expect(stdout).toContain(`Product id\t${accountId}`);
