@@ -185,10 +185,10 @@ describe('the console in Chromium', () => {
 
   /** The address to which a played customer's browser returns. Nothing listens there in this test. */
   async function returnOf(button: string): Promise<URL> {
-    const opened = page.context().waitForEvent('page');
+    const sent = page.context().waitForEvent('request', (each) => each.url().includes('/callback'));
     await page.getByRole('button', { name: button, exact: true }).focus();
     await page.keyboard.press('Enter');
-    const request = await (await opened).waitForEvent('request', (sent) => sent.url().includes('/callback'));
+    const request = await sent;
     await page.getByText(`${button}: done.`).waitFor();
     await page.getByText('None.').first().waitFor();
     return new URL(request.url());

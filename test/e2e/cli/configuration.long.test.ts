@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateSet } from '../../../src/sandbox/folder/certificate-set.ts';
 import { freePort } from '../../support/free-port.ts';
 import { readError } from '../support/errors.ts';
-import { ADDRESS, PROGRAM, useOperator } from '../support/psd2.ts';
+import { PROGRAM, useOperator } from '../support/psd2.ts';
 import { useTappedBank } from '../support/tap.ts';
 import { tokensFile } from '../support/tokens-file.ts';
 
@@ -187,14 +187,12 @@ describe('a bank that is down', () => {
 });
 
 describe('a browser that cannot be started', () => {
-  it('psd2 warns if the browser cannot be started, and shows the address to open by hand', async () => {
-    const psd2 = await operator.start(['auth', 'login', '--json'], { PSD2_BROWSER: '/nonexistent/browser' });
-    const [, address = ''] = await psd2.prints(ADDRESS);
-    await psd2.prints(
-      /^\{"event":"warning","message":".*\\"\/nonexistent\/browser\\" could not be started: there is no such program/m,
-    );
-    const walk = await operator.psd2(['sandbox', 'customer', address]);
-    expect(walk, walk.stderr).toMatchObject({ code: 0 });
-    expect(await psd2.ended).toMatchObject({ code: 0 });
+  it('psd2 ends at once if the browser cannot be started and nobody is at a terminal', async () => {
+    const env = { PSD2_BROWSER: '/nonexistent/browser' };
+    expect(readError(await operator.psd2(['auth', 'login', '--json'], { env }))).toMatchObject({
+      exitCode: 3,
+      message: 'The browser command "/nonexistent/browser" could not be started: there is no such program',
+      hint: expect.stringContaining('PSD2_BROWSER'),
+    });
   });
 });

@@ -117,6 +117,9 @@ const ELSEWHERE = [
   ...['add', 'approve', 'reject', 'run', 'list', 'show', 'status', 'report', 'retry', 'cancel'].map(
     (step) => `batch ${step}`, // batch/batch.test.ts
   ),
+  'log stats', // commands/log/stats.test.ts
+  ...['smoke run', 'smoke show'], // smoke/smoke.test.ts
+  ...['list', 'show', 'accept', 'forget'].map((step) => `smoke shapes ${step}`), // smoke/smoke.test.ts
   'auth logout',
   'auth move', // profile/other-base-url.test.ts
   'profile add',

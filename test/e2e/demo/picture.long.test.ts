@@ -18,10 +18,12 @@ function linesOf(file: string): string[] {
 
 /** Replaces what differs at each run. */
 const steady = (line: string) =>
-  line.replace(
-    /\b(tr-\w+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|\d\d:\d\d|127\.0\.0\.1:\d+)/g,
-    '…',
-  );
+  line
+    .replace(
+      /\b(tr-\w+|sm-\w+|slowest .*|[\d.]+ s\b|[0-9a-f]{8}-[0-9a-f-]{27}|\d{11}|[\d.]+ EUR|\d{4}-\d\d-\d\d\S*|\d\d:\d\d|127\.0\.0\.1:\d+)/g,
+      '…',
+    )
+    .replace(/ *\d+ ms/, ' …');
 
 /** The steps, and everything from the transfer on. The layout of the tables before it depends on the days they show. */
 function story(lines: string[]): string[] {
