@@ -324,6 +324,11 @@ export const syncStatus = z.strictObject({
   callsPerSecond: z.number().nullable(),
   customersPerSecond: z.number().nullable(),
   doneAt: time.nullable(),
+  doubts: z.array(
+    accountCheck.pick({ productId: true, balanced: true, difference: true, complete: true }).extend({
+      ...{ customerId: z.string(), at: time, certainFrom: day.nullable(), message: z.string() },
+    }),
+  ),
 });
 
 /** A call of `psd2 log`. */

@@ -36,9 +36,9 @@ beforeAll(async () => {
       body: JSON.stringify({ customerId }),
     });
     const { accessToken } = granted.parse(await answer.json());
-    writeFileSync(join(folder, `customer-${customerId}.json`), JSON.stringify({ accessToken, ...rest }), {
-      mode: 0o600,
-    });
+    const login = join(folder, `customer-${customerId}`);
+    mkdirSync(login, { mode: 0o700 });
+    writeFileSync(join(login, '1.json'), JSON.stringify({ accessToken, ...rest }), { mode: 0o600 });
   }
 }, 240_000);
 

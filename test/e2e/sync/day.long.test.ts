@@ -72,8 +72,8 @@ describe('the reads of a day', () => {
 
   it('an account that brought no data is free, and the others count', async () => {
     setClock(3, '08:00');
-    const balance = `GET /private/customers/*/products/${PRODUCT}/balance/*`;
-    await during(['status=412', '--on', balance], async () => expect((await sync()).code).toBe(7));
+    const account = `* /private/customers/*/products/${PRODUCT}/*`;
+    await during(['status=412', '--on', account], async () => expect((await sync()).code).toBe(7));
     // Now the list and the other accounts were read once, and so is this one.
     const read = await operator.psd2(['accounts', 'balance', PRODUCT]);
     expect(read, read.stderr).toMatchObject({ code: 0 });
@@ -212,4 +212,16 @@ describe('psd2 sync status --failed', () => {
     expect(await ofProduct()).toEqual([]);
     expect((await failed()).filter(({ productId }) => productId === PRODUCT)).toHaveLength(1);
   });
+});
+
+it('an account whose balance failed has brought its rows, and counts', async () => {
+  setClock(10, '08:00');
+  const balance = `GET /private/customers/*/products/${PRODUCT}/balance/*`;
+  const failed = await during(['status=412', '--on', balance], () => sync());
+  expect(readError(failed).message).toContain('The balance could not be read');
+  const read = await operator.psd2(['accounts', 'balance', PRODUCT]);
+  expect(read, read.stderr).toMatchObject({ code: 0 });
+  // Now the list and the other accounts were read once, and this one twice.
+  const { customers } = report(await sync('--unattended-reads', '2'));
+  expect(customers).toMatchObject([{ status: 'partly', skipped: [PRODUCT], errors: [] }]);
 });
