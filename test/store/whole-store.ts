@@ -30,7 +30,7 @@ const UNREAD = {
   ],
 };
 /** What a login with a consent leaves with its tokens. */
-const LINKED = { server: 'https://login.bank.example/metadata', consent: 'co-1' };
+export const LINKED = { server: 'https://login.bank.example/metadata', consent: 'co-1' };
 
 const PERSON = { by: 'ada', user: 'ada', machine: 'm' };
 const LINE: BatchLine = {

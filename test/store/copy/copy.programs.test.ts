@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { countedApprovals } from '../../../src/domain/batch/batch.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { pseudonymisedEvent } from '../../../src/domain/pseudonymised.ts';
 import { copyStore } from '../../../src/store/copy/copy.ts';
@@ -188,6 +189,20 @@ it('tokens are encrypted for the backend that they are copied to, and can be cop
   expect(await source.worker().open('bank', BANK).tokens.read('42')).toMatchObject({
     accessToken: 'secret-2',
   });
+});
+
+it('an approval given in files does not count in the database, which did not see who gave it', async () => {
+  const [source, target] = [await filesBackend(), await databaseBackend()];
+  await fill(source);
+  const counted = async (backend: Backend) => {
+    const found = [];
+    for await (const batch of backend.worker().open('bank', BANK).batches.list())
+      found.push(countedApprovals(batch).map(({ by }) => by));
+    return found;
+  };
+  expect(await counted(source)).toEqual([['bob']]);
+  await copy(source, target);
+  expect(await counted(target)).toEqual([[]]);
 });
 
 describe.each(named(BACKENDS))('a store copied from %s', (_name, { from, to }) => {

@@ -13,7 +13,7 @@ import { NO_SOURCES, Vault } from '../../../src/store/secrets/vault.ts';
 import { begun, opened } from '../flows.ts';
 import { TRANSFER_BEGIN } from '../postgres/orders.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
-import { BANK, fillStore, foundIn, granted, login, refusal } from '../whole-store.ts';
+import { BANK, fillStore, foundIn, granted, LINKED, login, refusal } from '../whole-store.ts';
 
 const temporary = temporaryFolder();
 const NOBODY = { id: null, idType: null, corporateId: null, corporateIdType: null };
@@ -144,7 +144,7 @@ describe('the records of a folder', () => {
     const known = { kind: 'login', generation: 1, origin: 1, baseUrl: BANK.href } as const;
     expect(records).toEqual([
       { ...known, holder: '', tokens: { ...login, accessToken: 'secret-own', apiTrackId: undefined } },
-      { ...known, holder: '42', tokens: { ...login, apiTrackId: undefined } },
+      { ...known, holder: '42', tokens: { ...login, ...LINKED, apiTrackId: undefined } },
       {
         kind: 'note',
         holder: '42',
