@@ -33,6 +33,8 @@ export const OWN_HANDS = 'own-hands';
 const SECRET_FOLDERS = ['profiles', 'tokens', 'sandbox'];
 /** Commands whose output is a secret. */
 const TELLING = /\b(auth token|sandbox env)\b/;
+/** Whoever plays the sandbox's customer is told where a browser would go, with the code, if nobody listens there. */
+const WAY_OF_BROWSER = /^A browser would go to http.*$/m;
 
 /** Records all secrets of one operator, and where they belong. */
 export interface SecretLedger {
@@ -110,11 +112,12 @@ export function openLedger(folder: string, config: string): SecretLedger {
       const traces: Trace[] = [
         ...history.flatMap(({ args, stdout, stderr }) => {
           const command = args.join(' ');
+          const said = command.includes('sandbox customer ') ? stderr.replace(WAY_OF_BROWSER, '') : stderr;
           return [
             ...(TELLING.test(command)
               ? []
               : [{ where: `stdout of ${command}`, content: Buffer.from(stdout) }]),
-            { where: `stderr of ${command}`, content: Buffer.from(stderr) },
+            { where: `stderr of ${command}`, content: Buffer.from(said) },
             { where: 'the arguments of a program', content: Buffer.from(args.join('\0')) },
           ];
         }),
