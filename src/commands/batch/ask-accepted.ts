@@ -4,9 +4,11 @@ import { isInterruption } from '../../flows/refusals.ts';
 import type { ProfileData } from '../../store/ports/store.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
+import { withLogin } from '../open/payment-tokens.ts';
+import { TRANSFERS } from '../transfer/transfers.ts';
 import { type KnownBatch, readBatch } from './batches.ts';
 import { payers } from './payers.ts';
-import { followAll } from './settle-bulk.ts';
+import { endJointTokens, followAll } from './settle-bulk.ts';
 
 /**
  * Asks the bank about the payments of a batch that it has accepted and may still reject, and records what it says. If psd2 cannot ask, it
@@ -33,8 +35,9 @@ export async function askAccepted(
       const { bank, flows } = payer.opened;
       if (verification)
         await flows.resume('transfer', flow, async (open) => {
-          const { sca = bank.sca } = bank.payments.transfer(open.current);
+          const { sca = bank.sca } = bank.payments.transfer(await withLogin(flows, open.current));
           await askIfFinal(open, { bank: { sca } });
+          await TRANSFERS.tidy?.(payer.context, open.current);
         });
       else if (bulk !== null && bank.payments.bulk && !asked.has(bulk)) {
         asked.add(bulk);
@@ -51,5 +54,7 @@ export async function askAccepted(
       if (!(error instanceof Psd2Error) || isInterruption(error)) throw error;
       context.terminal.warn(cleanText(`psd2 could not ask the bank about ${flow}: ${error.message}`));
     }
+  for (const bulk of new Set(accepted.flatMap((transfer) => transfer.bulk ?? [])))
+    await endJointTokens({ ...data, batch }, context, await data.flows.find('operation', bulk));
   return readBatch(data, batch);
 }

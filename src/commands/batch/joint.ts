@@ -9,7 +9,6 @@ import type { Initiation } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
 import type { Transfer, TransferOrder } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
-import { isOpenIn } from '../../flows/basket.ts';
 import type { Share } from '../../flows/batch.ts';
 import { returnAddress } from '../../flows/linked-sca.ts';
 import { runOperation } from '../../flows/operation.ts';
@@ -17,12 +16,12 @@ import { isInterruption, isOvertaken } from '../../flows/refusals.ts';
 import { redirectUriOf } from '../../store/machine/settings.ts';
 import type { GenericOperation, Open } from '../../store/ports/flows.ts';
 import { endIfUntouched } from '../flow/drive.ts';
-import { endPaymentTokens } from '../open/payment-tokens.ts';
 import { costAboveLimit } from '../shared/cost-limit.ts';
 import { awaitsCustomer, otherThanOrdered, payingPorts, refuseOtherOrder } from './pay-line.ts';
 import type { Payer } from './payers.ts';
 import type { LinePayment } from './prepare-line.ts';
 import { isBeforeAll } from './rows.ts';
+import { endJointTokens } from './settle-bulk.ts';
 
 // Many lines that their customer authorises once: a bulk payment, or a signing basket. Each line has a transfer that holds its
 // reference. What the customer authorises is an operation with a journal of its own.
@@ -203,7 +202,7 @@ async function resumeJoint(
   const payer = await payment.payerOf({ customer: known.order.customerId });
   if (isOver(known) && !known.refusalAlone) {
     await kind.follow(payment, payer, known);
-    return endTokens(payment, payer, known);
+    return endJointTokens(payment, payer.context, known);
   }
   if (await awaitsCustomer(payment, payer, known, kind.calls(payer, known))) return;
   const lines: Joining[] = [];
@@ -282,22 +281,8 @@ async function drive(
         ),
     });
   } finally {
-    await endTokens(payment, payer, open.current);
+    await endJointTokens(payment, payer.context, open.current);
   }
-}
-
-/** Removes the tokens of an operation after its end, unless a payment of its basket is still open: psd2 asks for it with them. */
-async function endTokens(
-  { batches, batch, flows }: LinePayment,
-  { context }: Payer,
-  operation: GenericOperation,
-): Promise<void> {
-  const { flows: flowOf, bulks } = await batches.find(batch);
-  for (const line of bulks.get(operation.flow) ?? []) {
-    const flow = flowOf.get(line);
-    if (flow !== undefined && isOpenIn(await flows.find('transfer', flow), operation)) return;
-  }
-  await endPaymentTokens(context, operation, false);
 }
 
 async function runAndFollow(

@@ -6,8 +6,12 @@ import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import { compactIban } from '../../domain/order/sepa-text.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
+import { isOpenIn } from '../../flows/basket.ts';
 import { followBulk, isPartial } from '../../flows/bulk.ts';
 import { isInterruption } from '../../flows/refusals.ts';
+import type { GenericOperation } from '../../store/ports/flows.ts';
+import type { Context } from '../context.ts';
+import { endPaymentTokens } from '../open/payment-tokens.ts';
 import type { Payer } from './payers.ts';
 import type { LinePayment } from './prepare-line.ts';
 
@@ -32,6 +36,21 @@ export async function followAll(
       for (const event of followBulk(open.current, bulk, entry)) await open.record(event);
     });
   }
+}
+
+/** Removes the tokens of an operation after its end, unless a payment of it can still change: psd2 asks for it with them. */
+export async function endJointTokens(
+  { batches, batch, flows }: Pick<LinePayment, 'batches' | 'flows' | 'batch'>,
+  context: Pick<Context, 'store' | 'terminal'>,
+  operation: GenericOperation,
+): Promise<void> {
+  const { flows: flowOf, bulks } = await batches.find(batch);
+  for (const line of bulks.get(operation.flow) ?? []) {
+    const flow = flowOf.get(line);
+    if (flow !== undefined && isOpenIn(await flows.find('transfer', flow), operation)) return;
+  }
+  // Nobody asks for a basket itself once its payments are final.
+  await endPaymentTokens(context, { ...operation, isFinal: true }, false);
 }
 
 /**

@@ -13,6 +13,7 @@ import type { Context, CustomerBank } from '../context.ts';
 import { collect, type Verb } from '../declare.ts';
 import { driveFlow, refuseClientCredentials, refuseUnconfirmable } from '../flow/drive.ts';
 import { customerOf } from '../open/bank.ts';
+import { withLogin } from '../open/payment-tokens.ts';
 import { refusePasting, returnPortsOf } from '../open/returns.ts';
 import { writeMoney } from '../shared/money.ts';
 import { wasSaid } from '../shared/once.ts';
@@ -235,8 +236,8 @@ export async function driveTransfer(
     TRANSFERS,
     opened,
     open,
-    ({ initiated, ...ports }) =>
-      runOperation(open, opened.bank.payments.transfer(open.current), {
+    async ({ initiated, ...ports }) =>
+      runOperation(open, opened.bank.payments.transfer(await withLogin(opened.flows, open.current)), {
         ...ports,
         // The log has nothing of a new flow.
         ...(!isNew && { initiated }),

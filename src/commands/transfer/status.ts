@@ -13,6 +13,7 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { examples, type Verb } from '../declare.ts';
 import { forFlow, refuseOtherCustomer } from '../flow/customer.ts';
+import { withLogin } from '../open/payment-tokens.ts';
 import { TRANSFERS } from './transfers.ts';
 import { withWords } from './words.ts';
 
@@ -53,7 +54,7 @@ async function showStatus(context: Context, flow: string, watch: boolean): Promi
   const acting = await forFlow(context, current);
   if (watch) return watchUntilEnd(acting, flows, current);
   const { bank } = await acting.bank();
-  const { executionStatus, sca = bank.sca } = bank.payments.transfer(current);
+  const { executionStatus, sca = bank.sca } = bank.payments.transfer(await withLogin(flows, current));
   try {
     const found = current.initiation && (await statusOf({ bank: { sca } }, current));
     const asked = found ? withWords(current, found) : await withStatus(sca, current, resourceId);
@@ -80,8 +81,9 @@ async function askAgain(context: Context, transfer: Transfer): Promise<Transfer>
   if ((await flows.atWork()).some(({ flow }) => flow === transfer.flow)) return transfer;
   return flows.resume('transfer', transfer.flow, async (open) => {
     const before = open.current;
-    const { sca = bank.sca } = bank.payments.transfer(before);
+    const { sca = bank.sca } = bank.payments.transfer(await withLogin(flows, before));
     await askIfFinal(open, { bank: { sca } });
+    await TRANSFERS.tidy?.(context, open.current);
     return open.current === before ? transfer : open.current;
   });
 }

@@ -96,7 +96,8 @@ export const TRANSFERS: FlowNoun<'transfer'> = {
     const { refusePasting, returnPortsOf } = await import('../open/returns.ts');
     if (paste) refusePasting(context);
     const returns = await returnPortsOf(context, opened, paste, open.current.transactionId);
-    const calls = opened.bank.payments.transfer(open.current);
+    const { withLogin } = await import('../open/payment-tokens.ts');
+    const calls = opened.bank.payments.transfer(await withLogin(opened.flows, open.current));
     await cancelAtBank(open, calls, flowPortsOf(context, opened), returns);
   },
   async tidy(context, flow) {

@@ -20,16 +20,28 @@ const transfer = z.looseObject({
 describe('at a bank that wants the token of a payment', () => {
   const operator = useSecondDoor(['--variation', 'payment-tokens'], {
     oauth: { mode: 'integrated' },
-    payments: { futureDays: 30 },
+    payments: { futureDays: 30, products: { 'periodic-payments': ['sepa-credit-transfers'] } },
   });
-  const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+  // Three weeks later it is still to come.
+  const day = new Date(Date.now() + 28 * 86_400_000).toISOString().slice(0, 10);
   const kept = () =>
     readdirSync(join(operator.config, 'tokens', 'env')).filter((name) => name.startsWith('payment'));
+
+  /** No holidays last as long. */
+  const aWeekLater = async () => {
+    expect((await operator.psd2(['sandbox', 'clock', '+7d'])).code).toBe(0);
+  };
 
   it('a payment is followed to its end, and then its token is gone', async () => {
     const { state } = await operator.json(transfer, [...PAY, '--instant', '--payee-verified']);
     expect(state).toBe('settled');
-    expect((await operator.json(transfer, PAY)).state).toBe('executed');
+    const { flow } = await operator.json(transfer, PAY);
+    // The bank has accepted it, and may still reject it: psd2 asks again.
+    expect(kept()).toHaveLength(1);
+    await aWeekLater();
+    expect(await operator.json(transfer, ['transfer', 'status', flow])).toMatchObject({
+      ...{ state: 'executed', transactionStatus: 'ACSC' },
+    });
     expect(kept()).toEqual([]);
   });
 
@@ -37,13 +49,16 @@ describe('at a bank that wants the token of a payment', () => {
     const lost = ['cut-after-effect', '--on', 'POST /nextgenpsd2/oauth/token', '--times', '1'];
     expect((await operator.psd2(['sandbox', 'fault', 'add', ...lost])).code).toBe(0);
     const cut = await operator.psd2([...PAY, '--json']);
-    expect(cut, cut.stderr).toMatchObject({ code: 11 });
+    expect(cut, cut.stderr).toMatchObject({ code: 9 });
     const { flow, state } = transfer.parse(JSON.parse(cut.stdout));
     expect([state, kept()]).toEqual(['authorizing', []]);
     const asked = await operator.psd2(['transfer', 'status', flow, '--json']);
     expect(asked).toMatchObject({ code: 4 });
     expect(asked.stderr).toContain(`"next":[["psd2","transfer","resume","${flow}"]]`);
     expect((await operator.json(transfer, ['transfer', 'resume', flow, '--yes'])).state).toBe('executed');
+    expect(kept()).toHaveLength(1);
+    await aWeekLater();
+    await operator.json(transfer, ['transfer', 'resume', flow, '--yes']);
     expect(kept()).toEqual([]);
   });
 
@@ -57,6 +72,10 @@ describe('at a bank that wants the token of a payment', () => {
     expect(ran, ran.stderr).toMatchObject({ code: 0 });
     const lines = await operator.json(shapes.batchLines, ['batch', 'report', batch, '--json']);
     expect(lines.map(({ state }) => state)).toEqual(['executed', 'executed', 'executed']);
+    expect(kept()).toHaveLength(1);
+    await aWeekLater();
+    const settled = await operator.psd2(['batch', 'status', batch, '--json']);
+    expect(settled, settled.stderr).toMatchObject({ code: 0 });
     expect(kept()).toEqual([]);
   });
 
@@ -74,8 +93,15 @@ describe('at a bank that wants the token of a payment', () => {
     expect(kept()).toEqual([]);
   });
 
-  it('goes with the customer who is forgotten, if the payment can still change', async () => {
-    await operator.json(transfer, [...PAY, '--date', day, '--customer', 'edda']);
+  it('goes with the customer who is forgotten, once the bank will not soon reject a payment', async () => {
+    const { flow } = await operator.json(transfer, [...PAY, '--date', day, '--customer', 'edda']);
+    const early = await operator.psd2(['customer', 'forget', 'edda', '--yes', '--json']);
+    expect(early).toMatchObject({ code: 3, stderr: expect.stringContaining(`${flow} (ordered)`) });
+    expect(kept()).toHaveLength(1);
+    await operator.json(transfer, ['transfer', 'cancel', flow, '--yes']);
+    const [, , ...order] = PAY;
+    const terms = ['--frequency', 'Monthly', '--start', day, '--customer', 'edda'];
+    await operator.json(transfer, ['transfer', 'standing', ...order, ...terms]);
     expect(kept()).toHaveLength(1);
     const forgotten = await operator.psd2(['customer', 'forget', 'edda', '--yes', '--json']);
     expect(forgotten, forgotten.stderr).toMatchObject({ code: 0 });
