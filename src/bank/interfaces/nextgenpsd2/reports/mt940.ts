@@ -17,8 +17,8 @@ const MAX_LINES = 100;
  * Reads statements of an account in SWIFT's MT940 and MT942, one or several, with or without the blocks of a message. What
  * MT942 has is not booked yet.
  *
- * No package reads it here: those that are kept up read amounts through floats, or know no reversals, or cannot say where a file
- * is wrong.
+ * No package reads it here: two that were looked at read amounts through floats, and the third brings two more for numbers and
+ * dates.
  *
  * @param fail what to throw: the sentence has the place
  */
