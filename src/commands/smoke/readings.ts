@@ -10,6 +10,8 @@ import { bankOf, type Found, missing, type Smoke, wrongAnswer } from './smoke.ts
 const READS_A_DAY = 4;
 /** A balance may be some minutes newer than this machine's clock. */
 const CLOCK_SLACK_MS = 5 * 60_000;
+/** A day without a time begins so long before it begins in UTC, at the most: banks say the day of their own time zone. */
+const FIRST_MIDNIGHT_MS = 14 * 3_600_000;
 
 /** Counts a read before it is made. @returns why it must not be made */
 async function take({ reads, customerId }: CustomerBank, account: string | null): Promise<Found | undefined> {
@@ -93,10 +95,9 @@ async function readBalance(smoke: Smoke): Promise<Found> {
   if (amounts.some(({ currency }) => !/^[A-Z]{3}$/.test(currency)))
     throw wrongAnswer("A balance of the bank's answer has no currency");
   const latest = smoke.context.world.now().getTime() + CLOCK_SLACK_MS;
-  const isLate = [read.asOf, ...(read.balances ?? []).map(({ at }) => at)].some(
-    (time) => time !== null && Date.parse(time) > latest,
-  );
-  if (isLate) throw wrongAnswer('The balance is from the future');
+  const begins = (time: string) => Date.parse(time) - (time.includes('T') ? 0 : FIRST_MIDNIGHT_MS);
+  const times = [read.asOf, ...(read.balances ?? []).map(({ at }) => at)].filter((time) => time !== null);
+  if (times.some((time) => begins(time) > latest)) throw wrongAnswer('The balance is from the future');
   return {};
 }
 

@@ -51,7 +51,10 @@ it('the list of batches is a table, and leaves out what has no room', async () =
     env: { PSD2_OPERATOR: 'bob' },
   });
   const shown = async (how: typeof WIDE | typeof NARROW | typeof PIPE) =>
-    (await payer.run(['batch', 'list'], how)).printed.replaceAll(/TODAY \d\d:\d\d/g, 'TODAY HH:MM');
+    (await payer.run(['batch', 'list'], how)).printed.replaceAll(
+      /(?:TODAY|\d{4}-\d\d-\d\d) \d\d:\d\d/g,
+      'TODAY HH:MM',
+    );
   expect(await shown(WIDE)).toMatchInlineSnapshot(`
     "BATCH         STATE     PAYMENTS  TOTAL                      LINES                            ADDED             BY   CUSTOMER  NOTE
     short batch-1  running          4  46.00 EUR from 0000012345  2 failed, 1 executed, 1 waiting  TODAY HH:MM  ada            July
@@ -78,7 +81,7 @@ it('a batch shows who rejected it and why, and of which batch it is a retry', as
   });
   const shown = async (how: typeof WIDE | typeof PIPE) =>
     (await payer.run(['batch', 'show', 'batch-2'], how)).printed.replaceAll(
-      /TODAY \d\d:\d\d/g,
+      /(?:TODAY|\d{4}-\d\d-\d\d) \d\d:\d\d/g,
       'TODAY HH:MM',
     );
   expect(await shown(WIDE)).toMatchInlineSnapshot(`
