@@ -23,14 +23,16 @@ export const syncedBalance: z.ZodMiniType<SyncedBalance> = z.pipe(
     ...{ accountBalance: money, availableBalance: money },
     ...{ accountAvailability: money, accountAvailableCredit: money },
     asOf: z.nullish(z.string()),
+    reason: z.nullish(z.string()),
   }),
-  z.transform(({ productId, accountBalance, availableBalance, asOf, ...more }) => ({
+  z.transform(({ productId, accountBalance, availableBalance, asOf, reason, ...more }) => ({
     productId,
     accountBalance: accountBalance ?? null,
     availableBalance: availableBalance ?? null,
     accountAvailability: more.accountAvailability ?? null,
     accountAvailableCredit: more.accountAvailableCredit ?? null,
     asOf: asOf ?? null,
+    ...(reason && { reason }),
   })),
 );
 

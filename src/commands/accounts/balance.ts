@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import type { Balance } from '../../bank/ports/bank.ts';
+import { Psd2Error } from '../../errors.ts';
+import type { SyncedBalance } from '../../store/ports/synced.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import { verb } from '../declare.ts';
 import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
@@ -17,12 +19,13 @@ const oneBalance = () =>
     accountAvailability: orNull(money("the bank's accountAvailability")),
     accountAvailableCredit: orNull(money("the bank's accountAvailableCredit")),
     asOf: orNull(text('ISO 8601: a time with zone, or a day if the bank gives no time')),
+    reason: z.optional(text('why the sync could not read the balance (--from-store)')),
   });
 
 const shape = () =>
   z.extend(oneBalance(), {
     bookedDay: z.optional(
-      orNull(day('may be absent; last day whose rows are in accountBalance; null: the bank does not say')),
+      orNull(day('last day whose rows are in accountBalance; null: the bank does not say')),
     ),
     balances: z.optional(
       list(
@@ -38,13 +41,14 @@ const shape = () =>
     ),
   });
 
-const FIELDS: Column<Balance>[] = [
+const FIELDS: Column<Balance & Pick<SyncedBalance, 'reason'>>[] = [
   { title: 'Product id', value: ({ productId }) => productId },
   { title: 'Account balance', value: ({ accountBalance }) => writeMoney(accountBalance) },
   { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
   { title: 'Availability', value: ({ accountAvailability }) => writeMoney(accountAvailability) },
   { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
   { title: 'As of', value: ({ asOf }) => asOf, kind: 'time' },
+  { title: 'Not known', value: ({ reason }) => reason ?? null },
 ];
 
 export const balance = verb(
@@ -63,7 +67,9 @@ Examples:
     const stored = await openSynced(context, options);
     if (stored) {
       const found = await storedBalance(context, stored, await readAccount(context, product, options));
-      return context.output.record({ accountId: found.productId, ...found }, FIELDS, oneBalance);
+      context.output.record({ accountId: found.productId, ...found }, FIELDS, oneBalance);
+      if (found.reason === undefined) return;
+      throw new Psd2Error('needs_attention', `The last sync did not get the balance of ${found.productId}`);
     }
     const productId = await openAccount(context, product);
     const { bank, customerId } = await context.bank();

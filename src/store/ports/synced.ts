@@ -20,6 +20,8 @@ export interface SyncedBalance {
   accountAvailability: Money | null;
   accountAvailableCredit: Money | null;
   asOf: string | null;
+  /** Why the balance could not be read. Absent: it was. */
+  reason?: string;
 }
 
 /** A booked row as a sync has stored it. */

@@ -417,6 +417,8 @@ alter table psd2.sync_progress add column balance numeric, add column balance_cu
 alter table psd2.sync_progress add column balance_difference numeric;
 -- future: the row was stored before its day. cancelled: it vanished before that. Null: no.
 alter table psd2.transactions add column future boolean, add column cancelled boolean;
+-- A booked balance that could not be read has no amount, but a reason.
+alter table psd2.balances alter column amount drop not null, alter column currency drop not null, add column reason text;
 `;
 
 /** The part of the step to schema 5 that keeps what syncs could not read. */

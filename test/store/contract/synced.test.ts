@@ -87,6 +87,21 @@ describe.each(useBackends())('$name', ({ open }) => {
     ]);
   });
 
+  it('a balance that could not be read has its reason', async () => {
+    const none = { ...{ accountBalance: null, availableBalance: null, accountAvailability: null } };
+    const unread = { productId: 'A1', ...none, accountAvailableCredit: null, asOf: null, reason: 'why' };
+    await sync(async (to) => to.replace('balances', [BALANCE]));
+    for (const [name, row] of [
+      ['balances', unread],
+      ['balances/A1', { ...none, reason: 'why' }],
+    ] as const) {
+      await sync(async (to) => to.replace(name, [row]));
+      expect(await (await synced()).balance('1048262', 'A1')).toEqual(unread);
+    }
+    await sync(async (to) => to.replace('balances', [BALANCE]));
+    expect(await (await synced()).balance('1048262', 'A1')).not.toHaveProperty('reason');
+  });
+
   it('what the bank told of a row is read again', async () => {
     const told = {
       ...{ endToEndId: 'E2E-77', counterpartyName: 'Market', counterpartyIban: 'DE02100100109307118603' },

@@ -44,6 +44,7 @@ const BACK_TO_VERSION_4 = `drop trigger flow_events_audit on psd2.flow_events; d
   alter table psd2.sync_progress drop column newest, drop column balance, drop column balance_currency,
     drop column balance_difference;
   alter table psd2.transactions drop column future, drop column cancelled;
+  alter table psd2.balances drop column reason, alter column amount set not null, alter column currency set not null;
   ${['transactions', 'pending_transactions']
     .map(
       (table) => `alter table psd2.${table} drop column transaction_id,

@@ -93,7 +93,11 @@ const ACCOUNT_COLUMNS = {
 };
 const BALANCE_KINDS = ['accountBalance', 'availableBalance', 'accountAvailability', 'accountAvailableCredit'];
 const money = z.nullish(z.object({ amount: z.string(), currency: z.string() }));
-const balanceRow = z.looseObject({ productId: z.string(), asOf: z.nullish(z.string()) });
+const balanceRow = z.looseObject({
+  productId: z.string(),
+  asOf: z.nullish(z.string()),
+  reason: z.nullish(z.string()),
+});
 
 /** Stores what `psd2 sync` reads in the database. It writes rows and progress of a customer in one transaction. */
 export class PostgresSync extends ProfileRows implements Sync {
@@ -320,11 +324,12 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
     product: string | null,
     rows: readonly object[],
   ): Promise<void> {
-    const balances = rows.flatMap((row) => {
-      const { productId, asOf, ...amounts } = balanceRow.parse({
+    const balances = rows.flatMap((row): object[] => {
+      const { productId, asOf, reason, ...amounts } = balanceRow.parse({
         ...(product !== null && { productId: product }),
         ...row,
       });
+      if (reason) return [{ product_id: productId, kind: 'account_balance', reason }];
       return BALANCE_KINDS.flatMap((kind) => {
         const balance = money.parse(amounts[kind]);
         return balance
@@ -337,9 +342,9 @@ class CustomerTarget extends ProfileRows implements SyncTarget {
       [...this.#address, product],
     );
     await statements.execute(
-      `insert into psd2.balances (profile, customer_id, product_id, kind, amount, currency, as_of)
-       select $1, $2, product_id, kind, amount, currency, as_of from json_to_recordset($3::json)
-       as r (product_id text, kind text, amount numeric, currency text, as_of text)`,
+      `insert into psd2.balances (profile, customer_id, product_id, kind, amount, currency, as_of, reason)
+       select $1, $2, product_id, kind, amount, currency, as_of, reason from json_to_recordset($3::json)
+       as r (product_id text, kind text, amount numeric, currency text, as_of text, reason text)`,
       [...this.#address, JSON.stringify(balances)],
     );
   }

@@ -14,9 +14,10 @@ import { balanceIn, FACT_COLUMNS } from './rows.ts';
 
 const balanceRow = z.object({
   kind: z.string(),
-  amount: z.string(),
-  currency: z.string(),
+  amount: z.nullable(z.string()),
+  currency: z.nullable(z.string()),
   as_of: z.nullable(z.string()),
+  reason: z.nullable(z.string()),
 });
 
 const DAYS = { from: isoDate, through: isoDate };
@@ -52,12 +53,14 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
   async balance(customerId: string, productId: string): Promise<SyncedBalance | undefined> {
     const rows = await this.look(
       balanceRow,
-      `select kind, amount::text, currency, as_of from psd2.balances
+      `select kind, amount::text, currency, as_of, reason from psd2.balances
        where profile = $1 and customer_id = $2 and product_id = $3`,
       [customerId, productId],
     );
     if (rows.length === 0) return undefined;
-    const found = new Map(rows.map(({ kind, amount, currency }) => [kind, { amount, currency }]));
+    const found = new Map(
+      rows.map(({ kind, amount, currency }) => [kind, amount === null ? null : { amount, currency }]),
+    );
     return z.parse(syncedBalance, {
       productId,
       accountBalance: found.get('account_balance'),
@@ -65,6 +68,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
       accountAvailability: found.get('account_availability'),
       accountAvailableCredit: found.get('account_available_credit'),
       asOf: rows[0]?.as_of,
+      reason: rows[0]?.reason,
     });
   }
 
