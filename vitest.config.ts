@@ -40,6 +40,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // The end of a run waits for the processes of the tests.
     teardownTimeout: MINUTE_MS,
+    // A test that expects nothing proves nothing.
+    expect: { requireAssertions: true },
     setupFiles: [
       'test/support/before-midnight.ts',
       'test/support/own-environment.ts',

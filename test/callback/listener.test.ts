@@ -232,7 +232,7 @@ describe('listenForCallback', () => {
     const hungUp = Promise.all(slow.map(hungUpOn));
     // From now on no timeout ends them: Node checks slow requests only while the server listens.
     await Promise.all([listener.close(), listener.close()]);
-    await hungUp;
+    expect(await hungUp).toHaveLength(3);
     const successor = createServer().listen(port, '127.0.0.1');
     await once(successor, 'listening');
     successor.close();

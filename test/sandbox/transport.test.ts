@@ -215,6 +215,7 @@ describe('start and end', () => {
     // This side closes none of them. Waiting for them would take longer than a test may.
     await sandbox.close();
     await ended;
+    expect(quiet.destroyed).toBe(true);
   });
 
   test('the sandbox replaces a broken record, and removes its own at the end', async () => {

@@ -59,12 +59,11 @@ describe('an account that the operator names', () => {
     expect(() => findAccount([], named(IBAN.toLowerCase()), 'ada')).toThrow(consent(IBAN.toLowerCase(), ''));
   });
 
-  it.each(['x', 'DE8', 'DE8937040044', `${IBAN}0123456789012345`, `x ${IBAN}`, `${IBAN} x`])(
+  it.each(['x', 'DE8', 'DE8937040044', `${IBAN}0123456789012345`])(
     '%s has not the form of an IBAN',
     (text) => {
-      const accounts = [account('a1', null)];
       const given = expect.objectContaining({ code: 'usage' });
-      if (isAccountId(text)) expect(() => findAccount(accounts, text, 'ada')).toThrow(given);
+      expect(() => findAccount([account('a1', null)], named(text), 'ada')).toThrow(given);
     },
   );
 });

@@ -18,25 +18,28 @@ const OWN_NAME = /^[A-Za-z0-9]{1,35}$/;
 
 describe('the file name of an id', () => {
   it('a name leads back to its customer, and to its account', () => {
-    fc.assert(fc.property(customerId, (id) => customerOfName(nameOfCustomer(id)) === id));
-    fc.assert(fc.property(fc.option(customerId), (id) => holderOfName(nameOfHolder(id)) === id));
-    fc.assert(fc.property(accountId, (id) => accountOfName(nameOfAccount(id)) === id));
+    fc.assert(fc.property(customerId, (id) => void expect(customerOfName(nameOfCustomer(id))).toBe(id)));
+    fc.assert(
+      fc.property(fc.option(customerId), (id) => void expect(holderOfName(nameOfHolder(id))).toBe(id)),
+    );
+    fc.assert(fc.property(accountId, (id) => void expect(accountOfName(nameOfAccount(id))).toBe(id)));
   });
 
   it('two customers have different names, also where upper and lower case are the same', () => {
-    const differ = (one: string, other: string) =>
-      one === other || nameOfCustomer(one).toLowerCase() !== nameOfCustomer(other).toLowerCase();
+    const differ = (one: string, other: string) => {
+      fc.pre(one !== other);
+      expect(nameOfCustomer(one).toLowerCase()).not.toBe(nameOfCustomer(other).toLowerCase());
+    };
     fc.assert(fc.property(similar, similar, differ), { numRuns: 2000 });
-    fc.assert(fc.property(customerId, (id) => differ(id, id.toLowerCase()) && differ(id, id.toUpperCase())));
+    fc.assert(fc.property(customerId, (id) => differ(id, id.toLowerCase())));
+    fc.assert(fc.property(customerId, (id) => differ(id, id.toUpperCase())));
   });
 
   it('two accounts have different names where case does not count, unless both have the old form', () => {
     fc.assert(
       fc.property(fc.oneof(similar, accountId), fc.oneof(similar, accountId), (one, other) => {
-        const both = OWN_NAME.test(one) && OWN_NAME.test(other);
-        return (
-          one === other || both || nameOfAccount(one).toLowerCase() !== nameOfAccount(other).toLowerCase()
-        );
+        fc.pre(one !== other && !(OWN_NAME.test(one) && OWN_NAME.test(other)));
+        expect(nameOfAccount(one).toLowerCase()).not.toBe(nameOfAccount(other).toLowerCase());
       }),
       { numRuns: 2000 },
     );

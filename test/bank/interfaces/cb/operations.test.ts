@@ -86,7 +86,7 @@ describe('an operation', () => {
     recorded.expect('PUT', '/private/customers/1%2F2/products/0000012345/a%2Fb/r%3F1/execute', success('{}'));
     const { beforeSend } = announcements();
     const odd = { ...target, customerId: '1/2', operation: 'a/b' };
-    await callsOf(openClient().bank, odd).execute?.('r?1', beforeSend);
+    expect(await callsOf(openClient().bank, odd).execute?.('r?1', beforeSend)).toBeDefined();
   });
 });
 

@@ -131,9 +131,11 @@ describe('a login before everything', () => {
     bank.expect('GET', METADATA, metadata(aliases));
     bank.expect('POST', '/mtls/token', TOKENS);
     await open(preStep()).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    expect(bank.last.target).toBe('/mtls/token');
     bank.expect('GET', METADATA, metadata(aliases));
     bank.expect('POST', '/token', TOKENS);
     await open(preStep({ clientAuth: 'post' })).bank.login.tokens(CLIENT, code, TRANSACTION_ID);
+    expect(bank.last.target).toBe('/token');
   });
 
   it('renews and revokes tokens', async () => {
@@ -281,7 +283,7 @@ describe('who sent the browser back (RFC 9207)', () => {
         undefined,
         TRANSACTION_ID,
       );
-      if (accepted) await work;
+      if (accepted) await expect(work).resolves.toBeUndefined();
       else await expect(work).rejects.toMatchObject({ code: 'login_refused' });
     },
   );

@@ -99,7 +99,7 @@ describe('requests of the standard', () => {
   it('an address below a base URL with a path', async () => {
     standard.expect('GET', '/psd2/v1/accounts/a%2F1%3F/balances', BALANCES);
     const { bank } = openStandard({ baseUrl: `${standard.baseUrl}/psd2` });
-    await bank.accounts.balance('shop', 'a/1?', TRANSACTION_ID);
+    expect(await bank.accounts.balance('shop', 'a/1?', TRANSACTION_ID)).toHaveProperty('balances');
   });
 
   it('an access token goes where the bank wants it', async () => {
@@ -236,7 +236,9 @@ describe('the fields of a bank file', () => {
     await requestOf({ api: { paths: { createConsent: '/special/v2/consents' } } });
     bank.expect('GET', '/own/a1/money', BALANCES);
     const file = { api: { paths: { getBalances: '/own/{account-id}/money' } } };
-    await open({ file }).bank.accounts.balance('shop', 'a1', TRANSACTION_ID);
+    expect(await open({ file }).bank.accounts.balance('shop', 'a1', TRANSACTION_ID)).toHaveProperty(
+      'balances',
+    );
   });
 
   it.each(['id', 'idType', 'corporateId'] as const)(

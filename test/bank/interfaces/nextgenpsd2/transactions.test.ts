@@ -65,8 +65,8 @@ const ids = (rows: readonly Transaction[]) => rows.map(({ transactionId }) => tr
 
 describe('which transactions the bank is asked for', () => {
   const asked = async (path: string, query: Partial<TransactionQuery>, options?: NextGenOptions) => {
-    bank.expect('GET', `/v1/accounts/a1/transactions?${path}`, page([]));
-    return read(query, options);
+    bank.expect('GET', `/v1/accounts/a1/transactions?${path}`, page([row('new')]));
+    expect(ids((await read(query, options)).booked)).toEqual(['new']);
   };
   const from = addDays(DAY, -10);
   const to = addDays(DAY, -5);
