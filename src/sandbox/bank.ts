@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { CallLimits } from './access/call-limits.ts';
 import { Consents } from './access/consents.ts';
+import type { Grant, LoginOrder } from './access/grant.ts';
 import { Logins } from './access/logins.ts';
 import { Tokens } from './access/tokens.ts';
 import { AnswerSeal } from './answers/seal.ts';
@@ -21,13 +22,16 @@ import type { StatePart } from './state-part.ts';
 import { SeenRequestIds } from './strict/seen-request-ids.ts';
 import type { TppCertificates } from './strict/signature.ts';
 
+/** How long the first door tells an expired token from an unknown one. */
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** The state that changes while the bank runs. A reset replaces it. */
 interface BankState {
   clock: BankClock;
   customers: Customers;
   seenRequestIds: SeenRequestIds;
-  logins: Logins;
-  tokens: Tokens;
+  logins: Logins<LoginOrder, Grant>;
+  tokens: Tokens<Grant>;
   resources: Resources;
   consents: Consents;
   ledger: Ledger;
@@ -122,8 +126,8 @@ function newState(given: BankRules): BankState {
     clock,
     customers,
     seenRequestIds: new SeenRequestIds(),
-    logins: new Logins(now),
-    tokens: new Tokens(rules),
+    logins: new Logins<LoginOrder, Grant>(now),
+    tokens: new Tokens<Grant>(rules, DAY_MS),
     resources: new Resources(now),
     consents: consentsOf(rules),
     ledger: new Ledger(customers, now()),

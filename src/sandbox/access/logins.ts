@@ -1,114 +1,79 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Refusal } from '../answers/refusal.ts';
 import type { Customer } from '../customers/seed-customers.ts';
-import type { Application } from '../folder/registration.ts';
 import type { StatePart } from '../state-part.ts';
-import type { Grant } from './tokens.ts';
+import type { AnyGrant } from './tokens.ts';
 
 const LOGIN_MS = 10 * 60 * 1000;
 const CODE_MS = 5 * 60 * 1000;
 
-/** A login that the authorize call started and the customer has not decided yet. */
-interface PendingLogin {
-  application: Application;
+/** Where a browser goes back to after a login. */
+interface Returning {
   /** Exactly as the TPP wrote it. The token call must repeat it. */
   redirectUri: string;
   state: string | undefined;
-  startedAt: Date;
 }
 
-interface Code {
-  grant: Grant;
-  redirectUri: string;
+/** A login that a TPP began and the customer has not decided yet (RFC 6749, section 4.1.1). */
+export type Pending<R> = R & { id: string; startedAt: Date };
+
+interface Code<R, G> {
+  grant: G;
+  login: Pending<R>;
   issuedAt: Date;
   used: boolean;
 }
 
-/** The pending logins, and the authorization codes of decided ones (RFC 6749, section 4.1). */
-export class Logins implements StatePart {
-  memory = { pending: new Map<string, PendingLogin>(), codes: new Map<string, Code>() };
+/** The logins at one door that wait for the customer, and the codes of decided ones. */
+export class Logins<R extends Returning, G extends AnyGrant> implements StatePart {
+  memory = { pending: new Map<string, Pending<R>>(), codes: new Map<string, Code<R, G>>() };
   readonly #now: () => Date;
 
   constructor(now: () => Date) {
     this.#now = now;
   }
 
-  /** @returns the id for the login page. It is valid for ten minutes and for one decision. */
-  start(application: Application, redirectUri: string, state: string | undefined): string {
+  /** @returns the login, which is open for ten minutes and for one decision */
+  start(request: R): Pending<R> {
     this.#forgetOld();
-    const id = randomUUID();
-    this.memory.pending.set(id, { application, redirectUri, state, startedAt: this.#now() });
-    return id;
+    const login = { ...request, id: randomUUID(), startedAt: this.#now() };
+    this.memory.pending.set(login.id, login);
+    return login;
   }
 
   /** Undefined: the login is unknown, decided or expired. */
-  find(id: string): PendingLogin | undefined {
+  find(id: string): Pending<R> | undefined {
     const login = this.memory.pending.get(id);
     return login && this.#age(login.startedAt) <= LOGIN_MS ? login : undefined;
   }
 
+  /** @throws RangeError if there is no such login */
+  require(id: string): Pending<R> {
+    const login = this.find(id);
+    if (login) return login;
+    throw new RangeError(`There is no pending login with the id ${id}`);
+  }
+
   /** The pending logins, oldest first. */
-  open(): { id: string; login: PendingLogin }[] {
-    return [...this.memory.pending].flatMap(([id]) => {
-      const login = this.find(id);
-      return login ? [{ id, login }] : [];
-    });
+  open(): Pending<R>[] {
+    return [...this.memory.pending.keys()].flatMap((id) => this.find(id) ?? []);
   }
 
-  /** Allows a login. @returns the redirect URI with the code for `customerId`. */
-  allow(id: string, customerId: string): URL {
-    const login = this.#decide(id);
+  /** Allows a login. @returns the redirect URI with a code for the grant */
+  allow(login: Pending<R>, grant: G, issuer?: string): URL {
     const code = randomBytes(32).toString('base64url');
-    this.memory.codes.set(code, {
-      grant: { application: login.application, customerId },
-      redirectUri: login.redirectUri,
-      issuedAt: this.#now(),
-      used: false,
-    });
-    return returnUrl(login, { code });
+    this.memory.codes.set(code, { grant, login, issuedAt: this.#now(), used: false });
+    return this.#end(login, { code }, issuer);
   }
 
-  /** Refuses a login. @returns the redirect URI with the error. */
-  refuse(id: string): URL {
-    return returnUrl(this.#decide(id), { error: 'access_denied' });
+  /** Refuses a login. @returns the redirect URI with the error */
+  refuse(login: Pending<R>, issuer?: string): URL {
+    return this.#end(login, { error: 'access_denied' }, issuer);
   }
 
-  /**
-   * The grant of a code. A code is valid once, for five minutes.
-   *
-   * @param onReplay is called with the grant of a code that is used a second time, to end its tokens.
-   * @throws Refusal `GRANT_INVALID`, `REDIRECT_URI_INVALID`
-   */
-  redeem(
-    code: string,
-    application: Application,
-    redirectUri: string,
-    onReplay: (grant: Grant) => void,
-  ): Grant {
-    const found = this.memory.codes.get(code);
-    if (
-      !found ||
-      found.grant.application.clientId !== application.clientId ||
-      this.#age(found.issuedAt) > CODE_MS
-    ) {
-      throw new Refusal(
-        'GRANT_INVALID',
-        'The authorization code is unknown, older than five minutes or for another application',
-      );
-    }
-    if (found.used) {
-      onReplay(found.grant);
-      throw new Refusal('GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked');
-    }
-    if (found.redirectUri !== redirectUri) {
-      throw new Refusal(
-        'REDIRECT_URI_INVALID',
-        'redirect_uri differs from that of the authorize request',
-        `Expected: ${found.redirectUri}. Received: ${redirectUri}.`,
-      );
-    }
-    found.used = true;
-    return found.grant;
+  /** What a code stands for. A code is valid once, for five minutes. @returns undefined if it is unknown or older */
+  code(value: string): Code<R, G> | undefined {
+    const found = this.memory.codes.get(value);
+    return found && this.#age(found.issuedAt) <= CODE_MS ? found : undefined;
   }
 
   /** Ends the codes of a customer. A pending login has no customer yet. */
@@ -117,11 +82,9 @@ export class Logins implements StatePart {
       if (grant.customerId === customerId) this.memory.codes.delete(code);
   }
 
-  #decide(id: string): PendingLogin {
-    const login = this.find(id);
-    if (!login) throw new RangeError(`There is no pending login with the id ${id}`);
-    this.memory.pending.delete(id);
-    return login;
+  #end(login: Pending<R>, answer: Record<string, string>, issuer: string | undefined): URL {
+    this.memory.pending.delete(login.id);
+    return returnUrl(login, answer, issuer);
   }
 
   #forgetOld(): void {
@@ -136,9 +99,15 @@ export class Logins implements StatePart {
   }
 }
 
-function returnUrl({ redirectUri, state }: PendingLogin, answer: Record<string, string>): URL {
+/** The address of an authorization response, with `state`. @param issuer sent as `iss` (RFC 9207) */
+export function returnUrl(
+  { redirectUri, state }: Returning,
+  answer: Record<string, string>,
+  issuer?: string,
+): URL {
   const url = new URL(redirectUri);
   for (const [name, value] of Object.entries(answer)) url.searchParams.append(name, value);
   if (state !== undefined) url.searchParams.append('state', state);
+  if (issuer !== undefined) url.searchParams.append('iss', issuer);
   return url;
 }

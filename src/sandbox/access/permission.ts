@@ -2,6 +2,7 @@ import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { TppRole } from '../rules.ts';
+import type { Grant } from './grant.ts';
 
 /** The API categories of the interface specification ("Consent request"). */
 export type Category = 'ACCOUNT_INFO' | 'FUNDS_AVAILABILITY' | 'PAYMENTS';
@@ -12,6 +13,19 @@ const rolesOf: Record<Category, readonly TppRole[]> = {
   FUNDS_AVAILABILITY: ['PIISP', 'PISP'],
   PAYMENTS: ['PISP'],
 };
+
+/**
+ * The grant of an access token.
+ *
+ * @throws Refusal `TOKEN_INVALID`, `TOKEN_EXPIRED`
+ */
+export function grantOf({ tokens }: Bank, accessToken: string): Grant {
+  const token = tokens.accessToken(accessToken);
+  if (!token) throw new Refusal('TOKEN_INVALID', 'The access token is not valid');
+  if (!tokens.isOver(token)) return token.grant;
+  const endedAt = token.expiresAt.toISOString();
+  throw new Refusal('TOKEN_EXPIRED', 'The access token has expired', `It ended at ${endedAt}.`);
+}
 
 /**
  * Checks that the TPP has a role for the category (the bank's ACL).

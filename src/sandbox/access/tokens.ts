@@ -1,162 +1,126 @@
 import { randomUUID } from 'node:crypto';
-import { Refusal } from '../answers/refusal.ts';
 import type { Customer } from '../customers/seed-customers.ts';
-import type { Application } from '../folder/registration.ts';
 import type { BankRules } from '../rules.ts';
 import type { StatePart } from '../state-part.ts';
 
 export const REFRESH_TOKEN_SECONDS = 2_592_000;
 
-/** The access that a customer gave to an application, or that an application has on its own. */
-export interface Grant {
-  application: Application;
-  /** Undefined for `client_credentials`. */
+/** What a token gives. Each door says what else it is tied to. */
+export interface AnyGrant {
+  /** Undefined: the application alone (`client_credentials`). */
   customerId: string | undefined;
 }
 
-export interface IssuedTokens {
+export interface IssuedTokens<G> {
+  grant: G;
   accessToken: string;
-  /** Undefined for `client_credentials`, and for a refresh that keeps the old refresh token. */
+  /** Undefined for an application, and for a refresh that keeps the old refresh token. */
   refreshToken: string | undefined;
 }
 
-interface Token {
-  kind: TokenKind;
-  grant: Grant;
+interface Token<G> {
+  kind: 'access_token' | 'refresh_token';
+  grant: G;
   expiresAt: Date;
 }
 
-type TokenKind = 'access_token' | 'refresh_token';
+/** The tokens that one door has issued. They are UUIDs. Why a token is refused, each door says in its own words. */
+export class Tokens<G extends AnyGrant> implements StatePart {
+  memory = { tokens: new Map<string, Token<G>>() };
+  readonly #rules: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>;
+  readonly #keptMs: number;
 
-/** The issued tokens. They are UUIDs, and are removed when they expire, are used up or are revoked. */
-export class Tokens implements StatePart {
-  memory = { tokens: new Map<string, Token>() };
-  readonly #now: () => Date;
-  readonly #accessSeconds: number;
-  readonly #rotate: boolean;
-
-  constructor({
-    now,
-    tokenTtlSeconds,
-    rotateRefreshTokens,
-  }: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>) {
-    this.#now = now;
-    this.#accessSeconds = tokenTtlSeconds;
-    this.#rotate = rotateRefreshTokens;
+  /** @param keptMs how long an expired token is kept, so that its error differs from that of an unknown one. Default: for ever */
+  constructor(
+    rules: Pick<BankRules, 'now' | 'tokenTtlSeconds' | 'rotateRefreshTokens'>,
+    keptMs = Number.POSITIVE_INFINITY,
+  ) {
+    this.#rules = rules;
+    this.#keptMs = keptMs;
   }
 
   /** Issues an access token, and for a customer's grant also a refresh token. */
-  issue(grant: Grant): IssuedTokens {
-    this.#forgetExpired();
+  issue(grant: G): IssuedTokens<G> {
+    const oldest = this.#rules.now().getTime() - this.#keptMs;
+    this.#remove(({ expiresAt }) => expiresAt.getTime() < oldest);
     return {
-      accessToken: this.#add('access_token', grant, this.#accessSeconds),
+      grant,
+      accessToken: this.#add('access_token', grant, this.#rules.tokenTtlSeconds),
       refreshToken:
         grant.customerId === undefined ? undefined : this.#add('refresh_token', grant, REFRESH_TOKEN_SECONDS),
     };
   }
 
-  /**
-   * The grant of an access token.
-   *
-   * @throws Refusal `TOKEN_INVALID`, `TOKEN_EXPIRED`
-   */
-  grantOf(accessToken: string): Grant {
-    const token = this.memory.tokens.get(accessToken);
-    if (token?.kind !== 'access_token') {
-      throw new Refusal('TOKEN_INVALID', 'The access token is not valid');
-    }
-    if (token.expiresAt <= this.#now()) {
-      throw new Refusal(
-        'TOKEN_EXPIRED',
-        'The access token has expired',
-        `It ended at ${token.expiresAt.toISOString()}.`,
-      );
-    }
-    return token.grant;
+  /** A token, expired or not. */
+  find(value: string): Token<G> | undefined {
+    return this.memory.tokens.get(value);
   }
 
-  /** The customer of an access token, valid or not. */
-  customerOf(accessToken: string): string | undefined {
-    return this.memory.tokens.get(accessToken)?.grant.customerId;
+  /** An access token, expired or not. */
+  accessToken(value: string): Token<G> | undefined {
+    const token = this.find(value);
+    return token?.kind === 'access_token' ? token : undefined;
+  }
+
+  isOver({ expiresAt }: Token<G>): boolean {
+    return expiresAt <= this.#rules.now();
   }
 
   /** Makes an access token expire now. */
-  expire(accessToken: string): void {
-    const token = this.memory.tokens.get(accessToken);
-    if (token?.kind === 'access_token') token.expiresAt = this.#now();
+  expire(value: string): void {
+    const token = this.accessToken(value);
+    if (token) token.expiresAt = this.#rules.now();
+  }
+
+  /** Whether a token was issued for such a grant. */
+  some(is: (grant: G) => boolean): boolean {
+    return [...this.memory.tokens.values()].some(({ grant }) => is(grant));
   }
 
   /**
    * Issues a new access token for a refresh token. If the bank rotates refresh tokens, it also issues a new one and ends the
    * old one. Earlier access tokens stay valid.
    *
-   * @throws Refusal `GRANT_INVALID`
+   * @param isTheirs whether who calls may use a grant
+   * @returns undefined if the refresh token is unknown, expired, used up or somebody else's
    */
-  refresh(refreshToken: string, application: Application): IssuedTokens {
-    const token = this.memory.tokens.get(refreshToken);
-    if (
-      token?.kind !== 'refresh_token' ||
-      token.grant.application.clientId !== application.clientId ||
-      token.expiresAt <= this.#now()
-    ) {
-      throw new Refusal(
-        'GRANT_INVALID',
-        'The refresh token is unknown, expired, already used or for another application',
-      );
+  refresh(value: string, isTheirs: (grant: G) => boolean = () => true): IssuedTokens<G> | undefined {
+    const token = this.find(value);
+    if (token?.kind !== 'refresh_token' || this.isOver(token) || !isTheirs(token.grant)) return undefined;
+    const { grant } = token;
+    if (this.#rules.rotateRefreshTokens) {
+      this.memory.tokens.delete(value);
+      return this.issue(grant);
     }
-    if (!this.#rotate) {
-      return {
-        accessToken: this.#add('access_token', token.grant, this.#accessSeconds),
-        refreshToken: undefined,
-      };
-    }
-    this.memory.tokens.delete(refreshToken);
-    return this.issue(token.grant);
+    const accessToken = this.#add('access_token', grant, this.#rules.tokenTtlSeconds);
+    return { grant, accessToken, refreshToken: undefined };
   }
 
-  /**
-   * Revokes a token (RFC 7009). Revoking a refresh token revokes all tokens of its grant. An unknown token is not an error.
-   *
-   * @returns the kind of token, or undefined if it was not valid.
-   * @throws Refusal `GRANT_INVALID` for a token of another application.
-   */
-  revoke(value: string, application: Application): TokenKind | undefined {
-    const token = this.memory.tokens.get(value);
-    if (!token) return undefined;
-    if (token.grant.application.clientId !== application.clientId) {
-      throw new Refusal('GRANT_INVALID', 'The token belongs to another application');
-    }
+  /** Revokes a token, and with a refresh token all of its grant (RFC 7009). An unknown one is no error. */
+  revoke(value: string): void {
+    const token = this.find(value);
     this.memory.tokens.delete(value);
-    if (token.kind === 'refresh_token') this.endGrant(token.grant);
-    return token.kind;
+    if (token?.kind === 'refresh_token') this.endGrant(token.grant);
   }
 
   /** Ends all tokens that were issued for a grant. */
-  endGrant(grant: Grant): void {
-    for (const [value, token] of this.memory.tokens)
-      if (token.grant === grant) this.memory.tokens.delete(value);
+  endGrant(grant: G): void {
+    this.#remove((token) => token.grant === grant);
   }
 
   /** Ends all tokens of a customer. */
   forgetCustomer({ customerId }: Customer): void {
-    for (const [value, { grant }] of this.memory.tokens)
-      if (grant.customerId === customerId) this.memory.tokens.delete(value);
+    this.#remove(({ grant }) => grant.customerId === customerId);
   }
 
-  #add(kind: TokenKind, grant: Grant, seconds: number): string {
+  #add(kind: Token<G>['kind'], grant: G, seconds: number): string {
     const value = randomUUID();
-    this.memory.tokens.set(value, {
-      kind,
-      grant,
-      expiresAt: new Date(this.#now().getTime() + seconds * 1000),
-    });
+    const expiresAt = new Date(this.#rules.now().getTime() + seconds * 1000);
+    this.memory.tokens.set(value, { kind, grant, expiresAt });
     return value;
   }
 
-  /** Keeps an expired token for a day, so that its error differs from that of an unknown token. */
-  #forgetExpired(): void {
-    const dayAgo = this.#now().getTime() - 24 * 60 * 60 * 1000;
-    for (const [value, token] of this.memory.tokens)
-      if (token.expiresAt.getTime() < dayAgo) this.memory.tokens.delete(value);
+  #remove(isOver: (token: Token<G>) => boolean): void {
+    for (const [value, token] of this.memory.tokens) if (isOver(token)) this.memory.tokens.delete(value);
   }
 }

@@ -16,10 +16,10 @@ const MAX_ENTRIES = 50;
 /** The pending logins, and the resources of all flows, newest first. */
 export function flowsOf(bank: Bank, access: AccessSide) {
   return {
-    logins: bank.logins.open().map(({ id, login }) => ({
+    logins: bank.logins.open().map(({ id, application, startedAt }) => ({
       id,
-      application: login.application.applicationName,
-      startedAt: login.startedAt.toISOString(),
+      application: application.applicationName,
+      startedAt: startedAt.toISOString(),
       url: `${bank.customerSiteUrl}/login?request=${id}`,
     })),
     /** The users that have a button to log in. */

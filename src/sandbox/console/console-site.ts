@@ -115,11 +115,14 @@ function playerRoutes(bank: Bank): Hono {
     const order = loginOrder.safeParse(await bodyOf(c));
     if (!order.success) return refuse(c, 400, invalidFields('login', order.error));
     const { id, user } = order.data;
-    if (!bank.logins.find(id)) return refuse(c, 404, 'This login is no longer pending');
-    if (user === null) return c.json({ returnTo: bank.logins.refuse(id).href });
+    const login = bank.logins.find(id);
+    if (!login) return refuse(c, 404, 'This login is no longer pending');
+    if (user === null) return c.json({ returnTo: bank.logins.refuse(login).href });
     const customer = bank.customers.byUser(user);
     if (!customer) return refuse(c, 404, `There is no customer ${user}`);
-    return c.json({ returnTo: bank.logins.allow(id, customer.customerId).href });
+    const { customerId } = customer;
+    const { application } = login;
+    return c.json({ returnTo: bank.logins.allow(login, { application, customerId }).href });
   });
   return routes;
 }

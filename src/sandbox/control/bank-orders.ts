@@ -159,9 +159,12 @@ export const bankOrders: readonly Order[] = [
       if (!bank.customers.find(customerId))
         throw new OrderRefused(400, 'The body names no customer of the sandbox: {"customerId":"..."}');
       const { authorizationCode: application } = bank.applications;
+      // Not the grant: it has the secret of the application.
+      const { accessToken, refreshToken } = bank.tokens.issue({ application, customerId });
       return {
         customerId,
-        ...bank.tokens.issue({ application, customerId }),
+        accessToken,
+        refreshToken,
         accessTokenSeconds: bank.rules.tokenTtlSeconds,
         refreshTokenSeconds: REFRESH_TOKEN_SECONDS,
       };

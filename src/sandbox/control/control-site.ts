@@ -1,8 +1,9 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { isSameSecret } from '../same-secret.ts';
 import { accessOrders } from './access-orders.ts';
 import { bankOrders } from './bank-orders.ts';
-import { answerError, bodyOf, invalidFields, isToken, MAX_BODY_BYTES, refuse } from './json-site.ts';
+import { answerError, bodyOf, invalidFields, MAX_BODY_BYTES, refuse } from './json-site.ts';
 import { openApiOf } from './openapi.ts';
 import type { Order, OrderPlace } from './order.ts';
 
@@ -19,7 +20,7 @@ export function controlSite(place: OrderPlace, controlToken: string, sameOrigin:
   control.use(sameOrigin);
   control.get('/openapi.json', (c) => c.json(openApiOf(ORDERS)));
   control.use(async (c, next) => {
-    if (isToken(c.req.header('authorization'), `Bearer ${controlToken}`)) return next();
+    if (isSameSecret(c.req.header('authorization'), `Bearer ${controlToken}`)) return next();
     return refuse(c, 401, 'The control token of running.json is missing or wrong');
   });
   control.use(

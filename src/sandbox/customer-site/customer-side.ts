@@ -25,8 +25,11 @@ export function customerSide(bank: Bank): BankSide {
       const customer = bank.customers.byUser(user);
       return customer?.password === password ? loginOf(customer) : undefined;
     },
-    allowLogin: (id, customerId) => decided(bank.logins.allow(id, customerId)),
-    refuseLogin: (id) => decided(bank.logins.refuse(id)),
+    allowLogin: (id, customerId) => {
+      const login = bank.logins.require(id);
+      return decided(bank.logins.allow(login, { application: login.application, customerId }));
+    },
+    refuseLogin: (id) => decided(bank.logins.refuse(bank.logins.require(id))),
     scaRequest: (resourceId) => {
       const resource = bank.resources.find(resourceId);
       return (

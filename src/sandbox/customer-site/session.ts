@@ -1,7 +1,8 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { html } from 'hono/html';
+import { isSameSecret } from '../same-secret.ts';
 import { type Html, sendPage } from './page.ts';
 
 const COOKIE = 'psd2_sandbox_session';
@@ -29,9 +30,7 @@ export class FormTokens {
   }
 
   accepts(token: string, session: string, subject: string): boolean {
-    const given = Buffer.from(token);
-    const expected = Buffer.from(this.issue(session, subject));
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    return isSameSecret(token, this.issue(session, subject));
   }
 }
 

@@ -28,7 +28,7 @@ export function orderedFaults(bank: Bank): MiddlewareHandler<BankEnv> {
 function customerOfCall(bank: Bank, request: RawRequest): string | undefined {
   const named = /^\/private\/(?:[^?]*\/)?customers\/(\d{7})(?:[/?]|$)/.exec(request.target)?.[1];
   const token = /^Bearer (\S+)$/.exec(header(request, 'authorization') ?? '')?.[1];
-  return named ?? (token === undefined ? undefined : bank.tokens.customerOf(token));
+  return named ?? (token === undefined ? undefined : bank.tokens.find(token)?.grant.customerId);
 }
 
 /** Answers a call with a fault's refusal instead of processing it. It runs after the checks, so the bank stays strict. */

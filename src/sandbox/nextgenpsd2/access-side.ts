@@ -9,8 +9,8 @@ import type {
 import type { Customer } from '../customers/seed-customers.ts';
 import { grantsFor } from './consents/consent.ts';
 import { doorUrl } from './links.ts';
-import type { AuthorizationRequest } from './oauth/authorization-requests.ts';
 import { authorize, mayLogInAgain } from './oauth/authorize.ts';
+import type { PendingRequest } from './oauth/grant.ts';
 import { namedPaths } from './oauth/metadata.ts';
 import { paymentShown } from './payments/payment-view.ts';
 import { referenceOf } from './readings/account-view.ts';
@@ -28,7 +28,7 @@ import type { Authorisation } from './sca/authorisations.ts';
 /** What a customer decides: an authorisation, an authorization request of OAuth, or both. */
 interface Open {
   id: string;
-  oauth: AuthorizationRequest | undefined;
+  oauth: PendingRequest | undefined;
   authorisation: Authorisation | undefined;
   asked: Asked | undefined;
 }
@@ -78,17 +78,14 @@ export function accessSide(bank: Bank): AccessSide {
 
 /** An authorisation with OAuth is decided in its authorization request, so that the client gets its code. */
 function openRequests(bank: Bank): Open[] {
-  const { authorizationRequests, authorisations } = bank.door;
-  const ids = [
-    ...authorizationRequests.list().map(({ id }) => id),
-    ...authorisations.list().map(({ id }) => id),
-  ];
+  const { logins, authorisations } = bank.door;
+  const ids = [...logins.open().map(({ id }) => id), ...authorisations.list().map(({ id }) => id)];
   return ids.flatMap((id) => findOpen(bank, id) ?? []);
 }
 
 function findOpen(bank: Bank, id: string): Open | undefined {
   const { door } = bank;
-  const oauth = door.authorizationRequests.find(id);
+  const oauth = door.logins.find(id);
   const authorisation = door.authorisations.find(oauth?.authorisationId ?? id);
   if (oauth && oauth.authorisationId === undefined)
     return { id, oauth, authorisation: undefined, asked: undefined };
@@ -172,7 +169,7 @@ function approve(
       consentId: asked?.kind === 'consent' ? asked.consent.id : undefined,
       paymentId: paymentOf(asked),
     };
-    redirect = bank.door.authorizationRequests.allow(oauth, grant, doorUrl(bank));
+    redirect = bank.door.logins.allow(oauth, grant, doorUrl(bank));
   }
   return redirect;
 }
@@ -193,7 +190,7 @@ function paymentOf(asked: Asked | undefined): string | undefined {
 /** The payee's name plans that the SCA fails, or never ends, though the customer approves. */
 function undecided(
   bank: Bank,
-  { oauth, authorisation }: { oauth: AuthorizationRequest | undefined; authorisation: Authorisation },
+  { oauth, authorisation }: { oauth: PendingRequest | undefined; authorisation: Authorisation },
   planned: NonNullable<ReturnType<typeof plannedSca>>,
 ): URL | undefined {
   if (planned !== 'PENDING') return refuse(bank, { oauth, authorisation });
@@ -205,7 +202,7 @@ function refuse(
   { oauth, authorisation }: Pick<Open, 'oauth' | 'authorisation'>,
 ): URL | undefined {
   if (authorisation && bank.door.authorisations.isOpen(authorisation)) authorisation.status = 'failed';
-  if (oauth) return bank.door.authorizationRequests.refuse(oauth, doorUrl(bank));
+  if (oauth) return bank.door.logins.refuse(oauth, doorUrl(bank));
   const back = authorisation?.nokRedirectUri ?? authorisation?.redirectUri;
   return back === undefined ? undefined : new URL(back);
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../faults/fault.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
-import type { DoorGrant } from './oauth/door-tokens.ts';
+import type { DoorGrant } from './oauth/grant.ts';
 import type { Addressed } from './operations.ts';
 import { DoorRefusal } from './refusal.ts';
 

@@ -1,10 +1,11 @@
+import { Logins } from '../access/logins.ts';
+import { Tokens } from '../access/tokens.ts';
 import type { BankRules } from '../rules.ts';
 import { DoorBaskets } from './baskets/baskets.ts';
 import type { ConsentStatus, DoorConsent } from './consents/consent.ts';
 import { DoorConsents } from './consents/consents.ts';
 import { ReadingsOfDay } from './consents/readings-of-day.ts';
-import { AuthorizationRequests } from './oauth/authorization-requests.ts';
-import { DoorTokens } from './oauth/door-tokens.ts';
+import type { AuthorizationRequest, DoorGrant } from './oauth/grant.ts';
 import { DoorPayments } from './payments/payments.ts';
 import { RepeatedRequests } from './payments/repeated-requests.ts';
 import { Authorisations } from './sca/authorisations.ts';
@@ -17,8 +18,8 @@ export interface DoorState {
   repeated: RepeatedRequests;
   baskets: DoorBaskets;
   readings: ReadingsOfDay;
-  tokens: DoorTokens;
-  authorizationRequests: AuthorizationRequests;
+  tokens: Tokens<DoorGrant>;
+  logins: Logins<AuthorizationRequest, DoorGrant>;
 }
 
 export function newDoorState(rules: BankRules): DoorState {
@@ -30,8 +31,8 @@ export function newDoorState(rules: BankRules): DoorState {
     repeated: new RepeatedRequests(rules),
     baskets: new DoorBaskets(now),
     readings: new ReadingsOfDay(now),
-    tokens: new DoorTokens(rules),
-    authorizationRequests: new AuthorizationRequests(now),
+    tokens: new Tokens(rules),
+    logins: new Logins(now),
   };
 }
 

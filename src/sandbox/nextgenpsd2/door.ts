@@ -149,7 +149,7 @@ function answerTo(bank: Bank, request: RawRequest, passage: Passage): OutgoingAn
 function customerOfCall({ door }: Bank, request: RawRequest): string | undefined {
   const token = /^Bearer (\S+)$/.exec(header(request, 'authorization') ?? '')?.[1];
   const consent = door.consents.find(header(request, 'consent-id') ?? '');
-  return consent?.customerId ?? (token === undefined ? undefined : door.tokens.customerOf(token));
+  return consent?.customerId ?? (token === undefined ? undefined : door.tokens.find(token)?.grant.customerId);
 }
 
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };

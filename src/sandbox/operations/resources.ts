@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Grant } from '../access/tokens.ts';
+import type { Grant } from '../access/grant.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { ScaState } from '../customer-site/bank-side.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';

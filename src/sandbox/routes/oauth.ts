@@ -1,11 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import type { Grant } from '../access/grant.ts';
 import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
 import { answerSuccess } from '../answers/outgoing.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Application } from '../folder/registration.ts';
+import { isSameSecret } from '../same-secret.ts';
 import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, readJsonOrFormBody } from '../strict/body.ts';
 import { checkKeyId } from '../strict/check-request.ts';
@@ -43,8 +44,8 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
     }
     const redirectUri = requiredParameter(query, 'redirect_uri');
     checkRedirectUri('redirect_uri', redirectUri);
-    const login = bank.logins.start(application, redirectUri, query.get('state'));
-    return c.text('', 302, { Location: `${bank.customerSiteUrl}/login?request=${login}` });
+    const { id } = bank.logins.start({ application, redirectUri, state: query.get('state') });
+    return c.text('', 302, { Location: `${bank.customerSiteUrl}/login?request=${id}` });
   });
 
   routes.post('/auth/oauth/v2/token', (c) => {
@@ -65,30 +66,36 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
   routes.post('/auth/oauth/v2/token/revoke', (c) => {
     const body = readJsonBody(c.var.request, revocation);
     const application = authenticate(bank, body, c.var.keyId);
-    const tokenType = bank.tokens.revoke(body.token, application) ?? body.token_type_hint;
+    const token = bank.tokens.find(body.token);
+    if (token && !isOf(application)(token.grant))
+      throw new Refusal('GRANT_INVALID', 'The token belongs to another application');
+    bank.tokens.revoke(body.token);
+    const tokenType = token?.kind ?? body.token_type_hint;
     return answerSuccess(c, bank, { data: { tokenType, operationOutcome: 'revoked' } });
   });
 
   return routes;
 }
 
-function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedTokens {
+function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedTokens<Grant> {
   const { grant_type: grantType } = readJsonOrFormBody(request, anyGrant);
   switch (grantType) {
     case 'authorization_code': {
       const body = readJsonOrFormBody(request, codeGrant);
       const application = authenticate(bank, body, keyId);
       requireApplication(bank, application, 'authorizationCode');
-      const grant = bank.logins.redeem(body.code, application, body.redirect_uri, (replayed) =>
-        bank.tokens.endGrant(replayed),
-      );
-      return bank.tokens.issue(grant);
+      return bank.tokens.issue(redeem(bank, application, body));
     }
     case 'refresh_token': {
       const body = readJsonOrFormBody(request, refreshGrant);
       const application = authenticate(bank, body, keyId);
       requireApplication(bank, application, 'authorizationCode');
-      return bank.tokens.refresh(body.refresh_token, application);
+      const issued = bank.tokens.refresh(body.refresh_token, isOf(application));
+      if (issued) return issued;
+      throw new Refusal(
+        'GRANT_INVALID',
+        'The refresh token is unknown, expired, already used or for another application',
+      );
     }
     case 'client_credentials': {
       const application = authenticate(bank, readJsonOrFormBody(request, clientCredentialsGrant), keyId);
@@ -105,6 +112,45 @@ function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedToke
   }
 }
 
+/** Whether a grant is of an application. */
+function isOf({ clientId }: Application): (grant: Grant) => boolean {
+  return ({ application }) => application.clientId === clientId;
+}
+
+/**
+ * The grant of a code. The second use of a code ends the tokens of the first.
+ *
+ * @throws Refusal `GRANT_INVALID`, `REDIRECT_URI_INVALID`
+ */
+function redeem(
+  { logins, tokens }: Bank,
+  application: Application,
+  { code, redirect_uri: redirectUri }: z.infer<typeof codeGrant>,
+): Grant {
+  const found = logins.code(code);
+  if (!found || !isOf(application)(found.grant)) {
+    throw new Refusal(
+      'GRANT_INVALID',
+      'The authorization code is unknown, older than five minutes or for another application',
+    );
+  }
+  const { grant, login } = found;
+  if (found.used) {
+    tokens.endGrant(grant);
+    throw new Refusal('GRANT_INVALID', 'The authorization code was already used. Its tokens are revoked');
+  }
+  if (login.redirectUri !== redirectUri) {
+    throw wrongValue(
+      'REDIRECT_URI_INVALID',
+      'redirect_uri differs from that of the authorize request',
+      login.redirectUri,
+      redirectUri,
+    );
+  }
+  found.used = true;
+  return grant;
+}
+
 function findApplication({ applications }: Bank, clientId: string): Application {
   const found = Object.values(applications).find((application) => application.clientId === clientId);
   if (found) return found;
@@ -117,15 +163,11 @@ function authenticate(
   keyId: string,
 ): Application {
   const application = findApplication(bank, body.client_id);
-  if (!timingSafeEqual(sha256(body.client_secret), sha256(application.clientSecret))) {
+  if (!isSameSecret(body.client_secret, application.clientSecret)) {
     throw new Refusal('CLIENT_INVALID', 'client_secret does not belong to this client_id');
   }
   checkKeyId(keyId, application.applicationName);
   return application;
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 function requireApplication(

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { inquiredProductOf } from '../access/from-path.ts';
-import type { Grant } from '../access/tokens.ts';
+import type { Grant } from '../access/grant.ts';
 import type { Link } from '../answers/envelope.ts';
 import { answerSuccess, sendDocument } from '../answers/outgoing.ts';
 import { expectedAndReceived, Refusal, wrongValue } from '../answers/refusal.ts';

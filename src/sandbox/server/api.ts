@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import type { Grant } from '../access/tokens.ts';
+import type { Grant } from '../access/grant.ts';
+import { grantOf } from '../access/permission.ts';
 import { errorEnvelope } from '../answers/envelope.ts';
 import { readOutgoing } from '../answers/outgoing.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
@@ -126,7 +127,7 @@ function identifyCaller(bank: Bank): MiddlewareHandler<BankEnv> {
   return async (c, next) => {
     const token = requiredBearer(c.var.request);
     if (find(c.var.faults, 'stale-token')) bank.tokens.expire(token);
-    const caller = bank.tokens.grantOf(token);
+    const caller = grantOf(bank, token);
     checkKeyId(c.var.keyId, caller.application.applicationName);
     if (caller.customerId === undefined) bank.limits.countClientCredentialsCall();
     c.set('caller', caller);

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Grant } from '../access/tokens.ts';
+import type { Grant } from '../access/grant.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 

@@ -5,13 +5,14 @@ import { isLoopback } from '../../domain/loopback.ts';
 import type { Bank } from '../bank.ts';
 import { consoleSite } from '../console/console-site.ts';
 import { controlSite } from '../control/control-site.ts';
-import { isToken, ownPagesOnly } from '../control/json-site.ts';
+import { ownPagesOnly } from '../control/json-site.ts';
 import type { AccessSide } from '../customer-site/access-side.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
 import { type DoorListener, doorListener, isForDoor } from '../nextgenpsd2/door.ts';
 import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
+import { isSameSecret } from '../same-secret.ts';
 import { bankApi } from './api.ts';
 
 type Listener = ReturnType<typeof getRequestListener>;
@@ -67,11 +68,11 @@ const COOKIE = '__Host-sandbox-console';
 /** Wants the control token once, as `/console?token=...`, and then the cookie with it. */
 function consoleToken(controlToken: string): MiddlewareHandler {
   return async (c, next) => {
-    if (isToken(c.req.query('token'), controlToken)) {
+    if (isSameSecret(c.req.query('token'), controlToken)) {
       setCookie(c, COOKIE, controlToken, { secure: true, httpOnly: true, sameSite: 'Strict', path: '/' });
       return c.redirect('/console', 302);
     }
-    if (isToken(getCookie(c, COOKIE), controlToken)) return next();
+    if (isSameSecret(getCookie(c, COOKIE), controlToken)) return next();
     return c.text('The console needs the control token: open /console?token=<token>', 401);
   };
 }

@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import { type DoorCall, inPath } from '../door-call.ts';
+import { lacksTokenOf } from '../oauth/access-token.ts';
 import { DoorRefusal } from '../refusal.ts';
 import type { ScaSubject } from '../sca/authorisations.ts';
 import { readQuery } from '../strict/query.ts';
@@ -10,8 +11,7 @@ export function basketInPath(bank: Bank, call: DoorCall): DoorBasket {
   readQuery(call.request, []);
   const basket = bank.door.baskets.find(inPath(call, 'basketId'));
   if (!basket) throw new DoorRefusal('RESOURCE_UNKNOWN', 'The bank does not know this signing basket');
-  const isTied = bank.rules.variations.includes('payment-tokens') && bank.door.tokens.hasFor(basket.id);
-  if (isTied && call.grant?.paymentId !== basket.id)
+  if (lacksTokenOf(bank, call.grant, [basket.id]))
     throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this signing basket');
   return basket;
 }

@@ -3,7 +3,7 @@ import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import type { Addressed } from '../operations.ts';
 import { DoorRefusal } from '../refusal.ts';
-import type { DoorGrant } from './door-tokens.ts';
+import type { DoorGrant } from './grant.ts';
 
 /**
  * What the access token of a call gives (`oauth.tokenHeader`). A bank with a login before everything, or with client credentials,
@@ -39,6 +39,28 @@ export function grantOfCall(
       },
     );
   }
-  if (isStale) bank.door.tokens.expire(token);
-  return bank.door.tokens.grantOf(token);
+  const { tokens } = bank.door;
+  if (isStale) tokens.expire(token);
+  const known = tokens.accessToken(token);
+  if (!known) throw new DoorRefusal('TOKEN_UNKNOWN', 'The bank does not know this access token');
+  if (!tokens.isOver(known)) return known.grant;
+  const endedAt = known.expiresAt.toISOString();
+  throw new DoorRefusal('TOKEN_EXPIRED', 'The access token has expired', `It ended at ${endedAt}.`);
+}
+
+/**
+ * Whether a call about a payment or a basket must have the token of a login with it, and has another one: the customer has logged in
+ * with one of these.
+ */
+export function lacksTokenOf(
+  { rules, door }: Bank,
+  grant: DoorGrant | undefined,
+  ids: readonly string[],
+): boolean {
+  const logins = ids.filter((id) => door.tokens.some((grant) => grant.paymentId === id));
+  return (
+    rules.variations.includes('payment-tokens') &&
+    logins.length > 0 &&
+    !logins.includes(grant?.paymentId ?? '')
+  );
 }

@@ -1,10 +1,11 @@
 import type { BankDescription } from '../../../bank-file/schema.ts';
+import { returnUrl } from '../../access/logins.ts';
 import type { Bank } from '../../bank.ts';
 import { customerPage, doorUrl } from '../links.ts';
 import type { Authorisation, ScaSubject } from '../sca/authorisations.ts';
 import { isReturnAddress } from '../sca/start-sca.ts';
-import { answerUrl } from './authorization-requests.ts';
 import { clientIdOf } from './client.ts';
+import type { AuthorizationRequest } from './grant.ts';
 
 /** A challenge of PKCE with S256 (RFC 7636, section 4.2). */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
@@ -22,16 +23,14 @@ export function authorize(bank: Bank, query: URLSearchParams): URL | undefined {
   const begun = begin(bank, query);
   if ('error' in begun) {
     const answer = { error: begun.error, error_description: begun.says };
-    return answerUrl({ redirectUri, state }, answer, doorUrl(bank));
+    return returnUrl({ redirectUri, state }, answer, doorUrl(bank));
   }
-  const request = bank.door.authorizationRequests.add({ ...begun, redirectUri, state });
+  const request = bank.door.logins.start({ ...begun, redirectUri, state });
   bank.calls.tellChange();
   return new URL(customerPage(bank, request.id));
 }
 
-type Begun =
-  | { scope: string; challenge: string | undefined; authorisationId: string | undefined }
-  | { error: string; says: string };
+type Begun = Omit<AuthorizationRequest, 'redirectUri' | 'state'> | { error: string; says: string };
 
 function begin(bank: Bank, query: URLSearchParams): Begun {
   const { oauth } = bank.rules.description;

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Bank } from '../../bank.ts';
+import { isSameSecret } from '../../same-secret.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { organizationIdOf } from '../strict/key-id.ts';
@@ -42,11 +42,12 @@ export function authenticateClient(bank: Bank, request: RawRequest, form: Readon
   if (clientAuth !== 'post' && secret !== undefined) refuse('The bank takes no client_secret in the body');
   if (clientAuth === 'basic') {
     const [id = '', given = ''] = basicOf(basic);
-    if (id !== clientId || !isSame(given, clientSecret)) refuse('Client id and client secret are wrong');
+    if (id !== clientId || !isSameSecret(given, clientSecret))
+      refuse('Client id and client secret are wrong');
     return;
   }
   if (form.get('client_id') !== clientId) refuse(`client_id is not ${clientId}`);
-  if (clientAuth === 'post' && !isSame(secret ?? '', clientSecret)) refuse('The client secret is wrong');
+  if (clientAuth === 'post' && !isSameSecret(secret, clientSecret)) refuse('The client secret is wrong');
 }
 
 /** Id and secret, each form-encoded (RFC 6749, section 2.3.1). */
@@ -54,9 +55,4 @@ function basicOf(value: string | undefined): string[] {
   const base64 = /^Basic (\S+)$/.exec(value ?? '')?.[1] ?? '';
   const [id = '', ...secret] = Buffer.from(base64, 'base64').toString('utf8').split(':');
   return [id, secret.join(':')].map((part) => new URLSearchParams(`x=${part}`).get('x') ?? '');
-}
-
-function isSame(given: string, expected: string): boolean {
-  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(given), hash(expected));
 }

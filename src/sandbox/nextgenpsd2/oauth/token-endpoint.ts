@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
+import type { IssuedTokens } from '../../access/tokens.ts';
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
 import { mediaTypeOf } from '../strict/media-types.ts';
 import { authenticateClient, OAuthError } from './client.ts';
-import type { IssuedDoorTokens } from './door-tokens.ts';
+import type { DoorGrant } from './grant.ts';
 import { metadata, namedPaths } from './metadata.ts';
 
 const METADATA = '/.well-known/oauth-authorization-server';
@@ -45,7 +47,7 @@ export function oauthCall(bank: Bank, request: RawRequest, path: string): OAuthA
 
 function tokenAnswer(
   bank: Bank,
-  { accessToken, refreshToken, grant }: IssuedDoorTokens,
+  { accessToken, refreshToken, grant }: IssuedTokens<DoorGrant>,
 ): Record<string, unknown> {
   return {
     access_token: accessToken,
@@ -56,9 +58,9 @@ function tokenAnswer(
   };
 }
 
-function issueTokens(bank: Bank, request: RawRequest): IssuedDoorTokens {
+function issueTokens(bank: Bank, request: RawRequest): IssuedTokens<DoorGrant> {
   const form = readForm(request);
-  const { tokens, authorizationRequests } = bank.door;
+  const { tokens } = bank.door;
   const { oauth } = bank.rules.description;
   authenticateClient(bank, request, form);
   const grantType = required(form, 'grant_type');
@@ -76,14 +78,34 @@ function issueTokens(bank: Bank, request: RawRequest): IssuedDoorTokens {
   if (grantType !== 'authorization_code' || !['integrated', 'pre-step'].includes(oauth.mode)) {
     throw new OAuthError('unsupported_grant_type', 'The bank does not take this grant_type');
   }
-  const given = {
-    code: required(form, 'code'),
-    redirectUri: required(form, 'redirect_uri'),
-    verifier: form.get('code_verifier'),
-  };
-  const grant = authorizationRequests.redeem(given, (replayed) => tokens.endGrant(replayed));
-  if (typeof grant === 'string') throw new OAuthError('invalid_grant', grant);
-  return tokens.issue(grant);
+  return tokens.issue(redeem(bank, form));
+}
+
+/**
+ * The grant of a code, with the verifier of its challenge. The second use of a code ends the tokens of the first.
+ *
+ * @throws OAuthError `invalid_grant`
+ */
+function redeem({ door }: Bank, form: ReadonlyMap<string, string>): DoorGrant {
+  const invalid = (message: string): OAuthError => new OAuthError('invalid_grant', message);
+  const [code, redirectUri] = [required(form, 'code'), required(form, 'redirect_uri')];
+  const found = door.logins.code(code);
+  if (!found) throw invalid('The code is unknown or older than five minutes');
+  const { grant, login } = found;
+  if (found.used) {
+    door.tokens.endGrant(grant);
+    throw invalid('The code was already used. Its tokens are revoked');
+  }
+  if (redirectUri !== login.redirectUri)
+    throw invalid('redirect_uri is not that of the authorization request');
+  if (login.challenge !== challengeOf(form.get('code_verifier')))
+    throw invalid('code_verifier does not match code_challenge');
+  found.used = true;
+  return grant;
+}
+
+function challengeOf(verifier: string | undefined): string | undefined {
+  return verifier === undefined ? undefined : createHash('sha256').update(verifier).digest('base64url');
 }
 
 /** @throws OAuthError `invalid_request` */

@@ -1,5 +1,6 @@
 import type { Bank } from '../../bank.ts';
 import { type DoorCall, inPath } from '../door-call.ts';
+import { lacksTokenOf } from '../oauth/access-token.ts';
 import { DoorRefusal } from '../refusal.ts';
 import { readQuery } from '../strict/query.ts';
 import type { DoorPayment } from './payment.ts';
@@ -23,9 +24,7 @@ export function paymentInPath(bank: Bank, call: DoorCall): DoorPayment {
   const basket = bank.door.baskets.withPayment(payment.id);
   const isOfBasket = basket !== undefined && call.grant?.paymentId === basket.id;
   checkGrant(call, payment.debtor.customer.customerId, isOfBasket ? basket.id : payment.id);
-  const logins = [payment.id, ...(basket ? [basket.id] : [])].filter((id) => bank.door.tokens.hasFor(id));
-  const isTied = bank.rules.variations.includes('payment-tokens') && logins.length > 0;
-  if (isTied && !logins.includes(call.grant?.paymentId ?? ''))
+  if (lacksTokenOf(bank, call.grant, [payment.id, ...(basket ? [basket.id] : [])]))
     throw new DoorRefusal('TOKEN_INVALID', 'The call needs the access token of this payment');
   return payment;
 }

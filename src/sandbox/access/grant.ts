@@ -1,0 +1,14 @@
+import type { Application } from '../folder/registration.ts';
+import type { AnyGrant } from './tokens.ts';
+
+/** The access that a customer gave to an application, or that an application has on its own. */
+export interface Grant extends AnyGrant {
+  application: Application;
+}
+
+/** What a customer decides after the authorize call. */
+export interface LoginOrder {
+  application: Application;
+  redirectUri: string;
+  state: string | undefined;
+}
