@@ -11,9 +11,9 @@ export interface CountedCall {
   kind: StatKind;
   /** Null: no usable answer. */
   status: number | null;
-  failure: string | null;
+  /** Why there is none: this machine's own fault, an answer that psd2 could not use, or no reply. */
+  failure: 'own' | 'unusable' | 'no reply' | null;
   milliseconds: number;
-  neverLeft: boolean;
   isSmoke: boolean;
 }
 
@@ -59,23 +59,11 @@ export function noCounts(): Counts {
   };
 }
 
-/** Why a call that never left is not the bank's: Ctrl-C, a proxy, a name that this machine could not look up. */
-const OURS =
-  /interrupt|proxy|looked up|lookup|ENOTFOUND|EAI_AGAIN|gave up|cannot be written|certificate of psd2|journal|PostgreSQL/i;
-/** An answer came, but psd2 could not use it. */
-const UNUSABLE = /answer/i;
-
 /** What became of a call. */
 export type Outcome = 'ok' | 'no reply' | 'server error' | 'unusable' | 'client error' | 'limited' | 'own';
 
-export function outcomeOf({ status, failure, neverLeft }: CountedCall): Outcome {
-  if (status === null) {
-    if (neverLeft && OURS.test(failure ?? '')) return 'own';
-    if (/^interrupt/i.test(failure ?? '')) return 'own';
-    return UNUSABLE.test(failure ?? '') && !/did not answer|before it answered/i.test(failure ?? '')
-      ? 'unusable'
-      : 'no reply';
-  }
+export function outcomeOf({ status, failure }: CountedCall): Outcome {
+  if (status === null) return failure ?? 'no reply';
   if (status >= 500) return 'server error';
   if (status === 420 || status === 429) return 'limited';
   return status >= 400 ? 'client error' : 'ok';

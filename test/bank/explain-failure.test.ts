@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FailureKind } from '../../src/bank/ports/call.ts';
 import { explainFailure, whyUnwritable } from '../../src/bank/transport/explain-failure.ts';
 import { ProxyRefused } from '../../src/bank/transport/proxy-refused.ts';
 
@@ -10,9 +11,9 @@ const failed = (code: string, message = 'the reason in English') =>
 const explained = (error: unknown, { proxy, sent = false }: { proxy?: URL; sent?: boolean } = {}) =>
   explainFailure(error, ORIGIN, proxy, !sent);
 /** A second try may succeed. */
-const passing = (message: string) => ({ message, passing: true });
+const passing = (message: string, kind: FailureKind = 'no reply') => ({ message, passing: true, kind });
 /** A second try fails in the same way. */
-const lasting = (message: string) => ({ message, passing: false });
+const lasting = (message: string, kind: FailureKind = 'no reply') => ({ message, passing: false, kind });
 /** OpenSSL's reason, as Node gives it if it has no code for it. */
 const opensslSays = (reason: string) =>
   failed(
@@ -34,23 +35,27 @@ describe('a server that psd2 does not reach', () => {
       'nothing listens at proxy.example:3128, the proxy',
     ],
     ['ETIMEDOUT', 'the connection could not be made in time', 'the connection could not be made in time'],
-  ])('for %s psd2 names the bank, or the proxy in front of it', (code, ofBank, ofProxy) => {
-    expect(explained(failed(code))).toEqual(passing(ofBank));
-    expect(explained(failed(code), { proxy: PROXY })).toEqual(passing(ofProxy));
-  });
+  ])(
+    "for %s psd2 names the bank, or the proxy in front of it, which is not the bank's",
+    (code, ofBank, ofProxy) => {
+      const isName = /NOTFOUND|AGAIN/.test(code);
+      expect(explained(failed(code))).toEqual(passing(ofBank, isName ? 'own' : 'no reply'));
+      expect(explained(failed(code), { proxy: PROXY })).toEqual(passing(ofProxy, 'own'));
+    },
+  );
 });
 
 describe('a proxy that refuses the connection', () => {
   it('a proxy that asks for a password gets one in HTTPS_PROXY', () => {
     expect(explained(new ProxyRefused(407), { proxy: PROXY })).toEqual({
-      ...lasting('the proxy proxy.example:3128 refused the connection (HTTP 407)'),
+      ...lasting('the proxy proxy.example:3128 refused the connection (HTTP 407)', 'own'),
       hint: 'Give the user and the password of the proxy in HTTPS_PROXY: http://user:password@host:port.',
     });
   });
 
   it.each([400, 403, 502])('for HTTP %i of a proxy, the hint names both variables', (status) => {
     expect(explained(new ProxyRefused(status), { proxy: PROXY })).toEqual({
-      ...lasting(`the proxy proxy.example:3128 refused the connection (HTTP ${status})`),
+      ...lasting(`the proxy proxy.example:3128 refused the connection (HTTP ${status})`, 'own'),
       hint: 'Check HTTPS_PROXY. A host that needs no proxy belongs in NO_PROXY.',
     });
   });
@@ -77,8 +82,10 @@ describe('a certificate of the bank that psd2 does not accept', () => {
     ['UNABLE_TO_GET_CRL', 'its certificate is not acceptable (UNABLE_TO_GET_CRL)'],
     ['ERROR_IN_CERT_NOT_AFTER_FIELD', 'its certificate is not acceptable (ERROR_IN_CERT_NOT_AFTER_FIELD)'],
   ])('for %s psd2 says: %s', (code, message) => {
-    expect(explained(failed(code))).toEqual(lasting(message));
-    expect(explained(failed(code), { proxy: PROXY })).toEqual(lasting(message));
+    // Those that a setting or the clock of this machine explains.
+    const kind = message === unknownIssuer || code === 'CERT_NOT_YET_VALID' ? 'own' : 'no reply';
+    expect(explained(failed(code))).toEqual(lasting(message, kind));
+    expect(explained(failed(code), { proxy: PROXY })).toEqual(lasting(message, kind));
   });
 });
 
@@ -180,7 +187,8 @@ describe('an answer that is not HTTP', () => {
       'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)',
     ],
   ])('for %s psd2 says: %s', (error, message) => {
-    expect(explained(error, { sent: true })).toEqual(lasting(message));
+    const kind = message.startsWith('WebAssembly') ? 'own' : 'unusable';
+    expect(explained(error, { sent: true })).toEqual(lasting(message, kind));
   });
 });
 
@@ -205,6 +213,13 @@ describe('any other failure', () => {
     expect(explained(error)).toEqual(passing('the connection could not be made'));
     expect(explained(error, { sent: true })).toMatchObject(passing('the connection was lost'));
   });
+
+  it.each(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EMFILE', 'EPERM'])(
+    '%s is a failure of this machine',
+    (code) => {
+      expect(explained(failed(code))).toEqual(passing('the connection could not be made', 'own'));
+    },
+  );
 
   it('no failure makes psd2 show the password of the proxy', () => {
     const anyError = fc.oneof(

@@ -3,6 +3,7 @@ import type { Bank, BankInterface, ComposedRequest, FreeCall, Identity } from '.
 import type {
   BeforeSend,
   ConsentSource,
+  FailureKind,
   Observation,
   PsuIdentification,
   Read,
@@ -328,10 +329,11 @@ async function attempt<What extends Said>(
     wire.check(answer, request, call);
     const said = await wire.understand(answer, call);
     if (said.turnedAway) await announced?.turnedAway?.();
-    await report(answer.status, mayHaveLeft, said);
+    await report(answer.status, mayHaveLeft, { said });
     return { ...answer, call, route, tppRequestId, said };
   } catch (error) {
-    await report(error instanceof Error ? error.message : String(error), mayHaveLeft);
+    const failureKind = kindOf(error, mayHaveLeft);
+    await report(error instanceof Error ? error.message : String(error), mayHaveLeft, { failureKind });
     // Whatever prevented it: nothing left. Only a flow that another psd2 has taken over is not ours to write to.
     if (!mayHaveLeft && !(error instanceof Psd2Error && error.code === 'overtaken'))
       await announced?.notBegun?.();
@@ -350,6 +352,13 @@ async function attempt<What extends Said>(
   } finally {
     ending.forget();
   }
+}
+
+/** Whose a failure is. What psd2 found wrong before anything left is its own; after that, the answer was. */
+function kindOf(error: unknown, mayHaveLeft: boolean): FailureKind {
+  if (error instanceof CallFailed) return error.kind;
+  const isAnswers = mayHaveLeft || (error instanceof Psd2Error && error.code === 'bank_answer');
+  return isAnswers ? 'unusable' : 'own';
 }
 
 async function waitForTurn(
@@ -399,7 +408,11 @@ function reporterOf(
   { session, now, observe }: Pick<ExchangeSettings<Said>, 'session' | 'now' | 'observe'>,
 ) {
   const { at } = times;
-  return (outcome: number | string, mayHaveLeft: boolean, said?: Said) =>
+  return (
+    outcome: number | string,
+    mayHaveLeft: boolean,
+    { said, failureKind }: { said?: Said; failureKind?: FailureKind },
+  ) =>
     observe({
       method,
       ...sent,
@@ -415,6 +428,7 @@ function reporterOf(
       mayHaveLeft: mayHaveLeft || repeated !== undefined,
       irrevocable,
       ...(said?.begun !== undefined && { begun: said.begun }),
+      ...(failureKind && { failureKind }),
     });
 }
 

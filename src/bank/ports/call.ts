@@ -27,6 +27,8 @@ export interface Observation {
   path: string;
   /** The HTTP status, or the reason why there is none. */
   outcome: number | string;
+  /** Whose the failure is, if there is no usable answer. */
+  failureKind?: FailureKind;
   /** When the call was sent. */
   at: Date;
   milliseconds: number;
@@ -53,6 +55,12 @@ export interface Observation {
   /** The connection that was opened for the call. */
   tls?: TlsFacts;
 }
+
+/**
+ * Why a call has no usable answer. `own`: for reasons of this machine (Ctrl-C, proxy, DNS, certificates, store). `unusable`: psd2
+ * could not use the answer. `no reply`: anything else, which figures count as the bank's.
+ */
+export type FailureKind = 'own' | 'unusable' | 'no reply';
 
 /** What a call is about, for figures about a bank. `auth`: tokens and logins. `consent`: consents and the SCA of anything. */
 export type CallKind = 'ais' | 'pis' | 'piis' | 'consent' | 'auth' | 'other';

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { KeyPair } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
+import type { FailureKind } from '../ports/call.ts';
 import { checkAddressSpace } from './answer-parser.ts';
 import { explainFailure, whyUnwritable } from './explain-failure.ts';
 import {
@@ -28,15 +29,23 @@ export class CallFailed extends Error {
   readonly passing: boolean;
   /** What the operator can do, if it is not what helps most calls. */
   readonly hint: string | undefined;
+  readonly kind: FailureKind;
 
   constructor(
     message: string,
-    how: { neverSent: boolean; passing: boolean; hint?: string | undefined; cause: unknown },
+    how: {
+      neverSent: boolean;
+      passing: boolean;
+      kind?: FailureKind;
+      hint?: string | undefined;
+      cause: unknown;
+    },
   ) {
     super(message, { cause: how.cause });
     this.hint = how.hint;
     this.neverSent = how.neverSent;
     this.passing = how.passing;
+    this.kind = how.kind ?? 'no reply';
   }
 }
 
@@ -210,7 +219,9 @@ class Attempt {
     if (this.#refusal) return this.#refusal.error;
     const neverSent = !this.#sent;
     if (this.#signal.aborted)
-      return new CallFailed('interrupted', { neverSent, passing: false, cause: this.#signal.reason });
+      return new CallFailed('interrupted', {
+        ...{ neverSent, passing: false, kind: 'own', cause: this.#signal.reason },
+      });
     if (error instanceof UnusableAnswer) {
       const call = `${this.#request.method} ${pathOf(this.#request)}`;
       return new Psd2Error('bank_answer', `The bank's answer to ${call} ${error.message}`);
@@ -222,8 +233,8 @@ class Attempt {
     const cause = error instanceof NotConnected ? error.cause : error;
     const unwritable = whyUnwritable(cause);
     if (unwritable) return new Psd2Error('usage', `The request cannot be written as HTTP: ${unwritable}`);
-    const { message, passing, hint } = explainFailure(cause, origin, proxy, neverSent);
-    return new CallFailed(message, { neverSent, passing, hint, cause });
+    const { message, ...how } = explainFailure(cause, origin, proxy, neverSent);
+    return new CallFailed(message, { ...how, neverSent, cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { FailureKind } from '../ports/call.ts';
 import { ProxyRefused } from './proxy-refused.ts';
 
 /** Why a call got no complete answer. The message continues "The bank could not be reached: ". */
@@ -5,12 +6,21 @@ interface Failure {
   message: string;
   /** A second try may succeed. */
   passing: boolean;
+  kind: FailureKind;
   /** What to do, if it is not what helps most calls. */
   hint?: string;
 }
 
-const passing = (message: string): Failure => ({ message, passing: true });
-const lasting = (message: string): Failure => ({ message, passing: false });
+const passing = (message: string, kind: FailureKind = 'no reply'): Failure => ({
+  message,
+  passing: true,
+  kind,
+});
+const lasting = (message: string, kind: FailureKind = 'no reply'): Failure => ({
+  message,
+  passing: false,
+  kind,
+});
 
 /** A bank that refuses a client certificate may close the connection without a word (TLS 1.3), so a single call cannot tell. */
 const LOST: Failure = {
@@ -34,7 +44,7 @@ export function explainFailure(
 ): Failure {
   if (error instanceof ProxyRefused) {
     return {
-      ...lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`),
+      ...lasting(`the proxy ${proxy?.host} refused the connection (HTTP ${error.statusCode})`, 'own'),
       hint:
         error.statusCode === 407
           ? 'Give the user and the password of the proxy in HTTPS_PROXY: http://user:password@host:port.'
@@ -48,21 +58,29 @@ export function explainFailure(
     whyNotTrusted(code, origin) ??
     whyTlsFailed(code, origin, neverSent) ??
     whyNoHttp(code, error) ??
-    (neverSent ? passing('the connection could not be made') : LOST)
+    (neverSent
+      ? passing('the connection could not be made', NO_WAY_OUT.has(code) ? 'own' : 'no reply')
+      : LOST)
   );
 }
 
+/** Codes of this machine, before anything reached a network. */
+const NO_WAY_OUT: ReadonlySet<string> = new Set(
+  'ENETUNREACH ENETDOWN EADDRNOTAVAIL EACCES EPERM EMFILE ENFILE ENOBUFS ENOMEM'.split(' '),
+);
+
 function whyNotReached(code: string, origin: URL, proxy: URL | undefined): Failure | undefined {
   const first = proxy ?? origin;
+  const kind = proxy ? 'own' : 'no reply';
   switch (code) {
     case 'ENOTFOUND':
-      return passing(`the host name ${first.hostname} is not known`);
+      return passing(`the host name ${first.hostname} is not known`, 'own');
     case 'EAI_AGAIN':
-      return passing(`the host name ${first.hostname} could not be looked up`);
+      return passing(`the host name ${first.hostname} could not be looked up`, 'own');
     case 'ECONNREFUSED':
-      return passing(`nothing listens at ${first.host}${proxy ? ', the proxy' : ''}`);
+      return passing(`nothing listens at ${first.host}${proxy ? ', the proxy' : ''}`, kind);
     case 'ETIMEDOUT':
-      return passing('the connection could not be made in time');
+      return passing('the connection could not be made in time', kind);
     default:
       return undefined;
   }
@@ -75,7 +93,7 @@ function whyNotTrusted(code: string, origin: URL): Failure | undefined {
     case 'CERT_HAS_EXPIRED':
       return lasting('its certificate has expired');
     case 'CERT_NOT_YET_VALID':
-      return lasting("its certificate is not valid yet, or this computer's clock is wrong");
+      return lasting("its certificate is not valid yet, or this computer's clock is wrong", 'own');
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
     case 'SELF_SIGNED_CERT_IN_CHAIN':
     case 'UNABLE_TO_GET_ISSUER_CERT':
@@ -84,6 +102,7 @@ function whyNotTrusted(code: string, origin: URL): Failure | undefined {
     case 'CERT_SIGNATURE_FAILURE':
       return lasting(
         'its certificate does not chain to a trusted authority (set the CA bundle with PSD2_CA)',
+        'own',
       );
   }
   if (/^(CERT_|INVALID_|PATH_LENGTH_|HOSTNAME_|UNABLE_TO_|ERROR_IN_)/.test(code))
@@ -131,19 +150,21 @@ function whyNoHandshake(code: string, origin: URL): Failure | undefined {
 /** Explains undici's error about an answer. */
 function whyNoHttp(code: string, error: unknown): Failure | undefined {
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
-    return lasting('its answer is not valid HTTP (its length differs from its Content-Length)');
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return lasting('its answer has more than 16 KiB of headers');
+    return lasting('its answer is not valid HTTP (its length differs from its Content-Length)', 'unusable');
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return lasting('its answer has more than 16 KiB of headers', 'unusable');
   if (!(error instanceof Error)) return undefined;
   // undici does not accept an interim answer of 100 (RFC 9110, section 15.2).
   if (code === 'UND_ERR_SOCKET' && error.message === 'bad response')
-    return lasting('its answer begins with 100 Continue, which psd2 did not ask for');
+    return lasting('its answer begins with 100 Continue, which psd2 did not ask for', 'unusable');
   if (error.message.startsWith('WebAssembly.'))
     return lasting(
       'WebAssembly does not start (check ulimit -v, or set NODE_OPTIONS=--disable-wasm-trap-handler)',
+      'own',
     );
   if (error.name === 'HTTPParserError') {
     const reason = /\((.*)\)$/.exec(error.message)?.[1];
-    return lasting(`its answer is not valid HTTP${reason ? ` (${reason})` : ''}`);
+    return lasting(`its answer is not valid HTTP${reason ? ` (${reason})` : ''}`, 'unusable');
   }
   return undefined;
 }

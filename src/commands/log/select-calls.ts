@@ -68,7 +68,7 @@ function* callsFor(
 /** A call as psd2 prints it. */
 export type ShownCall = Omit<
   LoggedCall,
-  'neverLeft' | 'irrevocable' | 'begun' | 'customer' | 'route' | 'kind'
+  'neverLeft' | 'irrevocable' | 'begun' | 'customer' | 'failureKind' | 'route' | 'kind'
 >;
 
 /** Only `resume` (commands/flow/ports.ts) and `--customer` need the other fields. */
@@ -77,6 +77,7 @@ function shownOf({
   irrevocable: _irrevocable,
   begun: _begun,
   customer: _customer,
+  failureKind: _failureKind,
   route: _route,
   kind: _kind,
   ...shown

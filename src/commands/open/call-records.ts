@@ -77,6 +77,7 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
         ...(call.irrevocable && { irrevocable: true }),
         ...(call.begun !== undefined && { begun: call.begun }),
         ...(call.customer !== undefined && { customer: call.customer }),
+        ...(call.failureKind && { failureKind: call.failureKind }),
         ...(call.connectMs !== undefined && { connectMs: call.connectMs }),
         ...(call.firstByteMs !== undefined && { firstByteMs: call.firstByteMs }),
         route: call.route.path,

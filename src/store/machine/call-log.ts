@@ -48,6 +48,8 @@ const loggedCall = z.object({
   begun: z.optional(z.string()),
   /** The operator's name for the customer, if the path cannot name one. Absent: it can. */
   customer: z.optional(z.string()),
+  /** Whose a failure is. Absent: there was a usable answer, or psd2 0.2 wrote the line. */
+  failureKind: z.optional(z.enum(['own', 'unusable', 'no reply'])),
   /** How long the connection took to open. Absent: it was open, or none could be opened, or psd2 0.2 wrote the line. */
   connectMs: z.optional(z.number()),
   /** From the first byte of the request to the first byte of the answer. Absent: none came, or psd2 0.2 wrote the line. */

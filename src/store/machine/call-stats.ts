@@ -20,13 +20,13 @@ type Call = CountedCall & { profile: string };
 const TEXT = '[^"\\\\\\u0000-\\u001f]*';
 const NUMBER = '(?:0|[1-9]\\d*)';
 /** The fields that figures need. */
-const NEEDED = 'at|profile|host|method|path|status|failure|milliseconds|neverLeft|route|kind|run';
+const NEEDED = 'at|profile|host|method|path|status|failure|milliseconds|neverLeft|failureKind|route|kind|run';
 const OTHERS = `(?:,"(?!(?:${NEEDED})")\\w+":(?:"${TEXT}"|${NUMBER}|null|true))*`;
 /** A line as psd2 writes almost all of them: these fields in this order, and no text that JSON escapes. */
 const USUAL = new RegExp(
   `^\\{"at":"(${TEXT})","profile":"(${TEXT})","host":"(${TEXT})","method":"(${TEXT})","path":"(${TEXT})"` +
     `,"status":(?:(${NUMBER})|null),"failure":(?:"(${TEXT})"|null),"milliseconds":(${NUMBER})${OTHERS}` +
-    `(,"neverLeft":true)?${OTHERS},"route":"(${TEXT})","kind":"(${TEXT})"${OTHERS}(?:,"run":"(${TEXT})")?\\}$`,
+    `(,"neverLeft":true)?${OTHERS}(?:,"failureKind":"(${TEXT})")?${OTHERS},"route":"(${TEXT})","kind":"(${TEXT})"${OTHERS}(?:,"run":"(${TEXT})")?\\}$`,
 );
 
 /**
@@ -37,13 +37,13 @@ const USUAL = new RegExp(
 export function callIn(line: string): Call | undefined {
   const [found, at = '', profile = '', host = '', method = '', path = '', ...rest] = USUAL.exec(line) ?? [];
   if (found === undefined) return parsedCall(line);
-  const [status, failure = null, milliseconds, neverLeft, route = '', kind = '', run] = rest;
+  const [status, failure, milliseconds, neverLeft, failureKind, route = '', kind = '', run] = rest;
   return {
-    ...{ at, profile, host, method, failure, route },
+    ...{ at, profile, host, method, route },
     status: status === undefined ? null : Number(status),
+    failure: failure === undefined ? null : failureOf(failureKind, failure, neverLeft !== undefined),
     milliseconds: Number(milliseconds),
     kind: kindOf(kind, path),
-    neverLeft: neverLeft !== undefined,
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
@@ -61,12 +61,19 @@ export function parsedCall(line: string): Call | undefined {
   if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
   const path = read.path ?? '';
   return {
-    ...{ at, profile, host, method, status, failure, milliseconds },
+    ...{ at, profile, host, method, status, milliseconds },
+    failure: failure === null ? null : failureOf(read.failureKind, failure, read.neverLeft === true),
     route: read.route ?? maskedPath(path),
     kind: kindOf(read.kind ?? '', path),
-    neverLeft: read.neverLeft === true,
     isSmoke: run?.startsWith('sm-') === true,
   };
+}
+
+/** Whose a failure is. @param text why, by which a line of psd2 0.2 tells */
+function failureOf(kind: string | undefined, text: string, neverLeft: boolean): CountedCall['failure'] {
+  if (kind === 'own' || kind === 'unusable' || kind === 'no reply') return kind;
+  if (text === 'interrupted' || (neverLeft && /host name|proxy|PSD2_CA/.test(text))) return 'own';
+  return /answer (to|is not|has|begins)/.test(text) ? 'unusable' : 'no reply';
 }
 
 function kindOf(kind: string, path: string): StatKind {

@@ -18,6 +18,7 @@ interface Line {
   failure?: string | null;
   milliseconds?: number;
   neverLeft?: true;
+  failureKind?: string;
   run?: string;
 }
 
@@ -94,8 +95,8 @@ function mixed(day: string, count: number): Line[] {
     { status: null, failure: 'it did not answer within 30 s', milliseconds: 30_001 },
     { status: 404 },
     { status: 429 },
-    { status: null, failure: 'interrupted', neverLeft: true },
-    { status: null, failure: "The bank's answer to GET /v1/accounts is encoded, but damaged" },
+    { status: null, failure: 'it is the machine', failureKind: 'own' },
+    { status: null, failure: 'it is the answer', failureKind: 'unusable' },
     { kind: 'pis' },
     { kind: 'auth', status: 500 },
   ];
@@ -111,12 +112,12 @@ describe('psd2 log stats', () => {
     const lines = mixed('2026-11-25', 3_000);
     const { rows, definitions } = await stats(logWith(lines), '--since', '2026-11-25');
     const [day] = rows;
-    const own = lines.filter(({ failure }) => failure === 'interrupted');
+    const own = lines.filter(({ failureKind }) => failureKind === 'own');
     const calls = lines.filter((line) => !own.includes(line));
     const of = (is: (line: Line) => boolean) => calls.filter(is).length;
     const noReply = of(({ failure }) => failure?.includes('30 s') === true);
     const serverErrors = of(({ status }) => (status ?? 0) >= 500);
-    const unusable = of(({ failure }) => failure?.includes('damaged') === true);
+    const unusable = of(({ failureKind }) => failureKind === 'unusable');
     const ais = calls
       .filter(({ kind = 'ais', failure }) => kind === 'ais' && failure?.includes('30 s') !== true)
       .map(({ milliseconds = 0 }) => milliseconds);
@@ -225,6 +226,13 @@ describe('psd2 log stats', () => {
       line.replace('"flow":"tr-1"', '"flow":null,"neverLeft":true,"irrevocable":true,"begun":"p"'),
       'usual',
     ],
+    [
+      'a call of which psd2 says whose the failure is',
+      line
+        .replace('"status":200,"failure":null', '"status":null,"failure":"x"')
+        .replace('"connectMs"', '"customer":"anna","failureKind":"own","connectMs"'),
+      'usual',
+    ],
     ['a field of a later psd2', line.replace('"route"', '"later":"x","route"'), 'usual'],
     ['a line of psd2 0.2', JSON.stringify(old), 'parsed'],
     ['a text that JSON escapes', JSON.stringify({ ...whole, path: '/"\\\n' }), 'parsed'],
@@ -245,6 +253,21 @@ describe('psd2 log stats', () => {
     expect(parse).toHaveBeenCalledTimes(how === 'usual' ? 0 : 1);
     parse.mockRestore();
     expect(call).toEqual(parsedCall(text));
+  });
+
+  it.each([
+    ['interrupted', false, 'own'],
+    ['the host name bank.example is not known', true, 'own'],
+    ['nothing listens at proxy.example:3128, the proxy', true, 'own'],
+    ['nothing listens at bank.example', true, 'no reply'],
+    ['it did not answer within 30 s', false, 'no reply'],
+    ["The bank's answer to GET /v1/accounts is encoded, but damaged", false, 'unusable'],
+    ['its answer is not valid HTTP', false, 'unusable'],
+  ])('of a line of psd2 0.2, the text %j says whose the failure is', (failure, neverLeft, kind) => {
+    const lost = { ...old, status: null, failure, ...(neverLeft && { neverLeft }) };
+    expect(callIn(JSON.stringify(lost))).toMatchObject({ status: null, failure: kind });
+    const told = { ...lost, failureKind: 'own', route: '/', kind: 'ais' };
+    expect(callIn(JSON.stringify(told))).toMatchObject({ failure: 'own' });
   });
 
   it('reads lines across the pieces of a file, and a last one without an end', async () => {

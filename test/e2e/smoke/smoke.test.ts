@@ -1,11 +1,17 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { smokeRun } from '../../../src/commands/smoke/shape.ts';
 import { STEP_IDS, type StepId } from '../../../src/smoke/steps.ts';
 import { keepRunning, type Operator, type RunOptions, useLoggedIn, useSandbox } from '../support/psd2.ts';
 import * as shapes from '../support/shapes.ts';
+
+const count = z.number();
+const statistics = z.looseObject({
+  total: z.looseObject({ own: count, noReply: count, unusable: count }),
+});
 
 const operator = keepRunning(useLoggedIn());
 const without = keepRunning(useSandbox());
@@ -108,6 +114,25 @@ describe('psd2 smoke', () => {
     expect([code, run.exitCode, failed]).toEqual([exitCode, exitCode, [id]]);
     for (const later of after) expect(of(later)?.reason).toBe(`after ${id}`);
     expect(of('clean-up')?.status).toBe('pass');
+  });
+
+  it.each<[string, Record<string, string>, 'own' | 'noReply' | 'unusable']>([
+    ['nothing listens at the bank', { PSD2_BASE_URL: 'https://127.0.0.1:1' }, 'noReply'],
+    ['nobody knows its name here', { PSD2_BASE_URL: 'https://bank.invalid' }, 'own'],
+    [
+      'nothing listens at the proxy',
+      { PSD2_BASE_URL: 'https://bank.example', HTTPS_PROXY: 'http://127.0.0.1:1' },
+      'own',
+    ],
+    ['the CA bundle of this machine is another', { PSD2_CA: 'other-ca.pem' }, 'own'],
+  ])('in the figures it is not the bank that failed, unless it did: %s', async (_, env, of) => {
+    const figures = async () => (await operator.json(statistics, ['log', 'stats'])).total;
+    writeFileSync(join(operator.folder, 'other-ca.pem'), rootCertificates[0] ?? '');
+    const before = await figures();
+    expect((await operator.psd2(['auth', 'login', '--client-credentials'], { env })).code).toBe(11);
+    const now = await figures();
+    const grown = (['own', 'noReply', 'unusable'] as const).filter((name) => now[name] > before[name]);
+    expect(grown).toEqual([of]);
   });
 
   it('with two failures, the first one decides, and the others are shown', async () => {
