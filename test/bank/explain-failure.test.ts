@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FailureKind } from '../../src/bank/ports/call.ts';
-import { explainFailure, whyUnwritable } from '../../src/bank/transport/explain-failure.ts';
+import { explainFailure, type FailureKind, whyUnwritable } from '../../src/bank/transport/explain-failure.ts';
 import { ProxyRefused } from '../../src/bank/transport/proxy-refused.ts';
 
 const ORIGIN = new URL('https://bank.example:8443');

@@ -4,9 +4,8 @@ import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { KeyPair } from '../../certificates/key-pair.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { FailureKind } from '../ports/call.ts';
 import { checkAddressSpace } from './answer-parser.ts';
-import { explainFailure, whyUnwritable } from './explain-failure.ts';
+import { explainFailure, type FailureKind, whyUnwritable } from './explain-failure.ts';
 import {
   Line,
   NotConnected,

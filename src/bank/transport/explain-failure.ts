@@ -1,5 +1,7 @@
-import type { FailureKind } from '../ports/call.ts';
 import { ProxyRefused } from './proxy-refused.ts';
+
+/** Whose a failure is, as the log of calls has it. */
+export type FailureKind = 'own' | 'unusable' | 'no reply';
 
 /** Why a call got no complete answer. The message continues "The bank could not be reached: ". */
 interface Failure {
