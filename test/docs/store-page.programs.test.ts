@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { STEPS } from '../../src/store/postgres/schema.ts';
+import { SCHEMA } from '../../src/store/postgres/schema.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 
 const PAGE = readFileSync('docs/store.md', 'utf8');
@@ -89,7 +89,7 @@ describe('the page about the store', () => {
   });
 
   it('the store page names every table of the schema, and every column', () => {
-    const tables = STEPS.join('\n').matchAll(/^create table psd2\.(\w+) \(\n(.*?)^\)/gms);
+    const tables = SCHEMA.matchAll(/^create table psd2\.(\w+) \(\n(.*?)^\)/gms);
     const missing = [...tables].flatMap(([, table = '', body = '']) => {
       const section = PAGE.split(`\n### \`${table}\`\n`)[1]?.split('\n### ')[0];
       const row = new RegExp(`^\\| \`${table}\` \\|.*$`, 'm').exec(PAGE)?.[0];

@@ -200,7 +200,7 @@ export const ROOMS = {
       ...['address', 'attention', 'backend', 'database', 'find', 'journal', 'left-behind'].map(
         (name) => `postgres/${name}`,
       ),
-      ...['state', 'token-seals', 'tokens', 'upgrade', 'workers'].map((name) => `postgres/${name}`),
+      ...['state', 'token-seals', 'schema', 'tokens', 'workers'].map((name) => `postgres/${name}`),
       ...['access', 'flows', 'older-journal', 'resources', 'rounds', 'sync-and-calls', 'tokens'].map(
         (name) => `contract/${name}`,
       ),
@@ -289,10 +289,20 @@ export const ROOMS = {
 };
 
 /**
- * Sources that are not measured. Most of their tests run the built program, or several processes. `schema` and
- * `upgrades` have only SQL.
+ * Sources that are not measured. Most of their tests run the built program, or several processes. Those called
+ * `schema` have only SQL.
  */
-const LEFT_OUT = ['admin', 'backend', 'database', 'failure', 'init', 'keys', 'schema', 'upgrades']
+const LEFT_OUT = [
+  'admin',
+  'backend',
+  'database',
+  'failure',
+  'init',
+  'keys',
+  'schema',
+  'schema-audit',
+  'schema-rows',
+]
   .map((name) => `src/store/postgres/${name}.ts`)
   .concat('src/store/postgres/copy/**', 'src/store/postgres/sync/**');
 

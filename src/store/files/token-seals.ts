@@ -1,6 +1,6 @@
 import { Psd2Error } from '../../errors.ts';
 import type { Holder } from '../ports/tokens.ts';
-import { type Place, placeOfTokens } from '../secrets/sealed.ts';
+import { placeOfTokens } from '../secrets/sealed.ts';
 import type { ProfileKey, Vault } from '../secrets/vault.ts';
 import { type GrantedTokens, keyIsGone, type TokenFile, tokenSecrets } from './token-file.ts';
 
@@ -42,7 +42,7 @@ export class FileSeals {
     }
     const { sealed: content, ...login } = stored;
     if (!key) throw keyIsGone(path);
-    const place = placeOf(holder, generation, login.baseUrl);
+    const place = placeOfTokens({ holder, generation, baseUrl: login.baseUrl });
     return { ...login, ...key.open(path, place, content, tokenSecrets) };
   }
 
@@ -63,14 +63,10 @@ export class FileSeals {
     if (!key && wasSealed()) throw keyIsGone(path);
     if (!key?.sealsNew) return JSON.stringify(tokens, null, '\t');
     const { accessToken, refreshToken, unproven, server, consent, ...login } = tokens;
-    const place = placeOf(holder, generation, tokens.baseUrl);
+    const place = placeOfTokens({ holder, generation, baseUrl: tokens.baseUrl });
     const content = key.seal(place, { accessToken, refreshToken, unproven, server, consent });
     return JSON.stringify({ ...login, sealed: content }, null, '\t');
   }
-}
-
-function placeOf(holder: Holder, generation: number, baseUrl: string): Place {
-  return [...placeOfTokens(holder, baseUrl), `${generation}`];
 }
 
 function notSealed(holder: Holder, path: string): Psd2Error {

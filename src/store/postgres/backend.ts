@@ -235,14 +235,12 @@ function alsoInFiles(inDatabase: Sync, out: string): Sync {
 function schemaCheck(version: number): StoreCheck {
   const name = 'store schema';
   if (version === SCHEMA_VERSION) return finding(name, 'ok', `version ${version}`);
-  if (version > SCHEMA_VERSION) {
+  if (version !== 0) {
     const detail = `version ${version}, and this psd2 knows ${SCHEMA_VERSION}`;
     return finding(name, 'fail', detail, 'Update psd2 on this machine.');
   }
-  const detail =
-    version === 0 ? 'there is no schema' : `version ${version}, and this psd2 needs ${SCHEMA_VERSION}`;
   const fix = { hint: 'With the rights of the owner:', next: [['store', 'init']] };
-  return { name, status: 'fail', detail, fix };
+  return { name, status: 'fail', detail: 'there is no schema', fix };
 }
 
 /**

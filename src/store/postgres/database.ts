@@ -242,14 +242,13 @@ export class Database {
     );
     this.#wasReached = true;
     const version = found?.version ?? 0;
-    if (version > SCHEMA_VERSION) throw newerSchema(this.shown, version);
-    if (version < SCHEMA_VERSION) {
-      throw new Psd2Error(
-        'config',
-        `The store at ${this.shown} has schema ${version}, and this psd2 needs schema ${SCHEMA_VERSION}`,
-        { hint: 'Bring it up to date with the rights of the owner:', next: [['store', 'init']] },
-      );
+    if (version === 0) {
+      throw new Psd2Error('config', `The store at ${this.shown} has no tables of psd2`, {
+        hint: 'Make them with the rights of the owner:',
+        next: [['store', 'init']],
+      });
     }
+    if (version !== SCHEMA_VERSION) throw otherSchema(this.shown, version);
     if (!found || this.#isForCopying) return;
     if (found.moved_to !== null) throw movedAway(`PostgreSQL at ${this.shown}`, found.moved_to);
     if (!found.copy_ended) throw halfCopied(`PostgreSQL at ${this.shown}`, found.copied_from ?? '');
@@ -376,8 +375,8 @@ const LOOK_AT_STORE = `select s.*, array(
       or exists (select from psd2.tokens t where t.profile = profile.profile and t.secrets is not null)
   ) as with_data from psd2.store s`;
 
-/** The error for a store that a newer psd2 has updated. */
-export function newerSchema(shown: string, version: number): Psd2Error {
+/** The error for a store whose tables are those of another psd2. */
+export function otherSchema(shown: string, version: number): Psd2Error {
   return new Psd2Error(
     'config',
     `The store at ${shown} has schema ${version}, and this psd2 knows schema ${SCHEMA_VERSION}`,

@@ -3,9 +3,9 @@ import { Psd2Error } from '../../errors.ts';
 import type { Environment } from '../machine/settings.ts';
 import type { NamedDatabase } from '../machine/store-choice.ts';
 import { type Address, parseAddress, withoutPassword } from './address.ts';
-import { Database, newerSchema, type Statements } from './database.ts';
+import { Database, otherSchema, type Statements } from './database.ts';
 import { codeOf } from './failure.ts';
-import { ROLES, SCHEMA_VERSION, STEPS } from './schema.ts';
+import { ROLES, SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 /** The options of `psd2 store init`. */
 export interface Init {
@@ -17,35 +17,32 @@ export interface Init {
 
 /** The SQL that `initStore` would run now, as `--dry-run` prints it. @throws Psd2Error `config` */
 export async function sqlFor(database: Database, how: Init): Promise<string> {
-  const version = await currentVersion(database);
-  if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
-  return initSql(version, how);
+  return initSql(database.shown, await currentVersion(database), how);
 }
 
-function initSql(version: number, { roles, plainTokens }: Init): string {
-  const steps = STEPS.slice(version).map((step) => step.trim());
+function initSql(shown: string, version: number, { roles, plainTokens }: Init): string {
+  if (version !== 0 && version !== SCHEMA_VERSION) throw otherSchema(shown, version);
+  const tables = version === 0 ? [SCHEMA.trim()] : [];
   const row = `insert into psd2.store (version, plain_tokens) values (${SCHEMA_VERSION}, ${plainTokens})
-on conflict (one) do update set version = excluded.version, plain_tokens = psd2.store.plain_tokens or excluded.plain_tokens;`;
-  return `${[...steps, row, ...(roles ? [ROLES.trim()] : [])].join('\n\n')}\n`;
+on conflict (one) do update set plain_tokens = psd2.store.plain_tokens or excluded.plain_tokens;`;
+  return `${[...tables, row, ...(roles ? [ROLES.trim()] : [])].join('\n\n')}\n`;
 }
 
 /**
- * Creates the schema or updates an older one, in one transaction. Only one process can do so at a time (store page,
+ * Creates the schema in one transaction. Only one process can do so at a time (store page,
  * "Commands"). If there is nothing to do, it needs no rights of the owner.
  *
  * @returns the version before; 0 if there was none
- * @throws Psd2Error `config`, for example if a newer psd2 has updated the schema
+ * @throws Psd2Error `config`, for example if another psd2 has made the schema
  */
 export async function initStore(database: Database, how: Init): Promise<number> {
   return database.transaction(async (statements) => {
     await statements.execute(`select pg_advisory_xact_lock(hashtext('psd2.store'))`);
     const version = await versionIn(statements);
-    if (version > SCHEMA_VERSION) throw newerSchema(database.shown, version);
     if (version === SCHEMA_VERSION && !how.roles && !how.plainTokens) return version;
-    // An upgrade may change many rows.
     await statements.takeTime();
     await statements
-      .script(initSql(version, how))
+      .script(initSql(database.shown, version, how))
       .catch((error: unknown) => Promise.reject(withoutRights(database.shown, how, error)));
     return version;
   }, false);

@@ -11,6 +11,7 @@ import {
   type Sealed,
   seal,
   sealed,
+  type TokensOf,
   unseal,
 } from '../secrets/sealed.ts';
 import { deriveKey, type KeySources } from '../secrets/vault.ts';
@@ -37,7 +38,7 @@ interface StoredKeys {
   keys: StoredKey[];
 }
 
-/** Looks at the keys, also in a database whose tables are older or are not there yet. @throws Psd2Error `config` */
+/** Looks at the keys, also in a database that has no tables yet. @throws Psd2Error `config` */
 export function storedKeys(database: Database): Promise<StoredKeys> {
   return database.transaction(async (statements) => {
     const [schema] = await statements.query(
@@ -231,15 +232,8 @@ const tokenSecrets = z.object({
 });
 type TokenSecrets = z.infer<typeof tokenSecrets>;
 
-/** The column `secrets`. Version 2 is sealed with its generation. psd2 0.2 wrote no version. */
-export const storedSecrets = z.union([tokenSecrets, z.object({ sealed, v: z.optional(z.literal(2)) })]);
-
-/** What a row's secrets belong to. */
-interface SecretsOf {
-  holder: Holder;
-  baseUrl: string;
-  generation: number;
-}
+/** The column `secrets`. */
+export const storedSecrets = z.union([tokenSecrets, z.object({ sealed })]);
 
 /** Seals the tokens of a profile for their rows, and opens them again. */
 export class TokenSeals extends ProfileRows {
@@ -251,7 +245,7 @@ export class TokenSeals extends ProfileRows {
   }
 
   /** @returns the column `secrets`. @throws Psd2Error `config` if the key is not available */
-  async close(of: SecretsOf, tokens: TokenSecrets): Promise<string> {
+  async close(of: TokensOf, tokens: TokenSecrets): Promise<string> {
     const { accessToken, refreshToken, unproven, server, consent } = tokens;
     const secrets: TokenSecrets = {
       ...{ accessToken, refreshToken },
@@ -260,7 +254,7 @@ export class TokenSeals extends ProfileRows {
       ...(consent && { consent }),
     };
     const key = await this.#keys.key();
-    return JSON.stringify(key ? { sealed: key.seal(placeOf(of), secrets), v: 2 } : secrets);
+    return JSON.stringify(key ? { sealed: key.seal(placeOfTokens(of), secrets) } : secrets);
   }
 
   /**
@@ -270,33 +264,14 @@ export class TokenSeals extends ProfileRows {
    * @param takesPlain whether a machine with a key takes tokens in clear text all the same, to seal them
    * @throws Psd2Error `config`
    */
-  async open(
-    of: SecretsOf,
-    stored: z.infer<typeof storedSecrets>,
-    takesPlain = false,
-  ): Promise<TokenSecrets> {
+  async open(of: TokensOf, stored: z.infer<typeof storedSecrets>, takesPlain = false): Promise<TokenSecrets> {
     const key = await this.#keys.key();
     if (!('sealed' in stored)) {
       if (key && !takesPlain) throw this.#notSealed(of.holder);
       return stored;
     }
     if (!key) throw this.#sealedElsewhere(of.holder);
-    const isOld = stored.v === undefined;
-    if (isOld && !(await this.#isFromBefore(of))) throw this.#changed(of.holder);
-    return (
-      key.open(isOld ? placeOfTokens(of.holder, of.baseUrl) : placeOf(of), stored.sealed, tokenSecrets) ??
-      this.#changed(of.holder)
-    );
-  }
-
-  /** Whether the row was there when the schema was brought to version 2. No worker can write the table that says so. */
-  async #isFromBefore({ holder, generation }: SecretsOf): Promise<boolean> {
-    const found = await this.lookOne(
-      z.unknown(),
-      `select 1 from psd2.tokens_of_schema_1 where profile = $1 and holder = $2 and generation = $3::bigint`,
-      [holder ?? '', generation],
-    );
-    return found !== undefined;
+    return key.open(placeOfTokens(of), stored.sealed, tokenSecrets) ?? this.#changed(of.holder);
   }
 
   #notSealed(holder: Holder): Psd2Error {
@@ -336,11 +311,6 @@ export class TokenSeals extends ProfileRows {
 
 function loginOf(holder: Holder): string[] {
   return ['auth', 'login', ...(holder === null ? ['--client-credentials'] : [])];
-}
-
-/** The place that tokens are sealed for: this generation of this holder, at the bank that granted them. */
-function placeOf(of: SecretsOf): Place {
-  return [...placeOfTokens(of.holder, of.baseUrl), `${of.generation}`];
 }
 
 /**

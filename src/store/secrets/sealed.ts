@@ -52,7 +52,14 @@ function authenticated(place: Place): Buffer {
   return Buffer.from(JSON.stringify(['psd2', 1, ...place]));
 }
 
-/** The place that tokens are sealed for: this holder, at the bank that granted them. @param customerId null: the application */
-export function placeOfTokens(customerId: string | null, baseUrl: string): Place {
-  return ['tokens', customerId === null ? 'client-credentials' : `customer-${customerId}`, baseUrl];
+/** What tokens belong to: this generation of this holder (null: the application), at the bank that granted them. */
+export interface TokensOf {
+  holder: string | null;
+  baseUrl: string;
+  generation: number;
+}
+
+/** The place that tokens are sealed for. */
+export function placeOfTokens({ holder, baseUrl, generation }: TokensOf): Place {
+  return ['tokens', holder === null ? 'client-credentials' : `customer-${holder}`, baseUrl, `${generation}`];
 }

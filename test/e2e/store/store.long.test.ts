@@ -218,12 +218,12 @@ describe('a store that cannot be used ends a command before anything is sent', (
   });
 
   it.each([
-    [1, 'has schema 1, and this psd2 needs schema 5', 'psd2 store init'],
-    [6, 'has schema 6, and this psd2 knows schema 5', 'Update psd2'],
+    [0, 'has no tables of psd2', 'psd2 store init'],
+    [2, 'has schema 2, and this psd2 knows schema 1', 'Update psd2'],
   ])('psd2 reports a store with schema %i', async (version, what, fix) => {
     server.sql('bank', `update psd2.store set version = ${version}`);
     const { message, hint } = await refusalOf({});
-    server.sql('bank', 'update psd2.store set version = 5');
+    server.sql('bank', 'update psd2.store set version = 1');
     expect(message).toContain(`127.0.0.1:${port}/bank ${what}`);
     expect(hint).toContain(fix);
   });

@@ -64,13 +64,11 @@ describe('logins at other banks', () => {
 });
 
 describe('the form of stored tokens', () => {
-  it('tokens are sealed for the place that earlier versions of psd2 sealed them for', () => {
-    expect(placeOfTokens('42', 'https://bank.example/')).toEqual([
-      'tokens',
-      'customer-42',
-      'https://bank.example/',
-    ]);
-    expect(placeOfTokens(null, 'b')).toEqual(['tokens', 'client-credentials', 'b']);
+  it('tokens are sealed for a generation of a holder at a bank, which stays so', () => {
+    const of = { baseUrl: 'https://bank.example/', generation: 7 };
+    const place = (holder: string) => ['tokens', holder, 'https://bank.example/', '7'];
+    expect(placeOfTokens({ ...of, holder: '42' })).toEqual(place('customer-42'));
+    expect(placeOfTokens({ ...of, holder: null })).toEqual(place('client-credentials'));
   });
 
   it('tokens are unproven or nothing is said about it', () => {

@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { mayKeepPlainTokens } from '../../../src/store/postgres/keys.ts';
-import { STEPS } from '../../../src/store/postgres/schema.ts';
 import { KEY_BYTES, seal } from '../../../src/store/secrets/sealed.ts';
-import { deriveKey } from '../../../src/store/secrets/vault.ts';
 import { BANK, login } from '../whole-store.ts';
 import { useStores } from './stores.ts';
 
@@ -112,10 +110,7 @@ it('older encrypted tokens that someone puts back into a newer row do not open',
   });
   stores.sql(`update psd2.tokens set secrets = '${second}', generation = generation + 1`);
   await expect(tokens.read('42')).rejects.toMatchObject(refused('are damaged'));
-  // Without its version it would be a row of psd2 0.2.
-  stores.sql(`update psd2.tokens set secrets = (secrets::jsonb - 'v')::json, generation = generation - 1`);
-  await expect(tokens.read('42')).rejects.toMatchObject(refused('are damaged'));
-  stores.sql(`update psd2.tokens set secrets = '${second}'`);
+  stores.sql('update psd2.tokens set generation = generation - 1');
   expect(await tokens.read('42')).toMatchObject({ accessToken: 'second' });
 });
 
@@ -123,7 +118,7 @@ it("the application's tokens are protected too, and their errors name its login"
   await stores.init({ plainTokens: false });
   const { tokens } = worker();
   await tokens.change(null, (slot) => slot.write(login));
-  expect(secrets('')).toContain('"v":2');
+  expect(secrets('')).toContain('"sealed":');
   expect(await worker().tokens.read(null)).toMatchObject(login);
   const plant = (secrets: string) => stores.sql(`update psd2.tokens set secrets = '${secrets}'`);
   const error = (what: string) => ({
@@ -133,71 +128,8 @@ it("the application's tokens are protected too, and their errors name its login"
   });
   plant('{"accessToken":"planted","refreshToken":null}');
   await expect(tokens.read(null)).rejects.toMatchObject(error('are not encrypted'));
-  plant(JSON.stringify({ sealed: seal(randomBytes(KEY_BYTES), ['p'], '{}'), v: 2 }));
+  plant(JSON.stringify({ sealed: seal(randomBytes(KEY_BYTES), ['p'], '{}') }));
   await expect(tokens.read(null)).rejects.toMatchObject(error('are damaged'));
-});
-
-describe('a store of psd2 0.2 that is brought up to date', () => {
-  /** Tokens as psd2 0.2 sealed them. */
-  async function oldStore(): Promise<(accessToken: string, holder?: string) => string> {
-    const salt = randomBytes(16).toString('base64');
-    const key = randomBytes(KEY_BYTES);
-    const wrapped = seal(await deriveKey('correct horse', salt), ['p', 'id', 'key'], key.toString('base64'));
-    stores.sql(`${STEPS[0]}
-      insert into psd2.store (version, plain_tokens) values (1, false);
-      insert into psd2.keys (profile, key) values ('p', '${JSON.stringify({ v: 1, id: 'id', salt, key: wrapped })}')`);
-    return (accessToken, holder = 'customer-42') => {
-      const text = JSON.stringify({ accessToken, refreshToken: 'secret-refresh' });
-      return JSON.stringify({ sealed: seal(key, ['p', 'id', 'tokens', holder, BANK.href], text) });
-    };
-  }
-  const insert = (secrets: string, holder = '42') =>
-    stores.sql(`insert into psd2.tokens (profile, holder, generation, origin, base_url, secrets)
-      values ('p', '${holder}', 7, 5, '${BANK.href}', '${secrets}')`);
-
-  it('its tokens are read as before, and new ones are sealed with their generation', async () => {
-    const old = await oldStore();
-    insert(old('from-0.2'));
-    await expect(worker().tokens.read('42')).rejects.toThrow('this psd2 needs schema 5');
-    expect(await stores.init({ plainTokens: false })).toBe(1);
-    const { tokens } = worker();
-    expect(await tokens.read('42')).toMatchObject({ accessToken: 'from-0.2', generation: 7, origin: 5 });
-    await tokens.rewrite();
-    expect(await tokens.read('42')).toMatchObject({ accessToken: 'from-0.2', generation: 8, origin: 5 });
-    expect(secrets()).toContain('"v":2');
-  });
-
-  it("the application's tokens are read as before", async () => {
-    const old = await oldStore();
-    insert(old('of-the-application', 'client-credentials'), '');
-    await stores.init({ plainTokens: false });
-    expect(await worker().tokens.read(null)).toMatchObject({ accessToken: 'of-the-application' });
-  });
-
-  it('a worker cannot pass off other tokens as those of psd2 0.2', async () => {
-    const old = await oldStore();
-    insert(old('from-0.2'));
-    await stores.init({ plainTokens: false });
-    for (const generation of [6, 8]) {
-      stores.sql(`update psd2.tokens set generation = ${generation}`);
-      await expect(worker().tokens.read('42')).rejects.toMatchObject(refused('are damaged'));
-    }
-  });
-
-  it('a role of the workers that was there before gets the rights of the new tables, and no more', async () => {
-    await oldStore();
-    stores.sql(`do $$ begin
-        if not exists (select from pg_roles where rolname = 'psd2_worker') then create role psd2_worker nologin; end if;
-      end $$;
-      grant select, insert, update, delete on all tables in schema psd2 to psd2_worker`);
-    await stores.init({ plainTokens: false });
-    const may = (table: string, rights: string) =>
-      stores.sql(`select has_table_privilege('psd2_worker', 'psd2.${table}', '${rights}')`);
-    expect(may('tokens_of_schema_1', 'select')).toBe('t');
-    expect(may('tokens_of_schema_1', 'insert, update, delete')).toBe('f');
-    expect([may('keys', 'insert'), may('keys', 'update, delete')]).toEqual(['t', 'f']);
-    expect([may('flow_events', 'insert'), may('flow_events', 'update, delete')]).toEqual(['t', 'f']);
-  });
 });
 
 describe('a worker of the role psd2_worker', () => {
@@ -221,7 +153,6 @@ describe('a worker of the role psd2_worker', () => {
       `update psd2.keys set key = '{}'`,
       'delete from psd2.keys',
       'update psd2.store set plain_tokens = true',
-      `insert into psd2.tokens_of_schema_1 values ('p', '42', 1)`,
       'delete from psd2.flow_events',
     ])
       expect(() => stores.sql(`set role sealing_clerk; ${statement}`), statement).toThrow(
