@@ -90,39 +90,42 @@ export interface Candidate {
  *
  * @param fresh rows whose content is not stored
  * @param trusted the ids that hold
- * @returns `fresh`: the rows that are new. `same`: the others, with the stored rows that they are. Where only the amount and the
- *   days say so, or an id whose row has another text, it is not `certain`
+ * @returns `fresh`: the rows that are new. `same`: the others, with the stored rows that they are. `certain`: those of them that an
+ *   id names whose row keeps its text, and is not shown under its old day. `doubtful`: how many fresh ones may be stored
  */
 export function changedRows<Row extends NamedRow>(
   fresh: readonly Row[],
   candidates: readonly Candidate[],
   trusted: readonly IdKind[],
   of: RowsOf,
-): { fresh: Row[]; same: [Row, NamedRow][]; certain: number; doubtful: number } {
+): { fresh: Row[]; same: [Row, NamedRow][]; certain: ReadonlySet<Row>; doubtful: number } {
   const left = new Set(candidates);
   const same: [Row, NamedRow][] = [];
-  const take = (rows: readonly Row[], find: (row: Row) => Candidate | undefined) =>
+  const certain = new Set<Row>();
+  // An id under which another text comes, or whose old day is not read, may be a place in a list: unless the bank file names it.
+  const isNamed = trusted.some((kind) => of.naming === kind);
+  const take = (rows: readonly Row[], find: (row: Row) => Candidate | undefined, hasId = false) =>
     rows.filter((row) => {
       const found = find(row);
       if (!found) return true;
+      const { known, isGone } = found;
       left.delete(found);
-      same.push([row, found.known]);
+      same.push([row, known]);
+      if (hasId && (isNamed || (isGone && textOf(row) === textOf(known)))) certain.add(row);
       return false;
     });
   let others = [...fresh];
   for (const kind of trusted) {
     const ids = uniqueIds(others, kind);
     const byId = groupBy(left, ({ known }) => known[kind] ?? null);
-    others = take(others, (row) => {
+    const named = (row: Row) => {
       const [found, ...more] = byId.get(ids.get(row) ?? '') ?? [];
       if (!found || more.length > 0) return undefined;
       const isSame = of.naming === kind || sumOf(row, of) === sumOf(found.known, of);
       return isSame && isNear(row, found) ? found : undefined;
-    });
+    };
+    others = take(others, named, true);
   }
-  // An id under which another text comes may be a place in a list, unless the bank file says that it names rows.
-  const isNamed = trusted.some((kind) => of.naming === kind);
-  const certain = same.filter(([row, known]) => isNamed || textOf(row) === textOf(known)).length;
   const bySum = groupBy(
     [...left].filter(({ isGone, isComing }) => isGone && !isComing),
     ({ known }) => sumOf(known, of),

@@ -68,7 +68,7 @@ export class KnownRows implements BookedRows {
           trusted,
           of,
         )
-      : { fresh, same: [], certain: 0, doubtful: 0 };
+      : { fresh, same: [], certain: new Set<Row>(), doubtful: 0 };
     for (const [{ id: shown }, { id }] of same) {
       this.#gone.delete(id);
       this.#changed.set(shown, id);
@@ -77,8 +77,8 @@ export class KnownRows implements BookedRows {
     await this.#stored.add(added.map((row) => withFreeId(row, taken)));
     const awaited = new Map([...pairs, ...same].filter(([, { future }]) => future));
     // A booked row that is to come now is in the stored balance already, and not in the bank's.
-    const isUnsure = ([row, known]: [Row, NamedRow], at: number) =>
-      at >= certain || (row.future && !(known.future && dayOf(known) > (today ?? '')));
+    const isUnsure = ([row, known]: [Row, NamedRow]) =>
+      !certain.has(row) || (row.future && !(known.future && dayOf(known) > (today ?? '')));
     return { added, awaited, unsure: same.filter(isUnsure).length + doubtful };
   }
 
