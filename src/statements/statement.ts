@@ -15,6 +15,8 @@ export interface Statement {
   noBalance: string | null;
   /** The first day from which the history is shown to be complete. Null if all of it is. */
   certainFrom: IsoDate | null;
+  /** What a sync was not certain of, in words, and whether rows may be missing for that. Null: nothing. */
+  doubt: { message: string; mayLackRows: boolean } | null;
   /** When the export was made, in the bank's time zone: ISO 8601 with offset. */
   createdAt: string;
 }

@@ -15,6 +15,7 @@ export function statementOf(
     name: 'Conto di casa',
     noBalance: null,
     certainFrom: null,
+    doubt: null,
     productCode: 'AZIM',
     history: accountHistory(bookings, decimalOf(100_000), range(from, to)),
     createdAt: '2026-11-21T11:05:00+01:00',

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { addDays, type IsoDate, isIsoDate } from '../../domain/calendar.ts';
 import { Psd2Error } from '../../errors.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
+import type { Doubt } from '../../store/ports/read-results.ts';
 import type { SyncedAccount, SyncedData } from '../../store/ports/synced.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Printed } from '../../terminal/output/shape.ts';
@@ -11,7 +12,7 @@ import type { Context } from '../context.ts';
 import { day, list, orNull, text, time, whole } from '../shared/fields.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { saveDocument } from '../shared/save-document.ts';
-import { gapsIn, storedPart, writeStatement } from './stored.ts';
+import { doubtsOf, gapsIn, storedPart, writeStatement } from './stored.ts';
 import { type ExportFormat, FORMATS, writeExport } from './write-export.ts';
 
 /** What was written, and what is missing. */
@@ -34,7 +35,8 @@ export const manifest = () =>
           'days of the month that the store does not have, or not completely',
         ),
         sha256: orNull(text('SHA-256 of the file')),
-        problem: orNull(text('why there is no file')),
+        problem: orNull(text('why there is no file, or what it may lack')),
+        doubt: orNull(text('what the last sync was not certain of, in words; null if of nothing')),
       }),
       'one for each account',
     ),
@@ -65,8 +67,11 @@ export async function exportAll(
     const stored = await data.accounts(customerId);
     if (stored.length === 0) accounts.push(nothingOf(customerId, range));
     else await recordExport(context, customerId, `${format} ${month}`);
-    for (const account of stored)
-      accounts.push(await exportOne(quiet, data, { customerId, account, format, month, out }, range));
+    const doubts = await doubtsOf(context, customerId);
+    for (const account of stored) {
+      const of = { customerId, account, format, month, out, doubt: doubts.get(account.productId) };
+      accounts.push(await exportOne(quiet, data, of, range));
+    }
   }
   const written: Manifest = {
     profile: context.profile().name,
@@ -116,26 +121,34 @@ async function customersOf(context: Context, data: SyncedData): Promise<string[]
 async function exportOne(
   context: Context,
   data: SyncedData,
-  of: { customerId: string; account: SyncedAccount; format: ExportFormat; month: string; out: string },
+  of: {
+    customerId: string;
+    account: SyncedAccount;
+    format: ExportFormat;
+    month: string;
+    out: string;
+    doubt: Doubt | undefined;
+  },
   range: { from: IsoDate; to: IsoDate },
 ): Promise<Entry> {
-  const { customerId, account, format, month, out } = of;
+  const { customerId, account, format, month, out, doubt } = of;
   const { productId, iban } = account;
   const stored = await data.days(customerId, productId);
   const gaps = gapsIn(stored, range);
   const days = daysIn(range) - gaps.reduce((sum, gap) => sum + daysIn(gap), 0);
-  const entry = { customerId, productId, iban, days, gaps };
+  const entry = { customerId, productId, iban, days, gaps, doubt: doubt?.message ?? null };
   const part = storedPart(stored, range);
   if (!part) return { ...entry, ...NO_FILE, problem: 'no sync has stored a day of the month' };
   try {
-    const statement = await writeStatement(context, data, { customerId, account }, part);
+    const statement = await writeStatement(context, data, { customerId, account, doubt }, part);
     const content = Buffer.from(await writeExport(statement, format), 'utf8');
     const folder = encodeURIComponent(customerId);
     const file = join(folder, `${encodeURIComponent(productId)}-${month}.${ENDS[format]}`);
     makePrivateFolder(join(out, folder));
     await saveDocument(context, join(out, file), content);
+    const problem = statement.doubt?.mayLackRows ? statement.doubt.message : null;
     const sha256 = createHash('sha256').update(content).digest('hex');
-    return { ...entry, file, rows: statement.history.bookings.length, sha256, problem: null };
+    return { ...entry, file, rows: statement.history.bookings.length, sha256, problem };
   } catch (error) {
     // An account that the format cannot carry must not stop the others.
     if (!(error instanceof Psd2Error) || error.code !== 'usage') throw error;
@@ -149,6 +162,7 @@ function nothingOf(customerId: string, range: { from: IsoDate; to: IsoDate }): E
   return {
     ...{ customerId, productId: null, iban: null, days: 0, gaps: [range], ...NO_FILE },
     problem: 'no sync has stored any account of the customer',
+    doubt: null,
   };
 }
 

@@ -83,7 +83,8 @@ export async function fetchStatement(
       const { iban, productCode } = account;
       const name = account.name ?? account.productDescription;
       const createdAt = bankTime(now);
-      return { productId, iban, currency, name, productCode, history, noBalance, certainFrom, createdAt };
+      const known = { history, noBalance, certainFrom, doubt: null };
+      return { productId, iban, currency, name, productCode, ...known, createdAt };
     }
     balance = after;
   }
@@ -127,8 +128,16 @@ async function readBalance(reading: Promise<Balance>, today: IsoDate): Promise<K
  * @param needsBalances whether the document shows balances
  * @throws Psd2Error `needs_attention`
  */
-export function assertWhole({ productId, certainFrom, noBalance }: Statement, needsBalances: boolean): void {
+export function assertWhole(
+  { productId, certainFrom, noBalance, doubt }: Statement,
+  needsBalances: boolean,
+): void {
   if (certainFrom !== null) throw notComplete(productId, certainFrom);
+  if (doubt?.mayLackRows)
+    throw new Psd2Error(
+      'needs_attention',
+      `The transactions of ${productId} may lack some: ${doubt.message}`,
+    );
   if (noBalance !== null && needsBalances)
     throw new Psd2Error('needs_attention', `The balances of ${productId} are not known: ${noBalance}`);
 }

@@ -2,17 +2,20 @@ import { existsSync } from 'node:fs';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
 import { addDays, bankTime, type DayRange, earlier, type IsoDate, later } from '../../domain/calendar.ts';
-import { normalDecimal } from '../../domain/decimal.ts';
+import { isZero, normalDecimal } from '../../domain/decimal.ts';
 import type { AccountId } from '../../domain/identifiers.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Statement } from '../../statements/statement.ts';
+import type { Doubt } from '../../store/ports/read-results.ts';
 import type {
   SyncedAccount,
   SyncedBalance,
   SyncedBooking,
+  SyncedBookings,
   SyncedData,
   SyncedDays,
 } from '../../store/ports/synced.ts';
+import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import { customerOf } from '../open/bank.ts';
 import { findAccount } from './account.ts';
@@ -77,7 +80,7 @@ export async function storedBalance(
 
 /**
  * The statement of an account from what syncs have stored. It has only days that are stored, and warns if that is less than what
- * was asked for.
+ * was asked for, or if the last sync was not certain of the rows.
  *
  * @throws Psd2Error `usage` if no sync has stored the account, or none of the days; `config` for a row that no statement can have
  */
@@ -105,7 +108,21 @@ export async function storedStatement(
     context.terminal.warn(
       `The store has ${account.productId} from ${days.from} to ${days.through}. The last sync may not have seen the whole last day.`,
     );
-  return writeStatement(context, data, { customerId, account }, part);
+  const doubt = (await doubtsOf(context, customerId)).get(account.productId);
+  const statement = await writeStatement(context, data, { customerId, account, doubt }, part);
+  if (doubt && !statement.doubt?.mayLackRows)
+    context.terminal.warn(cleanText(`Not certain of ${account.productId}: ${doubt.message}.`));
+  const isWhole = doubt?.complete !== false || (asked.from !== undefined && asked.from >= days.from);
+  return isWhole ? statement : { ...statement, certainFrom: days.from };
+}
+
+/** What the last sync of each account of a customer could not know, by the id of the account. */
+export async function doubtsOf(
+  context: Pick<Context, 'store'>,
+  customerId: string,
+): Promise<ReadonlyMap<string, Doubt>> {
+  const doubts = await (await context.store()).results.doubts();
+  return new Map(doubts.flatMap((each) => (each.customerId === customerId ? [[each.productId, each]] : [])));
 }
 
 /**
@@ -117,26 +134,39 @@ export async function storedStatement(
 export async function writeStatement(
   { world }: Pick<Context, 'world'>,
   data: SyncedData,
-  { customerId, account }: { customerId: string; account: SyncedAccount },
+  { customerId, account, doubt }: { customerId: string; account: SyncedAccount; doubt: Doubt | undefined },
   range: { from: IsoDate; to: IsoDate },
 ): Promise<Statement> {
   const { productId, iban, productCode } = account;
   const stored = await data.booked(customerId, productId, range.from);
   if (!stored) throw nothingStored(`the transactions of ${productId}`);
   const { rows, balance } = stored;
+  const noBalance = whyNoBalance(stored, await data.balance(customerId, productId));
   const currency = account.currency || balance?.currency || 'EUR';
   const bookings = rows.map((row) => toBooking(row, currency, productId));
   return {
     ...{ productId, iban, currency, productCode },
     name: account.name ?? account.productDescription,
     // The balance has the rows of all days up to the last sync.
-    history: accountHistory(bookings, balance && normalDecimal(balance.amount), {
+    history: accountHistory(bookings, noBalance === null && balance ? normalDecimal(balance.amount) : null, {
       ...range,
       balanceDay: later(stored.through, range.to),
     }),
-    ...{ noBalance: null, certainFrom: null },
+    ...{ noBalance, certainFrom: null },
+    doubt: doubt ? { message: doubt.message, mayLackRows: doubt.balanced === false } : null,
     createdAt: bankTime(world.now()),
   };
+}
+
+/** Why stored rows do not lead to balances. Null if they do, or the bank gives no balance. */
+function whyNoBalance(
+  { balance, difference }: Pick<SyncedBookings, 'balance' | 'difference'>,
+  read: SyncedBalance | undefined,
+): string | null {
+  if (difference !== null && !isZero(difference))
+    return `the bank's balance differs by ${difference} from the stored transactions`;
+  if (balance || !read) return null;
+  return read.reason ?? (read.accountBalance && 'no sync could say which transactions the balance has');
 }
 
 /** The part of a range that is stored; undefined if none is. */

@@ -1,6 +1,6 @@
 import type { Booking } from '../../domain/account-history.ts';
 import type { IsoDate } from '../../domain/calendar.ts';
-import type { Money } from '../../domain/decimal.ts';
+import type { Decimal, Money } from '../../domain/decimal.ts';
 
 /** An account as the last sync has read it. */
 export interface SyncedAccount {
@@ -42,6 +42,8 @@ export interface SyncedBookings extends SyncedDays {
   rows: SyncedBooking[];
   /** The booked balance that all rows lead to. Null if the bank gave none, or the last sync has not come to its end. */
   balance: Money | null;
+  /** What the bank's balance has beyond that of the rows. Null: nothing, or it is not known. */
+  difference: Decimal | null;
 }
 
 /** What syncs have stored, for reading alone. A sync may write at the same time. */

@@ -144,7 +144,7 @@ describe('psd2 accounts export --all-customers', () => {
     ...{ customerId: z.string(), productId: z.nullable(z.string()), iban: z.nullable(z.string()) },
     ...{ file: z.nullable(z.string()), rows: z.number(), days: z.number() },
     gaps: z.array(z.strictObject({ from: z.string(), to: z.string() })),
-    ...{ sha256: z.nullable(z.string()), problem: z.nullable(z.string()) },
+    ...{ sha256: z.nullable(z.string()), problem: z.nullable(z.string()), doubt: z.nullable(z.string()) },
   });
   const MANIFEST = z.strictObject({
     ...{ profile: z.literal('env'), month: z.string(), format: z.string(), createdAt: z.iso.datetime() },
@@ -228,7 +228,7 @@ describe('psd2 accounts export --all-customers', () => {
     expect(failure).toMatchObject({ message: `3 of 3 accounts are not complete for ${month}` });
     for (const { productId: _, iban: __, ...entry } of manifest.accounts)
       expect(entry).toEqual({
-        ...{ customerId: anna, file: null, rows: 0, days: 0, sha256: null },
+        ...{ customerId: anna, file: null, rows: 0, days: 0, sha256: null, doubt: null },
         gaps: [{ from: `${month}-01`, to: expect.stringMatching(new RegExp(`^${month}-(28|29|30|31)$`)) }],
         problem: 'no sync has stored a day of the month',
       });
@@ -242,7 +242,7 @@ describe('psd2 accounts export --all-customers', () => {
     expect(manifest.accounts.filter(({ customerId }) => customerId === bruno)).toEqual([
       {
         ...{ customerId: bruno, productId: null, iban: null, file: null, rows: 0, days: 0, sha256: null },
-        gaps: [{ from: `${month}-01`, to: expect.stringContaining(month) }],
+        ...{ doubt: null, gaps: [{ from: `${month}-01`, to: expect.stringContaining(month) }] },
         problem: 'no sync has stored any account of the customer',
       },
     ]);

@@ -97,6 +97,7 @@ it.each([
       productCode: null,
       noBalance: null,
       certainFrom: null,
+      doubt: null,
       history,
       createdAt: NOW,
     },

@@ -7,8 +7,10 @@ import type { Context } from '../../../src/commands/context.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
 import { parseProductId } from '../../../src/domain/identifiers.ts';
+import type { Doubt } from '../../../src/store/ports/read-results.ts';
 import type {
   SyncedAccount,
+  SyncedBalance,
   SyncedBooking,
   SyncedBookings,
   SyncedData,
@@ -45,7 +47,13 @@ const row = (
 
 interface Stored extends Partial<SyncedBookings> {
   account: SyncedAccount;
+  read?: Partial<SyncedBalance>;
 }
+
+const NO_BALANCE: SyncedBalance = {
+  ...{ productId: '', accountBalance: null, availableBalance: null, accountAvailability: null },
+  ...{ accountAvailableCredit: null, asOf: null },
+};
 
 /** Data with these accounts of customers. An account without days was never read to its end. */
 function dataOf(stored: Record<string, Stored[]>): SyncedData {
@@ -54,14 +62,18 @@ function dataOf(stored: Record<string, Stored[]>): SyncedData {
   return {
     customers: async () => Object.keys(stored),
     accounts: async (customerId) => (stored[customerId] ?? []).map((each) => each.account),
-    balance: async () => undefined,
+    balance: async (customerId, productId) => {
+      const { read } = find(customerId, productId) ?? {};
+      return read && { ...NO_BALANCE, productId, ...read };
+    },
     days: async (customerId, productId) => {
       const { from, through } = find(customerId, productId) ?? {};
       return from && through && { from, through };
     },
     booked: async (customerId, productId) => {
-      const { from, through, rows = [], balance = null } = find(customerId, productId) ?? {};
-      return from && through && { from, through, rows, balance };
+      const found: Partial<Stored> = find(customerId, productId) ?? {};
+      const { from, through, rows = [], balance = null, difference = null } = found;
+      return from && through && { from, through, rows, balance, difference };
     },
   };
 }
@@ -94,7 +106,7 @@ describe('the statement of stored days', () => {
         productCode: 'K1',
         name: 'Current',
       },
-      ...{ noBalance: null, certainFrom: null },
+      ...{ noBalance: null, certainFrom: null, doubt: null },
     });
     expect(createdAt).toBe('2026-11-21T13:00:00+01:00');
     expect(history).toMatchObject({ ...OCTOBER, opening: '76.50', closing: '105.00' });
@@ -136,6 +148,44 @@ describe('the statement of stored days', () => {
       ...{ code: 'config', exitCode: 3, message: `The stored transaction a of ${A} ${what}` },
       hint: 'See it in the rows of the sync.',
     });
+  });
+
+  const known = { rows: [row('a', '2026-10-05', '1.00')], balance: euros('100.00') };
+  it.each<[string, Omit<Stored, 'account'>, string | null]>([
+    [
+      'if the bank has another one',
+      { ...known, difference: decimal('-3.50') },
+      "the bank's balance differs by -3.50 from the stored transactions",
+    ],
+    ['if the bank refused it', { rows: known.rows, read: { reason: 'The bank failed' } }, 'The bank failed'],
+    [
+      'if its day is not known',
+      { rows: known.rows, read: { accountBalance: euros('100.00') } },
+      'no sync could say which transactions the balance has',
+    ],
+    ['if the bank has none', { rows: known.rows, read: {} }, null],
+  ])('has no balances %s, and says why', async (_, stored, noBalance) => {
+    const found = await statement(stored);
+    expect(found).toMatchObject({ noBalance, history: { opening: null, closing: null, balances: [] } });
+  });
+
+  const doubt = { balanced: null, difference: null, complete: true, certainFrom: null, message: 'why' };
+  const partly = { ...doubt, complete: false, certainFrom: READ.from };
+  it.each<[string, Omit<Doubt, 'at' | 'productId'>, object, string | null, boolean, boolean]>([
+    ['is not certain', doubt, {}, null, false, true],
+    ['may lack a row', { ...doubt, balanced: false }, {}, null, true, false],
+    ['lacks days', partly, { from: day('2026-08-01') }, READ.from, false, true],
+    ['begins with days that are certain', partly, { from: READ.from }, null, false, true],
+    ['has all that is certain', partly, { from: undefined }, READ.from, false, true],
+  ])('says what the last sync has found: it %s', async (_, found, asked, certainFrom, mayLackRows, warns) => {
+    const { context, said } = open();
+    const { results } = await context.store();
+    const doubts = [{ productId: A, ...found }];
+    await results.add([{ customerId: '1', at: NOW, failures: [], skipped: [], doubts }]);
+    const data = dataOf({ '1': [{ account: account(A), ...READ, ...known }] });
+    const written = await storedStatement(context, data, A, { ...OCTOBER, ...asked });
+    expect(written).toMatchObject({ certainFrom, doubt: { message: 'why', mayLackRows } });
+    expect(said().includes(`Not certain of ${A}: why.`)).toBe(warns);
   });
 
   it('of an account whose transactions no sync has stored is refused', async () => {

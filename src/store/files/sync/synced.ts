@@ -53,7 +53,8 @@ export class SyncedFolder implements SyncedData {
     );
     const rows = all.filter(({ id }) => !cancelled.has(id));
     return {
-      ...{ from: progress.from, through: progress.through, balance: progress.balance ?? null },
+      ...{ from: progress.from, through: progress.through },
+      ...{ balance: progress.balance ?? null, difference: progress.difference ?? null },
       rows: newestFirst(rows.filter(({ bookingDate }) => bookingDate === null || bookingDate >= from)),
     };
   }

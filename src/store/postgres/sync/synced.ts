@@ -26,6 +26,7 @@ const progressAndRow = z.looseObject({
   ...{
     balance: z.nullable(z.string()),
     balance_currency: z.nullable(z.string()),
+    balance_difference: z.nullable(z.string()),
     id: z.nullable(z.string()),
   },
 });
@@ -86,6 +87,7 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
     const rows = await this.look(
       progressAndRow,
       `select p.read_from::text as "from", p.read_through::text as through, p.balance::text, p.balance_currency,
+         p.balance_difference::text,
          t.id, t.booking_date::text as "bookingDate", t.value_date::text as "valueDate", t.amount::text, t.currency,
          coalesce(t.description, '') as description, coalesce(t.details, '') as details, t.code,
          t.transfer_reference as "transferReference", t.fee_charge as "feeCharge", ${FACT_COLUMNS}
@@ -98,8 +100,9 @@ export class PostgresSynced extends ProfileRows implements SyncedData {
     );
     const [progress] = rows;
     if (!progress) return undefined;
+    const { balance = null, difference = null } = balanceIn(progress);
     return {
-      ...{ from: progress.from, through: progress.through, balance: balanceIn(progress).balance ?? null },
+      ...{ from: progress.from, through: progress.through, balance, difference },
       rows: newestFirst(
         rows.flatMap(({ id, ...row }) => (id === null ? [] : z.parse(syncedBooking, { id, ...row }))),
       ),
