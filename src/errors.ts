@@ -67,6 +67,18 @@ export interface Advice {
   next?: string[][];
 }
 
+/** Why a bank has refused or rejected something. One field at least says something. */
+export interface BankReason {
+  /** Who it is about: one payment, its group (the payment information of a file), or the whole file. `message`: it came with an answer. */
+  level: 'payment' | 'group' | 'file' | 'message';
+  /** A code of ISO 20022 (`ExternalStatusReason1Code`). */
+  code: string | null;
+  /** A code of the bank's own, or of its interface. */
+  proprietary: string | null;
+  /** The bank's words. */
+  text: string | null;
+}
+
 /** Details of an error and of the call that failed. A bank's support asks for the ids. */
 export interface ErrorContext extends Advice {
   /** The local id of the flow. */
@@ -74,6 +86,8 @@ export interface ErrorContext extends Advice {
   httpStatus?: number;
   /** `result.messages[].code` of the bank's answer. */
   bankCode?: string;
+  /** Why, as the bank says: what decided first. */
+  reasons?: BankReason[];
   /**
    * How the bank refused a call, so that it had no effect: for what the request contains, unread (the token was not valid, or
    * there were too many calls), or for another reason. The interface of the bank says so. Absent: this error is not a refusal.

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { REASON_LEVELS } from './bank-reason.ts';
 import { type IsoDate, isIsoDate } from './calendar.ts';
 import { CONSENT_CATEGORIES } from './consent-category.ts';
 import { type Decimal, isDecimal } from './decimal.ts';
@@ -50,6 +51,16 @@ const scaLinks = z.object({
 const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
 const bank = z.exactOptional(bankWords);
 
+/** Why the bank has rejected or refused it, the reason that counts first. The description beside them has the same in words. */
+const reasons = z.exactOptional(
+  z.array(
+    z.object({
+      level: z.enum(REASON_LEVELS),
+      ...{ code: textOrNull, proprietary: textOrNull, text: textOrNull },
+    }),
+  ),
+);
+
 /** The customer's decision, with the bank's own status. */
 export const authorization = z.object({
   type: z.literal('authorization'),
@@ -58,6 +69,7 @@ export const authorization = z.object({
   bankStatus: z.string(),
   /** Why the bank has rejected what the customer has refused, in its words. */
   description: z.exactOptional(z.string()),
+  reasons,
   bank,
 });
 
@@ -90,6 +102,7 @@ export const verification = z.object({
 export const settlement = z.object({
   status: z.enum(['OK', 'KO', 'PENDING']),
   description: textOrNull,
+  reasons,
   bank,
 });
 
@@ -138,9 +151,9 @@ export const stepEvent = z.lazy(() =>
     /** The transfer goes with a bulk payment or a signing basket: the operation `bulk`. psd2 sends that next. */
     z.object({ type: z.literal('bulk-joined'), bulk: z.string() }),
     /** `description`: why psd2 gave it up. */
-    z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), bank }),
+    z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank }),
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
-    z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()) }),
+    z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()), reasons }),
     z.object({
       type: z.literal('payee-checked'),
       result: z.enum(PAYEE_RESULTS),
@@ -156,9 +169,9 @@ export const stepEvent = z.lazy(() =>
     }),
     /** The bank will execute what the customer has authorised. */
     z.object({ type: z.literal('ordered'), bank }),
-    z.object({ type: z.literal('execute-refused'), description: z.string() }),
+    z.object({ type: z.literal('execute-refused'), description: z.string(), reasons }),
     /** Its outcome is not known. `description`: the refusal that does not decide it. */
-    z.object({ type: z.literal('execute-unanswered'), description: z.optional(z.string()) }),
+    z.object({ type: z.literal('execute-unanswered'), description: z.optional(z.string()), reasons }),
     z.object({ type: z.literal('settlement'), ...settlement.shape }),
     resolved,
   ]),

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import type { BankReason } from '../errors.ts';
 import type {
   authorization,
   genericEvent,
@@ -78,6 +79,8 @@ export interface Operation<Order extends OrderTarget> extends AnyFlow<OperationS
   authorizationStatus: string | null;
   executionStatus: string | null;
   executionStatusDescription: string | null;
+  /** Why, as the bank says: the reason that counts first. The description has the same in words, or is psd2's own. */
+  reasons: readonly BankReason[];
   cro: string | null;
   /**
    * `TPP-Request-ID` of the last `execute` that was announced. If the customer commits: of the initiation, as long as nothing
@@ -163,6 +166,7 @@ export function applyOperationEvent<Order extends OrderTarget>(
       authorizationStatus: null,
       executionStatus: null,
       executionStatusDescription: null,
+      reasons: [],
       cro: null,
       executeRequestId: null,
       initiation: event.initiation ?? null,
@@ -182,7 +186,14 @@ export function applyOperationEvent<Order extends OrderTarget>(
     };
   }
   const before = begun(operation, event);
-  return { ...before, ...changes(before, event, at), ...wordsIn(event), updatedAt: at };
+  const changed = changes(before, event, at);
+  return { ...before, ...changed, ...reasonsIn(event, changed), ...wordsIn(event), updatedAt: at };
+}
+
+/** The reasons change with the description of them. */
+function reasonsIn(event: StepEvent, changed: Changes): Pick<Changes, 'reasons'> {
+  if (!('executionStatusDescription' in changed)) return {};
+  return { reasons: ('reasons' in event && event.reasons) || [] };
 }
 
 /** The bank's own words that an event has. */

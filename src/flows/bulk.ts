@@ -1,4 +1,5 @@
 import type { EntryState } from '../bank/ports/bulk.ts';
+import { because, ranked } from '../domain/bank-reason.ts';
 import { isAccepted, isOver } from '../domain/flow-states.ts';
 import type { Operation, OrderTarget, StepEvent } from '../domain/operation.ts';
 import { needsSettlement, type Transfer } from '../domain/transfer.ts';
@@ -52,7 +53,7 @@ export function followBulk(
     }
     case 'cancelled':
       return bulk.reached
-        ? [{ type: 'cancelled', ...words, ...describing(bulk.executionStatusDescription) }]
+        ? [{ type: 'cancelled', ...words, ...whyOf(bulk) }]
         : [{ type: 'bulk-left' }, { type: 'cancelled' }];
     case 'rejected':
     case 'expired': {
@@ -64,12 +65,12 @@ export function followBulk(
           status,
           bankStatus,
           ...words,
-          ...describing(bulk.executionStatusDescription),
+          ...whyOf(bulk),
         },
       ];
     }
     case 'failed':
-      return followFailure(transfer, bulk, words);
+      return followFailure(transfer, bulk, entry, words);
     case 'authorizing':
       return becoming(transfer, 'authorizing', { type: 'sca-started' });
     case 'authorized':
@@ -92,24 +93,32 @@ function followPart(transfer: Transfer, entry: EntryState | undefined, words: Ba
   if (entry?.means === 'paid') return paid(transfer, true, entry.isFinal ?? false, words);
   if (entry?.means === 'refused')
     return [
-      { type: 'settlement', status: 'KO', description: entry.reason ?? entry.transactionStatus, ...words },
+      {
+        ...{ type: 'settlement', status: 'KO', description: entry.transactionStatus },
+        ...because(entry.reasons),
+        ...words,
+      },
     ];
   return isAccepted(transfer) ? [] : becoming(transfer, 'unknown', { type: 'execute-unanswered' });
 }
 
 /** What follows for a transfer if its bulk payment has failed. */
-function followFailure(transfer: Transfer, bulk: Operation<OrderTarget>, words: BankWords): StepEvent[] {
-  const description = bulk.executionStatusDescription;
+function followFailure(
+  transfer: Transfer,
+  bulk: Operation<OrderTarget>,
+  entry: EntryState | undefined,
+  words: BankWords,
+): StepEvent[] {
+  const why = whyOf(bulk, entry);
   // Nothing but a refusal says that nobody was paid: the references stay taken.
   if (bulk.refusalAlone)
     return transfer.refusalAlone
       ? []
-      : [{ type: 'execute-refused', description: description ?? 'The bank refused it' }];
-  if (bulk.executionStatus === 'KO')
-    return [
-      { type: 'settlement', status: 'KO', description: description ?? bulk.transactionStatus, ...words },
-    ];
-  return [{ type: 'verify-refused', ...describing(description) }];
+      : [{ type: 'execute-refused', description: 'The bank refused it', ...why }];
+  if (bulk.executionStatus !== 'KO') return [{ type: 'verify-refused', ...why }];
+  // The bank says that it has rejected the whole, and that it has paid this one.
+  if (entry?.means === 'paid') return becoming(transfer, 'unknown', { type: 'execute-unanswered' });
+  return [{ type: 'settlement', status: 'KO', description: bulk.transactionStatus, ...why, ...words }];
 }
 
 /** What follows for a transfer that is paid. */
@@ -119,6 +128,10 @@ function paid({ order }: Transfer, isSettled: boolean, isFinal: boolean, words: 
   return [executed, { type: 'settlement', status: 'OK', description: null, ...words }];
 }
 
-function describing(description: string | null): { description?: string } {
-  return description === null ? {} : { description };
+/** Why a transfer is not paid: what the bank says of it, then of the whole. What it says of others is not about this one. */
+function whyOf(bulk: Operation<OrderTarget>, entry?: EntryState): ReturnType<typeof because> {
+  const own = entry?.means === 'refused' ? (entry.reasons ?? []) : [];
+  const ofAll = bulk.reasons.filter(({ level }) => level !== 'payment');
+  const description = bulk.reasons.length === 0 ? bulk.executionStatusDescription : null;
+  return { ...(description !== null && { description }), ...because(ranked([...own, ...ofAll])) };
 }

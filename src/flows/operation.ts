@@ -1,5 +1,6 @@
 import type { BeforeSend } from '../bank/ports/call.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
+import { refusedBecause } from '../domain/bank-reason.ts';
 import { nextOperationStep, type OperationStep } from '../domain/next-step.ts';
 import {
   isPending,
@@ -291,12 +292,12 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   /** The bank refused `execute`. @throws Psd2Error unless its status shows the outcome */
   async #refused(operation: Operation<Order>, error: Psd2Error): Promise<void> {
     if (await this.#recordsOutcome(operation)) return;
-    const description = error.message;
+    const said = refusedBecause(error);
     if (isAboutContent(error)) {
-      await recordOutcome(this.open, { type: 'execute-refused', description });
+      await recordOutcome(this.open, { type: 'execute-refused', ...said });
       throw refusedAlone(this.open.current, error);
     }
-    await recordOutcome(this.open, { type: 'execute-unanswered', description });
+    await recordOutcome(this.open, { type: 'execute-unanswered', ...said });
     throw outcomeUnknown(
       operation,
       `The bank refused execute, but its status does not show whether it had executed the ${this.calls.name} before`,

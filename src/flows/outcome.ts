@@ -9,7 +9,7 @@ import {
   type SettlementStatus,
   type StepEvent,
 } from '../domain/operation.ts';
-import { type ErrorContext, Psd2Error } from '../errors.ts';
+import { type BankReason, type ErrorContext, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import type { FlowPorts, WorldPorts } from './ports.ts';
 import { isInterruption, isOvertaken } from './refusals.ts';
@@ -91,11 +91,17 @@ export async function askIfSettled(
 
 /** The event of a settlement, with the bank's own word if it is a transaction status. */
 export function settlementEvent(
-  { status, description, said }: Settlement,
+  { status, description, said, reasons }: Settlement,
   { initiation }: Pick<Operation<OrderTarget>, 'initiation'>,
 ): StepEvent {
   const words = { bank: { transactionStatus: said, scaStatus: null } };
-  return { type: 'settlement', status, description, ...(initiation && words) };
+  return { type: 'settlement', status, description, ...(reasons && { reasons }), ...(initiation && words) };
+}
+
+/** What an execution status says. */
+export function settlementIn(answer: ExecutionStatus): Settlement {
+  const { status, executionStatusDescription: description, executionStatus: said, reasons } = answer;
+  return { status, description, said, ...(reasons && { reasons }) };
 }
 
 /** Waits for the settlement of an executed instant transfer. @throws Psd2Error `outcome_unknown` if the bank does not answer */
@@ -133,6 +139,7 @@ async function ifAnswered<T>(answer: Promise<T>): Promise<T | null> {
 export interface Settlement {
   status: SettlementStatus;
   description: string | null;
+  reasons?: BankReason[];
   /** The bank's own word. Null: it was not asked. */
   said: string | null;
 }
@@ -179,8 +186,7 @@ async function poll(
   const begun = Math.min(executeEnded, world.now().getTime());
   const late = world.now().getTime() - begun;
   const polls = times.filter((after) => after > late);
-  let description: string | null = null;
-  let said: string | null = null;
+  let last: Omit<Settlement, 'status'> = { description: null, said: null };
   for (const [index, after] of (polls.length > 0 ? polls : [late]).entries()) {
     const wait = Math.min(begun + after - world.now().getTime(), after);
     // Skip a call if the previous answer took so long that its time has passed.
@@ -189,12 +195,11 @@ async function poll(
     const first = await ask();
     // It frees the reference, and a gateway may have given the answer to another request.
     const answer = first.status === 'KO' ? await ask('an end') : first;
-    const { status } = answer;
-    description = answer.executionStatusDescription;
-    said = answer.executionStatus;
-    if (status !== 'PENDING') return { status, description, said };
+    const { status, ...settlement } = settlementIn(answer);
+    if (status !== 'PENDING') return { status, ...settlement };
+    last = settlement;
   }
-  return { status: 'PENDING', description, said };
+  return { status: 'PENDING', ...last };
 }
 
 /**

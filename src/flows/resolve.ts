@@ -5,7 +5,7 @@ import type { ResolvedEvent, ResolvedOutcome } from '../domain/flow.ts';
 import { isPending, type Operation, type OrderTarget, type StepEvent } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
-import { decidesOutcome, settlementEvent } from './outcome.ts';
+import { decidesOutcome, settlementEvent, settlementIn } from './outcome.ts';
 import { isNews, statusOf, whatHappened } from './resource-status.ts';
 
 /** What the bank says about a flow that a person is about to resolve. */
@@ -107,10 +107,10 @@ export async function askOfOperation(
     if ('problem' in asked) {
       sentences.push(`The bank gave no execution status: ${asked.problem}.`);
     } else {
-      const { executionStatus: word, executionStatusDescription: description, status } = asked.answer;
+      const { status, description, said: word } = settlementIn(asked.answer);
       sentences.push(`Its execution status at the bank is ${word}${description ? ` (${description})` : ''}.`);
       if (status !== 'PENDING') {
-        const settlement = settlementEvent({ status, description, said: word }, operation);
+        const settlement = settlementEvent(settlementIn(asked.answer), operation);
         return {
           sentences,
           events: [...executed, settlement],

@@ -1,4 +1,5 @@
 import type { Decides, ResourceStatus, Sca, ScaProgress } from '../bank/ports/customer.ts';
+import { because } from '../domain/bank-reason.ts';
 import {
   endsUnpaid,
   type Operation,
@@ -153,7 +154,7 @@ async function linkedStatus(
     return {
       ...status.authorization,
       status: 'NOT_AUTHORIZED',
-      ...(status.why !== undefined && { description: status.why }),
+      ...because(status.reasons),
       bank: words,
     };
   if (happened.type !== 'authorization') return happened;
@@ -237,11 +238,14 @@ function noneIfRefused(error: unknown): null {
 }
 
 /** The meaning of the bank's operation status: executed, failed, or the customer's decision. */
-export function whatHappened({ authorization, became, isFinal, why }: ResourceStatus): StepEvent {
+export function whatHappened({ authorization, became, isFinal, reasons }: ResourceStatus): StepEvent {
   if (became === 'ordered') return { type: 'ordered' };
   if (became === 'executed') return { type: 'executed', cro: null, ...(isFinal && { isFinal }) };
-  if (became === 'cancelled') return { type: 'cancelled' };
-  return became === 'failed' ? { type: 'settlement', status: 'KO', description: why ?? null } : authorization;
+  const why = because(reasons);
+  if (became === 'cancelled') return { type: 'cancelled', ...why };
+  return became === 'failed'
+    ? { type: 'settlement', status: 'KO', description: null, ...why }
+    : authorization;
 }
 
 /** The operation's resource at the bank. @throws Psd2Error `config` if the journal has none */

@@ -1,5 +1,6 @@
 import type { BeforeSend } from '../bank/ports/call.ts';
 import type { PaymentCalls } from '../bank/ports/payment-calls.ts';
+import { because, refusedBecause } from '../domain/bank-reason.ts';
 import {
   isPending,
   nextFurtherData,
@@ -9,7 +10,7 @@ import {
   type StepEvent,
   type Verification,
 } from '../domain/operation.ts';
-import { Psd2Error } from '../errors.ts';
+import { type BankReason, Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { NeverLeft, type Revoking } from './announce.ts';
 import { assertRepeatable, type BankClock, mayRunUnseen, readClock } from './lost-initiation.ts';
@@ -62,7 +63,7 @@ export async function verify<Order extends OrderTarget>(
     const clock = await readClock(run.ports, operation);
     const more = clock ? { bankTime: clock.bank.toISOString() } : {};
     const send = () => run.calls.verify(run.announcing('verify-sent', revoking, more));
-    const { isRejected, why, ...verification } = await send()
+    const { isRejected, reasons, ...verification } = await send()
       .catch((error: unknown) => {
         if (!isTurningAway(error) || !error.hadToken || !hasBegunNothing(error)) throw error;
         // With a new token.
@@ -72,7 +73,7 @@ export async function verify<Order extends OrderTarget>(
     const verified = { type: 'verified', ...verification } as const;
     if (operation.commits === 'on execute') await run.open.record(verified);
     else await recordInitiated(run, verified);
-    if (isRejected) await recordRejected(run, verification, why ?? null);
+    if (isRejected) await recordRejected(run, verification, reasons);
   });
 }
 
@@ -80,9 +81,10 @@ export async function verify<Order extends OrderTarget>(
 async function recordRejected<Order extends OrderTarget>(
   { open }: Verifying<Order>,
   { bank }: Verification,
-  description: string | null,
+  reasons: BankReason[] | undefined,
 ): Promise<void> {
-  await recordFound(open, { type: 'settlement', status: 'KO', description, ...(bank && { bank }) });
+  const why = { description: null, ...because(reasons) };
+  await recordFound(open, { type: 'settlement', status: 'KO', ...why, ...(bank && { bank }) });
 }
 
 /** Whether psd2 has sent it, although a store that was restored from an older state has lost the lines about it. */
@@ -112,7 +114,7 @@ export async function repeatInitiation<Order extends OrderTarget>(
     // Whether the bank has rejected the first attempt, its status says.
     const {
       isRejected: _,
-      why: _why,
+      reasons: _reasons,
       ...verification
     } = await run.calls.verify(async (intent) => {
       const announced = await announce(intent);
@@ -129,7 +131,7 @@ export async function repeatInitiation<Order extends OrderTarget>(
     if (isInterruption(error) || isOvertaken(error)) throw error;
     // The payments of a basket are at the bank already, so that none of them can run twice.
     if (operation.initiation?.service === 'signing-baskets' && hasBegunNothing(error)) {
-      await run.open.record({ type: 'verify-refused', description: error.message });
+      await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
       throw error;
     }
     await recordOutcome(run.open, { type: 'execute-unanswered' });
@@ -216,7 +218,7 @@ async function lostInitiation<Order extends OrderTarget>(
   const isOpen = run.open.current.mayRun && !isBanksRefusal(error) && !hasBegunNothing(error);
   if (!isOpen || isInterruption(error) || isOvertaken(error) || error instanceof NeverLeft) throw error;
   if (isTurningAway(error)) {
-    await recordOutcome(run.open, { type: 'execute-unanswered', description: error.message });
+    await recordOutcome(run.open, { type: 'execute-unanswered', ...refusedBecause(error) });
     const why = `The bank turned the initiation away, but this does not show whether it had taken the ${run.calls.name} before`;
     throw outcomeUnknown(run.open.current, why, error);
   }
@@ -238,12 +240,12 @@ async function refusedInitiation<Order extends OrderTarget>(
   { open, calls }: Verifying<Order>,
   error: Psd2Error,
 ): Promise<never> {
-  const description = error.message;
+  const why = refusedBecause(error);
   if (isAboutContent(error)) {
-    await recordOutcome(open, { type: 'execute-refused', description });
+    await recordOutcome(open, { type: 'execute-refused', ...why });
     throw refusedAlone(open.current, error);
   }
-  await recordOutcome(open, { type: 'execute-unanswered', description });
+  await recordOutcome(open, { type: 'execute-unanswered', ...why });
   throw outcomeUnknown(
     open.current,
     `The bank refused the initiation, but this does not show whether it had taken the ${calls.name} before`,
@@ -325,7 +327,7 @@ async function orRefused<Order extends OrderTarget>(
     if (!isNothing && !isBanksRefusal(error)) throw error;
     if (await isPast()) return;
     if (!isNothing && mayRunUnseen(run.open.current)) await refusedInitiation(run, error);
-    await run.open.record({ type: 'verify-refused', description: error.message });
+    await run.open.record({ type: 'verify-refused', ...refusedBecause(error) });
     throw error;
   }
 }

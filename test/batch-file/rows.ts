@@ -7,7 +7,7 @@ export function reportRow(changes: Partial<ReportRow> = {}): ReportRow {
   return {
     ...{ line: 1, batch: 'b-1', reference: 'R-1', flow: 'f-1', state: 'executed', from: '0000012345' },
     ...{ name, iban, amount, currency, description, executionDate: null, endToEndId: 'E-1', ids },
-    ...{ payeeCheck: null, reason: null, reasonCode: null, paidAt: null, isRefusalAlone: false },
+    ...{ payeeCheck: null, reason: null, bankReasons: [], paidAt: null, isRefusalAlone: false },
     ...changes,
   };
 }

@@ -14,7 +14,7 @@ import type { ResourceStatus, Sca } from '../../src/bank/ports/customer.ts';
 import type { PaymentCalls, Verified } from '../../src/bank/ports/payment-calls.ts';
 import { parseCustomerId, parseProductId } from '../../src/domain/identifiers.ts';
 import type { Authorization, Commits, Initiation, SettlementStatus } from '../../src/domain/operation.ts';
-import { Psd2Error } from '../../src/errors.ts';
+import { type BankReason, Psd2Error } from '../../src/errors.ts';
 
 /** A payment, a bulk payment or a basket, as the bank has it. */
 export interface PaymentHere {
@@ -23,6 +23,8 @@ export interface PaymentHere {
   asked: unknown;
   decision: Authorization['status'];
   became: ResourceStatus['became'];
+  /** Why the bank has rejected it. */
+  reasons?: BankReason[];
   /** The bank's own word, if it is not that of the decision. */
   word?: string;
   settlement: SettlementStatus;
@@ -351,10 +353,11 @@ export class BankHere {
       status: (resourceId, transactionId) =>
         this.#attempt('status', resourceId, () => {
           this.transactions.push(transactionId);
-          const { decision, became, word = became ?? decision } = this.payment(resourceId);
+          const { decision, became, reasons, word = became ?? decision } = this.payment(resourceId);
           return {
             ...{ authorizationStatus: word, executionStatus: became, became },
             authorization: { type: 'authorization', status: decision, bankStatus: word } as const,
+            ...(became === 'failed' && reasons && { reasons }),
             ...(isLinked && this.isFinal && became === 'executed' && { isFinal: true as const }),
             ...(isLinked &&
               decision !== 'AUTHORIZED' && { awaitsSca: true as const, isUnauthorised: true as const }),

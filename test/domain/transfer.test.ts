@@ -84,6 +84,7 @@ it('a transfer begins with its order, unknown to the bank', () => {
     authorizationStatus: null,
     executionStatus: null,
     executionStatusDescription: null,
+    reasons: [],
     cro: null,
     executeRequestId: null,
     ...{

@@ -614,14 +614,14 @@ describe('the customer', () => {
     [
       'reasons at two levels, of which the lower counts',
       { stsRsnInf: { code: 'MS03' }, payment: { stsRsnInf: [{ Rsn: { Cd: 'AC01' } }] } },
-      'AC01: MS03',
+      'AC01; MS03',
     ],
     ['a message', { tppMessages: [IBAN_IS_WRONG] }, 'AC01: The IBAN is wrong'],
     ['a text for the customer', { psuMessage: 'Ask your branch' }, 'Ask your branch'],
     [
       'all of these',
       { psuMessage: 'Ask your branch', tppMessages: [IBAN_IS_WRONG], rejectionReason: 'AC06' },
-      'AC06: AC01: The IBAN is wrong; Ask your branch',
+      'AC06; AC01: The IBAN is wrong; Ask your branch',
     ],
   ])('it rejects a payment, and why it says by %s', async (_, reason, why) => {
     const rejected = { transactionStatus: 'RJCT', ...reason };

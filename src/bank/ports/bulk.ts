@@ -1,12 +1,13 @@
 import type { Initiation } from '../../domain/operation.ts';
 import type { TransferOrder } from '../../domain/transfer.ts';
+import type { BankReason } from '../../errors.ts';
 import type { PaymentCalls } from './payment-calls.ts';
 
 /** What became of one transfer of a bulk payment, in the bank's word and in psd2's. */
 export interface EntryState {
   transactionStatus: string;
-  /** Why the bank refused it: `AC01: IBAN does not exist`. Absent: it does not say. */
-  reason?: string;
+  /** Why the bank refused it. Absent: it does not say. */
+  reasons?: BankReason[];
   /** `open`: the bank has not said yet. */
   means: 'paid' | 'refused' | 'open';
   /** The bank does not change it any more. */
@@ -46,7 +47,7 @@ export interface BulkPayments extends BulkTerms {
     initiation: Initiation;
   }): PaymentCalls;
   /**
-   * Asks what became of each transfer, if only some of them were paid.
+   * Asks what became of each transfer, if some of them were not paid, and why.
    *
    * @returns by end-to-end id. What the bank does not say is missing
    */

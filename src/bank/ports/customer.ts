@@ -1,6 +1,7 @@
 import type { IsoDate } from '../../domain/calendar.ts';
 import type { ConsentCategoryRequest } from '../../domain/consent.ts';
 import type { Authorization } from '../../domain/operation.ts';
+import type { BankReason } from '../../errors.ts';
 import type { BeforeSend } from './call.ts';
 
 // What a customer grants: login, consents, SCA.
@@ -203,8 +204,8 @@ export interface ResourceStatus {
    * say. A payment that the customer still authorises is not `ordered`: the bank has only checked it.
    */
   became: 'executed' | 'ordered' | 'failed' | 'cancelled' | null;
-  /** Why the bank has rejected it, in its words. Absent: it does not say. */
-  why?: string;
+  /** Why the bank has rejected it. Absent: it does not say. */
+  reasons?: BankReason[];
   /** The bank says that it will not change what became of it any more. */
   isFinal?: true;
   /** The bank has it, and not everybody who must has authorised it. */

@@ -1,4 +1,5 @@
 import type { SettlementStatus, Verification } from '../../domain/operation.ts';
+import type { BankReason } from '../../errors.ts';
 import type { BeforeSend } from './call.ts';
 import type { Decides, Sca, ScaLinks } from './customer.ts';
 
@@ -6,6 +7,8 @@ import type { Decides, Sca, ScaLinks } from './customer.ts';
 export interface ExecutionStatus {
   executionStatus: string;
   executionStatusDescription: string | null;
+  /** Why the bank has rejected it. Absent: it does not say. */
+  reasons?: BankReason[];
   /** Any value that the interface does not know means pending. */
   status: SettlementStatus;
 }
@@ -15,7 +18,7 @@ export interface Verified extends Verification {
   /** The bank has rejected the payment in the same answer. */
   isRejected?: true;
   /** Why. Absent: it does not say. */
-  why?: string;
+  reasons?: BankReason[];
 }
 
 /** The calls of one payment, in their order. All throw Psd2Error if the bank gives no usable answer. */

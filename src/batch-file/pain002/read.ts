@@ -1,19 +1,13 @@
 import { SaxesParser } from 'saxes';
+import { codeOf, ranked } from '../../domain/bank-reason.ts';
+import type { BankReason } from '../../errors.ts';
 
 /** What a bank says of one payment of a file. */
 export interface ReportedEntry {
   /** Its `TxSts`. Null: the report says two different ones. */
   status: string | null;
-  /** Why, as `StsRsnInf` of the payment says, else that of its group, else that of the file. Null: it does not say. */
-  reason: Reason | null;
-}
-
-/** Why a bank has not paid. */
-export interface Reason {
-  /** The code of ISO 20022 (`Rsn/Cd`), or the bank's own (`Rsn/Prtry`). Null: there are words alone. */
-  code: string | null;
-  /** The bank's words (`AddtlInf`), and the reasons of the levels above. Empty: there are none. */
-  words: string;
+  /** Why, as `StsRsnInf` of the payment, of its group and of the file say. */
+  reasons: BankReason[];
 }
 
 /** What a bank says of the payments of one file. */
@@ -22,8 +16,8 @@ export interface StatusReport {
   about: readonly string[];
   /** Of all payments together: `GrpSts`, else `PmtInfSts` if there is one group. Null: it does not say. */
   status: string | null;
-  /** Why it refused all of them. Null: it does not say. */
-  reason: Reason | null;
+  /** Why it refused all of them: as the group and the file say, else as the payments do. */
+  reasons: BankReason[];
   /** By end-to-end id (`OrgnlEndToEndId`). */
   entries: ReadonlyMap<string, ReportedEntry>;
 }
@@ -31,9 +25,13 @@ export interface StatusReport {
 /** More than any bank says of a bulk payment. */
 const LONGEST = 50_000_000;
 
-/** The elements that have a reason of their own, the lowest first. */
-const LEVELS = ['TxInfAndSts', 'OrgnlPmtInfAndSts', 'OrgnlGrpInfAndSts'] as const;
-type Level = (typeof LEVELS)[number];
+/** The elements that have reasons of their own, the lowest first. */
+const LEVELS = {
+  TxInfAndSts: 'payment',
+  OrgnlPmtInfAndSts: 'group',
+  OrgnlGrpInfAndSts: 'file',
+} as const satisfies Record<string, BankReason['level']>;
+type Level = (typeof LEVELS)[keyof typeof LEVELS];
 
 /**
  * Reads what a bank says of payments in a pain.002 of any version (ISO 20022, CustomerPaymentStatusReport). The parser knows no
@@ -78,13 +76,13 @@ class Reading {
   #entry: { id?: string; status?: string } | undefined;
   /** The levels that are open, the lowest first. */
   readonly #open: Level[] = [];
-  readonly #reasons = new Map<Level, Reason[]>();
+  readonly #reasons = new Map<Level, BankReason[]>();
   #isInReason = false;
 
   /** An element begins. */
   begin(local: string, uri: string): void {
     if (local === 'Document') this.#isReport = uri.startsWith('urn:iso:std:iso:20022:tech:xsd:pain.002.001.');
-    const level = LEVELS.find((each) => each === local);
+    const level = levelOf(local);
     if (level) {
       this.#open.unshift(level);
       this.#reasons.set(level, []);
@@ -92,7 +90,8 @@ class Reading {
     if (local === 'TxInfAndSts') this.#entry = {};
     if (local === 'Rsn') this.#isInReason = true;
     const [at] = this.#open;
-    if (local === 'StsRsnInf' && at) this.#reasons.get(at)?.push({ code: null, words: '' });
+    if (local === 'StsRsnInf' && at)
+      this.#reasons.get(at)?.push({ level: at, code: null, proprietary: null, text: null });
   }
 
   /** An element ends. @param said its text */
@@ -104,14 +103,15 @@ class Reading {
     if (this.#entry && local === 'OrgnlEndToEndId') this.#entry.id = said;
     if (this.#entry && local === 'TxSts') this.#entry.status = said;
     this.#endInReason(local, said, at && this.#reasons.get(at)?.at(-1));
-    if (local === at) this.#open.shift();
+    if (at && levelOf(local) === at) this.#open.shift();
     if (local === 'TxInfAndSts') this.#endEntry();
   }
 
-  #endInReason(local: string, said: string, reason: Reason | undefined): void {
-    if (reason && this.#isInReason && (local === 'Cd' || local === 'Prtry')) reason.code ??= said;
+  #endInReason(local: string, said: string, reason: BankReason | undefined): void {
+    if (reason && this.#isInReason && local === 'Cd') Object.assign(reason, codeOf(said));
+    if (reason && this.#isInReason && local === 'Prtry') reason.proprietary = said;
     if (local === 'Rsn') this.#isInReason = false;
-    if (reason && local === 'AddtlInf') reason.words = `${reason.words} ${said}`.trim();
+    if (reason && local === 'AddtlInf') reason.text = `${reason.text ?? ''} ${said}`.trim();
   }
 
   #endEntry(): void {
@@ -119,39 +119,32 @@ class Reading {
     if (id !== undefined && status !== undefined) {
       const before = this.#found.get(id);
       const isOne = before === undefined || before.status === status;
-      this.#found.set(id, { status: isOne ? status : null, reason: this.#firstReasonOf(LEVELS) });
+      this.#found.set(id, { status: isOne ? status : null, reasons: this.#reasonsNow() });
     }
-    this.#reasons.delete('TxInfAndSts');
+    this.#reasons.delete('payment');
     this.#entry = undefined;
   }
 
-  #firstReasonOf(levels: readonly Level[]): Reason | null {
-    return firstReason(levels.map((level) => this.#reasons.get(level) ?? []));
+  /** Those of what is open, and of what is above it. */
+  #reasonsNow(): BankReason[] {
+    return ranked([...this.#reasons.values()].flat());
   }
 
   /** All of it. @returns null: it is no pain.002 */
   report(): StatusReport | null {
     if (!this.#isReport) return null;
-    const [, ...above] = LEVELS;
     const status = this.#ofGroup ?? onlyOf(this.#ofInformation);
+    const above = this.#reasonsNow();
+    const below = [...this.#found.values()].flatMap(({ reasons }) => reasons);
     return {
       ...{ about: [...this.#about], status: status === '' ? null : status },
-      ...{ reason: this.#firstReasonOf(above), entries: this.#found },
+      ...{ reasons: above.length > 0 ? above : ranked(below), entries: this.#found },
     };
   }
 }
 
-/** The first reason counts. The others stay readable. */
-export function firstReason(levels: readonly (readonly Reason[])[]): Reason | null {
-  const [first, ...others] = levels.flat().filter(({ code, words }) => code !== null || words !== '');
-  if (!first) return null;
-  const more = others.map(writeReason);
-  return { code: first.code, words: [first.words, ...more].filter(Boolean).join('; ') };
-}
-
-/** A reason as a person reads it: `AC01: IBAN does not exist`. */
-export function writeReason({ code, words }: Reason): string {
-  return [code, words].filter(Boolean).join(': ');
+function levelOf(element: string): Level | undefined {
+  return Object.entries(LEVELS).find(([name]) => name === element)?.[1];
 }
 
 function onlyOf(statuses: readonly string[]): string | null {

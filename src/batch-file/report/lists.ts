@@ -16,7 +16,7 @@ const COLUMNS = [
     'currency',
     'description',
   ],
-  ...['executionDate', 'endToEndId', 'payeeCheck', 'payeeName', 'reason', 'paidAt'],
+  ...['executionDate', 'endToEndId', 'payeeCheck', 'payeeName', 'reason', 'paidAt', 'reasonCode'],
 ];
 
 /**
@@ -26,7 +26,8 @@ const COLUMNS = [
  */
 export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
   yield `${writeCsv([], COLUMNS)}\r\n`;
-  for await (const { payeeCheck, ids, isRefusalAlone, reasonCode, ...row } of rows) {
+  for await (const { payeeCheck, ids, isRefusalAlone, bankReasons, ...row } of rows) {
+    const [counts] = bankReasons;
     const cells = {
       ...row,
       reference: harmless(row.reference),
@@ -37,6 +38,7 @@ export async function* writeCsvReport(rows: Rows): AsyncGenerator<string> {
       payeeCheck: payeeCheck?.result ?? null,
       payeeName: harmless(payeeCheck?.name ?? null),
       reason: harmless(row.reason),
+      reasonCode: harmless(counts?.code ?? counts?.proprietary ?? null),
     };
     yield `${writeCsv([cells], COLUMNS, false)}\r\n`;
   }
@@ -52,6 +54,6 @@ export async function* writeJsonReport(rows: Rows): AsyncGenerator<string> {
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-function printed({ ids, isRefusalAlone, reasonCode, ...row }: ReportRow): PrintedRow {
+function printed({ ids, isRefusalAlone, ...row }: ReportRow): PrintedRow {
   return row;
 }

@@ -67,18 +67,27 @@ export async function* writePain002(rows: Rows, header: ReportHeader): AsyncGene
 }
 
 function writeTransaction(row: ReportRow): string {
-  const { state, isRefusalAlone, reason, reasonCode, paidAt, name, iban, amount, currency, executionDate } =
-    row;
+  const { state, isRefusalAlone, reason, paidAt, name, iban, amount, currency, executionDate } = row;
   const { description, from, ids } = row;
-  const reasons = [state, ...(cut(reason ?? '', 10 * MAX_REASON_LENGTH).match(/.{1,105}/gu) ?? [])];
+  const [counts, ...others] = row.bankReasons;
   const day = executionDate === null ? '' : `<ReqdExctnDt><Dt>${executionDate}</Dt></ReqdExctnDt>`;
   const remittance = element('Ustrd', cut(description, 140));
   return `<TxInfAndSts>${id('StsId', row.flow)}${id('OrgnlInstrId', ids.instructionId)}${id('OrgnlEndToEndId', ids.endToEndId ?? row.endToEndId ?? row.reference)}
-<TxSts>${isRefusalAlone ? STATUSES.unknown : STATUSES[state]}</TxSts><StsRsnInf>${reasonCode === null ? '' : `<Rsn>${element('Cd', reasonCode)}</Rsn>`}${reasons.map((text) => element('AddtlInf', text)).join('')}</StsRsnInf>
+<TxSts>${isRefusalAlone ? STATUSES.unknown : STATUSES[state]}</TxSts>${writeWhy(counts, [state, ...pieces(reason)])}${others.map((other) => writeWhy(other, pieces(other.text))).join('')}
 ${element('AccptncDtTm', paidAt)}<OrgnlTxRef><Amt>${element('InstdAmt', amount).replace('>', ` Ccy="${currency}">`)}</Amt>${day}
 ${remittance && `<RmtInf>${remittance}</RmtInf>`}${from === null ? '' : `<DbtrAcct>${accountId(from)}</DbtrAcct>`}
 <Cdtr><Pty>${element('Nm', cut(name, 140))}</Pty></Cdtr><CdtrAcct>${accountId(iban)}</CdtrAcct></OrgnlTxRef></TxInfAndSts>
 `;
+}
+
+/** @param words the first reason has all that a person reads */
+function writeWhy(reason: ReportRow['bankReasons'][number] | undefined, words: readonly string[]): string {
+  const code = element('Cd', reason?.code) || element('Prtry', cut(reason?.proprietary ?? '', 35));
+  return `<StsRsnInf>${code && `<Rsn>${code}</Rsn>`}${words.map((text) => element('AddtlInf', text)).join('')}</StsRsnInf>`;
+}
+
+function pieces(text: string | null): string[] {
+  return cut(text ?? '', 10 * MAX_REASON_LENGTH).match(/.{1,105}/gu) ?? [];
 }
 
 function accountId(account: string): string {

@@ -3,6 +3,7 @@ import type { IsoDate } from '../../domain/calendar.ts';
 import type { Decimal } from '../../domain/decimal.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import type { PayeeCheck } from '../../domain/order/payee-check.ts';
+import type { BankReason } from '../../errors.ts';
 
 /** A line is `waiting` before its transfer begins. Then it has the state of its transfer. */
 export type LineState = 'waiting' | OperationState;
@@ -28,8 +29,8 @@ export interface ReportRow {
   payeeCheck: PayeeCheck | null;
   /** Why it was not paid, or why that is not known. */
   reason: string | null;
-  /** The code of ISO 20022 in the bank's reason. Null: it has none. */
-  reasonCode: string | null;
+  /** What the bank says of it: the first counts. */
+  bankReasons: BankReason[];
   /** ISO 8601 with zone. */
   paidAt: string | null;
   /** What the file called it. */
@@ -39,7 +40,7 @@ export interface ReportRow {
 }
 
 /** A row as programs get it. The rest is for pain.002 alone. */
-export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone' | 'reasonCode'>;
+export type PrintedRow = Omit<ReportRow, 'ids' | 'isRefusalAlone'>;
 
 /** Rows as they come. */
 export type Rows = AsyncIterable<ReportRow> | Iterable<ReportRow>;

@@ -11,6 +11,7 @@ import type { Flows } from '../../store/ports/flows.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import type { Printed } from '../declare.ts';
+import { bankReasons } from '../flow/fields.ts';
 import { day, decimal, list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { writeMoney } from '../shared/money.ts';
 import { neededApprovals } from './approval.ts';
@@ -83,6 +84,7 @@ const lineShape = () =>
       }),
     ),
     reason: orNull(text('why it was not paid, or why that is not known')),
+    bankReasons: bankReasons(),
     paidAt: orNull(time('when the bank had executed it')),
   });
 
@@ -90,12 +92,7 @@ const lineShape = () =>
 export const lineRows = () => list(lineShape());
 export const LINES: Printed = { what: 'the lines of a batch', shape: lineRows };
 
-export function lineData({
-  ids: _,
-  isRefusalAlone: _alone,
-  reasonCode: _code,
-  ...row
-}: ReportRow): PrintedRow {
+export function lineData({ ids: _, isRefusalAlone: _alone, ...row }: ReportRow): PrintedRow {
   return row;
 }
 

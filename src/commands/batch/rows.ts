@@ -98,18 +98,11 @@ function rowOf(batch: Batch, line: BatchLine, transfer: Transfer | undefined): R
     endToEndId: line.ids.endToEndId ?? reference,
     payeeCheck: check,
     reason: reasonOf(batch, line, own, check),
-    reasonCode: own ? codeIn(own) : null,
+    bankReasons: own && standingOf(own) !== 'done' ? [...own.reasons] : [],
     paidAt: own && standingOf(own) === 'done' && !isAccepted(own) ? own.updatedAt : null,
     ids: line.ids,
     isRefusalAlone: own?.refusalAlone ?? false,
   };
-}
-
-/** The code of ISO 20022 before the words of a bank that refused a payment of a file. */
-function codeIn({ bulk, executionStatusDescription: said }: Transfer): string | null {
-  return bulk === null
-    ? null
-    : (/^([A-Z]{2}\d{2}|[A-Z]{4})(?=: )|^[A-Z]{2}\d{2}$/.exec(said ?? '')?.[0] ?? null);
 }
 
 function stateOf(batch: Batch, { line }: BatchLine, transfer: Transfer | undefined): LineState {

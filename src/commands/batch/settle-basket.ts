@@ -3,7 +3,7 @@ import { isAccepted, standingOf } from '../../domain/flow-states.ts';
 import { needsSettlement, type Transfer } from '../../domain/transfer.ts';
 import { Psd2Error } from '../../errors.ts';
 import { followBasket, isOpenIn, meaningOf, type PaymentSaid } from '../../flows/basket.ts';
-import { settlementEvent } from '../../flows/outcome.ts';
+import { settlementEvent, settlementIn } from '../../flows/outcome.ts';
 import { isInterruption } from '../../flows/refusals.ts';
 import { lookAt } from '../../flows/resource-status.ts';
 import { askUntil } from '../../flows/sca.ts';
@@ -93,11 +93,6 @@ async function settlementOf(
 ): Promise<PaymentSaid | null> {
   const { verification } = transfer;
   if (!executionStatus || !verification) return null;
-  const {
-    status,
-    executionStatusDescription: description,
-    executionStatus: said,
-  } = await executionStatus(verification.resourceId);
-  if (status === 'PENDING') return null;
-  return { found: settlementEvent({ status, description, said }, transfer) };
+  const settlement = settlementIn(await executionStatus(verification.resourceId));
+  return settlement.status === 'PENDING' ? null : { found: settlementEvent(settlement, transfer) };
 }

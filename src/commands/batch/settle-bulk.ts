@@ -28,7 +28,11 @@ export async function followAll(
     const flow = batch.flows.get(line);
     if (flow !== undefined) transfers.push(await flows.find('transfer', flow));
   }
-  const entries = isPartial(bulk) ? await entriesOf(payer, bulk, transfers) : undefined;
+  const entries = isPartial(bulk)
+    ? await entriesOf(payer, bulk, transfers)
+    : bulk.executionStatus === 'KO'
+      ? await saidOfEach(payer, bulk)
+      : undefined;
   for (const known of transfers) {
     const entry = entries?.get(known.order.reference ?? '');
     if (followBulk(known, bulk, entry).length === 0) continue;
@@ -59,20 +63,25 @@ export async function endJointTokens(
  */
 async function entriesOf(
   payer: Payer,
-  { initiation, verification, transactionId, createdAt }: Operation<OrderTarget>,
+  bulk: Operation<OrderTarget>,
   transfers: readonly Transfer[],
 ): Promise<ReadonlyMap<string, EntryState>> {
-  const { payments } = payer.opened.bank;
-  const found = new Map<string, EntryState>();
-  if (initiation && verification && payments.bulk) {
-    const asked = payments.bulk.entries(initiation, verification.resourceId, transactionId);
-    for (const [id, entry] of (await ifAnswered(asked)) ?? [])
-      if (entry.means !== 'open') found.set(id, entry);
-  }
+  const found = await saidOfEach(payer, bulk);
   const left = transfers.filter(({ order }) => !found.has(order.reference ?? ''));
-  const booked = (await ifAnswered(bookedIn(payer, left, createdAt))) ?? new Set<string>();
+  const booked = (await ifAnswered(bookedIn(payer, left, bulk.createdAt))) ?? new Set<string>();
   for (const id of booked) found.set(id, { transactionStatus: 'ACSC', means: 'paid', isFinal: true });
   return found;
+}
+
+/** What the bank says of each transfer, if it has decided. */
+async function saidOfEach(
+  { opened }: Payer,
+  { initiation, verification, transactionId }: Operation<OrderTarget>,
+): Promise<Map<string, EntryState>> {
+  const { bulk } = opened.bank.payments;
+  if (!initiation || !verification || !bulk) return new Map();
+  const said = await ifAnswered(bulk.entries(initiation, verification.resourceId, transactionId));
+  return new Map([...(said ?? [])].filter(([, { means }]) => means !== 'open'));
 }
 
 /** The end-to-end ids that the account was debited with since a time. */

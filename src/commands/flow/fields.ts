@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
+import { REASON_LEVELS } from '../../domain/bank-reason.ts';
 import type { Resolution } from '../../domain/flow.ts';
 import type { Operation, OrderTarget } from '../../domain/operation.ts';
 import { cleanText } from '../../terminal/clean.ts';
 import type { Column } from '../../terminal/output/output.ts';
-import { oneOf, orNull, text, time } from '../shared/fields.ts';
+import { list, oneOf, orNull, text, time } from '../shared/fields.ts';
 import type { Described } from './describe.ts';
 
 // What every kind of flow shows: the fields for programs, each group beside its data, and those for a person.
@@ -42,6 +43,21 @@ export function flowData<Kind extends string, State extends string>(
   return { flow, kind, state, resourceId: resourceId ?? null, transactionId, customerId };
 }
 
+/** Why a bank has refused or rejected a payment. */
+export const bankReasons = () =>
+  list(
+    z.object({
+      level: oneOf(
+        REASON_LEVELS,
+        'what it is about: the payment, its group (payment information) or the whole file; message: it came with an answer',
+      ),
+      code: orNull(text('code of ISO 20022, for example AC01')),
+      proprietary: orNull(text("the bank's own code, or a code of NextGenPSD2")),
+      text: orNull(text("the bank's words")),
+    }),
+    'why the bank has refused or rejected it; the first counts',
+  );
+
 /** The bank's status of an operation. */
 export const executionFields = () => ({
   authorizationStatus: orNull(
@@ -49,17 +65,19 @@ export const executionFields = () => ({
   ),
   executionStatus: orNull(text("the bank's word: OK, KO, PENDING")),
   executionStatusDescription: orNull(text("why it failed, in the bank's words")),
+  bankReasons: bankReasons(),
   cro: orNull(text("the bank's reference of the executed operation")),
 });
 
 /** The last fields in the JSON of a transfer and of an operation: its status at the bank. */
 export function executionData(operation: Operation<OrderTarget>) {
-  const { authorizationStatus, executionStatus, executionStatusDescription, cro } = operation;
+  const { authorizationStatus, executionStatus, executionStatusDescription, reasons, cro } = operation;
   const { resolution, createdAt, updatedAt } = operation;
   return {
     authorizationStatus,
     executionStatus,
     executionStatusDescription,
+    bankReasons: [...reasons],
     cro,
     resolution,
     createdAt,

@@ -55,7 +55,7 @@ function itemOf(context: Context, flow: FlowOf<Kind>): Item {
   return {
     ...{ kind: flow.kind, id: flow.flow, state: flow.state, since: flow.updatedAt, customerId },
     ...{ amount: money.amount, currency: money.currency },
-    message: describe(flow),
+    message: [describe(flow), 'order' in flow && flow.executionStatusDescription].filter(Boolean).join(': '),
     next: commandOf(commandThatContinues(flow), { profile: context.repeated.profile }),
   };
 }

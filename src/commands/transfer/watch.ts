@@ -79,14 +79,19 @@ async function watchSettlement(
 ): Promise<Transfer> {
   const { executionStatus: ask } = bank.payments.transfer(transfer);
   if (!ask) throw new TypeError(`The bank has no execution status for ${transfer.flow}`);
-  const { status, description } = await pollSettlement(
+  const { status, description, reasons } = await pollSettlement(
     world,
     (decides) => ask(resourceId, decides),
     Date.parse(transfer.updatedAt),
   );
   if (status === 'PENDING')
     throw outcomeUnknown(transfer, 'The bank still calls the status of the instant transfer PENDING');
-  return { ...transfer, executionStatus: status, executionStatusDescription: description };
+  return {
+    ...transfer,
+    executionStatus: status,
+    executionStatusDescription: description,
+    reasons: reasons ?? [],
+  };
 }
 
 /**

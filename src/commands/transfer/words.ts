@@ -5,9 +5,11 @@ import type { Transfer } from '../../domain/transfer.ts';
 export function withWords(transfer: Transfer, found: StepEvent): Transfer {
   const { transactionStatus, scaStatus } = ('bank' in found && found.bank) || transfer;
   const description = 'description' in found ? found.description : null;
+  const reasons = 'reasons' in found ? found.reasons : undefined;
   return {
     ...transfer,
     executionStatusDescription: description ?? transfer.executionStatusDescription,
+    reasons: reasons ?? transfer.reasons,
     transactionStatus: transactionStatus ?? transfer.transactionStatus,
     scaStatus: scaStatus ?? transfer.scaStatus,
     authorizationStatus: transactionStatus ?? transfer.authorizationStatus,

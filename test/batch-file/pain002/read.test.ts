@@ -47,7 +47,7 @@ describe('a pain.002', () => {
     expect([found?.about, found?.entries.get('E-1')?.status]).toEqual([['M-1', 'P-1'], null]);
   });
 
-  test('gives the reason of the payment, and those above it as words', () => {
+  test('gives the reasons of the payment, then those above it, their codes apart from their words', () => {
     const why = (code: string, words: string) =>
       `<StsRsnInf><Orgtr><Id><OrgId><Othr><Id>1</Id><SchmeNm><Cd>BANK</Cd></SchmeNm></Othr></OrgId></Id></Orgtr><Rsn>${code}</Rsn><AddtlInf>${words}</AddtlInf></StsRsnInf>`;
     const told = (id: string, reason: string) =>
@@ -56,11 +56,15 @@ describe('a pain.002', () => {
     const found = readPain002(
       report(all + group(told('E-1', why('<Cd>AC01</Cd>', 'No such IBAN')), told('E-2', ''))),
     );
-    expect([found?.reason, found?.entries.get('E-1')?.reason, found?.entries.get('E-2')?.reason]).toEqual([
-      { code: 'X9', words: 'see below' },
-      { code: 'AC01', words: 'No such IBAN; X9: see below' },
-      { code: 'X9', words: 'see below' },
+    const ofFile = { level: 'file', code: null, proprietary: 'X9', text: 'see below' };
+    const own = { level: 'payment', code: 'AC01', proprietary: null, text: 'No such IBAN' };
+    expect([found?.reasons, ...['E-1', 'E-2'].map((id) => found?.entries.get(id)?.reasons)]).toEqual([
+      [ofFile],
+      [own, ofFile],
+      [ofFile],
     ]);
+    const alone = readPain002(report(ALL + group(told('E-1', why('<Cd>AC01</Cd>', 'No such IBAN')))));
+    expect(alone?.reasons).toEqual([own]);
   });
 
   test('is read with prefixes, references of characters and comments', () => {

@@ -18,7 +18,7 @@ const FIELDS = [
     'currency',
     'description',
   ],
-  ...['executionDate', 'endToEndId', 'payeeCheck', 'reason', 'paidAt'],
+  ...['executionDate', 'endToEndId', 'payeeCheck', 'reason', 'bankReasons', 'paidAt'],
 ];
 
 describe('the report of a batch', () => {
@@ -37,18 +37,19 @@ describe('the report of a batch', () => {
       { line: '2', state: 'failed', payeeCheck: 'close', payeeName: 'M. Rossi' },
     ]);
     expect(await textOf(writeCsvReport([]))).toBe(
-      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt\r\n',
+      'line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode\r\n',
     );
   });
 
   test('in CSV has all that is known of a line', async () => {
     const row = reportRow({
       ...{ executionDate: parseDate('--date', '2026-12-01'), paidAt: '2026-12-01T10:00:00+01:00' },
+      bankReasons: [{ level: 'payment', code: 'AM04', proprietary: null, text: 'late' }],
       ...{ reason: 'late', payeeCheck: { result: 'close', name: 'M. Rossi', problem: null } },
     });
     const [, line] = (await textOf(writeCsvReport([row]))).split('\r\n');
     expect(line).toBe(
-      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00',
+      '1,b-1,R-1,f-1,executed,0000012345,Mario Rossi,IT60X0542811101000000123456,12.50,EUR,Invoice 7,2026-12-01,E-1,close,M. Rossi,late,2026-12-01T10:00:00+01:00,AM04',
     );
   });
 

@@ -69,11 +69,22 @@ describe('the report of a batch as pain.002', () => {
     `);
   });
 
-  test('has the code of the reason beside its words', async () => {
-    const row = reportRow({ state: 'failed', reason: 'AC01: No such IBAN', reasonCode: 'AC01' });
-    expect(await write([row])).toContain(
-      '<StsRsnInf><Rsn><Cd>AC01</Cd></Rsn><AddtlInf>failed</AddtlInf><AddtlInf>AC01: No such IBAN</AddtlInf></StsRsnInf>',
-    );
+  test('has each reason with its code, the one that counts first', async () => {
+    const nothing = { level: 'payment', code: null, proprietary: null, text: null } as const;
+    const found = await write([
+      reportRow({
+        ...{ state: 'failed', reason: 'AC01: No such IBAN; X&9: See below' },
+        bankReasons: [
+          { ...nothing, code: 'AC01', text: 'No such IBAN' },
+          { ...nothing, level: 'file', proprietary: 'X&9', text: 'See below' },
+        ],
+      }),
+      reportRow({ state: 'failed', bankReasons: [{ ...nothing, text: 'NOTE: closed' }] }),
+    ]);
+    expect(found.match(/<StsRsnInf>.*/g)).toEqual([
+      '<StsRsnInf><Rsn><Cd>AC01</Cd></Rsn><AddtlInf>failed</AddtlInf><AddtlInf>AC01: No such IBAN; X&amp;9: See below</AddtlInf></StsRsnInf><StsRsnInf><Rsn><Prtry>X&amp;9</Prtry></Rsn><AddtlInf>See below</AddtlInf></StsRsnInf>',
+      '<StsRsnInf><AddtlInf>failed</AddtlInf></StsRsnInf>',
+    ]);
   });
 
   test('answers a CSV, which has no message, and says so', async () => {

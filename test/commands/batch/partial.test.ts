@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../../src/bank/ports/bank.ts';
+import type { EntryState } from '../../../src/bank/ports/bulk.ts';
 import { addDays, parseDate } from '../../../src/domain/calendar.ts';
 import { isDecimal } from '../../../src/domain/decimal.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -243,4 +246,45 @@ it('the bookings are those of the account that was debited, by its id or its IBA
       ],
     ]
   `);
+});
+
+const NOTHING = { level: 'payment', code: null, proprietary: null, text: null } as const;
+
+it('the reason of the whole file, or of a payment, is in the report and in pain.002, its code apart from its words', async () => {
+  const bank = new BankHere(BULK);
+  bank.next = { becomes: 'failed', reasons: [{ ...NOTHING, level: 'file', code: 'AM04', text: 'No funds' }] };
+  const { payer } = await withPayees(temporary, bank, ['Ada', 'Bea', 'Cleo']);
+  const refused: EntryState = { transactionStatus: 'RJCT', means: 'refused' };
+  bank.entries = new Map([
+    ['R-1', refused],
+    ['R-2', { ...refused, reasons: [{ ...NOTHING, proprietary: 'X9', text: 'Ours' }] }],
+    ['R-3', { ...refused, reasons: [{ ...NOTHING, text: 'NOTE: see below' }] }],
+  ]);
+  const ran = told(await payer.run(RUN));
+  expect(ran.slice(0, 3)).toEqual([
+    '1 failed tr-1 AM04: No funds',
+    '2 failed tr-2 X9: Ours; AM04: No funds',
+    '3 failed tr-3 NOTE: see below; AM04: No funds',
+  ]);
+  const file = async (format: string) => {
+    const path = join(temporary, format);
+    await payer.run(['batch', 'report', 'batch-1', '--format', format, '--file', path]);
+    return readFileSync(path, 'utf8');
+  };
+  const words = (text: string) => `<AddtlInf>failed</AddtlInf><AddtlInf>${text}</AddtlInf>`;
+  const ofFile = '<StsRsnInf><Rsn><Cd>AM04</Cd></Rsn><AddtlInf>No funds</AddtlInf></StsRsnInf>';
+  expect((await file('pain002')).match(/<StsRsnInf>.*/g)).toEqual([
+    `<StsRsnInf><Rsn><Cd>AM04</Cd></Rsn>${words('AM04: No funds')}</StsRsnInf>`,
+    `<StsRsnInf><Rsn><Prtry>X9</Prtry></Rsn>${words('X9: Ours; AM04: No funds')}</StsRsnInf>${ofFile}`,
+    `<StsRsnInf>${words('NOTE: see below; AM04: No funds')}</StsRsnInf>${ofFile}`,
+  ]);
+  expect((await file('csv')).match(/,(AM04|X9|)(?=\r$)/gm)).toEqual([',AM04', ',X9', ',']);
+  expect(JSON.parse(await file('json'))[1]).toMatchObject({
+    bankReasons: [
+      { level: 'payment', code: null, proprietary: 'X9', text: 'Ours' },
+      { level: 'file', code: 'AM04', proprietary: null, text: 'No funds' },
+    ],
+  });
+  const shown = await payer.run(['transfer', 'show', 'tr-2', '--json']);
+  expect(shown.data).toMatchObject({ bankReasons: [{ proprietary: 'X9' }, { code: 'AM04' }] });
 });

@@ -47,6 +47,7 @@ it('a report has each line with its state, reason and times, in every format', a
     [
       {
         "amount": "10.00",
+        "bankReasons": [],
         "batch": "batch-1",
         "currency": "EUR",
         "description": "",
@@ -65,6 +66,7 @@ it('a report has each line with its state, reason and times, in every format', a
       },
       {
         "amount": "11.00",
+        "bankReasons": [],
         "batch": "batch-1",
         "currency": "EUR",
         "description": "",
@@ -83,6 +85,7 @@ it('a report has each line with its state, reason and times, in every format', a
       },
       {
         "amount": "12.00",
+        "bankReasons": [],
         "batch": "batch-1",
         "currency": "EUR",
         "description": "",
@@ -101,6 +104,7 @@ it('a report has each line with its state, reason and times, in every format', a
       },
       {
         "amount": "13.00",
+        "bankReasons": [],
         "batch": "batch-1",
         "currency": "EUR",
         "description": "",
@@ -119,6 +123,7 @@ it('a report has each line with its state, reason and times, in every format', a
       },
       {
         "amount": "14.00",
+        "bankReasons": [],
         "batch": "batch-1",
         "currency": "EUR",
         "description": "",
@@ -138,12 +143,12 @@ it('a report has each line with its state, reason and times, in every format', a
     ]
   `);
   expect(plain((await report('--format', 'csv')).bytes)).toMatchInlineSnapshot(`
-    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt
-    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW
-    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,
-    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,
-    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,
-    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,
+    "line,batch,reference,flow,state,from,name,iban,amount,currency,description,executionDate,endToEndId,payeeCheck,payeeName,reason,paidAt,reasonCode
+    1,BATCH,R-1,FLOW,executed,0000012345,'+Ada,DE89370400440532013000,10.00,EUR,,TODAY,R-1,,,,NOW,
+    2,BATCH,R-2,FLOW,failed,0000012345,Bea,DE89370400440532013000,11.00,EUR,,TODAY,R-2,,,Not this one,,
+    3,BATCH,R-3,FLOW,unknown,0000012345,Cleo,DE89370400440532013000,12.00,EUR,,TODAY,R-3,,,The bank has not said whether it was paid,,
+    4,BATCH,R-4,,cancelled,0000012345,Dora,DE89370400440532013000,13.00,EUR,,,R-4,,,,,
+    5,BATCH,R-5,,waiting,0000012345,Eve,DE89370400440532013000,14.00,EUR,,,R-5,,,,,
     "
   `);
   expect(JSON.parse((await report('--format', 'json')).bytes)).toHaveLength(5);
@@ -292,6 +297,7 @@ it('if the journal of a transfer cannot be read, nobody knows whether its line w
   expect(data[0]).toMatchInlineSnapshot(`
     {
       "amount": "10.00",
+      "bankReasons": [],
       "batch": "batch-1",
       "currency": "EUR",
       "description": "",
@@ -468,6 +474,7 @@ it('what the file says of a payment is in the report: the day, the account and i
   expect((await payer.run(['batch', 'report', 'batch-1'])).data[0]).toMatchInlineSnapshot(`
     {
       "amount": "1.50",
+      "bankReasons": [],
       "batch": "batch-1",
       "currency": "EUR",
       "description": "Rent",

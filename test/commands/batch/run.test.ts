@@ -68,6 +68,7 @@ it('a run pays line by line, says how far it is, and a second run sends nothing'
   expect(ran.data[0]).toMatchInlineSnapshot(`
     {
       "amount": "10.00",
+      "bankReasons": [],
       "batch": "batch-1",
       "currency": "EUR",
       "description": "",

@@ -22,6 +22,7 @@ it('an operation is verified, confirmed, authorised and executed, with the data 
     [
       {
         "authorizationStatus": "AUTHORIZED",
+        "bankReasons": [],
         "commissions": null,
         "createdAt": "NOW",
         "cro": "cro-pay-1",

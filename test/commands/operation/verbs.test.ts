@@ -27,8 +27,8 @@ it('the list has a line for each, for people and for programs', async () => {
     "
   `);
   expect((await list('csv')).printed).toMatchInlineSnapshot(`
-    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,cro,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
-    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,execute,1.50,EUR,,,,,,,,,,,NOW,NOW
+    "flow,kind,state,resourceId,transactionId,customerId,operation,product,nextStep,totalAmount.amount,totalAmount.currency,commissions.amount,commissions.currency,authorizationStatus,executionStatus,executionStatusDescription,bankReasons,cro,resolution.outcome,resolution.by,resolution.at,resolution.note,createdAt,updatedAt
+    op-1,operation,verified,pay-1,an-id,1048262,standingOrder,0000012345,execute,1.50,EUR,,,,,,[],,,,,,NOW,NOW
     "
   `);
 });

@@ -28,6 +28,7 @@ it('a transfer is verified, authorised and executed, and each step is in the jou
       "amount": "12.50",
       "authorizationStatus": "AUTHORIZED",
       "bankName": null,
+      "bankReasons": [],
       "commissions": null,
       "createdAt": "NOW",
       "cro": "cro-pay-1",

@@ -115,6 +115,7 @@ it('a program reads the same, with null for what is not known', () => {
         "amount": "12.50",
         "authorizationStatus": "ACSC",
         "bankName": "Banca Rossa",
+        "bankReasons": [],
         "commissions": {
           "amount": "0.50",
           "currency": "EUR",
@@ -167,6 +168,7 @@ it('a program reads the same, with null for what is not known', () => {
         "amount": "12.50",
         "authorizationStatus": null,
         "bankName": null,
+        "bankReasons": [],
         "commissions": null,
         "createdAt": "2026-11-22T10:00:00.000Z",
         "cro": null,

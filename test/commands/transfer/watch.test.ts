@@ -96,6 +96,7 @@ describe('watching a transfer', () => {
       ...written,
       executionStatus: 'KO',
       executionStatusDescription: 'Account closed',
+      reasons: [{ level: 'payment', code: null, proprietary: null, text: 'Account closed' }],
     });
     expect(world.sleeps).toEqual([1_000, 3_500, 3_500]);
     expect(await now()).toEqual(written);

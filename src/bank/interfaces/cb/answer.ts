@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { toldReasons } from '../../../domain/bank-reason.ts';
 import { type ErrorCode, type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
@@ -198,6 +199,7 @@ function toError(answer: CbAnswer, envelope: Envelope | null): Psd2Error {
     ...idsOf(answer, envelope),
     ...advice[code],
     ...(message?.code && { bankCode: shortened(message.code) }),
+    ...(answer.call.beforeSend && toldReasons(message ? [message, ...(envelope?.messages ?? [])] : [])),
     ...refusalIn(code, status, envelope, message?.code),
     ...(envelope?.resourceId && { resourceId: envelope.resourceId }),
   });

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { because } from '../../../domain/bank-reason.ts';
 import type { OrderTarget, SettlementStatus, Verification } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
@@ -275,7 +276,12 @@ async function fetchExecutionStatus(
   const call = { ...get(path, transactionId), decides: true };
   const { data, envelope } = await ask(bank, call, executionStatusAnswer);
   assertAbout(envelope, { name: 'the execution status call', resourceId, transactionId });
-  return { ...data, status: settlementOf(data.executionStatus) };
+  const status = settlementOf(data.executionStatus);
+  const { executionStatusDescription: text } = data;
+  const { reasons } = because(
+    status === 'KO' && text !== null ? [{ level: 'payment', code: null, proprietary: null, text }] : [],
+  );
+  return { ...data, status, ...(reasons && { reasons }) };
 }
 
 /** What an execution status of an instant transfer means. Any status that is not final means pending. */

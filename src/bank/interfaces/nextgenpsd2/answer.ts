@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import type { BankDescription } from '../../../bank-file/schema.ts';
+import { toldReasons } from '../../../domain/bank-reason.ts';
 import { type ErrorContext, Psd2Error } from '../../../errors.ts';
 import type { Answer, BankCall, Caller, Reading, Said } from '../../call/call.ts';
 import { textOf } from '../../call/charset.ts';
@@ -197,6 +198,8 @@ function toError(answer: NextGenAnswer, meaning: Meaning): Psd2Error {
     ...(advice !== undefined && { hint: advice }),
     ...(next && { next }),
     ...(decided?.code && { bankCode: decided.code }),
+    // The journal keeps those of a call that changes something.
+    ...(call.beforeSend && toldReasons([...(decided ? [decided] : []), ...said.messages])),
     ...(meaning.lasts && { lasts: true }),
     ...(code === 'not_logged_in' && call.bearer !== undefined && { hadToken: true }),
     ...(meaning.endsConsent && call.facts.reads !== null && { endsConsent: true }),

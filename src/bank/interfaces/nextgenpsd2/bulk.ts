@@ -1,12 +1,11 @@
 import Big from 'big.js';
 import type { BankDescription } from '../../../bank-file/schema.ts';
-import { type Reason, writeReason } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import { bankDay } from '../../../domain/calendar.ts';
 import type { Initiation } from '../../../domain/operation.ts';
 import { isIban } from '../../../domain/order/iban.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
-import { Psd2Error } from '../../../errors.ts';
+import { type BankReason, Psd2Error } from '../../../errors.ts';
 import type { BulkPayments, BulkTerms, EntryState } from '../../ports/bulk.ts';
 import type { Decides } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
@@ -17,6 +16,7 @@ import { assertAllOrdered } from './ordered.ts';
 import { callOf } from './paths.ts';
 import { paymentCalls } from './payment-calls.ts';
 import { entryState } from './payment-status.ts';
+import { reasonsIn } from './reasons.ts';
 import { type FieldRules, takesField } from './taken-fields.ts';
 import { bulkAnswer } from './wire/payment.ts';
 
@@ -208,16 +208,17 @@ async function askEntries(
       }),
     );
     return entriesFrom(
-      [...(statuses ?? [])].map(([id, { status, reason }]) => ({ id, status, reason })),
+      [...(statuses ?? [])].map(([id, { status, reasons }]) => ({ id, status, reasons })),
       final,
     );
   }
   const call = callOf(paths, 'getPaymentInformation', values, transactionId);
   const { data } = await ask(bank, { ...call, decides }, bulkAnswer);
   return entriesFrom(
-    (data.payments ?? []).map(({ endToEndIdentification: id, transactionStatus: status }) => ({
-      id,
-      status,
+    (data.payments ?? []).map((entry) => ({
+      id: entry.endToEndIdentification,
+      status: entry.transactionStatus,
+      reasons: reasonsIn(entry, 'payment'),
     })),
     final,
   );
@@ -225,15 +226,15 @@ async function askEntries(
 
 /** The states by their ids. Two different statuses of one id decide nothing. */
 function entriesFrom(
-  said: readonly { id: string | null; status: string | null; reason?: Reason | null }[],
+  said: readonly { id: string | null; status: string | null; reasons: BankReason[] }[],
   final: readonly string[],
 ): ReadonlyMap<string, EntryState> {
   const statuses = new Map<string, Set<string | null>>();
   for (const { id, status } of said)
     if (id !== null) statuses.set(id, (statuses.get(id) ?? new Set()).add(status));
   const found = new Map<string, EntryState>();
-  for (const { id, status, reason } of said)
+  for (const { id, status, reasons } of said)
     if (id !== null && status !== null && statuses.get(id)?.size === 1)
-      found.set(id, { ...entryState(status, final), ...(reason && { reason: writeReason(reason) }) });
+      found.set(id, { ...entryState(status, final), ...(reasons.length > 0 && { reasons }) });
   return found;
 }

@@ -1,9 +1,9 @@
 import Big from 'big.js';
-import { type StatusReport, writeReason } from '../../../batch-file/pain002/read.ts';
+import type { StatusReport } from '../../../batch-file/pain002/read.ts';
 import { written } from '../../../domain/account-history.ts';
 import type { Initiation, Verification } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
-import { Psd2Error } from '../../../errors.ts';
+import { type BankReason, Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
 import type { Decides, ScaLinks, ScaProgress } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
@@ -12,9 +12,9 @@ import { type Calls, lacking } from './calls.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
+import { reasonsIn } from './reasons.ts';
 import { type Authorised, linksOf, progressOf, scaOf } from './sca.ts';
 import { reportOf } from './status-report.ts';
-import { whyIn } from './why.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
 import {
   authorisationsAnswer,
@@ -97,7 +97,7 @@ async function initiate(
 ): ReturnType<PaymentCalls['verify']> {
   const { service, product, body, returnAddress, forBasket = false } = payment.initiation;
   const values = { 'payment-service': service, 'payment-product': product };
-  const { data, headers, notices, why } = await payment.bank.ask(
+  const { data, headers, notices, reasons } = await payment.bank.ask(
     {
       ...callOf(payment.paths, 'initiatePayment', values, payment.transactionId),
       body,
@@ -110,7 +110,7 @@ async function initiate(
       irrevocable: true,
       ...(requestId !== undefined && { requestId }),
     },
-    (answer) => ({ ...readAnswer(answer, paymentAnswer), why: whyIn(answer) }),
+    (answer) => ({ ...readAnswer(answer, paymentAnswer), reasons: reasonsOf(payment, answer) }),
   );
   const { transactionStatus, scaStatus, psuMessage } = data;
   const start = paymentCall(payment, 'startPaymentAuthorisation', data.paymentId);
@@ -125,7 +125,7 @@ async function initiate(
     bank: { transactionStatus, scaStatus },
     links: usableLinks(() => linksOf(data, headers, { ...payment, start }, isOver(transactionStatus))),
     ...(messages.length > 0 && { messages }),
-    ...(transactionStatus === 'RJCT' && { isRejected: true, ...(why !== undefined && { why }) }),
+    ...(transactionStatus === 'RJCT' && { isRejected: true, ...(reasons.length > 0 && { reasons }) }),
   };
 }
 
@@ -153,15 +153,16 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
     decides: decides || true,
   };
   const isXml = payment.initiation.body.startsWith('<');
-  const { data, why } = await payment.bank.ask(call, (answer) => {
+  const { data, reasons } = await payment.bank.ask(call, (answer) => {
     // A bank may answer in XML what was initiated in XML.
     const report = isXml && answer.said.meaning === null ? reportIn(answer, payment.initiation) : null;
-    if (!report?.status) return { ...readAnswer(answer, paymentStatusAnswer), why: whyIn(answer) };
-    const why = report.reason ? writeReason(report.reason) : undefined;
-    return { data: { transactionStatus: report.status, paymentId: null }, notices: [], why };
+    if (!report?.status)
+      return { ...readAnswer(answer, paymentStatusAnswer), reasons: reasonsOf(payment, answer) };
+    const said = { transactionStatus: report.status, paymentId: null };
+    return { data: said, notices: [], reasons: report.reasons };
   });
   if (data.paymentId === null || data.paymentId === paymentId)
-    return { status: data.transactionStatus, ...(why !== undefined && { why }) };
+    return { status: data.transactionStatus, reasons };
   throw new Psd2Error(
     'bank_answer',
     `The bank's answer is about the payment ${data.paymentId}, not about ${paymentId}`,
@@ -170,6 +171,10 @@ async function askStatus(payment: Payment, paymentId: string, decides: Decides):
       transactionId: payment.transactionId,
     },
   );
+}
+
+function reasonsOf({ isBulk }: Payment, { said }: NextGenAnswer): BankReason[] {
+  return reasonsIn(said.json, isBulk ? 'file' : 'payment', said.messages);
 }
 
 /** The status of all payments of a file together, in a pain.002. Null: it has none. */

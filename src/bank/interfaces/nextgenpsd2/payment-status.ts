@@ -1,4 +1,6 @@
+import { because } from '../../../domain/bank-reason.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
+import type { BankReason } from '../../../errors.ts';
 import type { EntryState } from '../../ports/bulk.ts';
 import type { ResourceStatus } from '../../ports/customer.ts';
 import type { ExecutionStatus } from '../../ports/payment-calls.ts';
@@ -14,18 +16,20 @@ const PARTLY_AUTHORISED = 'PATC';
 const CHECKED: readonly string[] = ['ACTC', 'ACCP', 'ACFC'];
 /** Accepted for execution, or executed. */
 const ACCEPTED: readonly string[] = ['ACSP', 'ACSC', 'ACCC', 'ACWC', 'ACWP'];
+/** Rejected or cancelled. */
+const ENDED: readonly string[] = ['RJCT', 'CANC'];
 /** Of a bulk payment: everybody has authorised it, and the bank has rejected some of its entries. */
 const PART = 'PART';
 
 /** What a bank says of a payment: its transaction status, and why it has rejected it. */
 export interface PaymentSaid {
   status: string;
-  why?: string;
+  reasons?: BankReason[];
 }
 
 /** Whether nothing is left to authorise. */
 export function isOver(status: string): boolean {
-  return ACCEPTED.includes(status) || [PART, 'RJCT', 'CANC'].includes(status);
+  return ACCEPTED.includes(status) || [PART, ...ENDED].includes(status);
 }
 
 /**
@@ -35,7 +39,7 @@ export function isOver(status: string): boolean {
  * @param final the statuses that the bank does not change any more, by its file
  */
 export function resourceStatus(
-  { status, why }: PaymentSaid,
+  { status, reasons = [] }: PaymentSaid,
   { instant, futureDated, isBulk }: Pick<TransferOrder, 'instant' | 'futureDated'> & { isBulk?: boolean },
   final: readonly string[],
 ): ResourceStatus {
@@ -56,7 +60,7 @@ export function resourceStatus(
       : isChecked && !needsSettlement({ instant, futureDated })
         ? 'ordered'
         : becameOf(status),
-    ...(status === 'RJCT' && why !== undefined && { why }),
+    ...(ENDED.includes(status) && reasons.length > 0 && { reasons }),
     ...((isPart || final.includes(status)) && { isFinal: true }),
     ...((isUnauthorised || status === PARTLY_AUTHORISED) && { awaitsSca: true }),
     ...(isUnauthorised && { isUnauthorised: true }),
@@ -71,21 +75,23 @@ function becameOf(status: string): ResourceStatus['became'] {
 
 /** What became of an entry of a bulk payment. */
 export function entryState(status: string, final: readonly string[]): EntryState {
-  const isRefused = status === 'RJCT' || status === 'CANC';
+  const isRefused = ENDED.includes(status);
   const means = ACCEPTED.includes(status) ? 'paid' : isRefused ? 'refused' : 'open';
   return { transactionStatus: status, means, ...(final.includes(status) && { isFinal: true }) };
 }
 
 /** Whether an instant transfer is settled. @param final the statuses that say so, by the bank file */
 export function settlementOf(
-  { status, why }: PaymentSaid,
+  { status, reasons = [] }: PaymentSaid,
   final: readonly string[],
   isBulk = false,
 ): ExecutionStatus {
-  const isEnded = status === 'RJCT' || status === 'CANC';
+  const isEnded = ENDED.includes(status);
+  const { description = null, ...why } = because(isEnded ? reasons : []);
   return {
     executionStatus: status,
-    executionStatusDescription: (isEnded && why) || null,
+    executionStatusDescription: description,
+    ...why,
     status: final.includes(status) || (isBulk && status === PART) ? 'OK' : isEnded ? 'KO' : 'PENDING',
   };
 }

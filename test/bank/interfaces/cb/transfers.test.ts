@@ -118,6 +118,7 @@ describe('a transfer', () => {
       executionStatus: 'KO',
       status: 'KO',
       executionStatusDescription: 'Account closed',
+      reasons: [{ level: 'payment', code: null, proprietary: null, text: 'Account closed' }],
     });
   });
 });

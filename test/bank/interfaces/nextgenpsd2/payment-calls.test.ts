@@ -246,6 +246,49 @@ describe('the status of a payment', () => {
   });
 });
 
+describe('why the bank has rejected a payment', () => {
+  const why = '<StsRsnInf><Rsn><Cd>AC04</Cd></Rsn><AddtlInf>NOTE: closed</AddtlInf></StsRsnInf>';
+  const rejected = REPORT.replace(/<GrpSts>[^<]*<\/GrpSts>/, `<GrpSts>RJCT</GrpSts>${why}`);
+  const nothing = { level: 'message', code: null, proprietary: null, text: null };
+  it.each<[string, string, Scripted, object[] | undefined]>([
+    [
+      'XML',
+      '<Document><MsgId>M-1</MsgId></Document>',
+      page(rejected),
+      [{ ...nothing, level: 'file', code: 'AC04', text: 'NOTE: closed' }],
+    ],
+    [
+      'JSON',
+      '{}',
+      said({
+        transactionStatus: 'RJCT',
+        psuMessage: 'NOTE: call us',
+        tppMessages: [{ category: 'ERROR', code: 'FUNDS_NOT_AVAILABLE', text: 'No funds' }],
+      }),
+      [
+        { ...nothing, proprietary: 'FUNDS_NOT_AVAILABLE', text: 'No funds' },
+        { ...nothing, text: 'NOTE: call us' },
+      ],
+    ],
+    [
+      'words alone',
+      '{}',
+      said({ transactionStatus: 'RJCT', psuMessage: 'NOTE: x' }),
+      [{ ...nothing, text: 'NOTE: x' }],
+    ],
+    ['nothing', '{}', said({ transactionStatus: 'RJCT' }), undefined],
+    [
+      'words of one that is not rejected',
+      '{}',
+      said({ transactionStatus: 'RCVD', psuMessage: 'x' }),
+      undefined,
+    ],
+  ])('in %s', async (_, body, answer, reasons) => {
+    const { calls } = made([answer], { initiation: { body } });
+    expect((await calls.sca?.status('p1', TRANSACTION_ID))?.reasons).toEqual(reasons);
+  });
+});
+
 describe('the authorisations of a payment', () => {
   const list = (...authorisationIds: string[]) => said({ authorisationIds });
   const sca = (scaStatus: string, more = {}) => said({ scaStatus, ...more });

@@ -39,7 +39,8 @@ export const bulkAnswer = z.object({
   payments: z.catch(
     z.nullish(
       z.array(
-        z.object({
+        // Banks have fields of their own for why they have rejected an entry.
+        z.looseObject({
           endToEndIdentification: optionalWords,
           transactionStatus: optionalStatusOf(TRANSACTION_STATUSES),
         }),
