@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { CallLimits } from './access/call-limits.ts';
-import { Consents } from './access/consents.ts';
-import type { Grant, LoginOrder } from './access/grant.ts';
 import { Logins } from './access/logins.ts';
 import { Tokens } from './access/tokens.ts';
 import { AnswerSeal } from './answers/seal.ts';
+import { CallLimits } from './cb/call-limits.ts';
+import { Consents } from './cb/consents.ts';
+import type { Grant, LoginOrder } from './cb/grant.ts';
 import { CallLog } from './console/call-log.ts';
 import { Customers } from './customers/customers.ts';
 import type { Customer } from './customers/seed-customers.ts';

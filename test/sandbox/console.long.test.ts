@@ -429,6 +429,8 @@ test('the call log keeps the last 500 calls and the beginning of each body', asy
       faults: [],
       refusal: undefined,
       caller: undefined,
+      title: undefined,
+      warnings: [],
       answer: { status: 200, headers: new Headers(), body },
     });
   }

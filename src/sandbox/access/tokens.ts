@@ -24,6 +24,11 @@ interface Token<G> {
   expiresAt: Date;
 }
 
+/** The access token in `Bearer <token>` (RFC 6750, section 2.1). */
+export function bearerToken(value: string | undefined): string | undefined {
+  return /^Bearer (\S+)$/.exec(value ?? '')?.[1];
+}
+
 /** The tokens that one door has issued. They are UUIDs. Why a token is refused, each door says in its own words. */
 export class Tokens<G extends AnyGrant> implements StatePart {
   memory = { tokens: new Map<string, Token<G>>() };

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { jsonAnswer, type OutgoingAnswer } from './outgoing.ts';
 
 /** A HAL link of the interface specification ("Response envelope"). */
 export interface Link {
@@ -45,10 +46,14 @@ export interface Answer {
   resultExtras?: Readonly<Record<string, unknown>>;
 }
 
-/** The envelope of an answer to a request that succeeded. */
-export function successEnvelope({ baseUrl }: { baseUrl: string }, answer: Answer): Record<string, unknown> {
+/** Answers a request that succeeded, in the envelope. */
+export function success(
+  { baseUrl }: { baseUrl: string },
+  answer: Answer,
+  headers?: Record<string, string>,
+): OutgoingAnswer {
   const { data, resourceId, place, embedded, messages = [], resultExtras } = answer;
-  return {
+  const envelope = {
     result: { outcome: 'SUCCESS', requestId: newRequestId(), flushMessages: true, messages, ...resultExtras },
     data,
     ...(resourceId !== undefined && { resources: { resourceId } }),
@@ -61,6 +66,7 @@ export function successEnvelope({ baseUrl }: { baseUrl: string }, answer: Answer
     }),
     ...(embedded && { _embedded: embedded }),
   };
+  return jsonAnswer(200, envelope, headers);
 }
 
 /** The envelope of an answer to a request that failed. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingAnswer } from '../answers/outgoing.ts';
-import type { Refusal } from '../answers/refusal.ts';
 import type { Fault } from '../faults/fault.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 
@@ -27,14 +26,14 @@ export interface SeenCall {
   body: KeptBody;
   faults: readonly Fault[];
   /** Why the bank refused the call. */
-  refusal: Refusal | Error | undefined;
+  refusal: Error | undefined;
   /** The application of the token, and its customer if it has one. */
   caller: string | undefined;
   answer: { status: number; headers: readonly (readonly [string, string])[]; body: KeptBody };
   /** At the second door: the operation. */
-  title?: string;
+  title: string | undefined;
   /** What the bank ignored in the request. */
-  warnings?: readonly string[];
+  warnings: readonly string[];
 }
 
 /** A failed TLS handshake. */
@@ -52,17 +51,7 @@ export class CallLog {
   readonly #watchers = new Set<(seen: Seen | undefined) => void>();
   #lastId = 0;
 
-  addCall(call: {
-    at: Date;
-    milliseconds: number;
-    request: RawRequest;
-    faults: readonly Fault[];
-    refusal: Error | undefined;
-    caller: string | undefined;
-    answer: OutgoingAnswer;
-    title?: string;
-    warnings?: readonly string[];
-  }): void {
+  addCall(call: Omit<SeenCall, 'id' | 'body' | 'answer'> & { answer: OutgoingAnswer }): void {
     const { request, answer } = call;
     const body = { ...keep(request.body), ...request.oversized };
     this.#add({

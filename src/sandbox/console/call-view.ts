@@ -89,7 +89,7 @@ export async function detailOf(
   registered: TppCertificates,
   rowsAPage: number,
 ): Promise<CallDetail> {
-  const { request, answer, body, milliseconds, caller, refusal, faults, warnings = [] } = seen;
+  const { request, answer, body, milliseconds, caller, refusal, faults, warnings } = seen;
   return {
     ...lineOf(seen, rowsAPage),
     milliseconds,

@@ -1,5 +1,5 @@
-import { endOfConsent } from '../access/consents.ts';
 import type { Bank } from '../bank.ts';
+import { endOfConsent } from '../cb/consents.ts';
 import type { Customer } from '../customers/seed-customers.ts';
 import { bankDay } from '../ledger/bank-time.ts';
 import { type Cents, decimal } from '../ledger/cents.ts';

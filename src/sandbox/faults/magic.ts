@@ -1,12 +1,9 @@
-import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import type { Bank } from '../bank.ts';
 import type { Addressed } from '../nextgenpsd2/operations.ts';
 import { type CallFault, type FaultyCall, type MagicFault, planOf } from '../operations/plan.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
 import type { Fault } from './fault.ts';
-import { refusalOf } from './spoil.ts';
 import type { UsedMagic } from './used-magic.ts';
 
 /** The calls that magic values can change. A group in the path is the resource. */
@@ -31,20 +28,12 @@ const faults: Record<MagicFault, Fault> = {
 };
 
 /**
- * Applies the faults of magic values: a payee's name for the calls of its flow, an account's number for its balance and
+ * The fault of a magic value at the first door: a payee's name in the calls of its flow, an account's number in its balance and
  * transactions.
  */
-export function magicFaults(bank: Bank): MiddlewareHandler<BankEnv> {
-  return async (c, next) => {
-    const magic = inquiryFault(bank, c.var.request) ?? callFault(bank, c.var.request);
-    if (magic === undefined) return next();
-    const fault = faults[magic];
-    const refusal = refusalOf(fault);
-    if (refusal) return refusal;
-    await next();
-    // A refusal stays visible, because the bank did nothing.
-    if (c.res.status === 200) c.set('faults', [...c.var.faults, fault]);
-  };
+export function magicFault(bank: Bank, request: RawRequest): Fault | undefined {
+  const magic = inquiryFault(bank, request) ?? callFault(bank, request);
+  return magic && faults[magic];
 }
 
 function pathOf({ target }: RawRequest): string {

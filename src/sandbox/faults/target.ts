@@ -40,7 +40,7 @@ export interface IncomingCall {
   /** Path and query, as in the request line. */
   target: string;
   /** The operation of the second door. */
-  operation?: string;
+  operation?: string | undefined;
 }
 
 /** The calls that a fault applies to. */

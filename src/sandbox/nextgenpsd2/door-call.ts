@@ -24,14 +24,6 @@ export interface DoorAnswer {
 /** A value in the path of a call. */
 export function inPath({ operation }: DoorCall, name: string): string {
   const value = operation.parameters.get(name);
-  if (value !== undefined) return decoded(value);
+  if (value !== undefined) return value;
   throw new DoorRefusal('RESOURCE_UNKNOWN', `The path has no ${name}`);
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

@@ -1,5 +1,6 @@
 import { OPERATIONS, type OperationId, pathOf as templateOf } from '../../bank-file/operations.ts';
 import type { BankDescription } from '../../bank-file/schema.ts';
+import { valuesIn } from '../server/path-values.ts';
 
 export type { OperationId } from '../../bank-file/operations.ts';
 
@@ -76,27 +77,15 @@ export function operationAt(
     .flatMap((id) => {
       const template = templateOf(api, id);
       const parameters = valuesIn(template, path);
-      return parameters ? [{ id, parameters, variables: template.split('{').length }] : [];
+      return parameters && isPaymentPath(parameters)
+        ? [{ id, parameters, variables: template.split('{').length }]
+        : [];
     })
     .sort((one, other) => one.variables - other.variables);
   const fewest = matching.filter(({ variables }) => variables === matching[0]?.variables);
   const found = fewest.find(({ id }) => OPERATIONS[id].method === method);
   if (found) return { id: found.id, kind: kindOf[found.id], parameters: found.parameters };
   return matching.length > 0 ? 'method' : undefined;
-}
-
-/** The values of a template's variables in a path. Undefined if the path has another form. */
-function valuesIn(template: string, path: string): Map<string, string> | undefined {
-  const [wanted, given] = [template.split('/'), path.split('/')];
-  if (wanted.length !== given.length) return undefined;
-  const values = new Map<string, string>();
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? '';
-    const name = /^\{(.+)\}$/.exec(part)?.[1];
-    if (name === undefined ? part !== value : value === '') return undefined;
-    if (name !== undefined) values.set(name, value);
-  }
-  return isPaymentPath(values) ? values : undefined;
 }
 
 const SERVICES = ['payments', 'bulk-payments', 'periodic-payments'];

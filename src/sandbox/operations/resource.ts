@@ -1,4 +1,4 @@
-import type { Grant } from '../access/grant.ts';
+import type { Grant } from '../cb/grant.ts';
 import type { ScaState } from '../customer-site/bank-side.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { IsoDate } from '../ledger/bank-time.ts';

@@ -3,6 +3,7 @@ import { Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { isLoopback } from '../../domain/loopback.ts';
 import type { Bank } from '../bank.ts';
+import { cbDoor } from '../cb/door.ts';
 import { consoleSite } from '../console/console-site.ts';
 import { controlSite } from '../control/control-site.ts';
 import { ownPagesOnly } from '../control/json-site.ts';
@@ -10,21 +11,22 @@ import type { AccessSide } from '../customer-site/access-side.ts';
 import type { BankSide } from '../customer-site/bank-side.ts';
 import { customerSite } from '../customer-site/site.ts';
 import { IDENTITY_PATH, type RunningSandbox } from '../folder/running.ts';
-import { type DoorListener, doorListener, isForDoor } from '../nextgenpsd2/door.ts';
+import { nextgenpsd2Door } from '../nextgenpsd2/door.ts';
 import { runDuePayments } from '../nextgenpsd2/payments/run-payments.ts';
 import { isSameSecret } from '../same-secret.ts';
-import { bankApi } from './api.ts';
+import { type Listener as CallListener, listenerOf } from './pipeline.ts';
 
 type Listener = ReturnType<typeof getRequestListener>;
 
-/** Serves the API: both doors of the bank. */
-export function apiListener(bank: Bank): (...call: Parameters<DoorListener>) => Promise<void> {
-  const first = getRequestListener(bankApi(bank).fetch);
-  const second = doorListener(bank);
+/** The doors of the bank. A request is for the first of them that takes it. */
+const DOORS = [nextgenpsd2Door, cbDoor];
+
+/** Serves the API: all doors of the bank. */
+export function apiListener(bank: Bank): CallListener {
+  const doors = DOORS.map((open) => open(bank)).map((door) => ({ door, answer: listenerOf(bank, door) }));
   return async (incoming, outgoing) => {
     runDuePayments(bank);
-    if (isForDoor(bank.rules, incoming.url ?? '')) await second(incoming, outgoing);
-    else await first(incoming, outgoing);
+    await doors.find(({ door }) => door.isFor(incoming.url ?? ''))?.answer(incoming, outgoing);
   };
 }
 

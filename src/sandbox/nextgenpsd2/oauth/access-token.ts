@@ -1,3 +1,4 @@
+import { bearerToken } from '../../access/tokens.ts';
 import type { Bank } from '../../bank.ts';
 import { header } from '../../strict/headers.ts';
 import type { RawRequest } from '../../strict/raw-request.ts';
@@ -28,7 +29,7 @@ export function grantOfCall(
   }
   if (mode === 'none' || (value === undefined && mode === 'integrated' && kind !== 'reading'))
     return undefined;
-  const token = /^Bearer (\S+)$/.exec(value ?? '')?.[1];
+  const token = bearerToken(value);
   if (token === undefined) {
     throw new DoorRefusal(
       'TOKEN_INVALID',

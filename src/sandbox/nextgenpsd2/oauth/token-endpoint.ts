@@ -10,36 +10,34 @@ import { metadata, namedPaths } from './metadata.ts';
 
 const METADATA = '/.well-known/oauth-authorization-server';
 
-/** The answer of an OAuth endpoint. */
-export interface OAuthAnswer {
-  status: number;
-  body: Record<string, unknown>;
-}
-
 /**
- * Answers a call of an OAuth endpoint: the metadata (RFC 8414), tokens (RFC 6749), revocation (RFC 7009). These calls are not
+ * What the bank does for a call of an OAuth endpoint: the metadata (RFC 8414), tokens (RFC 6749), revocation (RFC 7009). These calls are not
  * signed. The client certificate says who calls.
  *
  * @param path below the base URL. The bank file may name others
- * @returns undefined if the path is none of these
- * @throws OAuthError
+ * @returns the body of the answer; it throws an OAuthError. Undefined if the path is none of these
  */
-export function oauthCall(bank: Bank, request: RawRequest, path: string): OAuthAnswer | undefined {
+export function oauthCall(
+  bank: Bank,
+  request: RawRequest,
+  path: string,
+): (() => Record<string, unknown>) | undefined {
   const [host = ''] = request.target.split('?', 1);
   const isAt = (endpoint: Parameters<typeof namedPaths>[1]): boolean =>
     namedPaths(bank.rules.description, endpoint).includes(host);
   const known = isAt('tokenEndpoint') ? '/oauth/token' : isAt('metadata') ? METADATA : path;
   switch (`${request.method} ${known}`) {
     case 'GET /.well-known/oauth-authorization-server':
-      return { status: 200, body: metadata(bank) };
+      return () => metadata(bank);
     case 'POST /oauth/token':
-      return { status: 200, body: tokenAnswer(bank, issueTokens(bank, request)) };
-    case 'POST /oauth/revoke': {
-      const form = readForm(request);
-      authenticateClient(bank, request, form);
-      bank.door.tokens.revoke(required(form, 'token'));
-      return { status: 200, body: {} };
-    }
+      return () => tokenAnswer(bank, issueTokens(bank, request));
+    case 'POST /oauth/revoke':
+      return () => {
+        const form = readForm(request);
+        authenticateClient(bank, request, form);
+        bank.door.tokens.revoke(required(form, 'token'));
+        return {};
+      };
     default:
       return undefined;
   }

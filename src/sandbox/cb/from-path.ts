@@ -1,10 +1,9 @@
-import type { Context } from 'hono';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { ConsentResource, OperationResource, Resource } from '../operations/resource.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { isUuid } from '../strict/headers.ts';
+import type { PrivateCall } from './bank-call.ts';
 import { type Category, requireAnyConsent, requireConsent, requireRole } from './permission.ts';
 
 /**
@@ -12,12 +11,12 @@ import { type Category, requireAnyConsent, requireConsent, requireRole } from '.
  *
  * @throws Refusal `FIELD_INVALID`, `NOT_ALLOWED`, `CUSTOMER_UNKNOWN`, `CONSENT_MISSING`
  */
-export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
-  const id = c.req.param('customerId') ?? '';
+export function customerOf(bank: Bank, call: PrivateCall): Customer {
+  const id = call.parameters.get('customerId') ?? '';
   if (!/^\d{7}$/.test(id)) {
     throw wrongValue('FIELD_INVALID', 'The customerId of the path is not valid', '7 digits', id);
   }
-  const { customerId } = c.var.caller;
+  const { customerId } = call.caller;
   if (customerId !== undefined && customerId !== id) {
     throw wrongValue('NOT_ALLOWED', "The access token is another customer's", `customerId ${customerId}`, id);
   }
@@ -32,9 +31,9 @@ export function customerOf(c: Context<BankEnv>, bank: Bank): Customer {
  *
  * @throws Refusal as {@link customerOf} and {@link findProduct}
  */
-function productOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
-  const customer = customerOf(c, bank);
-  return { customer, product: findProduct(customer, c.req.param('productId') ?? '') };
+function productOf(bank: Bank, call: PrivateCall): { customer: Customer; product: Product } {
+  const customer = customerOf(bank, call);
+  return { customer, product: findProduct(customer, call.parameters.get('productId') ?? '') };
 }
 
 /**
@@ -61,22 +60,22 @@ export function findProduct(customer: Customer, productId: string): Product {
  *
  * @throws Refusal `FIELD_INVALID`, `RESOURCE_UNKNOWN`
  */
-export function resourceOf(c: Context<BankEnv>, bank: Bank): Resource {
-  const id = c.req.param('resourceId') ?? '';
+export function resourceOf(bank: Bank, call: PrivateCall): Resource {
+  const id = call.parameters.get('resourceId') ?? '';
   if (!isUuid(id)) {
     throw wrongValue('FIELD_INVALID', 'The resourceId of the path is not valid', 'a UUID', id);
   }
   const resource = bank.resources.find(id);
-  const { customerId } = c.var.caller;
+  const { customerId } = call.caller;
   // The answer is the same for another customer's resource and for one that does not exist.
   if (resource && (customerId === undefined || customerId === resource.customer.customerId)) return resource;
   throw unknownResource(id);
 }
 
 /** The consent that the path names. */
-export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
-  const customer = customerOf(c, bank);
-  const resource = resourceOf(c, bank);
+export function consentOf(bank: Bank, call: PrivateCall): ConsentResource {
+  const customer = customerOf(bank, call);
+  const resource = resourceOf(bank, call);
   if (resource.kind === 'consent' && resource.customer.customerId === customer.customerId) return resource;
   throw unknownResource(resource.id);
 }
@@ -86,8 +85,8 @@ export function consentOf(c: Context<BankEnv>, bank: Bank): ConsentResource {
  *
  * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`
  */
-export function inquiredProductOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
-  return permittedProductOf(c, bank, 'ACCOUNT_INFO');
+export function inquiredProductOf(bank: Bank, call: PrivateCall): { customer: Customer; product: Product } {
+  return permittedProductOf(bank, call, 'ACCOUNT_INFO');
 }
 
 /**
@@ -95,8 +94,8 @@ export function inquiredProductOf(c: Context<BankEnv>, bank: Bank): { customer: 
  *
  * @throws Refusal as {@link productOf}, `ROLE_MISSING`, `CONSENT_MISSING`, `PRODUCT_NOT_ENABLED`
  */
-export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Customer; product: Product } {
-  const found = permittedProductOf(c, bank, 'PAYMENTS');
+export function payingProductOf(bank: Bank, call: PrivateCall): { customer: Customer; product: Product } {
+  const found = permittedProductOf(bank, call, 'PAYMENTS');
   const { kind, productId } = found.product;
   if (kind !== 'card') return found;
   throw new Refusal('PRODUCT_NOT_ENABLED', `${productId} is a card. Only accounts can pay`);
@@ -107,19 +106,19 @@ export function payingProductOf(c: Context<BankEnv>, bank: Bank): { customer: Cu
  *
  * @param kind the required operation. Default: any
  */
-export function operationOf(c: Context<BankEnv>, bank: Bank): OperationResource;
+export function operationOf(bank: Bank, call: PrivateCall): OperationResource;
 export function operationOf<K extends OperationResource['kind']>(
-  c: Context<BankEnv>,
   bank: Bank,
+  call: PrivateCall,
   kind: K,
 ): Extract<OperationResource, { kind: K }>;
 export function operationOf(
-  c: Context<BankEnv>,
   bank: Bank,
+  call: PrivateCall,
   kind?: OperationResource['kind'],
 ): OperationResource {
-  const { product } = payingProductOf(c, bank);
-  const resource = resourceOf(c, bank);
+  const { product } = payingProductOf(bank, call);
+  const resource = resourceOf(bank, call);
   const operation = resource.kind === 'moneyTransfer' || resource.kind === 'standingOrder';
   if (
     operation &&
@@ -131,12 +130,12 @@ export function operationOf(
 }
 
 function permittedProductOf(
-  c: Context<BankEnv>,
   bank: Bank,
+  call: PrivateCall,
   category: Category,
 ): { customer: Customer; product: Product } {
   requireRole(bank, category);
-  const found = productOf(c, bank);
+  const found = productOf(bank, call);
   requireConsent(bank, found.customer, found.product, category);
   return found;
 }

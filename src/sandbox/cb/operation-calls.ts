@@ -1,15 +1,14 @@
-import { type Context, Hono } from 'hono';
-import { operationOf, payingProductOf } from '../access/from-path.ts';
-import { type Answer, operationPlace, type Place } from '../answers/envelope.ts';
-import { answerSuccess } from '../answers/outgoing.ts';
+import { type Answer, operationPlace, type Place, success } from '../answers/envelope.ts';
+import type { OutgoingAnswer } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
-import { printerLink } from '../documents/receipt.ts';
 import type { OperationResource } from '../operations/resource.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { requireEmptyBody } from '../strict/body.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
+import type { Calls } from './bank-call.ts';
+import { operationOf, payingProductOf } from './from-path.ts';
+import { printerLink } from './receipt.ts';
 
 /** The names of the bank's operations. */
 type OperationName = OperationResource['kind'];
@@ -37,74 +36,68 @@ export interface OperationCalls<N extends OperationName> {
 
 /** The path of an operation's calls. */
 export function operationPath(name: OperationName): string {
-  return `/private/customers/:customerId/products/:productId/${name}`;
+  return `/private/customers/{customerId}/products/{productId}/${name}`;
 }
 
 /**
  * The calls that every operation has: prepare, verify, verify2 and execute (interface specification, "Generic operation
  * flow").
  */
-export function operationRoutes<N extends OperationName>(
-  bank: Bank,
-  calls: OperationCalls<N>,
-): Hono<BankEnv> {
+export function operationCalls<N extends OperationName>(calls: OperationCalls<N>): Calls {
   const { name } = calls;
   const root = operationPath(name);
-  const routes = new Hono<BankEnv>();
+  return {
+    [`GET ${root}/prepare`]: (bank, call) => {
+      const { customer, product } = payingProductOf(bank, call);
+      const place: Place = {
+        ...operationPlace(name, customer, product),
+        self: { href: 'prepare', method: 'GET' },
+        next: { href: 'verify', method: 'POST' },
+      };
+      return success(bank, { data: calls.prepare(bank), place });
+    },
 
-  routes.get(`${root}/prepare`, (c) => {
-    const { customer, product } = payingProductOf(c, bank);
-    const place: Place = {
-      ...operationPlace(name, customer, product),
-      self: { href: 'prepare', method: 'GET' },
-      next: { href: 'verify', method: 'POST' },
-    };
-    return answerSuccess(c, bank, { data: calls.prepare(bank), place });
-  });
+    [`POST ${root}/verify`]: (bank, call) => {
+      const from = payingProductOf(bank, call);
+      const { resource, ...content } = calls.verify(bank, call.request, from);
+      const place: Place = {
+        ...operationPlace(name, from.customer, from.product),
+        self: { href: 'verify', method: 'POST' },
+        next: { href: `${resource.id}/${resource.nextStep}`, method: 'PUT' },
+      };
+      return success(bank, { ...content, resourceId: resource.id, place });
+    },
 
-  routes.post(`${root}/verify`, (c) => {
-    const from = payingProductOf(c, bank);
-    const { resource, ...content } = calls.verify(bank, c.var.request, from);
-    const place: Place = {
-      ...operationPlace(name, from.customer, from.product),
-      self: { href: 'verify', method: 'POST' },
-      next: { href: `${resource.id}/${resource.nextStep}`, method: 'PUT' },
-    };
-    return answerSuccess(c, bank, { ...content, resourceId: resource.id, place });
-  });
+    [`PUT ${root}/{resourceId}/verify2`]: (bank, call) => {
+      const resource = operationOf(bank, call, name);
+      const data = calls.verify2(call.request, resource);
+      return answerStep(bank, resource, { href: 'verify2', method: 'PUT' }, { data }, 'execute');
+    },
 
-  routes.put(`${root}/:resourceId/verify2`, (c) => {
-    const resource = operationOf(c, bank, name);
-    const data = calls.verify2(c.var.request, resource);
-    return answerStep(c, bank, resource, { href: 'verify2', method: 'PUT' }, { data }, 'execute');
-  });
-
-  routes.put(`${root}/:resourceId/execute`, (c) => {
-    const resource = operationOf(c, bank, name);
-    requireEmptyBody(c.var.request);
-    const { embedded, ...content } = calls.execute(bank, resource);
-    const answer = { ...content, embedded: { ...embedded, printer: printerLink(bank, resource) } };
-    return answerStep(c, bank, resource, { href: 'execute', method: 'PUT' }, answer);
-  });
-
-  return routes;
+    [`PUT ${root}/{resourceId}/execute`]: (bank, call) => {
+      const resource = operationOf(bank, call, name);
+      requireEmptyBody(call.request);
+      const { embedded, ...content } = calls.execute(bank, resource);
+      const answer = { ...content, embedded: { ...embedded, printer: printerLink(bank, resource) } };
+      return answerStep(bank, resource, { href: 'execute', method: 'PUT' }, answer);
+    },
+  };
 }
 
 /** The answer to a call about an existing resource. `href` and `next` are relative to the resource. */
 export function answerStep(
-  c: Context<BankEnv>,
   bank: Bank,
   { id, kind, customer, product }: OperationResource,
   { href, method }: Place['self'],
   content: Content,
   next?: 'execute',
-): Response {
+): OutgoingAnswer {
   const place: Place = {
     ...operationPlace(kind, customer, product),
     self: { href: `${id}/${href}`, method },
     ...(next && { next: { href: `${id}/${next}`, method: 'PUT' } }),
   };
-  return answerSuccess(c, bank, { ...content, resourceId: id, place });
+  return success(bank, { ...content, resourceId: id, place });
 }
 
 /**

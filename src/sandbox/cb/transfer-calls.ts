@@ -1,7 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { operationOf } from '../access/from-path.ts';
 import { operationPlace } from '../answers/envelope.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
@@ -27,9 +25,16 @@ import {
   totalOf,
   verifyBody,
 } from '../operations/transfer-order.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody } from '../strict/body.ts';
-import { answerStep, type OperationCalls, operationPath, operationRoutes, passStep } from './operation.ts';
+import type { Calls } from './bank-call.ts';
+import { operationOf } from './from-path.ts';
+import {
+  answerStep,
+  type OperationCalls,
+  operationCalls,
+  operationPath,
+  passStep,
+} from './operation-calls.ts';
 
 /** The payer accepts the result of the verification of payee. This step is the sandbox's own design. */
 const payeeAcceptedBody = z.strictObject({ data: z.strictObject({ payeeAccepted: z.literal(true) }) });
@@ -40,19 +45,6 @@ const verifyWarning = {
   type: 'WARNING',
   detail: "The payee's name causes this warning.",
 } as const;
-
-/** Bank transfers, SCT and SCT Instant (interface specification, "Bank transfer endpoints"). */
-export function moneyTransferRoutes(bank: Bank): Hono<BankEnv> {
-  const routes = operationRoutes(bank, calls);
-
-  routes.get(`${operationPath('moneyTransfer')}/:resourceId/execution/status`, (c) => {
-    const transfer = operationOf(c, bank, 'moneyTransfer');
-    const self = { href: 'execution/status', method: 'GET' } as const;
-    return answerStep(c, bank, transfer, self, { data: executionStatus(transfer, bank.now()) });
-  });
-
-  return routes;
-}
 
 const calls: OperationCalls<'moneyTransfer'> = {
   name: 'moneyTransfer',
@@ -98,6 +90,16 @@ const calls: OperationCalls<'moneyTransfer'> = {
         },
       ],
     };
+  },
+};
+
+/** Bank transfers, SCT and SCT Instant (interface specification, "Bank transfer endpoints"). */
+export const transferCalls: Calls = {
+  ...operationCalls(calls),
+  [`GET ${operationPath('moneyTransfer')}/{resourceId}/execution/status`]: (bank, call) => {
+    const transfer = operationOf(bank, call, 'moneyTransfer');
+    const self = { href: 'execution/status', method: 'GET' } as const;
+    return answerStep(bank, transfer, self, { data: executionStatus(transfer, bank.now()) });
   },
 };
 

@@ -1,15 +1,14 @@
-import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { consentOf, customerOf, findProduct } from '../access/from-path.ts';
-import { type Category, requireRole } from '../access/permission.ts';
 import type { Place } from '../answers/envelope.ts';
-import { answerSuccess } from '../answers/outgoing.ts';
+import { success } from '../answers/envelope.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
 import type { ConsentCategory, ConsentResource } from '../operations/resource.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, requireEmptyBody } from '../strict/body.ts';
+import type { Calls } from './bank-call.ts';
+import { consentOf, customerOf, findProduct } from './from-path.ts';
+import { type Category, requireRole } from './permission.ts';
 
 const consentBody = z.strictObject({
   data: z.strictObject({
@@ -25,21 +24,19 @@ const consentBody = z.strictObject({
 });
 
 /** Consent: request and confirm, with SCA in between (interface specification, "Consent"). */
-export function consentRoutes(bank: Bank): Hono<BankEnv> {
-  const routes = new Hono<BankEnv>();
-
-  routes.post('/private/customers/:customerId/consent/request', (c) => {
-    const customer = customerOf(c, bank);
-    if (c.var.caller.customerId === undefined) {
+export const consentCalls: Calls = {
+  'POST /private/customers/{customerId}/consent/request': (bank, call) => {
+    const customer = customerOf(bank, call);
+    if (call.caller.customerId === undefined) {
       throw new Refusal(
         'NOT_ALLOWED',
         'A consent needs the customer online, through the authorization_code application',
       );
     }
-    const { data } = readJsonBody(c.var.request, consentBody);
+    const { data } = readJsonBody(call.request, consentBody);
     for (const { name } of data.categories) requireRole(bank, name);
     const consent = bank.resources.addConsent(customer, readCategories(data.categories, customer));
-    return answerSuccess(c, bank, {
+    return success(bank, {
       data: { categoriesOutcome: consent.categories.map(({ name, outcome }) => ({ name, outcome })) },
       resourceId: consent.id,
       place: {
@@ -48,16 +45,16 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
         next: { href: `request/${consent.id}/confirm`, method: 'PUT' },
       },
     });
-  });
+  },
 
-  routes.put('/private/customers/:customerId/consent/request/:resourceId/confirm', (c) => {
-    const consent = consentOf(c, bank);
-    requireEmptyBody(c.var.request);
+  'PUT /private/customers/{customerId}/consent/request/{resourceId}/confirm': (bank, call) => {
+    const consent = consentOf(bank, call);
+    requireEmptyBody(call.request);
     if (consent.finishedAt) throw new Refusal('ALREADY_CONFIRMED', 'The consent was already confirmed');
     bank.resources.requireAuthorized(consent);
     consent.finishedAt = bank.now();
     record(bank, consent);
-    return answerSuccess(c, bank, {
+    return success(bank, {
       data: {},
       resourceId: consent.id,
       place: {
@@ -65,10 +62,8 @@ export function consentRoutes(bank: Bank): Hono<BankEnv> {
         self: { href: `request/${consent.id}/confirm`, method: 'PUT' },
       },
     });
-  });
-
-  return routes;
-}
+  },
+};
 
 /** Records one consent for each granted category and product. */
 function record(bank: Bank, { customer, categories }: ConsentResource): void {

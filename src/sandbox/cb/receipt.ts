@@ -1,28 +1,27 @@
-import { Hono } from 'hono';
-import { operationOf } from '../access/from-path.ts';
 import type { Link } from '../answers/envelope.ts';
-import { sendDocument } from '../answers/outgoing.ts';
+import { documentAnswer } from '../answers/outgoing.ts';
 import { Refusal } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
+import { textPdf } from '../documents/pdf.ts';
 import { bankTimestamp, writeBankDate } from '../ledger/bank-time.ts';
 import { decimal } from '../ledger/cents.ts';
 import type { OperationResource } from '../operations/resource.ts';
 import { scheduleText } from '../operations/standing-order.ts';
-import type { BankEnv } from '../server/bank-env.ts';
-import { textPdf } from './pdf.ts';
+import type { Calls } from './bank-call.ts';
+import { operationOf } from './from-path.ts';
 
-const path = '/private/customers/:customerId/products/:productId/common/printer/:resourceId/retrieve';
+const path = '/private/customers/{customerId}/products/{productId}/common/printer/{resourceId}/retrieve';
 
 /** The printable document of an executed operation (interface specification, "Generic operation flow", rule 3). */
-export function printerRoutes(bank: Bank): Hono<BankEnv> {
-  return new Hono<BankEnv>().get(path, (c) => {
-    const operation = operationOf(c, bank);
+export const printerCalls: Calls = {
+  [`GET ${path}`]: (bank, call) => {
+    const operation = operationOf(bank, call);
     const receipt = receiptPdf(operation);
     const failed = operation.kind === 'moneyTransfer' && operation.execution?.settlement?.status === 'KO';
-    if (receipt && !failed) return sendDocument('pdf', `receipt-${operation.id}`, receipt);
+    if (receipt && !failed) return documentAnswer('pdf', `receipt-${operation.id}`, receipt);
     throw new Refusal('NOT_EXECUTED', 'The operation was not executed, so it has no document');
-  });
-}
+  },
+};
 
 /** The `_embedded.printer` of an execute answer. */
 export function printerLink({ baseUrl }: Bank, { customer, product, id }: OperationResource): Link {

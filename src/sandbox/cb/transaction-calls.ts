@@ -1,8 +1,5 @@
-import { Hono } from 'hono';
-import { inquiredProductOf } from '../access/from-path.ts';
-import type { Grant } from '../access/grant.ts';
-import type { Link } from '../answers/envelope.ts';
-import { answerSuccess, sendDocument } from '../answers/outgoing.ts';
+import { type Link, success } from '../answers/envelope.ts';
+import { documentAnswer } from '../answers/outgoing.ts';
 import { expectedAndReceived, Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Customer, Product } from '../customers/seed-customers.ts';
@@ -19,8 +16,10 @@ import {
 import { euros } from '../ledger/cents.ts';
 import { type Entry, type Rows, rowsOf } from '../ledger/entry.ts';
 import type { DayRange } from '../ledger/ledger.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { readQuery } from '../strict/query.ts';
+import type { Calls } from './bank-call.ts';
+import { inquiredProductOf } from './from-path.ts';
+import type { Grant } from './grant.ts';
 
 /** Filters that the real bank has and the sandbox does not support. The sandbox accepts them only if empty. */
 const emptyFilters = ['text', 'period', 'transactionsType', 'description', 'fromAmount', 'toAmount'];
@@ -28,29 +27,27 @@ const emptyFilters = ['text', 'period', 'transactionsType', 'description', 'from
 type Query = ReadonlyMap<string, string>;
 
 /** The transaction list, with a page of booked and a page of pending transactions in each answer. */
-export function transactionRoutes(bank: Bank): Hono<BankEnv> {
-  const routes = new Hono<BankEnv>();
-
-  routes.get('/private/customers/:customerId/products/:productId/transactions/retrieve', (c) => {
-    const { customer, product } = inquiredProductOf(c, bank);
-    const query = readQuery(c.var.request);
+export const transactionCalls: Calls = {
+  'GET /private/customers/{customerId}/products/{productId}/transactions/retrieve': (bank, call) => {
+    const { customer, product } = inquiredProductOf(bank, call);
+    const query = readQuery(call.request);
     refuseOtherParameters(query);
     const range = readRange(query);
     const exportType = readExportType(query);
-    requireScaForOld(bank, c.var.caller, customer, product, range);
+    requireScaForOld(bank, call.caller, customer, product, range);
     const now = bank.now();
-    moveList(bank.ledger, product, c.var.faults, now);
+    moveList(bank.ledger, product, call.faults, now);
     const { booked, pending } = bank.ledger.entries(product, range, now);
     if (exportType) {
       const statement = { customer, product, range, booked: booked.slice(0, booked.count), pending };
       const bytes = exportType === 'pdf' ? statementPdf(statement) : statementXls(statement);
-      return sendDocument(exportType, `transactions-${product.productId}`, bytes);
+      return documentAnswer(exportType, `transactions-${product.productId}`, bytes);
     }
     const { rowsAPage } = bank.rules;
     const bookedPage = pageOf(booked, readCursor(query, 'nextAccounting'), rowsAPage);
     const pendingPage = pageOf(rowsOf(pending), readCursor(query, 'nextNotAccounting'), rowsAPage);
     const base = `/private/customers/${customer.customerId}/products/${product.productId}/transactions`;
-    return answerSuccess(c, bank, {
+    return success(bank, {
       data: {
         totalOutput: euros(booked.leaving),
         totalEnter: euros(booked.entering),
@@ -69,10 +66,8 @@ export function transactionRoutes(bank: Bank): Hono<BankEnv> {
         'transactions:generateXls': exportLink(`${bank.baseUrl}${base}/retrieve`, range, 'xls'),
       },
     });
-  });
-
-  return routes;
-}
+  },
+};
 
 /**
  * Requires SCA for transactions older than 90 days (RTS (EU) 2018/389, article 10). One SCA applies to the whole login. A

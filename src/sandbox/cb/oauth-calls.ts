@@ -1,17 +1,16 @@
-import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import type { Grant } from '../access/grant.ts';
 import { type IssuedTokens, REFRESH_TOKEN_SECONDS } from '../access/tokens.ts';
-import { answerSuccess } from '../answers/outgoing.ts';
+import { success } from '../answers/envelope.ts';
 import { Refusal, wrongValue } from '../answers/refusal.ts';
 import type { Bank } from '../bank.ts';
 import type { Application } from '../folder/registration.ts';
 import { isSameSecret } from '../same-secret.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody, readJsonOrFormBody } from '../strict/body.ts';
 import { checkKeyId } from '../strict/check-request.ts';
 import { checkRedirectUri, readQuery } from '../strict/query.ts';
 import type { RawRequest } from '../strict/raw-request.ts';
+import type { Calls, PublicCall } from './bank-call.ts';
+import type { Grant } from './grant.ts';
 
 const client = { client_id: z.string(), client_secret: z.string() };
 const anyGrant = z.object({ grant_type: z.string() });
@@ -25,13 +24,11 @@ const revocation = z.object({
 });
 
 /** The OAuth endpoints (interface specification, "OAuth"). */
-export function oauthRoutes(bank: Bank): Hono<BankEnv> {
-  const routes = new Hono<BankEnv>();
-
-  routes.get('/auth/oauth/v2/authorize', (c) => {
-    const query = readQuery(c.var.request);
+export const oauthCalls: Calls<PublicCall> = {
+  'GET /auth/oauth/v2/authorize': (bank, call) => {
+    const query = readQuery(call.request);
     const application = findApplication(bank, requiredParameter(query, 'client_id'));
-    checkKeyId(c.var.keyId, application.applicationName);
+    checkKeyId(call.keyId, application.applicationName);
     requireApplication(bank, application, 'authorizationCode');
     const responseType = requiredParameter(query, 'response_type');
     if (responseType !== 'code') {
@@ -45,11 +42,15 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
     const redirectUri = requiredParameter(query, 'redirect_uri');
     checkRedirectUri('redirect_uri', redirectUri);
     const { id } = bank.logins.start({ application, redirectUri, state: query.get('state') });
-    return c.text('', 302, { Location: `${bank.customerSiteUrl}/login?request=${id}` });
-  });
+    const headers = new Headers({
+      'Content-Type': 'text/plain; charset=UTF-8',
+      Location: `${bank.customerSiteUrl}/login?request=${id}`,
+    });
+    return { status: 302, headers, body: Buffer.alloc(0) };
+  },
 
-  routes.post('/auth/oauth/v2/token', (c) => {
-    const tokens = issueTokens(bank, c.var.request, c.var.keyId);
+  'POST /auth/oauth/v2/token': (bank, call) => {
+    const tokens = issueTokens(bank, call.request, call.keyId);
     const data = {
       access_token: tokens.accessToken,
       token_type: 'Bearer',
@@ -60,22 +61,20 @@ export function oauthRoutes(bank: Bank): Hono<BankEnv> {
       }),
       scope: 'oob',
     };
-    return answerSuccess(c, bank, { data }, { 'Cache-Control': 'no-store', Pragma: 'no-cache' });
-  });
+    return success(bank, { data }, { 'Cache-Control': 'no-store', Pragma: 'no-cache' });
+  },
 
-  routes.post('/auth/oauth/v2/token/revoke', (c) => {
-    const body = readJsonBody(c.var.request, revocation);
-    const application = authenticate(bank, body, c.var.keyId);
+  'POST /auth/oauth/v2/token/revoke': (bank, call) => {
+    const body = readJsonBody(call.request, revocation);
+    const application = authenticate(bank, body, call.keyId);
     const token = bank.tokens.find(body.token);
     if (token && !isOf(application)(token.grant))
       throw new Refusal('GRANT_INVALID', 'The token belongs to another application');
     bank.tokens.revoke(body.token);
     const tokenType = token?.kind ?? body.token_type_hint;
-    return answerSuccess(c, bank, { data: { tokenType, operationOutcome: 'revoked' } });
-  });
-
-  return routes;
-}
+    return success(bank, { data: { tokenType, operationOutcome: 'revoked' } });
+  },
+};
 
 function issueTokens(bank: Bank, request: RawRequest, keyId: string): IssuedTokens<Grant> {
   const { grant_type: grantType } = readJsonOrFormBody(request, anyGrant);

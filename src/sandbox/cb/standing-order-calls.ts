@@ -1,6 +1,4 @@
 import { randomInt } from 'node:crypto';
-import type { Hono } from 'hono';
-import type { Bank } from '../bank.ts';
 import { bankDay, targetHolidays, writeBankDate } from '../ledger/bank-time.ts';
 import { euros } from '../ledger/cents.ts';
 import {
@@ -13,19 +11,14 @@ import {
   standingOrderTermBody,
 } from '../operations/standing-order.ts';
 import { executionDateLimit, totalOf } from '../operations/transfer-order.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { readJsonBody } from '../strict/body.ts';
-import { type OperationCalls, operationRoutes, passStep } from './operation.ts';
+import { operationCalls, passStep } from './operation-calls.ts';
 
 /**
  * Standing orders: the sandbox's own operation, to try the generic operation flow with a second verify step. The sandbox
  * stores the order but never makes its payments.
  */
-export function standingOrderRoutes(bank: Bank): Hono<BankEnv> {
-  return operationRoutes(bank, calls);
-}
-
-const calls: OperationCalls<'standingOrder'> = {
+export const standingOrderCalls = operationCalls<'standingOrder'>({
   name: 'standingOrder',
   prepare(bank) {
     const now = bank.now();
@@ -67,4 +60,4 @@ const calls: OperationCalls<'standingOrder'> = {
     standing.finishedAt = standing.execution.at;
     return { data: { standingOrderId } };
   },
-};
+});

@@ -1,5 +1,5 @@
+import type { AnyGrant } from '../access/tokens.ts';
 import type { Application } from '../folder/registration.ts';
-import type { AnyGrant } from './tokens.ts';
 
 /** The access that a customer gave to an application, or that an application has on its own. */
 export interface Grant extends AnyGrant {

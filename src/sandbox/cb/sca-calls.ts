@@ -1,34 +1,31 @@
-import { Hono } from 'hono';
-import { resourceOf } from '../access/from-path.ts';
-import { answerSuccess } from '../answers/outgoing.ts';
+import { success } from '../answers/envelope.ts';
 import type { Bank } from '../bank.ts';
 import { bankTimestamp } from '../ledger/bank-time.ts';
 import type { Resource } from '../operations/resource.ts';
-import type { BankEnv } from '../server/bank-env.ts';
 import { requiredHeader } from '../strict/headers.ts';
 import { checkRedirectUri } from '../strict/query.ts';
+import type { Calls } from './bank-call.ts';
+import { resourceOf } from './from-path.ts';
 
 /** SCA of a resource, and the status of its operation (interface specification, "Generic operation flow"). */
-export function scaRoutes(bank: Bank): Hono<BankEnv> {
-  const routes = new Hono<BankEnv>();
-
-  routes.get('/private/auth/security/sca/:resourceId/approach', (c) => {
-    const resource = resourceOf(c, bank);
-    const redirectUri = requiredHeader(c.var.request, 'TPP-Redirect-URI');
+export const scaCalls: Calls = {
+  'GET /private/auth/security/sca/{resourceId}/approach': (bank, call) => {
+    const resource = resourceOf(bank, call);
+    const redirectUri = requiredHeader(call.request, 'TPP-Redirect-URI');
     checkRedirectUri('TPP-Redirect-URI', redirectUri);
     bank.resources.startSca(resource, redirectUri);
-    return answerSuccess(c, bank, {
+    return success(bank, {
       data: {
         scaRedirectURL: `${bank.customerSiteUrl}/sca-authorize/?resourceId=${resource.id}`,
         chosenScaApproach: 'REDIRECT',
       },
       resourceId: resource.id,
     });
-  });
+  },
 
-  routes.get('/private/operations/:resourceId/status', (c) => {
-    const resource = resourceOf(c, bank);
-    return answerSuccess(c, bank, {
+  'GET /private/operations/{resourceId}/status': (bank, call) => {
+    const resource = resourceOf(bank, call);
+    return success(bank, {
       data: {
         creationTimestamp: bankTimestamp(resource.createdAt),
         authorizationStatus: bank.resources.scaState(resource),
@@ -36,10 +33,8 @@ export function scaRoutes(bank: Bank): Hono<BankEnv> {
       },
       resourceId: resource.id,
     });
-  });
-
-  return routes;
-}
+  },
+};
 
 /** The execution status of what the customer authorised. */
 function executionStatusOf(bank: Bank, resource: Resource): 'PENDING' | 'OK' | 'KO' {
