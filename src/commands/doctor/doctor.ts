@@ -16,6 +16,7 @@ import {
 import type { Context } from '../context.ts';
 import { bareVerb, examples } from '../declare.ts';
 import { CHECKS, finding, printChecks } from '../shared/checks.ts';
+import { newRunId } from '../shared/run-id.ts';
 import { checkConsents, checkEndings, checkToken } from './access.ts';
 import { checkCompiledCode } from './compiled-code.ts';
 import { checkConnection, connectionChecks } from './connection.ts';
@@ -56,7 +57,9 @@ ${examples('psd2 doctor', 'psd2 --profile mybank doctor --json | jq -r \'.checks
  *
  * @throws Psd2Error of the first check that failed
  */
-async function diagnose(context: Context): Promise<void> {
+async function diagnose(given: Context): Promise<void> {
+  // PSD2_RUN may name the run of a script.
+  const context = given.env.PSD2_RUN ? given : given.within({ calls: { run: newRunId('do', given.world) } });
   const diagnosis = new Diagnosis();
   const profile = await checkMachine(context, diagnosis);
   if (profile === 'untrusted') {

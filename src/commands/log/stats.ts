@@ -5,6 +5,7 @@ import {
   addDays,
   bankDay,
   bankLocalTime,
+  bankTime,
   type IsoDate,
   isIsoDate,
   parseDate,
@@ -118,7 +119,7 @@ export const stats = verb(
   { prints: { what: 'figures of the calls', shape: printed }, help: HELP },
   (command) =>
     command
-      .option('--since <time>', 'first day: 2026-10-01, or 7d ago; default: 30 days ago')
+      .option('--since <time>', 'first day: 2026-10-01, or 7d ago; default: 30 days before the last one')
       .option('--until <date>', 'last day, YYYY-MM-DD; default: today')
       .option('--quarter <quarter>', 'a quarter: 2026Q4')
       .addOption(
@@ -174,7 +175,9 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
   const today = bankDay(now);
   if (quarter === undefined) {
     const to = until === undefined ? today : parseDate('--until', until);
-    return { from: since === undefined ? addDays(today, -30) : bankDay(new Date(readSince(since, now))), to };
+    const from = since === undefined ? addDays(to, -30) : firstDay(since, now);
+    if (from <= to) return { from, to };
+    throw new Psd2Error('invalid_date', `--since ${from} is after --until ${to}`);
   }
   const [, year = '', nth = ''] = /^(\d{4})Q([1-4])$/.exec(quarter) ?? [];
   const begin = `${year}-${String(Number(nth) * 3 - 2).padStart(2, '0')}-01`;
@@ -190,6 +193,11 @@ function readPeriod({ since, until, quarter }: Options, now: Date): { from: IsoD
   return { from: begin, to: addDays(next, -1) };
 }
 
+/** A day is one of the bank's, whatever the zone of this machine. @throws Psd2Error `usage` */
+function firstDay(since: string, now: Date): IsoDate {
+  return isIsoDate(since) ? since : bankDay(new Date(readSince(since, now)));
+}
+
 async function showStats(context: Context, options: Options): Promise<void> {
   const { world, folder, output } = context;
   const { from, to } = readPeriod(options, world.now());
@@ -198,7 +206,7 @@ async function showStats(context: Context, options: Options): Promise<void> {
     above: readPercent('--fail-above-rate', options.failAboveRate),
   };
   const profile = context.profileName();
-  const hourOf = (at: string) => `${bankDay(new Date(at))} ${at.slice(11, 13)}`;
+  const hourOf = (at: string) => bankTime(new Date(at)).slice(0, 13).replace('T', ' ');
   const known = readStats(folder, (call) => call.profile === profile, {
     files: options.files,
     down5xx: options.down5xx === true,
@@ -217,7 +225,7 @@ async function showStats(context: Context, options: Options): Promise<void> {
   const whole_ = {
     ...total,
     secondsDown: days.length > 0 ? down : null,
-    uptime: days.length > 0 ? uptime(down, days.length) : null,
+    uptime: days.length > 0 ? rounded(uptime(down, days.length)) : null,
   };
   const data = {
     profile,

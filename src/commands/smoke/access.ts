@@ -3,6 +3,7 @@ import { bankDay } from '../../domain/calendar.ts';
 import { consentEnd } from '../../domain/consent.ts';
 import { Psd2Error } from '../../errors.ts';
 import { recordStatus } from '../../flows/linked-consent.ts';
+import type { KeptConsent } from '../../store/ports/customers.ts';
 import type { StoredTokens } from '../../store/ports/tokens.ts';
 import { logInBy } from '../auth/login.ts';
 import { grantPortsOf } from '../consent/grant.ts';
@@ -14,27 +15,35 @@ import { validOf } from '../open/kept-customer.ts';
 import { daysUntil } from './local.ts';
 import { type Found, missing, type Smoke } from './smoke.ts';
 
+/** What can be told of a step before it runs. */
+type Foreseen = Pick<Smoke, 'context' | 'plan'>;
+
 /** Step 5: whether the login is valid. A token is renewed only if it is due. */
 export async function login(smoke: Smoke): Promise<Found> {
   const { context, plan } = smoke;
-  const { logsIn } = await context.bankInterface();
-  if (plan.login === 'new' && logsIn === 'customers') return logTestCustomerIn(smoke);
-  if (logsIn === 'nobody') return { skipped: 'this bank has no login' };
-  const { tokens } = await context.store();
-  if (logsIn !== 'application') {
-    const customer = context.globals.customer ?? (await tokens.last());
-    if (customer === undefined || !(await tokens.login(customer))) {
-      if (logsIn === 'with a consent') return { skipped: 'the customer logs in with the consent' };
-      return lacking(smoke, 'nobody is logged in', ['auth', 'login']);
-    }
-  }
+  const lack = await lackOfLogin(smoke);
+  if (lack) return lack;
+  if (plan.login === 'new' && (await context.bankInterface()).logsIn === 'customers')
+    return logTestCustomerIn(smoke);
   const { accessTokens } = await context.unattendedBank();
   await accessTokens.current();
   return {};
 }
 
+/** Why there is no login to test. Undefined: there is one, or the run makes one. Asks no bank. */
+export async function lackOfLogin({ context, plan }: Foreseen): Promise<Found | undefined> {
+  const { logsIn } = await context.bankInterface();
+  if (logsIn === 'nobody') return { skipped: 'this bank has no login' };
+  if (logsIn === 'application' || (plan.login === 'new' && logsIn === 'customers')) return undefined;
+  const { tokens } = await context.store();
+  const customer = context.globals.customer ?? (await tokens.last());
+  if (customer !== undefined && (await tokens.login(customer))) return undefined;
+  if (logsIn === 'with a consent') return { skipped: 'the customer logs in with the consent' };
+  return lacking({ plan }, 'nobody is logged in', ['auth', 'login']);
+}
+
 /** The customer steps need something that is not there. They fail only if the operator wants them. */
-function lacking({ plan }: Smoke, why: string, next: string[]): Found {
+function lacking({ plan }: Pick<Smoke, 'plan'>, why: string, next: string[]): Found {
   if (plan.isWanted) throw new Psd2Error('not_logged_in', capital(why), { next: [next] });
   return missing(why);
 }
@@ -84,17 +93,31 @@ export async function consent(smoke: Smoke): Promise<Found> {
   return customers === 'named by the operator' ? keptConsent(smoke) : grantedConsent(smoke);
 }
 
-/** The consent that readings use, and what the bank says of it. */
-async function keptConsent(smoke: Smoke): Promise<Found> {
-  const { context } = smoke;
-  const { customers, flows } = await context.store();
+/** Why there is no consent to test, at a bank whose readings need one. Undefined: there is one, or the run makes one. Asks no bank. */
+export async function lackOfConsent({ context, plan }: Foreseen): Promise<Found | undefined> {
+  const { customers } = await context.bankInterface();
+  if (plan.consent === 'new' || customers !== 'named by the operator') return undefined;
+  const found = await newestConsent(context);
+  if (typeof found === 'object') return undefined;
+  return lacking({ plan }, found, ['consent', 'request', '--customer', await customerOf(context)]);
+}
+
+/** The customer's newest valid consent, or why there is none. */
+async function newestConsent(context: Context): Promise<KeptConsent | string> {
+  const { customers } = await context.store();
   const customer = await customerOf(context);
   const kept = await customers.read(customer);
   const [newest] = validOf(kept?.consents ?? [], context.world.now());
-  if (!newest) {
-    const why = `customer ${customer} has ${kept ? 'no valid consent' : 'given no consent'}`;
-    return lacking(smoke, why, ['consent', 'request', '--customer', customer]);
-  }
+  return newest ?? `customer ${customer} has ${kept ? 'no valid consent' : 'given no consent'}`;
+}
+
+/** The consent that readings use, and what the bank says of it. */
+async function keptConsent(smoke: Smoke): Promise<Found> {
+  const { context } = smoke;
+  const newest = await newestConsent(context);
+  if (typeof newest === 'string') return (await lackOfConsent(smoke)) ?? {};
+  const customer = await customerOf(context);
+  const { flows } = await context.store();
   const found = await flows.find('consent', newest.flow);
   const opened = await (await forFlow(context, found)).unattendedBank();
   const grant = await grantPortsOf(context, opened, false);

@@ -5,16 +5,16 @@ import { blockedBy, STEP_IDS, type StepId } from '../../smoke/steps.ts';
 import { silentOutput } from '../../terminal/output/output.ts';
 import type { Context } from '../context.ts';
 import { errorData } from '../shared/error-data.ts';
-import { consent, login } from './access.ts';
+import { consent, lackOfConsent, lackOfLogin, login } from './access.ts';
 import { endMade } from './clean-up.ts';
-import { funds } from './funds.ts';
+import { funds, NO_FUNDS } from './funds.ts';
 import { certificates, connection, settings, signature } from './local.ts';
-import { initiate, pay } from './payments.ts';
+import { initiate, pay, refusedToBegin } from './payments.ts';
 import { isKnown, type Plan } from './plan.ts';
 import { accounts, balance, transactions } from './readings.ts';
 import type { Made, Records } from './record.ts';
 import { shapes } from './shapes.ts';
-import { callOf, type Found, type Smoke } from './smoke.ts';
+import { callOf, type Found, missing, type Smoke } from './smoke.ts';
 
 const WORK: Readonly<Partial<Record<StepId, (smoke: Smoke) => Promise<Found>>>> = {
   ...{ settings, certificates, connection, signature, login, consent },
@@ -110,6 +110,35 @@ function whyNot(
   if (id === 'shapes' && plan.shapes === 'off') return 'not asked for (--shapes)';
   if (plan.login === 'none' && CUSTOMERS.includes(id)) return 'no login is wanted (--no-login)';
   return blocking === undefined ? undefined : `after ${blocking}`;
+}
+
+/** Why steps would not run, as far as psd2 knows without the bank. Makes no call. */
+export async function foresee(context: Context, plan: Plan): Promise<Map<StepId, string>> {
+  const not = new Map<StepId, string>();
+  const failed = new Map<StepId, StepId>();
+  for (const id of STEP_IDS.filter((each) => each !== 'clean-up')) {
+    const blocking = blockedBy(id, failed);
+    const why = whyNot(id, plan, false, blocking);
+    const { skipped, isMissing = false } = why ? { skipped: why } : await lackOf(id, { context, plan });
+    if (skipped !== undefined) not.set(id, skipped);
+    const isBlocked = blocking !== undefined && skipped === `after ${blocking}`;
+    if (isMissing || isBlocked) failed.set(id, isBlocked ? blocking : id);
+  }
+  return not;
+}
+
+/** What a step would find missing on this machine. A failure is one, too. */
+async function lackOf(id: StepId, seen: Pick<Smoke, 'context' | 'plan'>): Promise<Found> {
+  try {
+    const bank = await seen.context.bankInterface();
+    if (id === 'initiate') return refusedToBegin(seen, bank) ?? {};
+    if (id === 'funds' && !bank.has.has('confirmation of funds')) return NO_FUNDS;
+    const lack = id === 'login' ? lackOfLogin(seen) : id === 'consent' ? lackOfConsent(seen) : undefined;
+    return (await lack) ?? {};
+  } catch (error) {
+    if (error instanceof Psd2Error) return missing(`fails: ${error.message}`);
+    throw error;
+  }
 }
 
 /** Opens what the steps share. */

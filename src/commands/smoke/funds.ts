@@ -3,11 +3,12 @@ import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { chosenAccount } from './readings.ts';
 import { bankOf, type Found, missing, type Smoke, wrongAnswer } from './smoke.ts';
 
+export const NO_FUNDS: Found = { skipped: 'this bank has no confirmation of funds' };
+
 /** Step 10: whether the account has one cent. */
 export async function funds(smoke: Smoke): Promise<Found> {
   const { context, plan } = smoke;
-  if (!(await context.bankInterface()).has.has('confirmation of funds'))
-    return { skipped: 'this bank has no confirmation of funds' };
+  if (!(await context.bankInterface()).has.has('confirmation of funds')) return NO_FUNDS;
   const opened = await bankOf(smoke);
   const named = plan.account && isIban(plan.account) ? plan.account : undefined;
   const account = named ?? (await chosenAccount(smoke, opened))?.iban;

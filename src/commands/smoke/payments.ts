@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import type { BankInterface } from '../../bank/ports/bank.ts';
 import { standingOf } from '../../domain/flow-states.ts';
 import { parsePaymentAmount } from '../../domain/order/payment-amount.ts';
 import { Psd2Error } from '../../errors.ts';
@@ -23,7 +24,8 @@ const LEAST = '0.01';
  */
 export async function initiate(smoke: Smoke): Promise<Found> {
   const { bankInterface } = smoke.context;
-  (await bankInterface()).refuseGivingUp?.();
+  const refused = refusedToBegin(smoke, await bankInterface());
+  if (refused) return refused;
   const context = withoutCustomer(smoke.context);
   const options = await orderOf(smoke, LEAST);
   const transactionId = context.world.newId();
@@ -45,6 +47,25 @@ export async function initiate(smoke: Smoke): Promise<Found> {
     made.filter((each) => each.kind !== 'transfer' || each.transactionId !== transactionId),
   );
   return { detail: 'begun and given up' };
+}
+
+/**
+ * Whether no payment may be begun here, because the bank may execute it, or ask the customer, before it is given up. `--pay` makes
+ * a whole one instead.
+ *
+ * @throws Psd2Error `usage` if the operator asks for exactly that
+ */
+export function refusedToBegin(
+  { plan }: Pick<Smoke, 'plan'>,
+  { refuseGivingUp }: Pick<BankInterface, 'refuseGivingUp'>,
+): Found | undefined {
+  try {
+    refuseGivingUp?.();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || plan.pay === undefined) throw error;
+    return { skipped: 'this bank may not let psd2 give it up: the step pay makes a whole one' };
+  }
 }
 
 /** The inquiries of `--initiate` send no customer to the bank. */

@@ -4,7 +4,7 @@ import { Psd2Error } from '../../errors.ts';
 import { writeFoot, writeHead, writeStep } from '../../smoke/lines.ts';
 import { publicRun } from '../../smoke/reports/public-run.ts';
 import type { SmokeRun, SmokeStep } from '../../smoke/result.ts';
-import { STEPS } from '../../smoke/steps.ts';
+import { STEPS, type StepId } from '../../smoke/steps.ts';
 import { makePrivateFolder } from '../../store/disk/files.ts';
 import { holderOf, withLock } from '../../store/disk/lock.ts';
 import { baseUrlOf } from '../../store/machine/settings.ts';
@@ -12,7 +12,8 @@ import { cleanText } from '../../terminal/clean.ts';
 import type { Context } from '../context.ts';
 import type { Verb } from '../declare.ts';
 import { list, text } from '../shared/fields.ts';
-import { type Ran, runSteps } from './engine.ts';
+import { newRunId } from '../shared/run-id.ts';
+import { foresee, type Ran, runSteps } from './engine.ts';
 import { type Plan, readPlan, type SmokeOptions, withOptions } from './plan.ts';
 import { openRecords, type Records } from './record.ts';
 import { pluginCode, takesStdout, writeReports } from './reports.ts';
@@ -67,14 +68,15 @@ export const run: Verb = {
       ),
 };
 
-/** Lists the steps, and which would run. Asks nobody. */
+/** Lists the steps, and which would run. Asks no bank. */
 async function showSteps(context: Context, options: SmokeOptions): Promise<void> {
   const plan = readPlan(context, options);
+  const not = options.dryRun ? await foresee(context, plan) : new Map<StepId, string>();
   const rows = STEPS.map(({ id, calls, checks }) => ({
     step: id,
     calls,
     checks,
-    runs: options.list && !options.dryRun ? 'yes' : plan.steps.has(id) ? 'yes' : 'not chosen',
+    runs: not.get(id) ?? 'yes',
   }));
   await context.output.table(
     rows,
@@ -156,7 +158,7 @@ async function make(
 ): Promise<{ made: SmokeRun; shown: SmokeRun; error: unknown }> {
   const { world, repeated } = context;
   const begun = world.now();
-  const id = newRunId(begun, world.random);
+  const id = newRunId('sm', world);
   const facts = { run: id, profile: context.profileName(), version, ...(await factsOf(context)) };
   const isAscii = isAsciiIn(context.env);
   printLine(context, plan, writeHead(facts));
@@ -221,12 +223,6 @@ async function factsOf(context: Context): Promise<Pick<SmokeRun, 'environment' |
     if (!(error instanceof Psd2Error)) throw error;
     return { environment: null, interface: null, bank: null };
   }
-}
-
-/** Ids of runs sort in the order of their beginnings. */
-function newRunId(now: Date, random: () => number): string {
-  const tail = Array.from({ length: 3 }, () => Math.floor(random() * 36).toString(36)).join('');
-  return `sm-${now.getTime().toString(36).padStart(9, '0')}${tail}`;
 }
 
 /** Whether the locale has only ASCII. */

@@ -1,9 +1,21 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { bankDay } from '../../domain/calendar.ts';
+import { Psd2Error } from '../../errors.ts';
 import { Counter, DownFinder, type DownLine, type RollUp } from '../../smoke/roll-up.ts';
 import { type CountedCall, STAT_KINDS, type StatKind } from '../../smoke/stats.ts';
-import { appendDurably } from '../disk/files.ts';
+import { appendDurably, cannotRead, isMissing, refuseOtherThanFile } from '../disk/files.ts';
 import { replaceDurably } from '../disk/replace.ts';
 import type { LoggedCall } from './call-log.ts';
 import type { StoreFolder } from './folder.ts';
@@ -16,6 +28,30 @@ const PIECE = 256 * 1024;
 const NEWLINE = 0x0a;
 
 type Call = CountedCall & { profile: string };
+
+const number = z.number();
+const rollUp = z.object({
+  ...{ day: z.string(), profile: z.string(), host: z.string(), kind: z.enum(STAT_KINDS), route: z.string() },
+  smoke: z.boolean(),
+  counts: z.object({
+    ...{ calls: number, noReply: number, serverErrors: number, unusable: number, clientErrors: number },
+    ...{ limited: number, own: number, answered: number, sum: number, max: number, times: z.array(number) },
+  }),
+});
+const downLine = z.object({
+  ...{ profile: z.string(), host: z.string(), down: z.object({ from: number, to: number }) },
+});
+
+/** A line that was cut short, or damaged, is none. */
+function read<T>(line: string, shape: z.ZodMiniType<T>): T | undefined {
+  try {
+    return shape.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+const rollUpIn = (line: string): RollUp | undefined => read(line, rollUp);
+const downIn = (line: string): DownLine | undefined => read(line, downLine);
 
 const TEXT = '[^"\\\\\\u0000-\\u001f]*';
 const NUMBER = '(?:0|[1-9]\\d*)';
@@ -50,21 +86,21 @@ export function callIn(line: string): Call | undefined {
 
 /** Reads any line. */
 export function parsedCall(line: string): Call | undefined {
-  let read: Partial<LoggedCall>;
+  let found: Partial<LoggedCall>;
   try {
-    read = JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
+    found = JSON.parse(line.slice(Math.max(0, line.lastIndexOf('{"at":'))));
   } catch {
     return undefined;
   }
-  const { at, profile, host, method, status = null, failure = null, milliseconds, run } = read;
+  const { at, profile, host, method, status = null, failure = null, milliseconds, run } = found;
   if (typeof at !== 'string' || typeof profile !== 'string' || typeof host !== 'string') return undefined;
   if (typeof method !== 'string' || typeof milliseconds !== 'number') return undefined;
-  const path = read.path ?? '';
+  const path = found.path ?? '';
   return {
     ...{ at, profile, host, method, status, milliseconds },
-    failure: failure === null ? null : failureOf(read.failureKind, failure, read.neverLeft === true),
-    route: read.route ?? maskedPath(path),
-    kind: kindOf(read.kind ?? '', path),
+    failure: failure === null ? null : failureOf(found.failureKind, failure, found.neverLeft === true),
+    route: found.route ?? maskedPath(path),
+    kind: kindOf(found.kind ?? '', path),
     isSmoke: run?.startsWith('sm-') === true,
   };
 }
@@ -94,11 +130,17 @@ function maskedPath(path: string): string {
     .join('/');
 }
 
-/** The lines of a file, from the first, without empty ones. The file is read in pieces. No file: none. */
+/** The lines of a file, from the first, without empty ones. The file is read in pieces. No file: none. @throws Psd2Error `config` */
 function* linesIn(path: string): Generator<string> {
-  if (!existsSync(path)) return;
-  const file = openSync(path, 'r');
+  let file: number;
   try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    if (isMissing(cause)) return;
+    throw cannotRead(path, cause);
+  }
+  try {
+    refuseOtherThanFile(path, fstatSync(file));
     const piece = Buffer.alloc(PIECE);
     let rest: Buffer = Buffer.alloc(0);
     for (let read = 1; read > 0; ) {
@@ -148,6 +190,7 @@ export interface KnownCalls {
  * All that the log and its roll-ups say of a profile.
  *
  * @param files more logs or roll-ups, for example of other machines
+ * @throws Psd2Error `config` if a file cannot be read, or one of `files` is neither
  */
 export function readStats(
   { log, stats }: Pick<StoreFolder, 'log' | 'stats'>,
@@ -163,17 +206,27 @@ export function readStats(
   const downs: DownLine[] = [];
   let logFrom: string | null = null;
   for (const path of [stats, ...files, ...logFiles(log)]) {
+    let isKnown = false;
     for (const line of linesIn(path)) {
-      if (line.startsWith('{"day"')) counter.addLine(JSON.parse(line));
-      else if (line.startsWith('{"profile"')) downs.push(JSON.parse(line));
-      else {
-        const call = callIn(line);
-        if (!call || !isMeant(call)) continue;
-        logFrom ??= call.at;
-        counter.add(call);
-        finder.add(call);
-      }
+      const counted = line.startsWith('{"day"') ? rollUpIn(line) : undefined;
+      const downtime = line.startsWith('{"profile"') ? downIn(line) : undefined;
+      const call = counted || downtime ? undefined : callIn(line);
+      isKnown ||= (counted ?? downtime ?? call) !== undefined;
+      if (counted) counter.addLine(counted);
+      if (downtime) downs.push(downtime);
+      if (!call || !isMeant(call)) continue;
+      logFrom ??= call.at;
+      counter.add(call);
+      finder.add(call);
     }
+    if (!isKnown && files.includes(path))
+      throw new Psd2Error(
+        'config',
+        `${path} ${existsSync(path) ? 'has neither calls nor daily counts' : 'does not exist'}`,
+        {
+          hint: 'Name a calls-….ndjson or a stats.ndjson of another machine.',
+        },
+      );
   }
   const found = finder.find();
   return { lines: counter.lines, downs: [...downs, ...found], logFrom, longestGapMs: finder.longestGap };
@@ -199,8 +252,11 @@ export function retireLogs({ stats }: Pick<StoreFolder, 'stats'>, paths: readonl
 }
 
 function forgetOld(stats: string, now: Date): void {
-  const oldest = bankDay(new Date(now.getTime() - KEPT_DAYS * DAY_MS));
+  const since = now.getTime() - KEPT_DAYS * DAY_MS;
+  const oldest = bankDay(new Date(since));
   const lines = [...linesIn(stats)];
-  const kept = lines.filter((line) => (/^\{"day":"([\d-]+)"/.exec(line)?.[1] ?? '9') >= oldest);
+  const kept = lines.filter((line) =>
+    line.startsWith('{"day"') ? (rollUpIn(line)?.day ?? '') >= oldest : (downIn(line)?.down.to ?? 0) >= since,
+  );
   if (kept.length < lines.length) replaceDurably(stats, `${kept.join('\n')}\n`);
 }

@@ -196,6 +196,51 @@ describe('psd2 log stats', () => {
     ]);
   });
 
+  it('counts days and hours of the bank, whatever the zone of this machine', async () => {
+    vi.stubEnv('TZ', 'Asia/Tokyo');
+    const folder = logWith([
+      { at: '2026-11-24T22:59:59.000Z' },
+      { at: '2026-11-24T23:10:00.000Z' },
+      { at: '2026-11-25T22:59:59.000Z' },
+    ]);
+    const periods = async (...words: string[]) =>
+      (await stats(folder, ...words)).rows.map(({ period, calls }) => [period, calls]);
+    expect(await periods('--since', '2026-11-25')).toEqual([['2026-11-25', 2]]);
+    expect(await periods('--until', '2026-11-24')).toEqual([['2026-11-24', 1]]);
+    expect(await periods('--by', 'hour')).toEqual([
+      ['2026-11-24 23', 1],
+      ['2026-11-25 00', 1],
+      ['2026-11-25 23', 1],
+    ]);
+    const wrong = await failureOf(stats(folder, '--since', '2026-11-25', '--until', '2026-11-24'));
+    expect(wrong).toMatchObject({ code: 'invalid_date', exitCode: 2 });
+    vi.unstubAllEnvs();
+  });
+
+  it('adds the calls and the daily counts of other machines, and refuses a file that has neither', async () => {
+    const folder = logWith([{ at: at(0) }]);
+    const other = logWith([{ at: at(1) }]);
+    add(other, 'retired-calls-1.ndjson', mixed('2026-11-24', 100));
+    retireLogs(other, [join(other.log, 'retired-calls-1.ndjson')], new Date(NOW));
+    // A full disk has cut a line short.
+    appendFileSync(other.stats, '{"day":"2026-11-24","prof\n{"profile":"env"}\n');
+    const calls = join(other.log, 'calls.ndjson');
+    const { rows } = await stats(folder, '--files', calls, '--files', other.stats);
+    expect(rows.map(({ period, calls: count, own }) => [period, count + own])).toEqual([
+      ['2026-11-24', 100],
+      ['2026-11-25', 2],
+    ]);
+    writeFileSync(join(folder.root, 'notes'), 'no calls\n');
+    for (const [name, says] of [
+      ['nowhere', 'does not exist'],
+      ['notes', 'has neither calls nor daily counts'],
+      ['log', 'is a folder'],
+    ] as const)
+      expect(await failureOf(stats(folder, '--files', join(folder.root, name)))).toMatchObject({
+        ...{ code: 'config', message: expect.stringContaining(says) },
+      });
+  });
+
   it('keeps the counts of a file that the log removes, without ids, and counts nothing twice', async () => {
     const folder = logWith(mixed('2026-11-25', 300));
     const whole = await stats(folder, '--since', '2026-11-20');

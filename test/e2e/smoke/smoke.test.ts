@@ -68,6 +68,12 @@ describe('psd2 smoke', () => {
     expect(logged.map(({ run: id }) => id)).toEqual(Array(4).fill(run.run));
     expect(logged.every(({ firstByteMs }) => firstByteMs !== undefined)).toBe(true);
     expect(logged.at(-1)?.connectMs).toBeGreaterThanOrEqual(0);
+    const runs = async (...words: string[]) =>
+      (await operator.json(shapes.log, ['log', '--limit', '1', ...words])).map(({ run: id }) => id);
+    await operator.psd2(['doctor'], { env: { PSD2_RUN: 'nightly-7' } });
+    expect(await runs('--run', 'nightly-7')).toEqual(['nightly-7']);
+    await operator.psd2(['doctor']);
+    expect(await runs()).toEqual([expect.stringMatching(/^do-/)]);
     const shown = await operator.json(
       z.looseObject({ steps: z.array(z.looseObject({ status: z.string() })) }),
       ['smoke', 'show', run.run],
@@ -184,6 +190,32 @@ describe('psd2 smoke', () => {
   it('fails if the customer whom it is told to act for is not logged in', async () => {
     const { code, failed, of } = await smoke(operator, ['--customer', '7777777']);
     expect([code, failed, of('accounts')?.reason]).toEqual([4, ['login'], 'after login']);
+  });
+
+  it('says before a run what it would skip, without a call', async () => {
+    const rows = z.array(z.object({ step: z.string(), runs: z.string() }).loose());
+    const foreseen = async (who: Operator, ...options: string[]) =>
+      (await who.json(rows, ['smoke', '--dry-run', ...options]))
+        .filter(({ runs }) => runs !== 'yes')
+        .map(({ step, runs }) => [step, runs]);
+    const calls = async () => (await without.json(shapes.log, ['log', '--limit', '9999'])).length;
+    const before = await calls();
+    const asked = ASKED_FOR.map((step) => [step, `not asked for (--${step})`]);
+    expect(await foreseen(operator)).toEqual(asked);
+    const skipped = ['consent', 'accounts', 'balance', 'transactions'].map((step) => [step, 'after login']);
+    const shapesToo = ['shapes', 'after login'];
+    expect(await foreseen(without)).toEqual([
+      ['login', 'nobody is logged in'],
+      ...skipped,
+      ...asked,
+      shapesToo,
+    ]);
+    expect((await foreseen(without, '--fail-on', 'skip'))[0]).toEqual([
+      'login',
+      'fails: Nobody is logged in',
+    ]);
+    expect(await foreseen(without, '--login')).toEqual(asked);
+    expect(await calls()).toBe(before);
   });
 
   it('runs the chosen steps alone, without a read of the day', async () => {
