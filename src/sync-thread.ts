@@ -66,7 +66,7 @@ interface ThreadPorts extends Pick<Surroundings, 'onEnd'> {
 
 // oxlint-disable-next-line max-lines-per-function -- data: a line for each field
 function worldOf(
-  { globals, sources, pace, tally }: ThreadStart,
+  { globals, sources, pace, tally, forgottenBefore }: ThreadStart,
   signal: AbortSignal,
   { post, say, warn, onEnd }: ThreadPorts,
 ): Surroundings {
@@ -91,6 +91,7 @@ function worldOf(
     askSecret: cannotAsk,
   };
   const folder = storeFolder(env.PSD2_CONFIG_DIR, signal);
+  folder.forgotten.begin(forgottenBefore);
   const world = realWorld(signal);
   const finish: Surroundings['world']['finish'] = async (atStake, work) => {
     const id = world.newId();

@@ -52,6 +52,8 @@ export function openCommand(
   } = {},
 ): Command {
   const { signal } = new AbortController();
+  // Each command of a test begins here, though they share the folder.
+  folder.forgotten.begin();
   const stdout = openStream(columns === undefined ? 'no terminal' : { columns });
   const stderr = openStream('no terminal');
   const terminal = openTerminal(

@@ -55,6 +55,8 @@ export function replace<Args extends never[]>(
 export function once(
   name:
     | 'openSync'
+    | 'statSync'
+    | 'writeSync'
     | 'linkSync'
     | 'writeFileSync'
     | 'fdatasyncSync'

@@ -5,7 +5,7 @@ import type { Psd2Error } from '../../errors.ts';
 import { type AuditFields, parseAuditLine } from '../../store/audit/chain.ts';
 import { withWords, wordsOf } from '../../store/audit/pseudonyms.ts';
 import { unlessDamaged } from '../../store/batch/refusals.ts';
-import { type LoggedCall, readCalls } from '../../store/machine/call-log.ts';
+import { type LoggedCall, readCalls, wordsOf as wordsOfCall } from '../../store/machine/call-log.ts';
 import { syncFoldersOf } from '../../store/machine/sync-folders.ts';
 import type { OnDamagedBatch } from '../../store/ports/batches.ts';
 import type { CollectedData, StoredRows } from '../../store/ports/personal.ts';
@@ -130,22 +130,19 @@ export function callsFor(
   { customerId, accounts, flows }: Known,
 ): (call: LoggedCall) => boolean {
   const { name } = profile();
-  const names = new Set([customerId, ...accounts]);
-  const ids = new Set(flows.map(({ flow }) => flow));
-  const isNamed = ({ path, flow, customer }: LoggedCall) =>
-    customer === customerId ||
-    (flow !== null && ids.has(flow)) ||
-    path.split('/').some((part) => names.has(decoded(part)));
+  const names = new Set(namesOf({ customerId, accounts, flows }));
+  const isNamed = (call: LoggedCall) => wordsOfCall(call).some((word) => names.has(word));
   const transactions = new Set<string>();
   for (const call of readCalls(folder.log))
     if (call.profile === name && isNamed(call)) transactions.add(call.transactionId);
   return (call) => call.profile === name && transactions.has(call.transactionId);
 }
 
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
+/** The words by which a call in the log is a customer's. */
+export function namesOf({
+  customerId,
+  accounts,
+  flows,
+}: Pick<Known, 'customerId' | 'accounts' | 'flows'>): string[] {
+  return [customerId, ...accounts, ...flows.map(({ flow }) => flow)];
 }

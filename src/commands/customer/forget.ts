@@ -10,7 +10,7 @@ import { collect, examples, verb } from '../declare.ts';
 import { confirmed } from '../shared/confirmed.ts';
 import { list, oneOf, orNull, text, time, whole } from '../shared/fields.ts';
 import { type EndedAtBank, endConsents, endLogin } from './at-bank.ts';
-import { type Collected, callsFor, collectFor, isUnknown } from './collected.ts';
+import { type Collected, callsFor, collectFor, isUnknown, namesOf } from './collected.ts';
 import { refuseDamaged, refuseUnfinished } from './unfinished.ts';
 
 const proof = () =>
@@ -91,7 +91,8 @@ ${examples('psd2 customer forget 1000001', 'psd2 customer forget 1000001 --yes -
     const result = await data.flows.exclusively(async () => {
       const now = await collectFor(context, customerId, out);
       await refuse(now);
-      return isUnknown(now) ? nothing(context, customerId) : forgetNow(context, customerId, out, revoke);
+      if (isUnknown(now)) return nothing(context, customerId, await removeFromLog(context, now));
+      return forgetNow(context, customerId, out, revoke);
     });
     printProof(context, result);
   },
@@ -134,11 +135,13 @@ async function forgetNow(
     if (begun) await tokens.erase(paymentHolder(begun.transactionId));
   }
   const nameOf = await namesFor(context, found);
-  const removed: Removed[] = removeFromLog(context, found);
+  const removed: Removed[] = [];
   for (const { folder } of found.folders)
     removed.push({ name: folder, count: await personal.syncedInto(folder).remove(customerId) });
   await pseudonymise(context, found, nameOf);
   removed.push(...(await personal.removeRows(customerId)));
+  // A command that begins from now on finds nothing of the customer.
+  removed.unshift(...(await removeFromLog(context, found)));
   await personal.forgetPseudonyms(customerId);
   return {
     profile: context.profile().name,
@@ -165,8 +168,10 @@ async function namesFor(context: Context, { customerId, accounts }: Collected): 
   return (word) => names.get(word);
 }
 
-function removeFromLog(context: Context, found: Collected): Removed[] {
+/** Commands that run meanwhile, or are stopped, write nothing of the customer into the log when they go on. */
+async function removeFromLog(context: Context, found: Collected): Promise<Removed[]> {
   const { folder, world } = context;
+  await folder.forgotten.add(context.profile().name, namesOf(found), world.now());
   const count = removeCalls(folder.log, world.now().toISOString(), callsFor(context, found));
   return count > 0 ? [{ name: 'log of calls', count }] : [];
 }
@@ -184,7 +189,7 @@ async function pseudonymise(context: Context, found: Collected, nameOf: NameOf):
     await personal.rewriteFlow(flow, (event) => pseudonymisedEvent(event, nameOf));
 }
 
-function nothing(context: Context, customerId: string): Proof {
+function nothing(context: Context, customerId: string, removed: Removed[]): Proof {
   const { name } = context.profile();
   context.terminal.say(`psd2 has nothing stored about customer ${customerId} of ${name}.`);
   return {
@@ -193,7 +198,7 @@ function nothing(context: Context, customerId: string): Proof {
     pseudonym: null,
     forgottenAt: context.world.now().toISOString(),
     atBank: { tokens: [], consents: [], refused: [] },
-    removed: [],
+    removed,
     damagedBatches: [],
     pseudonymised: { flows: [], batches: [], auditLines: 0 },
     elsewhere: ELSEWHERE,

@@ -3,7 +3,7 @@ import type { Observation, TokenSource } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import { minuteOfDay, readsBy } from '../../domain/read-turns.ts';
 import { type ErrorCode, Psd2Error } from '../../errors.ts';
-import { CallLog } from '../../store/machine/call-log.ts';
+import { CallLog, wordsOf } from '../../store/machine/call-log.ts';
 import { baseUrlOf, dailyLimitOf } from '../../store/machine/settings.ts';
 import type { AccessNotes, AccountRead, ReadLimit, Turns } from '../../store/ports/access.ts';
 import type { GrantType, StoredLogin, TokenSlot } from '../../store/ports/tokens.ts';
@@ -46,12 +46,13 @@ function callLogger(context: ProfileContext, host: string): (call: Observation) 
   const run = context.calls?.run ?? runIn(context.env);
   let counted = Promise.resolve();
   // What the log removes is counted before, for the figures of `log stats`.
-  const log = new CallLog(folder.log, (paths) => {
+  const retire = (paths: string[]) => {
     counted = counted
       .then(() => import('../../store/machine/call-stats.ts'))
       .then(({ retireLogs }) => retireLogs(folder, paths, context.world.now()))
       .catch((error: unknown) => terminal.warn(`Old calls could not be counted: ${String(error)}`));
-  });
+  };
+  const log = new CallLog(folder.log, retire, (call) => folder.forgotten.has(profile, () => wordsOf(call)));
   context.onEnd(async () => {
     log.close();
     await counted;

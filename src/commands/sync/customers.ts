@@ -299,6 +299,8 @@ export interface ThreadStart {
   stop: SharedStop['state'];
   pace: PaceState;
   tally: SharedArrayBuffer;
+  /** The record of forgotten customers as it was when the command began. */
+  forgottenBefore: string;
 }
 
 /** A message from another thread to the one that started it. */
@@ -361,6 +363,7 @@ export async function syncInThread(
     },
     job,
     stop: stop.state,
+    forgottenBefore: context.folder.forgotten.before,
     ...shared,
   };
   const worker = new Worker(new URL('../../bin/sync-thread.js', import.meta.url), { workerData: start });

@@ -135,6 +135,8 @@ function roundsOf({ context, plan: { every }, gentle }: Run, one: string | undef
     async next(): Promise<Round | undefined> {
       for (;;) {
         if (gentle.aborted) return undefined;
+        // Nothing of the last round is left, and a customer who was forgotten may have come back.
+        if (!isFirst) context.folder.forgotten.begin();
         const joined = await join().catch(async (error: unknown) => {
           const rounds = await opened();
           // If psd2 has never reached the store, report that at once.

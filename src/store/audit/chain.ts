@@ -8,6 +8,7 @@ import {
   type AuditHead,
   type AuditLine,
 } from '../ports/audit.ts';
+import type { IsForgotten } from '../ports/personal.ts';
 
 /** The fields of a line. A newer psd2 may write more of them. */
 export const auditLine = z.object({
@@ -47,6 +48,16 @@ export function nextLine(
     previous: head?.sha256 ?? null,
   };
   return { n, text: JSON.stringify(fields) };
+}
+
+/** What a command says of a customer whom psd2 has forgotten since the command began: their pseudonyms are not made again. */
+export function withoutForgotten(
+  { account, ...entry }: AuditEntry,
+  profile: string,
+  isForgotten: IsForgotten | undefined,
+): AuditEntry {
+  if (entry.customerId && isForgotten?.(profile, entry.customerId)) return { ...entry, customerId: null };
+  return account === undefined ? entry : { ...entry, account };
 }
 
 /** Why a chain is broken, as the end of a sentence, with the number of the first line that shows it. */

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod/mini';
-import { nextLine, parseAuditLine, sha256Of } from '../audit/chain.ts';
+import { nextLine, parseAuditLine, sha256Of, withoutForgotten } from '../audit/chain.ts';
 import {
   appendDurably,
   cannotWrite,
@@ -24,7 +24,7 @@ import {
 import { withLock } from '../disk/lock.ts';
 import { refuseUnsafe } from '../disk/permissions.ts';
 import type { Actor, Audit, AuditEntry, AuditHead, AuditLine } from '../ports/audit.ts';
-import type { Pseudonym } from '../ports/personal.ts';
+import type { IsForgotten, Pseudonym } from '../ports/personal.ts';
 import { FilePseudonyms } from './pseudonyms.ts';
 
 /** A bit longer than it takes to see that another process is dead. */
@@ -44,6 +44,7 @@ interface AuditSetting {
     /** Refuses workers if the store was copied to another backend. @throws Psd2Error `config` */
     assertHere: () => void;
     wasCopied: () => boolean;
+    isForgotten?: IsForgotten;
   };
   /** The operator's Ctrl-C, which ends the wait for other processes. */
   interrupted: AbortSignal | undefined;
@@ -72,7 +73,8 @@ export class FileAudit implements Audit {
     await this.#exclusively(async () => {
       worker.assertHere();
       const at = worker.now().toISOString();
-      const line = nextLine(await this.#newest(), this.#pseudonymous(entry), worker.actor, { profile, at });
+      const known = withoutForgotten(entry, profile, worker.isForgotten);
+      const line = nextLine(await this.#newest(), this.#pseudonymous(known), worker.actor, { profile, at });
       await this.#write(line);
     }, interrupted);
   }

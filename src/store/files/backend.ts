@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { adviceIn, Psd2Error } from '../../errors.ts';
 import { makePrivateFolder, readJsonFile, writeJsonFile } from '../disk/files.ts';
+import { refuseForgotten } from '../flow/forgotten.ts';
 import { actorOf } from '../machine/actor.ts';
 import { type ChosenStore, describeChoice, type StoreSettings } from '../machine/store-choice.ts';
 import type { ProfileData, Store, StoreCheck } from '../ports/store.ts';
@@ -30,6 +31,7 @@ export function openFiles(
     now,
     assertHere: () => refuseMovedFolder(root),
     wasCopied: () => wasCopiedInto(root),
+    isForgotten: folder.forgotten.isForgotten,
   };
   const open = (profile: string, bank?: URL): ProfileData => {
     const assertHere = () => {
@@ -39,11 +41,12 @@ export function openFiles(
     const audit = new FileAudit(folder.audit(profile), { profile, interrupted, worker });
     const tokens = new FileTokens(folder, profile, bank, notice, vaultOf(profile), assertHere);
     const customers = new FileCustomers(folder, profile, bank, notice, assertHere);
+    const mayBegin = (first: unknown) => refuseForgotten(profile, first, worker.isForgotten);
     return {
       tokens,
       customers,
       personal: new FilePersonalData(folder, profile, { tokens, customers, audit, assertHere }),
-      flows: new FileFlows(folder.flows(profile), { ...journals, audit, assertHere }),
+      flows: new FileFlows(folder.flows(profile), { ...journals, audit, assertHere, mayBegin }),
       audit,
       batches: new FileBatches(folder.flows(profile), { now, interrupted, assertHere }),
       calls: new FileCallCount(folder.tokens(profile)),

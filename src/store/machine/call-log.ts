@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -80,11 +81,20 @@ export class CallLog {
   #open: { file: number; ino: number } | undefined;
 
   readonly #retire: ((paths: string[]) => void) | undefined;
+  readonly #isForgotten: (call: LoggedCall) => boolean;
 
-  /** @param retire gets the files that the log keeps no longer, under other names, and removes them. Absent: they are removed */
-  constructor(folder: string, retire?: (paths: string[]) => void) {
+  /**
+   * @param retire gets the files that the log keeps no longer, under other names, and removes them. Absent: they are removed
+   * @param isForgotten whether psd2 has forgotten the customer of a call. Such a call is not written
+   */
+  constructor(
+    folder: string,
+    retire?: (paths: string[]) => void,
+    isForgotten: (call: LoggedCall) => boolean = () => false,
+  ) {
     this.#folder = folder;
     this.#retire = retire;
+    this.#isForgotten = isForgotten;
   }
 
   /**
@@ -99,6 +109,8 @@ export class CallLog {
     // Another process may have put the file aside, or removed it. An open file keeps its number to itself.
     if (this.#open?.ino !== named?.ino) this.close();
     this.#open ??= openForAppending(path, this.#folder);
+    // In this order: what is forgotten after this question replaces the open file (removeCalls).
+    if (this.#isForgotten(call)) return;
     const { file } = this.#open;
     const { size, mode, ino } = named ?? fstatSync(file);
     if ((mode & 0o077) !== 0) fchmodSync(file, 0o600);
@@ -193,8 +205,22 @@ export function* readCalls(folder: string, mention = ''): Generator<LoggedCall> 
   }
 }
 
+/** The words in a call that may name a customer or an account: the operator's name, the flow, and the parts of the path. */
+export function wordsOf({ path, flow, customer }: Pick<LoggedCall, 'path' | 'flow' | 'customer'>): string[] {
+  return [customer, flow, ...path.split('/').map(decoded)].filter((word) => typeof word === 'string');
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /**
- * Removes calls from the log, durably. Processes that write to it meanwhile lose nothing: the file in use is put aside first.
+ * Removes calls from the log, durably. Processes that write to it meanwhile go on in a new file: the one in use is put aside first.
+ * All files are replaced: a process that was stopped before it wrote to one writes to no file of the log when it goes on.
  *
  * @param at the time of the command, ISO 8601
  * @returns the number of calls that were removed
@@ -206,13 +232,12 @@ export function removeCalls(folder: string, at: string, isTheirs: (call: LoggedC
     return call.success && isTheirs(call.data);
   };
   const current = join(folder, CURRENT);
-  if (linesIn(current).some(isIn))
-    renameSync(current, join(folder, `calls-${at.replaceAll(':', '')}-${process.pid}.ndjson`));
+  if (statSync(current, { throwIfNoEntry: false }))
+    renameSync(current, join(folder, `calls-${at.replaceAll(':', '')}-${randomUUID()}.ndjson`));
   let removed = 0;
   for (const path of fullFiles(folder)) {
     const lines = linesIn(path);
     const kept = lines.filter((line) => !isIn(line));
-    if (kept.length === lines.length) continue;
     replaceDurably(path, kept.map((line) => `${line}\n`).join(''));
     removed += lines.length - kept.length;
   }

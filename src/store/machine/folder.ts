@@ -5,6 +5,7 @@ import envPaths from 'env-paths';
 import { Psd2Error } from '../../errors.ts';
 import { entriesBelow, reasonOf } from '../disk/files.ts';
 import { faultOf, faultOfFolder, faultOfRoot, foldersIn } from '../disk/permissions.ts';
+import { ForgottenCustomers } from './forgotten.ts';
 
 /** The paths in one configuration folder. */
 export interface StoreFolder {
@@ -24,6 +25,8 @@ export interface StoreFolder {
   syncFolders(profile: string): string;
   /** The log of calls. It is state, not configuration (XDG on Linux), so it has its own folder unless one is configured. */
   log: string;
+  /** Whom psd2 has forgotten on this machine since the command began. */
+  forgotten: ForgottenCustomers;
   /** The runs of `psd2 smoke`, and what they have made and not ended. */
   smoke(profile: string): string;
   /** The forms of the bank's answers. */
@@ -56,6 +59,7 @@ export function storeFolder(configured: string | undefined, interrupted?: AbortS
     audit: (profile) => join(root, 'audit', `${profile}.ndjson`),
     syncFolders: (profile) => join(root, 'sync-folders', `${profile}.json`),
     log,
+    forgotten: new ForgottenCustomers(join(log, 'forgotten.ndjson')),
     smoke: (profile) => join(log, 'smoke', fileNameOf(profile)),
     shapes: (profile) => join(log, 'shapes', `${fileNameOf(profile)}.json`),
     stats: join(log, 'stats.ndjson'),

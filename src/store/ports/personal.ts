@@ -72,3 +72,6 @@ export interface SyncedFolder {
   /** Waits for a sync that works on the customer. @returns the number of files. @throws Psd2Error `config` */
   remove(customerId: string): Promise<number>;
 }
+
+/** Whether psd2 has forgotten a customer of a profile since this command began. */
+export type IsForgotten = (profile: string, customerId: string) => boolean;

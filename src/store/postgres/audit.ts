@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { parseAuditLine } from '../audit/chain.ts';
+import { parseAuditLine, withoutForgotten } from '../audit/chain.ts';
 import type { Actor, Audit, AuditEntry, AuditHead, AuditLine } from '../ports/audit.ts';
-import type { Pseudonym } from '../ports/personal.ts';
+import type { IsForgotten, Pseudonym } from '../ports/personal.ts';
 import { type Database, ProfileRows } from './database.ts';
 
 /** How many lines one statement reads. */
@@ -15,6 +15,7 @@ const headRow = z.object({ n: z.coerce.number(), sha256: z.string() });
 interface Worker {
   now: () => Date;
   actor: Actor;
+  isForgotten?: IsForgotten;
 }
 
 /** The audit log of one profile in `psd2.audit`. The database adds what happens to flows itself, in the same transaction. */
@@ -27,9 +28,11 @@ export class PostgresAudit extends ProfileRows implements Audit {
     this.#worker = worker;
   }
 
-  async append({ action, customerId = null, flow = null, about = null, account }: AuditEntry): Promise<void> {
+  async append(entry: AuditEntry): Promise<void> {
     if (!this.#worker) throw new TypeError('A copy appends nothing of its own');
-    const { now, actor } = this.#worker;
+    const { now, actor, isForgotten } = this.#worker;
+    const known = withoutForgotten(entry, this.profile, isForgotten);
+    const { action, customerId = null, flow = null, about = null, account } = known;
     // Of a lost answer, the line may be there twice. That says nothing wrong.
     await this.executeAgain(
       `with durable as materialized (select set_config('synchronous_commit', 'on', true))

@@ -62,6 +62,7 @@ export function openPostgres(
     keys: keySources,
     mayBePlain: mayKeepPlainTokens(env),
     actor: actorOf(env),
+    isForgotten: folder.forgotten.isForgotten,
   };
   return new PostgresStore(address, world, chosen && { ...chosen, address: withoutPassword(text, address) });
 }

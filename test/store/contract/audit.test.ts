@@ -103,4 +103,32 @@ describe.each(named(useBackends()))('the audit log in %s', (_name, { open }) => 
     const again = (await linesOf(data.audit)).map(({ text }) => fieldsOf(text).customerId);
     expect(again[3]).not.toBe(again[0]);
   });
+
+  it('a worker who began before psd2 forgot a customer names them no more, and begins nothing for them', async () => {
+    const entry = { action: 'exported', customerId: '1000001', about: 'csv', account: 'ACC0000001' } as const;
+    await place.forget('bank', '1000001');
+    await data.audit.append(entry);
+    await data.audit.append({ ...entry, customerId: '1000002' });
+    const [line, other] = (await linesOf(data.audit)).map(({ text }) => fieldsOf(text));
+    expect(line).toMatchObject({ action: 'exported', customerId: null, about: 'csv' });
+    expect(other?.customerId).toMatch(/^pseudonym-/);
+    expect((await data.personal.pseudonyms()).map(({ word }) => word).toSorted()).toEqual([
+      ...['1000002', 'ACC0000001'],
+    ]);
+    const beginning = (customerId: string) => ({
+      ...{ transactionId: 't1', commits: 'on execute' as const },
+      order: transferOrder({ customerId, reference: customerId }),
+    });
+    await expect(begun(data.flows, 'transfer', beginning('1000001'))).rejects.toMatchObject({
+      code: 'overtaken',
+      message: 'psd2 has forgotten customer 1000001 since this command began',
+    });
+    expect(place.everything()).not.toMatch(/1000001/);
+    await begun(data.flows, 'transfer', beginning('1000002'));
+    // Who begins now was told of the customer by somebody who knows them.
+    const later = (await place.worker()).open('bank');
+    await later.audit.append(entry);
+    await begun(later.flows, 'transfer', beginning('1000001'));
+    expect((await later.personal.pseudonyms()).map(({ customerId }) => customerId)).toContain('1000001');
+  });
 });

@@ -24,6 +24,8 @@ export interface Place {
   protect(profile: string, passphrase: string): Promise<void>;
   /** All data in the place, as a thief would read it. */
   everything(): string;
+  /** Records on the machine that psd2 forgets a customer. */
+  forget(profile: string, customerId: string): Promise<void>;
   /** Damages the data of a flow. */
   damage(profile: string, flow: string): void;
   /** Brings back the journal of a flow from a backup that has only its first events. 0: the journal is lost. */
@@ -77,13 +79,15 @@ async function openOnDisk(root: string): Promise<Place> {
       return openStore({
         ...ALONE,
         env: {},
-        folder,
+        // Each worker begins when it is opened.
+        folder: storeFolder(root),
         keySources: profiles.keySources,
         vaultOf: (profile) => profiles.vault(profile),
       });
     },
     protect: (profile, passphrase) =>
       profilesWith(passphrase).vault(profile).protect({ kind: 'passphrase', passphrase }),
+    forget: (profile, customerId) => folder.forgotten.add(profile, [customerId], new Date()),
     everything: () =>
       readdirSync(root, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -111,7 +115,7 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
       return openStore({
         ...ALONE,
         env: { PSD2_STORE: running.url(database), PSD2_STORE_PLAIN_TOKENS: '1' },
-        folder,
+        folder: storeFolder(root),
         keySources,
         vaultOf: (profile) => profiles.vault(profile),
       });
@@ -119,6 +123,7 @@ async function openInPostgres(root: string, running: ReadyDatabases): Promise<Pl
     protect: async () => {
       running.sql(database, 'update psd2.store set plain_tokens = false');
     },
+    forget: (profile, customerId) => folder.forgotten.add(profile, [customerId], new Date()),
     everything: () => {
       const tables = running
         .sql(database, `select tablename from pg_tables where schemaname = 'psd2'`)

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs, {
   appendFileSync,
   chmodSync,
+  copyFileSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -14,7 +15,14 @@ import fs, {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CallLog, type LoggedCall, readCalls } from '../../../src/store/machine/call-log.ts';
+import {
+  CallLog,
+  type LoggedCall,
+  readCalls,
+  removeCalls,
+  wordsOf,
+} from '../../../src/store/machine/call-log.ts';
+import { storeFolder } from '../../../src/store/machine/folder.ts';
 import { startProgram } from '../process.ts';
 import { newConfigFolder, temporaryFolder } from '../temporary-folder.ts';
 import { failing, once, replace } from '../waiting.ts';
@@ -267,4 +275,62 @@ describe('a log that is full', () => {
     expect(readdirSync(folder).length).toBeGreaterThan(1);
     expect(idsIn(folder).sort()).toEqual(written.sort());
   });
+});
+
+describe('a command that runs while psd2 forgets a customer', () => {
+  const OTHER = call({ path: '/private/customers/2073915', tppRequestId: 'other' });
+  const isTheirs = (each: LoggedCall) => wordsOf(each).includes('1048262');
+
+  /** A log of a command that began before, and the forgetting. */
+  function begun() {
+    const { root, log: folder } = newConfigFolder(temporary);
+    const { forgotten } = storeFolder(root);
+    const log = new CallLog(folder, undefined, (each) => forgotten.has('bank', () => wordsOf(each)));
+    const forget = async () => {
+      await storeFolder(root).forgotten.add('bank', ['1048262'], new Date());
+      return removeCalls(folder, new Date().toISOString(), isTheirs);
+    };
+    return { root, folder, log, forget };
+  }
+
+  it('writes nothing of the customer when it goes on, and of others what it would', async () => {
+    const { root, folder, log, forget } = begun();
+    for (const each of [call(), OTHER]) log.append(each);
+    expect(await forget()).toBe(1);
+    const theirs = [
+      {},
+      { path: '/accounts', customer: '1048262' },
+      { path: '/x/1048262%2Fy', flow: '1048262' },
+    ];
+    for (const changes of theirs) log.append(call(changes));
+    log.append({ ...OTHER, tppRequestId: 'later' });
+    log.append(call({ profile: 'bank', path: '/token', tppRequestId: 'nobody' }));
+    expect(idsIn(folder)).toEqual(['nobody', 'later', 'other']);
+    // Whoever begins now was told of the customer by somebody who knows them.
+    const { forgotten } = storeFolder(root);
+    new CallLog(folder, undefined, (each) => forgotten.has('bank', () => wordsOf(each))).append(call());
+    expect(idsIn(folder)[0]).toBe('q1');
+  });
+
+  it.each(['statSync', 'openSync', 'writeSync'] as const)(
+    'writes nothing of the customer if it is stopped for an hour before its %s',
+    async (name) => {
+      const { root: elsewhere } = newConfigFolder(temporary);
+      await storeFolder(elsewhere).forgotten.add('bank', ['1048262'], new Date());
+      for (const isOpen of [true, false]) {
+        const { root, folder, log } = begun();
+        if (isOpen) log.append(OTHER);
+        else new CallLog(folder).append(OTHER);
+        if (isOpen && name === 'openSync') continue;
+        once(name, (goOn) => {
+          copyFileSync(join(elsewhere, 'log/forgotten.ndjson'), join(folder, 'forgotten.ndjson'));
+          removeCalls(folder, new Date().toISOString(), isTheirs);
+          return goOn();
+        });
+        log.append(call());
+        log.append(call({ tppRequestId: 'after' }));
+        expect(idsIn(storeFolder(root).log)).toEqual(['other']);
+      }
+    },
+  );
 });

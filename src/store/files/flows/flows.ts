@@ -56,6 +56,8 @@ export interface FlowsSetting {
   actor?: Actor | undefined;
   /** The audit log that says what people did. */
   audit?: Pick<Audit, 'append'> | undefined;
+  /** Called with the first event of a flow, by the holder of a lock. @throws Psd2Error if none may begin with it */
+  mayBegin?: ((first: unknown) => void) | undefined;
   /** Called with each flow that begins or is read, and with its `TPP-Transaction-ID`. */
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
@@ -203,6 +205,7 @@ export class FileFlows implements Flows {
     const now = this.#setting.now();
     const flow = newFlowId(kind, now, this.#flows.newestFirst(kind)[0], this.#setting.random);
     const event = kind.created(flow, begin);
+    this.#setting.mayBegin?.(event);
     const at = now.toISOString();
     const current = kind.apply(undefined, event, at);
     const order = kind.orderOf?.(current);

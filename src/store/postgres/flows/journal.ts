@@ -4,6 +4,7 @@ import { isOpen, standingOf } from '../../../domain/flow-states.ts';
 import { comparableReference } from '../../../domain/order/sepa-text.ts';
 import type { TransferOrder } from '../../../domain/transfer.ts';
 import { Psd2Error } from '../../../errors.ts';
+import { refuseForgotten } from '../../flow/forgotten.ts';
 import { createdAt, newFlowId } from '../../flow/ids.ts';
 import { KINDS, type KnownKind } from '../../flow/kinds.ts';
 import {
@@ -15,6 +16,7 @@ import {
 } from '../../flow/refusals.ts';
 import type { Actor } from '../../ports/audit.ts';
 import type { Begin, EventOf, FlowOf, Kind } from '../../ports/flows.ts';
+import type { IsForgotten } from '../../ports/personal.ts';
 import { type Database, LostAnswer, ProfileRows, type Statements, Taken } from '../database.ts';
 
 export const eventRow = z.object({
@@ -33,6 +35,7 @@ export interface FlowWorld {
   random: () => number;
   /** Who works. Each event names them. */
   actor?: Actor | undefined;
+  isForgotten?: IsForgotten;
   onFlow?: ((transactionId: string, flow: string) => void) | undefined;
 }
 
@@ -86,6 +89,7 @@ export class FlowJournal extends ProfileRows {
     try {
       await this.database.transaction(async (statements) => {
         await this.#assertMayBegin(statements);
+        refuseForgotten(this.profile, event, this.#world.isForgotten);
         await statements.execute(
           `with durable as materialized (select set_config('synchronous_commit', 'on', true)),
            begun as (insert into psd2.flows (profile, flow, kind, state, standing, transaction_id, reference, under_way,
