@@ -104,6 +104,8 @@ function changes(
       return { state: 'failed' };
     case 'confirm-refused':
       return { state: 'failed', refusalAlone: true };
+    case 'links-left':
+      return { links: event.links };
     case 'sca-started':
       return { state: 'authorizing', ...(event.links && { links: event.links }) };
     case 'granted':

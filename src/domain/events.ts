@@ -41,11 +41,15 @@ const scaLinks = z.object({
   oauth: z.exactOptional(z.string()),
   start: z.exactOptional(z.string()),
   status: z.exactOptional(z.string()),
+  usualStatus: z.exactOptional(z.string()),
   confirmation: z.exactOptional(z.string()),
   isDone: z.exactOptional(z.literal(true)),
   message: z.exactOptional(z.string()),
   unusable: z.exactOptional(z.string()),
 });
+
+/** The links that are left: the bank does not know the others. */
+const linksLeft = z.object({ type: z.literal('links-left'), links: scaLinks });
 
 /** The bank's own words for a payment and its authorisation, at a bank that has them (NextGenPSD2). */
 const bankWords = z.object({ transactionStatus: textOrNull, scaStatus: textOrNull });
@@ -153,6 +157,7 @@ export const stepEvent = z.lazy(() =>
     /** `description`: why psd2 gave it up. */
     z.object({ type: z.literal('cancelled'), description: z.exactOptional(z.string()), reasons, bank }),
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
+    linksLeft,
     z.object({ type: z.literal('verify-refused'), description: z.optional(z.string()), reasons }),
     z.object({
       type: z.literal('payee-checked'),
@@ -353,6 +358,7 @@ export const consentEvent = z.lazy(() =>
     z.object({ type: z.enum(['request-sent', 'approach-sent', 'confirm-sent']), ...intent }),
     requested,
     z.object({ type: z.literal('sca-started'), links: z.exactOptional(scaLinks) }),
+    linksLeft,
     granted,
     noted,
     ended,

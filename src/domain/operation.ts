@@ -286,6 +286,8 @@ function changes(operation: Operation<OrderTarget>, event: StepEvent, at: string
       };
     case 'sca-again':
       return { state: 'verified' };
+    case 'links-left':
+      return { links: event.links };
     case 'sca-started':
       return {
         state: 'authorizing',

@@ -80,6 +80,8 @@ export async function cancelAtBank<Order extends OrderTarget>(
       async started(found) {
         asked.links = found;
       },
+      // No journal has them.
+      linksLeft: async () => {},
       returned: async () => {},
       refusedLogin: (error) => Promise.reject(error),
       isDecided: () => isOver(cancellation.sca, subject, asked),

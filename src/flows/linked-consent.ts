@@ -1,7 +1,7 @@
 import type { Bank } from '../bank/ports/bank.ts';
 import type { ConsentDetails, Decides, ScaLinks, ScaProgress } from '../bank/ports/customer.ts';
 import type { Consent, ConsentEvent } from '../domain/consent.ts';
-import type { ErrorContext } from '../errors.ts';
+import { type ErrorContext, Psd2Error } from '../errors.ts';
 import type { Open } from '../store/ports/flows.ts';
 import { announcing, type Revoking } from './announce.ts';
 import { endOf } from './consent.ts';
@@ -12,10 +12,11 @@ import {
   type LinkedSubject,
   lacksReturn,
   type ReturnPorts,
+  recordLinksLeft,
   returnAddress,
 } from './linked-sca.ts';
 import type { FlowPorts } from './ports.ts';
-import { isBanksRefusal, isRefusal } from './refusals.ts';
+import { isBanksRefusal, isInterruption, isRefusal } from './refusals.ts';
 import { lackingResource } from './resource-status.ts';
 import { askUntil, timedOut } from './sca.ts';
 
@@ -45,11 +46,44 @@ export async function runLinkedConsent(
   if (open.current.state === 'confirmed') await recordStatus(open, ports, grant);
   const links = await linksLeft(open, ports, grant);
   if (!isUndecided(open.current)) return endOf(open.current);
-  const sentCode =
-    links !== 'authorised' &&
-    (await authoriseByLinks(subjectOf(open.current), links, ports, grant, recordOf(open, ports, grant)));
+  const sentCode = links !== 'authorised' && (await sendCustomer(open, links, ports, grant));
   if (isUndecided(open.current)) await awaitDecision(open, ports, grant, sentCode);
   return endOf(open.current);
+}
+
+/** @returns whether the bank has the confirmation code. @throws Psd2Error that no customer can authorise it: the consent has ended then */
+async function sendCustomer(
+  open: Open<'consent'>,
+  links: ScaLinks | null,
+  ports: FlowPorts,
+  grant: GrantPorts,
+): Promise<boolean> {
+  try {
+    const record = recordOf(open, ports, grant);
+    return await authoriseByLinks(subjectOf(open.current), links, ports, grant, record);
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || !error.isDeadEnd) throw error;
+    throw await giveUp(open, ports, error);
+  }
+}
+
+/** Ends a consent that no customer can authorise. @returns why, with what became of it at the bank */
+async function giveUp(open: Open<'consent'>, { bank }: FlowPorts, why: Psd2Error): Promise<Psd2Error> {
+  const { flow, transactionId } = open.current;
+  const hint = why.hint === undefined ? '' : `${why.hint} `;
+  let bankStatus: string | null = null;
+  let left: ErrorContext = { hint: `${hint}psd2 has ended the consent at the bank.` };
+  try {
+    bankStatus = (await bank.consents.delete?.(resourceOf(open.current), transactionId)) ?? null;
+  } catch (error) {
+    if (isInterruption(error)) throw error;
+    left = {
+      hint: `${hint}The bank still has the consent. End it there with:`,
+      next: [['consent', 'delete', flow]],
+    };
+  }
+  await open.record({ type: 'ended', state: 'cancelled', bankStatus });
+  return why.with({ ...left, flow, transactionId });
 }
 
 function isUndecided({ state }: Consent): boolean {
@@ -76,7 +110,7 @@ async function linksLeft(
   if (state !== 'authorizing') return links;
   await recordStatus(open, ports, grant);
   if (!isUndecided(open.current)) return links;
-  const progress = await progressOf(open.current, ports);
+  const progress = await progressOf(open, ports);
   switch (progress?.means) {
     case 'failed':
       return null;
@@ -92,15 +126,18 @@ async function linksLeft(
 
 /** How far the authorisation is. Null if the bank does not say: the status of the consent decides. */
 async function progressOf(
-  { links, transactionId }: Consent,
+  open: Open<'consent'>,
   { bank }: Pick<FlowPorts, 'bank'>,
   decides?: Decides,
 ): Promise<ScaProgress | null> {
+  const { links, transactionId } = open.current;
   try {
     return (links && (await bank.sca.progress?.(links, transactionId, decides))) ?? null;
   } catch (error) {
     if (isRefusal(error)) return null;
     throw error;
+  } finally {
+    await recordLinksLeft(open, bank.sca);
   }
 }
 
@@ -138,14 +175,14 @@ async function awaitDecision(
   const ask = async () => {
     const { consentStatus: bankStatus } = await recordStatus(open, ports, grant);
     if (!isUndecided(open.current)) return true;
-    const progress = await progressOf(open.current, ports);
+    const progress = await progressOf(open, ports);
     if (progress?.means === 'needs code' && !sentCode)
       throw lacksReturn(
         subjectOf(open.current),
         "The bank waits for the code that only the customer's browser brings back",
       );
     if (progress?.means !== 'failed') return null;
-    if ((await progressOf(open.current, ports, 'an end'))?.means !== 'failed') return null;
+    if ((await progressOf(open, ports, 'an end'))?.means !== 'failed') return null;
     // The authorisation is over, whenever the bank says so in the status of the consent.
     await open.record({ type: 'ended', state: 'rejected', bankStatus });
     return true;
@@ -266,6 +303,7 @@ function recordOf(open: Open<'consent'>, ports: FlowPorts, grant: GrantPorts): L
     async started(links) {
       await open.record({ type: 'sca-started', links });
     },
+    linksLeft: () => recordLinksLeft(open, ports.bank.sca),
     async returned() {
       await open.record({ type: 'sca-returned' });
     },

@@ -42,6 +42,8 @@ export interface LinkedRecord {
   code: BeforeSend;
   /** What the flow keeps of the bank's links, before the customer has one. */
   started(links: ScaLinks): Promise<void>;
+  /** Writes down which links the bank does not know. */
+  linksLeft(): Promise<void>;
   returned(): Promise<void>;
   /** Asks the bank whether the customer has decided. */
   isDecided(): Promise<boolean>;
@@ -65,7 +67,11 @@ export async function authoriseByLinks(
   record: LinkedRecord,
 ): Promise<boolean> {
   const codeVerifier = randomBytes(32).toString('base64url');
-  const turn = await proceed(subject, links, ports, { returns, codeVerifier, beforeSend: record.approach });
+  const go = { returns, codeVerifier, beforeSend: record.approach };
+  const turn = await proceed(subject, links, ports, go).catch(async (error: unknown) => {
+    await record.linksLeft();
+    throw error;
+  });
   // No customer logs in for nothing.
   if (turn.next === 'log in') await returns.readyToKeep();
   const listener = await listenFor(subject, turn, ports, returns);
@@ -75,6 +81,19 @@ export async function authoriseByLinks(
   } finally {
     await listener?.close();
   }
+}
+
+/** Writes down which links the bank does not know, so that no later run asks there. */
+export async function recordLinksLeft<Event>(
+  open: {
+    readonly current: { links: ScaLinks | null };
+    record(event: Event | { type: 'links-left'; links: ScaLinks }): Promise<unknown>;
+  },
+  { linksLeft }: Pick<Sca, 'linksLeft'>,
+): Promise<void> {
+  const { links } = open.current;
+  const left = links && linksLeft?.(links);
+  if (left && left !== links) await open.record({ type: 'links-left', links: left });
 }
 
 /** The redirect URI with a state. */

@@ -12,7 +12,7 @@ import {
 import { Psd2Error } from '../errors.ts';
 import type { OpenFlow } from '../store/ports/flows.ts';
 import { announcing, NeverLeft, type Revoking } from './announce.ts';
-import type { ReturnPorts } from './linked-sca.ts';
+import { type ReturnPorts, recordLinksLeft } from './linked-sca.ts';
 import { readClock, wayOn } from './lost-initiation.ts';
 import {
   askDecision,
@@ -222,6 +222,7 @@ class OperationRun<Order extends OrderTarget> implements Verifying<Order> {
   async #decisionOrAgain(operation: Operation<Order>): Promise<StepEvent | null> {
     try {
       const { found, isSigned } = await lookAt(this.ports, operation, operation.refusalAlone);
+      await recordLinksLeft(this.open, this.ports.bank.sca);
       if (!isPending(found)) return found;
       return isSigned ? null : { type: 'sca-again' };
     } catch (error) {

@@ -1,6 +1,12 @@
 import { type Initiation, isPending, type Operation, type OrderTarget } from '../domain/operation.ts';
 import { Psd2Error } from '../errors.ts';
-import { authoriseByLinks, type LinkedSubject, lacksReturn, type ReturnPorts } from './linked-sca.ts';
+import {
+  authoriseByLinks,
+  type LinkedSubject,
+  lacksReturn,
+  type ReturnPorts,
+  recordLinksLeft,
+} from './linked-sca.ts';
 import { askDecision, outcomeUnknown, recordOutcome } from './outcome.ts';
 import { isRefusal, isTrouble } from './refusals.ts';
 import { lookAt, progressOf, resourceOf } from './resource-status.ts';
@@ -35,11 +41,13 @@ export async function authorisePayment<Order extends OrderTarget>(
     async started(found) {
       await open.record({ type: 'sca-started', links: found });
     },
+    linksLeft: () => recordLinksLeft(open, ports.bank.sca),
     async returned() {
       await open.record({ type: 'sca-returned' });
     },
     async isDecided() {
       const { found, awaitsCustomer } = await lookAt(ports, open.current);
+      await recordLinksLeft(open, ports.bank.sca);
       return !isPending(found) || !awaitsCustomer;
     },
     async refusedLogin(error) {
@@ -62,7 +70,8 @@ export async function awaitPayment<Order extends OrderTarget>(
 ): Promise<void> {
   let last: Awaited<ReturnType<typeof lookAt>> | undefined;
   const ask = async () => {
-    last = await lookAt({ bank }, operation);
+    last = await lookAt({ bank }, open.current);
+    await recordLinksLeft(open, bank.sca);
     const { found } = last;
     if (!isPending(found)) return found;
     const mayNeedCode = operation.links?.confirmation !== undefined && !sentCode;

@@ -212,9 +212,10 @@ export async function progressOf(
  */
 async function progressWithoutLink(
   sca: Sca,
-  { initiation, bulk, links, transactionId, verification }: Operation<OrderTarget>,
+  { initiation, bulk, links: all, transactionId, verification }: Operation<OrderTarget>,
   status: ResourceStatus,
 ): Promise<ScaProgress | null> {
+  const links = all && (sca.linksLeft?.(all) ?? all);
   const isAlone = initiation !== null && bulk === null && links?.status === undefined && !links?.isDone;
   if (!isOnlyChecked(status) || !isAlone || !verification || !sca.progressWithoutLink) return null;
   try {

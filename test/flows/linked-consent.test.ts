@@ -266,6 +266,42 @@ describe('what the bank wants besides', () => {
     expect(await consent.stored()).toMatchObject({ state: 'authorizing' });
   });
 
+  describe('the customer’s password in psd2’s hands (embedded SCA)', () => {
+    const PASSWORD = { updatePsuAuthentication: { href: '/v1/consents/c1/authorisations/a1' } };
+    const SELF = '/v1/consents/c1';
+
+    it.each<[string, () => void]>([
+      ['in the answer to the request', () => script.request(PASSWORD)],
+      [
+        'in the answer to the start',
+        () => {
+          script.request({ startAuthorisation: { href: `${SELF}/authorisations` } });
+          script.start(PASSWORD);
+        },
+      ],
+    ])('%s: psd2 ends the consent, and names nothing that leads there again', async (_, asks) => {
+      const consent = await newLinkedConsent(temporary);
+      asks();
+      recorded.expect('DELETE', SELF, { status: 204 });
+      const ended = await errorOf(consent.run(open().bank));
+      expect(ended).toMatchObject({ code: 'bank_answer', next: undefined });
+      expect(ended.hint).toMatch(/psd2 has ended the consent at the bank\.$/);
+      expect(await consent.stored()).toMatchObject({ state: 'cancelled', bankStatus: 'terminatedByTpp' });
+    });
+
+    it('if the bank does not end it, the command is named that does', async () => {
+      const consent = await newLinkedConsent(temporary);
+      script.request(PASSWORD);
+      recorded.expect('DELETE', SELF, refusal(405, 'SERVICE_INVALID'));
+      const { flow } = await consent.stored();
+      expect(await errorOf(consent.run(open().bank))).toMatchObject({
+        message: expect.stringContaining('embedded SCA'),
+        next: [['consent', 'delete', flow]],
+      });
+      expect(await consent.stored()).toMatchObject({ state: 'cancelled' });
+    });
+  });
+
   it('a refused request ends the consent; one without an answer is made again by the same flow', async () => {
     const refused = await newLinkedConsent(temporary);
     script.request({}, refusal(400, 'FORMAT_ERROR'));

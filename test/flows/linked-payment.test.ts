@@ -547,7 +547,9 @@ describe('a payment', () => {
   });
 });
 
-const CANCELLATION = '/v1/payments/sepa-credit-transfers/p1/cancellation-authorisations/c1';
+const CANCELLATIONS = '/v1/payments/sepa-credit-transfers/p1/cancellation-authorisations';
+const CANCELLATION = `${CANCELLATIONS}/c1`;
+const PASSWORD = { updatePsuAuthentication: { href: CANCELLATION } };
 /** A customer who closes the browser at the bank. */
 const NEVER_BACK = fakeCustomer({}, null);
 
@@ -772,6 +774,33 @@ describe('the customer', () => {
     const again = await payment({}, { journal: paying.lines() });
     expect((await again.run()).state).toBe('executed');
     expect(again.customer.visited).toEqual([]);
+  });
+
+  it('a link to the authorisation that the bank does not know is asked once, also after a kill', async () => {
+    const paying = await newPayment(temporary, open().bank, {}, fakeCustomer({ scaTimeoutMs: 1 }, null));
+    bank.initiate({ _links: linksTo({ scaStatus: { href: '/v1/sca/a1' } }) });
+    recorded.expect('GET', '/v1/sca/a1', refused('RESOURCE_UNKNOWN', 404));
+    bank.sca('started');
+    bank.is('RCVD');
+    await errorOf(paying.run());
+    expect(paying.events()).toContain('links-left');
+    bank.sca('finalised');
+    bank.is('ACSC');
+    const again = await payment({}, { journal: paying.lines() });
+    expect((await again.run()).state).toBe('executed');
+  });
+
+  it('a start that the bank does not know is asked once, although the bank refuses the standard’s', async () => {
+    const paying = await payment();
+    bank.initiate({ _links: { startAuthorisation: { href: '/v1/start' } } });
+    recorded.expect('POST', '/v1/start', refused('RESOURCE_UNKNOWN', 404));
+    recorded.expect('POST', SCA_STATUS.replace('/a1', ''), refused('SERVICE_INVALID'));
+    bank.is('RCVD');
+    await errorOf(paying.run());
+    bank.start();
+    bank.sca('finalised');
+    bank.is('ACSC');
+    expect((await (await payment({}, { journal: paying.lines() })).run()).state).toBe('executed');
   });
 
   it('somebody has authorised it (PATC), and an authorisation has failed: that ends nothing', async () => {
@@ -1314,6 +1343,33 @@ describe('a cancellation', () => {
     bank.is('CANC');
     expect((await paying.cancel()).state).toBe('cancelled');
   });
+
+  it.each<[string, () => void]>([
+    ['in its answer', () => bank.cancel(json({ _links: PASSWORD }, 202))],
+    [
+      'once the authorisation starts',
+      () => {
+        bank.cancel(json({ _links: { startAuthorisation: { href: CANCELLATIONS } } }, 202));
+        recorded.expect('POST', CANCELLATIONS, json({ scaStatus: 'received', _links: PASSWORD }, 201));
+      },
+    ],
+  ])(
+    'the bank wants the customer’s password for it (embedded SCA) %s: nothing leads there again',
+    async (_, asks) => {
+      const paying = await executed();
+      asks();
+      if (_ === 'in its answer') {
+        bank.sca('finalised');
+        bank.is('ACSP');
+      }
+      const error = await errorOf(paying.cancel());
+      expect(error.code).toBe('bank_answer');
+      expect(error.message).toContain('embedded SCA');
+      expect(JSON.stringify(error.next ?? [])).not.toContain('cancel');
+      expect((await paying.stored()).state).toBe('executed');
+      expect(paying.customer.visited).toHaveLength(1);
+    },
+  );
 
   it('the bank refuses it', async () => {
     const paying = await executed();

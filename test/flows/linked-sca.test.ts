@@ -118,6 +118,7 @@ function play({ turn = OPEN, links = null, customer = fakeCustomer(), ...more }:
     async returned() {
       did.push('returned');
     },
+    linksLeft: async () => {},
     isDecided: async () => false,
     async refusedLogin(error) {
       did.push(error);

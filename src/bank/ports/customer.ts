@@ -229,6 +229,8 @@ export interface ScaLinks {
   start?: string;
   /** Tells how far the authorisation is. */
   status?: string;
+  /** As `status`, at the address of the interface: for a link that the bank does not know. */
+  usualStatus?: string;
   /** Takes the confirmation code that the browser brings back. */
   confirmation?: string;
   /** The customer has nothing to do. */
@@ -303,6 +305,8 @@ export interface Sca {
    * @throws Psd2Error `bank_answer` for an approach that psd2 does not support, and for a link to another host
    */
   proceed?(sca: ScaAuthorisation): Promise<ScaTurn>;
+  /** The links without those that the bank has said it does not know. The same object: all are left. */
+  linksLeft?(links: ScaLinks): ScaLinks;
   /** The number of authorisations that the bank has of a resource. */
   count?(resourceId: string, transactionId: string): Promise<number>;
   /** How far an authorisation is, if the bank gave no link to ask. Null if the bank lists none. */

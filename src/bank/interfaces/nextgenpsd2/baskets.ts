@@ -9,9 +9,9 @@ import { termsOf } from './initiation.ts';
 import type { OAuth } from './oauth.ts';
 import { assertHolds } from './ordered.ts';
 import { callOf } from './paths.ts';
-import { aboutPayment, usableLinks } from './payment-calls.ts';
+import { aboutPayment } from './payment-calls.ts';
 import { isOver, resourceStatus } from './payment-status.ts';
-import { linksOf, scaOf } from './sca.ts';
+import { linksOf, scaOf, usableLinks } from './sca.ts';
 import { basketAnswer, basketStatusAnswer } from './wire/basket.ts';
 import { authorisationsAnswer } from './wire/payment.ts';
 

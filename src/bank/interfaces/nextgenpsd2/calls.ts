@@ -22,6 +22,8 @@ export interface Calls {
   list(transactionId: string): Promise<unknown>;
   /** What was odd in the answers. */
   odd: { unread: Map<string, number>; rewritten: Set<string> };
+  /** The links to authorisations that the bank has answered with 404. */
+  dead: Set<string>;
 }
 
 /** The error for what no bank of this interface has. */

@@ -14,7 +14,7 @@ import type {
 import { ask, readDone } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
 import { callOf } from './paths.ts';
-import { linksOf } from './sca.ts';
+import { linksOf, usableLinks } from './sca.ts';
 import { consentAnswer, consentDetailsAnswer, consentStatusAnswer } from './wire/consent.ts';
 
 type Request = Parameters<Consents['request']>[0];
@@ -144,6 +144,8 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
   });
   const { consentId } = data;
   const start = callOf(calls.paths, 'startConsentAuthorisation', { consentId }, transactionId);
+  // A consent that the bank has granted or ended already leaves nothing to authorise.
+  const isOver = !['open', 'unknown'].includes(statusOf(data.consentStatus).means);
   return {
     resourceId: consentId,
     outcomes: categories.map(({ name }) => ({ name, outcome: name === READING })),
@@ -151,13 +153,7 @@ async function requestConsent(calls: Calls, consent: Request): Promise<Requested
     access: body.access,
     bankStatus: data.consentStatus,
     besideOthers: headers['aspsp-multiple-consent-support']?.trim().toLowerCase() === 'true',
-    // A consent that the bank has granted or ended already leaves nothing to authorise.
-    links: linksOf(
-      data,
-      headers,
-      { ...calls, start },
-      !['open', 'unknown'].includes(statusOf(data.consentStatus).means),
-    ),
+    links: usableLinks(() => linksOf(data, headers, { ...calls, start }, isOver)),
   };
 }
 

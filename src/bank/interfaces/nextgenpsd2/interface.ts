@@ -116,6 +116,7 @@ function open(description: BankDescription, paths: Paths, settings: WireSettings
     cards: new Set<string>(),
     ibans: new Map<string, string | null>(),
     odd: { unread: new Map<string, number>(), rewritten: new Set<string>() },
+    dead: new Set<string>(),
   };
   const bankOver = (bank: NextGenCaller) => openBank({ description, paths, settings, ...noted }, bank);
   return {

@@ -5,7 +5,7 @@ import type { Initiation, Verification } from '../../../domain/operation.ts';
 import { needsSettlement, type TransferOrder } from '../../../domain/transfer.ts';
 import { type BankReason, Psd2Error } from '../../../errors.ts';
 import type { BankCall } from '../../call/call.ts';
-import type { Decides, ScaLinks, ScaProgress } from '../../ports/customer.ts';
+import type { Decides, ScaProgress } from '../../ports/customer.ts';
 import type { Cancellation, PaymentCalls } from '../../ports/payment-calls.ts';
 import { ask, type NextGenAnswer, type NextGenCaller, readAnswer, readNothing } from './answer.ts';
 import { type Calls, lacking } from './calls.ts';
@@ -13,7 +13,7 @@ import type { OAuth } from './oauth.ts';
 import { callOf } from './paths.ts';
 import { isOver, type PaymentSaid, resourceStatus, settlementOf } from './payment-status.ts';
 import { reasonsIn } from './reasons.ts';
-import { type Authorised, linksOf, progressOf, scaOf } from './sca.ts';
+import { type Authorised, linksOf, progressOf, scaOf, usableLinks } from './sca.ts';
 import { reportOf } from './status-report.ts';
 import { scaStatusAnswer } from './wire/consent.ts';
 import {
@@ -135,16 +135,6 @@ function allFees(fee: Fee, conversion: Fee): Fee {
   return { ...fee, amount: written(new Big(fee.amount).plus(conversion.amount)) };
 }
 type Fee = Verification['commissions'];
-
-/** The resource is at the bank, whatever its links are: the flow must keep its id. */
-export function usableLinks(read: () => ScaLinks): ScaLinks {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof Psd2Error) || error.code !== 'bank_answer') throw error;
-    return { approach: null, unusable: error.message };
-  }
-}
 
 /** @throws Psd2Error `bank_answer` for an answer about another payment: it decides nothing */
 async function askStatus(payment: Payment, paymentId: string, decides: Decides): Promise<PaymentSaid> {

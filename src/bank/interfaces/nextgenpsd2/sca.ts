@@ -15,7 +15,7 @@ import type {
 } from '../../ports/customer.ts';
 import { ask } from './answer.ts';
 import type { Calls } from './calls.ts';
-import { apiLink, browserLink } from './links.ts';
+import { apiLink, browserLink, type LinkTarget } from './links.ts';
 import type { OAuth } from './oauth.ts';
 import { callOf, factsOf, meaning } from './paths.ts';
 import { scaStatusAnswer, startAnswer, type WireScaLinks } from './wire/consent.ts';
@@ -63,6 +63,7 @@ export function scaOf(calls: Calls, oauth: OAuth, authorised: Authorised): Sca {
     status: (...of) => authorised.status(...of),
     ...(authorised.count && { count: authorised.count }),
     ...(authorised.progress && { progressWithoutLink: authorised.progress }),
+    linksLeft: (links) => linksLeft(calls, links),
     proceed: (sca) => proceed(calls, oauth, authorised, sca),
     progress: (links, transactionId, decides) => progress(calls, links, transactionId, decides),
     async confirmCode({ links, code, transactionId, beforeSend }) {
@@ -148,6 +149,16 @@ export function linksOf(
   };
 }
 
+/** The resource is at the bank, whatever its links are: the flow must keep its id. */
+export function usableLinks(read: () => ScaLinks): ScaLinks {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Psd2Error) || error.code !== 'bank_answer') throw error;
+    return { approach: null, unusable: error.message };
+  }
+}
+
 /** A link that psd2 must not follow is refused before the customer acts: afterwards it is too late to ask there. */
 function assertFollowable(
   { redirect, status, confirmation }: Omit<ScaLinks, 'approach'>,
@@ -158,26 +169,34 @@ function assertFollowable(
   if (confirmation !== undefined) linkedTo(linked, 'PUT', confirmation, 'confirmation');
 }
 
-/** Where the status of an authorisation is. If the answer has its id, no link is needed. */
+/**
+ * Where the status of an authorisation is. If the answer has its id, no link is needed. Else a link ends with the id, and
+ * the standard's address is asked if the link is dead.
+ */
 function statusLink(
   linked: Linked & { start: BankCall },
   href: string | null | undefined,
   authorisationId: string | null | undefined,
-): { status?: string } {
+): Pick<ScaLinks, 'status' | 'usualStatus'> {
   const { paths, start } = linked;
   const found = paths.find('POST', start.path);
   const operation = AUTHORISATIONS.find((each) => each.start === found?.operation)?.GET;
-  const own =
-    authorisationId && found && operation && paths.to(operation, { ...found.values, authorisationId });
-  if (href && !(own && isElsewhere(linked, href))) return { status: href };
-  return own ? { status: own } : {};
+  const usualWith = (id: string | null | undefined) =>
+    id && found && operation ? paths.to(operation, { ...found.values, authorisationId: id }) : undefined;
+  const own = usualWith(authorisationId);
+  const target = href ? targetOf(linked, href) : undefined;
+  const isUsable = target !== undefined && target.origin === undefined;
+  if (!href || (own && !isUsable)) return own ? { status: own } : {};
+  const usual = own ?? usualWith(/([^/]+)\/?$/.exec(target?.path.split('?', 1)[0] ?? '')?.[1]);
+  return { status: href, ...(usual && usual !== target?.path && { usualStatus: usual }) };
 }
 
-function isElsewhere(linked: Linked, href: string): boolean {
+/** Where the link to a status leads. Undefined: psd2 must not follow it. */
+function targetOf(linked: Linked, href: string): LinkTarget | undefined {
   try {
-    return linkedTo(linked, 'GET', href, 'scaStatus').origin !== undefined;
+    return linkedTo(linked, 'GET', href, 'scaStatus');
   } catch {
-    return true;
+    return undefined;
   }
 }
 
@@ -259,13 +278,16 @@ async function proceed(
   const scope = authorised.scope(resourceId);
   const turn = sca.links && (await turnOf(calls, oauth, sca, sca.links, scope));
   if (turn) return turn;
-  const known = sca.links?.start;
   const start = authorised.start(resourceId, transactionId);
-  const call =
-    known === undefined
-      ? start
-      : linkedCall({ ...calls, start }, 'POST', known, 'startAuthorisation', transactionId);
-  const started = await startAuthorisation(calls, { call, start, redirectUri, beforeSend });
+  const startAt = (call: BankCall) => startAuthorisation(calls, { call, start, redirectUri, beforeSend });
+  const known = sca.links && linksLeft(calls, sca.links).start;
+  const linked = known && linkedCall({ ...calls, start }, 'POST', known, 'startAuthorisation', transactionId);
+  const started = await startAt(linked || start).catch((error: unknown) => {
+    if (!known || !isUnknown(error)) throw error;
+    calls.dead.add(known);
+    if (linked && linked.path === start.path) throw error;
+    return startAt(start);
+  });
   const next = await turnOf(calls, oauth, sca, started, scope);
   if (next) return next;
   throw noWay('has started the authorisation, but names no way', transactionId);
@@ -301,12 +323,38 @@ async function progress(
   transactionId: string,
   decides: Decides,
 ): Promise<ScaProgress | null> {
-  if (links.status === undefined) return null;
+  const { status } = linksLeft(calls, links);
+  if (status === undefined) return null;
   const call = {
-    ...linkedCall(calls, 'GET', links.status, 'scaStatus', transactionId),
+    ...linkedCall(calls, 'GET', status, 'scaStatus', transactionId),
     decides: decides || true,
   };
-  return progressOf((await ask(calls.bank, call, scaStatusAnswer)).data);
+  try {
+    return progressOf((await ask(calls.bank, call, scaStatusAnswer)).data);
+  } catch (error) {
+    if (!isUnknown(error)) throw error;
+    calls.dead.add(status);
+    return progress(calls, links, transactionId, decides);
+  }
+}
+
+/** The links without those that the bank has answered with 404: in their place the standard's address, once. */
+function linksLeft({ dead }: Pick<Calls, 'dead'>, links: ScaLinks): ScaLinks {
+  const { start, status, usualStatus, ...rest } = links;
+  const isDead = (href: string | undefined) => href !== undefined && dead.has(href);
+  if (isDead(status) && usualStatus !== undefined)
+    return linksLeft({ dead }, { ...rest, ...(start && { start }), status: usualStatus });
+  if (!isDead(start) && !isDead(status)) return links;
+  return {
+    ...rest,
+    ...(start && !isDead(start) && { start }),
+    ...(status && !isDead(status) && { status, ...(usualStatus && { usualStatus }) }),
+  };
+}
+
+/** Whether the bank does not know the address of a link. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof Psd2Error && (error.httpStatus === 404 || error.httpStatus === 410);
 }
 
 const PROGRESS: Readonly<Record<string, ScaProgress['means']>> = {

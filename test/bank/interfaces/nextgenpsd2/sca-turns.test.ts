@@ -69,6 +69,7 @@ describe('the links of an answer', () => {
         approach: 'redirect',
         redirect: SITE,
         status: '/v1/z',
+        usualStatus: `${START}/z`,
         confirmation: '/v1/c',
         message: 'x'.repeat(500),
       },
@@ -78,7 +79,28 @@ describe('the links of an answer', () => {
       { scaStatus: '/v1/z' },
       {},
       { 'aspsp-sca-approach': 'Decoupled' },
-      { approach: 'decoupled', status: '/v1/z' },
+      { approach: 'decoupled', status: '/v1/z', usualStatus: `${START}/z` },
+    ],
+    [
+      'a status where the standard has it',
+      { scaStatus: `${START}/a1` },
+      {},
+      {},
+      { approach: null, status: `${START}/a1` },
+    ],
+    [
+      'a status elsewhere on the host, with a query',
+      { scaStatus: `${ORIGIN}/sca/a1/?x=1` },
+      {},
+      {},
+      { approach: null, status: `${ORIGIN}/sca/a1/?x=1`, usualStatus: `${START}/a1` },
+    ],
+    [
+      'a status below the base URL, beside the id',
+      { scaStatus: '/v1/z' },
+      { authorisationId: 'a1' },
+      {},
+      { approach: null, status: '/v1/z', usualStatus: `${START}/a1` },
     ],
     ['another approach', {}, {}, { 'aspsp-sca-approach': 'OTHER' }, { approach: null }],
     ['an exemption', {}, { scaStatus: 'exempted' }, {}, { approach: null, isDone: true }],
@@ -316,6 +338,44 @@ describe('an authorisation', () => {
         transactionId: TRANSACTION_ID,
       },
     ]);
+  });
+
+  it.each([
+    ['its own words', said({ tppMessages: [{ category: 'ERROR', code: 'RESOURCE_UNKNOWN' }] }, 404)],
+    ['a page', { status: 410, headers: {}, body: '<html></html>' }],
+  ])('is asked at the standard’s address once the bank answers the link with %s', async (_, gone) => {
+    const started = said({ scaStatus: 'started' });
+    const { sca, sent } = opened([gone, started, started, gone, said({ scaStatus: 'finalised' }, 500)]);
+    const found = { approach: null, status: '/v1/z', usualStatus: `${START}/a1`, redirect: SITE } as const;
+    const ask = () => Promise.resolve(sca.progress?.(found, TRANSACTION_ID));
+    expect(sca.linksLeft?.(found)).toBe(found);
+    for (const _ of ['dead', 'alive']) expect((await ask())?.means).toBe('going on');
+    expect(sca.linksLeft?.(found)).toEqual({ approach: null, status: `${START}/a1`, redirect: SITE });
+    // The standard's address may be dead, too. Then the status of the consent decides.
+    for (const _ of ['dead', 'not asked']) expect(await ask()).toBeNull();
+    expect(sca.linksLeft?.(found)).toEqual({ approach: null, redirect: SITE });
+    expect(sent.map(({ path }) => path)).toEqual(['/v1/z', `${START}/a1`, `${START}/a1`, `${START}/a1`]);
+  });
+
+  it('is not asked elsewhere while the bank fails', async () => {
+    const { sca, sent } = opened([said({}, 503), said({ scaStatus: 'started' })]);
+    const found = { approach: null, status: '/v1/z', usualStatus: `${START}/a1` } as const;
+    await failureOf(Promise.resolve(sca.progress?.(found, TRANSACTION_ID)));
+    await sca.progress?.(found, TRANSACTION_ID);
+    expect(sent.map(({ path }) => path)).toEqual(['/v1/z', '/v1/z']);
+  });
+
+  it('begins at the standard’s address if the bank does not know that of the link', async () => {
+    const gone = said({ tppMessages: [{ category: 'ERROR', code: 'RESOURCE_UNKNOWN' }] }, 404);
+    const { turn, sent } = await turned({ approach: null, start: '/v1/s' }, [
+      gone,
+      said({ _links: { scaRedirect: SITE } }, 201),
+    ]);
+    expect(await turn).toMatchObject({ next: 'open', url: SITE });
+    expect(sent.map(({ path }) => path)).toEqual(['/v1/s', START]);
+    const usual = await turned({ approach: null, start: START }, [gone]);
+    expect(await failureOf(usual.turn)).toMatchObject({ httpStatus: 404 });
+    expect(usual.sent).toHaveLength(1);
   });
 
   it('is confirmed with the code of the browser, where the link says', async () => {

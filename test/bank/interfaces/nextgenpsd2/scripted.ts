@@ -73,6 +73,7 @@ export function scriptedCalls(
     list: () => Promise.reject(new TypeError('No list is read here')),
     ibans: new Map<string, string | null>(),
     odd: { unread: new Map<string, number>(), rewritten: new Set<string>() },
+    dead: new Set<string>(),
     settings: { consents, identity, now: () => NOW },
   };
   return { calls, oauth: oauthOf(bank, description, base), sent, notices };
