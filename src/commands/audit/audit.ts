@@ -142,10 +142,11 @@ async function verifyLog({ output, terminal }: Context, data: ProfileData): Prom
   const begun = await flowsIn(flows);
   const hasMore = (await tokens.customers()).length > 0 || (await hasAny(batches.list(() => {})));
   const recorded = await log.head();
-  const { lines, head, broken, began } = await checkChain(log.lines(), recorded);
+  const beginning = await log.beginning();
+  const { lines, head, broken, began } = await checkChain(log.lines(), recorded, beginning);
   if (broken) throw changed(broken.why);
-  if (head === null && (begun.length > 0 || hasMore))
-    throw changed('all of it was removed, and what it was about is there');
+  if (head === null && (begun.length > 0 || hasMore || beginning !== undefined))
+    throw changed('all of it was removed');
   // Whoever removed the whole log cannot begin a new one unseen.
   const missing = begun.find((flow) => !began.has(flow));
   if (missing !== undefined && !(await log.mayLackCopied()))

@@ -80,12 +80,15 @@ export interface Checked {
  * Checks that no line was removed, changed or added.
  *
  * @param recorded the head that is kept beside the lines. A process that was killed may have written one line more
+ * @param beginning SHA-256 of the first line that was ever written
  */
 export async function checkChain(
   lines: AsyncIterable<AuditLine>,
   recorded: AuditHead | undefined,
+  beginning?: string,
 ): Promise<Checked> {
   const checked: Checked = { lines: 0, head: null, broken: null, began: new Set() };
+  let first: string | undefined;
   let isHeadThere = recorded === undefined;
   for await (const { text } of lines) {
     checked.lines += 1;
@@ -93,6 +96,7 @@ export async function checkChain(
     checked.broken ??= breakAt(line, checked.head);
     if (line?.action === 'began' && line.flow !== null) checked.began.add(line.flow);
     checked.head = { n: (checked.head?.n ?? 0) + 1, sha256: sha256Of(text) };
+    first ??= checked.head.sha256;
     isHeadThere ||= checked.head.sha256 === recorded?.sha256;
   }
   const count = checked.head?.n ?? 0;
@@ -106,6 +110,8 @@ export async function checkChain(
       n: (recorded?.n ?? 0) + 1,
       why: 'the record of the last line was removed or changed',
     };
+  if (first !== undefined && beginning !== undefined && first !== beginning)
+    checked.broken ??= { n: 1, why: 'all lines before the first one were removed' };
   return checked;
 }
 

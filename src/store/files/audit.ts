@@ -8,7 +8,7 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod/mini';
 import { nextLine, parseAuditLine, sha256Of, withoutForgotten } from '../audit/chain.ts';
@@ -32,6 +32,7 @@ const PATIENCE_MS = 10_000;
 /** No line is longer. */
 const MAX_LINE = 16_384;
 
+const storedBeginning = z.object({ sha256: z.string() });
 const storedHead = z.object({ n: z.int().check(z.gte(1)), sha256: z.string() });
 
 /** What the audit log of a profile needs from the program. */
@@ -52,7 +53,7 @@ interface AuditSetting {
 
 /**
  * The audit log of one profile on the disk: `<profile>.ndjson`, and beside it `<profile>.head.json`. The line is written first,
- * so after a kill the head may be one line behind. If lines are missing, the next one continues from the head: psd2 goes on
+ * so after a kill the head may be one line behind. The SHA-256 of the first line is in `audit-begun/<profile>.json`. If lines are missing, the next one continues from the head: psd2 goes on
  * working, and the gap stays visible.
  */
 export class FileAudit implements Audit {
@@ -112,6 +113,10 @@ export class FileAudit implements Audit {
     return readJsonFile(this.#headPath, storedHead);
   }
 
+  async beginning(): Promise<string | undefined> {
+    return readJsonFile(this.#beginningPath, storedBeginning)?.sha256;
+  }
+
   async mayLackCopied(): Promise<boolean> {
     return this.#setting.worker?.wasCopied() ?? false;
   }
@@ -128,6 +133,11 @@ export class FileAudit implements Audit {
     const nameOf = (word: string) => this.#pseudonyms.of(customerId, word);
     const words = [about, account !== undefined && nameOf(account)].filter(Boolean);
     return { ...entry, customerId: nameOf(customerId), about: words.length > 0 ? words.join(' ') : null };
+  }
+
+  /** In another folder, so that whoever removes the log leaves it there. */
+  get #beginningPath(): string {
+    return join(dirname(dirname(this.#path)), 'audit-begun', `${basename(this.#path, '.ndjson')}.json`);
   }
 
   get #headPath(): string {
@@ -152,6 +162,12 @@ export class FileAudit implements Audit {
       );
     }
     await writeJsonFile(this.#headPath, { n, sha256: sha256Of(text) }, storedHead);
+    if (existsSync(this.#beginningPath)) return;
+    for await (const first of this.lines()) {
+      makePrivateFolder(dirname(this.#beginningPath));
+      await writeJsonFile(this.#beginningPath, { sha256: sha256Of(first.text) }, storedBeginning);
+      return;
+    }
   }
 
   /** The line to continue from: the last one, or the head if lines are missing. */

@@ -55,7 +55,8 @@ export interface AuditHead {
 
 /**
  * The audit log of one profile. psd2 only appends to it. Each line has the SHA-256 of the line before, and the head is kept
- * beside the lines, so a line that was removed or changed shows. The store itself adds what happens to flows.
+ * beside the lines, so a line that was removed or changed shows. So does a log that was removed as a whole: its first line is
+ * known elsewhere. The store itself adds what happens to flows.
  */
 export interface Audit {
   /** Adds a line, durably. @throws Psd2Error `config` if it cannot be written */
@@ -64,6 +65,8 @@ export interface Audit {
   lines(): AsyncIterable<AuditLine>;
   /** Undefined if nothing was written yet. @throws Psd2Error `config` */
   head(): Promise<AuditHead | undefined>;
+  /** SHA-256 of the first line that was ever written, kept apart from the lines. Undefined: none was. @throws Psd2Error `config` */
+  beginning(): Promise<string | undefined>;
   /** Whether `store copy` may have brought flows without their lines: a destination with a log of its own keeps it. */
   mayLackCopied(): Promise<boolean>;
 }

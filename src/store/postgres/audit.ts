@@ -69,6 +69,11 @@ export class PostgresAudit extends ProfileRows implements Audit {
     return this.lookOne(headRow, 'select n, sha256 from psd2.audit_heads where profile = $1');
   }
 
+  async beginning(): Promise<string | undefined> {
+    const row = z.object({ sha256: z.string() });
+    return (await this.lookOne(row, 'select sha256 from psd2.audit_beginnings where profile = $1'))?.sha256;
+  }
+
   async mayLackCopied(): Promise<boolean> {
     const copied = 'select 1 from psd2.store where copied_from is not null';
     return (await this.database.lookOne(z.unknown(), copied)) !== undefined;

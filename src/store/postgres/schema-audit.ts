@@ -15,6 +15,11 @@ create table psd2.audit_heads (
   n bigint not null,
   sha256 text not null
 );
+-- The first line of each profile, apart from the others, so that nobody removes all of them and begins anew unseen.
+create table psd2.audit_beginnings (
+  profile text primary key,
+  sha256 text not null
+);
 
 -- Lines never change, so they have pseudonyms in place of customers and accounts. Here is whose they are, until psd2 forgets the
 -- customer. No role of psd2 may write here: psd2.pseudonym_of does.
@@ -56,6 +61,10 @@ begin
   insert into psd2.audit_heads (profile, n, sha256)
     values (of_profile, line_n, encode(sha256(convert_to(written, 'UTF8')), 'hex'))
     on conflict (profile) do update set n = excluded.n, sha256 = excluded.sha256;
+  if line_n = 1 then
+    insert into psd2.audit_beginnings (profile, sha256) values (of_profile, encode(sha256(convert_to(written, 'UTF8')), 'hex'))
+      on conflict do nothing;
+  end if;
 end $$;
 revoke execute on function psd2.audit_keep(text, bigint, timestamptz, text) from public;
 

@@ -212,7 +212,8 @@ grant select, insert, update, delete on all tables in schema psd2 to psd2_worker
 revoke insert, update, delete on psd2.store from psd2_worker;
 revoke update, delete on psd2.keys, psd2.flow_events, psd2.batch_lines, psd2.batch_events from psd2_worker;
 revoke update, delete on psd2.batches from psd2_worker;
-revoke insert, update, delete on psd2.audit, psd2.audit_heads, psd2.pseudonyms from psd2_worker;
+revoke insert, update, delete on psd2.audit, psd2.audit_heads, psd2.audit_beginnings, psd2.pseudonyms
+  from psd2_worker;
 grant execute on function psd2.make_month(date) to psd2_worker;
 grant execute on function
   psd2.audit_append(text, timestamptz, text, text, text, text, text, text, text, text, text) to psd2_worker;

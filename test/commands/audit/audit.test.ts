@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { audit } from '../../../src/commands/audit/audit.ts';
 import { Psd2Error } from '../../../src/errors.ts';
@@ -225,22 +225,49 @@ describe('psd2 audit', () => {
     rmSync(dirname(path()), { recursive: true });
     expect(await failure()).toMatchObject({
       ...{ code: 'audit_changed', exitCode: 3 },
-      message: 'The audit log is not as psd2 wrote it: all of it was removed, and what it was about is there',
+      message: 'The audit log is not as psd2 wrote it: all of it was removed',
     });
     await (await open().context.store()).audit.append({ action: 'logged-out', flow });
     expect(await failure()).toMatchObject({
       ...{ code: 'audit_changed', exitCode: 3 },
+      message: 'The audit log is not as psd2 wrote it: all lines before the first one were removed',
+    });
+    // Also if somebody has removed the record of the first line.
+    rmSync(join(folder.root, 'audit-begun'), { recursive: true });
+    expect(await failure()).toMatchObject({
       message: `The audit log is not as psd2 wrote it: the lines of ${flow} were removed`,
     });
   });
 
   it('--verify misses no lines of flows that store copy brought to a log of its own', async () => {
-    rmSync(dirname(path()), { recursive: true });
+    for (const name of ['audit', 'audit-begun']) rmSync(join(folder.root, name), { recursive: true });
     await (await open().context.store()).audit.append({ action: 'logged-out' });
     await changeMark(folder.root, { copiedFrom: { id: 'x', place: 'y', isComplete: true } });
     const { context, printed } = open();
     await runIn(context, 'audit', '--verify');
     expect(JSON.parse(printed())).toMatchObject({ lines: 1 });
+  });
+
+  it('--verify finds that the whole log of a store without payments was removed, also if a new one has begun', async () => {
+    folder = newConfigFolder(temporary);
+    let count = 0;
+    const append = async () => {
+      count += 1;
+      await (await open().context.store()).audit.append({ action: 'profile-changed', about: `${count}` });
+    };
+    const verified = () => runIn(open().context, 'audit', '--verify');
+    await append();
+    await append();
+    // A log from before psd2 kept its first line elsewhere is whole, and the next line makes that good.
+    rmSync(join(folder.root, 'audit-begun'), { recursive: true });
+    await verified();
+    await append();
+    await verified();
+    rmSync(dirname(path()), { recursive: true });
+    for (const why of ['all of it was removed', 'all lines before the first one were removed']) {
+      expect((await failureOf(verified())).message).toBe(`The audit log is not as psd2 wrote it: ${why}`);
+      await append();
+    }
   });
 
   it.each<[string, (data: ProfileData) => Promise<unknown>]>([

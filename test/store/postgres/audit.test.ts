@@ -10,14 +10,14 @@ it('no role may change, remove or write lines of the audit log: workers may only
   await audit.append({ action: 'exported', customerId: '1000001', about: 'csv "1"' });
   await audit.append({ action: 'logged-out' });
   const may = (role: string, right: string) =>
-    ['audit', 'audit_heads', 'pseudonyms'].map((table) =>
+    ['audit', 'audit_heads', 'audit_beginnings', 'pseudonyms'].map((table) =>
       stores.sql(`select has_table_privilege('${role}', 'psd2.${table}', '${right}')`),
     );
   for (const right of ['insert', 'update', 'delete', 'truncate']) {
-    expect(may('psd2_worker', right)).toEqual(['f', 'f', 'f']);
-    expect(may('psd2_reader', right)).toEqual(['f', 'f', 'f']);
+    expect(may('psd2_worker', right)).toEqual(['f', 'f', 'f', 'f']);
+    expect(may('psd2_reader', right)).toEqual(['f', 'f', 'f', 'f']);
   }
-  expect(may('psd2_worker', 'select')).toEqual(['t', 't', 't']);
+  expect(may('psd2_worker', 'select')).toEqual(['t', 't', 't', 't']);
   for (const statement of [
     "update psd2.audit set line = ''",
     'delete from psd2.audit',
@@ -31,4 +31,8 @@ it('no role may change, remove or write lines of the audit log: workers may only
   // Whoever owns the table can still do it, but not unseen.
   stores.sql('alter table psd2.audit disable trigger all; delete from psd2.audit where n = 2');
   expect((await checkChain(audit.lines(), await audit.head())).broken).not.toBeNull();
+  stores.sql('delete from psd2.audit; delete from psd2.audit_heads');
+  await audit.append({ action: 'logged-out' });
+  const { lines, broken } = await checkChain(audit.lines(), await audit.head(), await audit.beginning());
+  expect([lines, broken?.why]).toEqual([1, 'all lines before the first one were removed']);
 });
