@@ -418,7 +418,7 @@ class AccountSync {
     const difference = this.#audit.differenceOf(balance);
     const isBalanced = difference === undefined ? null : isZero(difference);
     this.#remember(earlier(today, this.#clock.today), this.#newest, {
-      balance: balance ?? this.#audit.expected ?? dayBalanceOf(this.#query.balance, today)?.money,
+      balance: balance ?? this.#audit.expected ?? balanceOfToday(this.#query.balance, today),
       ...(isBalanced === false
         ? { difference }
         : difference === undefined && { difference: before?.difference }),
@@ -542,6 +542,12 @@ function isSome(amount: Decimal | undefined): boolean {
 function dayBalanceOf(balance: Balance, today: IsoDate): DayBalance | undefined {
   const { accountBalance: money, bookedDay: day = today } = balance;
   return money && day !== null ? { money, day } : undefined;
+}
+
+/** The bank's balance if it has all rows up to now. */
+function balanceOfToday(balance: Balance, today: IsoDate): Money | undefined {
+  const known = dayBalanceOf(balance, today);
+  return known && known.day >= today ? known.money : undefined;
 }
 
 /** What another reading gives. It only makes more certain what is read already. */

@@ -97,6 +97,7 @@ export interface Stored {
   /** The texts of the appended rows, by batch. */
   appended: string[][];
   remembered: { from: string; through: string; checked: true | undefined; settled: string }[];
+  balance?: Progress['balance'];
   replaced: Record<string, object[]>;
   commits: number;
 }
@@ -120,7 +121,8 @@ export function syncTarget(progress?: Progress, lastDay?: IsoDate): { target: Sy
     replace(name, rows) {
       stored.replaced[name] = [...rows];
     },
-    remember(_product, { from, through, checked }, settled) {
+    remember(_product, { from, through, checked, balance }, settled) {
+      stored.balance = balance;
       stored.remembered.push({ from, through, checked, settled });
     },
     async commit() {

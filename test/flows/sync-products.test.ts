@@ -26,6 +26,23 @@ describe('the products of a customer', () => {
     });
   });
 
+  it.each([
+    ['of today', undefined, money],
+    ['of the days that were read again', ago(3), money],
+    ['of an earlier day', ago(20), undefined],
+    ['of no day', null, undefined],
+  ])('a balance %s is the one that the rows lead to, or not', async (_, bookedDay, balance) => {
+    const { bank } = syncBank({});
+    const { accounts } = bank;
+    const read: typeof accounts.balance = async (...of) => ({
+      ...(await accounts.balance(...of)),
+      ...(bookedDay !== undefined && { bookedDay }),
+    });
+    const { target, stored } = syncTarget();
+    await synced({ ...bank, accounts: { ...accounts, balance: read } }, target);
+    expect(stored.balance).toEqual(balance);
+  });
+
   it('if a product is not due, sync replaces only the balances of the others', async () => {
     const { bank, calls } = syncBank({ products: [PRODUCT, OTHER] });
     const { target, stored } = syncTarget();
