@@ -10,7 +10,11 @@ const isoDate = z.custom<IsoDate>((value) => typeof value === 'string' && isIsoD
 const time = z.string().check(z.refine((value) => !Number.isNaN(Date.parse(value))));
 
 const keptAccounts = z.array(
-  z.object({ accountId: z.string(), iban: text, kind: z.exactOptional(z.literal('card')) }),
+  z.object({
+    ...{ accountId: z.string(), iban: text, kind: z.exactOptional(z.literal('card')) },
+    ...{ currency: z.exactOptional(z.string()), name: z.exactOptional(z.string()) },
+    productCode: z.exactOptional(z.string()),
+  }),
 );
 
 /** The record of a customer, as a backend stores it. */

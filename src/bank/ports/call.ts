@@ -96,6 +96,9 @@ export interface ListedAccount {
   accountId: string;
   iban: string | null;
   kind?: 'card';
+  currency?: string;
+  name?: string | null;
+  productCode?: string | null;
 }
 
 /** Where the consent of a call comes from, at a bank whose readings name their consent. */

@@ -68,23 +68,32 @@ function notCovered(
 export async function openAccount(context: Context, text: string): Promise<AccountId> {
   const named = await readAccount(context, text);
   if (!isIban(named)) return named;
-  const kept = await keptIdOf(context, named);
-  if (kept !== undefined) return kept;
+  const kept = await keptAccount(context, named);
+  if (kept) return kept.productId;
   const { bank, customerId } = await context.forLookups().bank();
   const accounts = await bank.accounts.list(customerId, context.world.newId());
   const { productId } = findAccount(accounts, named, customerId);
   return isAccountId(productId) ? productId : named;
 }
 
-/** Undefined if no valid consent has listed the IBAN, or two accounts have it. */
-async function keptIdOf(context: Context, iban: string): Promise<AccountId | undefined> {
+/** What psd2 has kept of an account, for its id or its IBAN. Undefined if no valid consent has listed it, or two accounts have the IBAN. */
+export async function keptAccount(
+  context: Context,
+  named: AccountId,
+): Promise<(Account & { productId: AccountId }) | undefined> {
   if ((await context.bankInterface()).customers !== 'named by the operator') return undefined;
   const kept = await (await context.store()).customers.read(await customerOf(context));
   const { validOf } = await import('../open/kept-customer.ts');
   const listed = validOf(kept?.consents ?? [], context.world.now()).flatMap((each) => each.listed ?? []);
-  const found = listed.filter((each) => each.iban !== null && compactIban(each.iban) === compactIban(iban));
-  const [id, ...others] = new Set(found.map(({ accountId }) => accountId));
-  return id !== undefined && others.length === 0 && isAccountId(id) ? id : undefined;
+  const own = listed.filter(({ accountId }) => accountId === named);
+  const isNamed = ({ iban }: KeptAccount) => iban !== null && compactIban(iban) === compactIban(named);
+  const found = own.length > 0 ? own : listed.filter(isNamed);
+  const [account] = found;
+  if (!account || new Set(found.map(({ accountId }) => accountId)).size > 1) return undefined;
+  const { accountId: productId, iban, currency = '', name = null, productCode = null } = account;
+  if (!isAccountId(productId)) return undefined;
+  const nameless = { productId, iban, currency, productCode, productDescription: null };
+  return { ...nameless, accountId: productId, name };
 }
 
 /**

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import type { Balance } from '../../bank/ports/bank.ts';
 import { Psd2Error } from '../../errors.ts';
-import type { SyncedBalance } from '../../store/ports/synced.ts';
 import type { Column } from '../../terminal/output/output.ts';
 import { verb } from '../declare.ts';
 import { day, decimal, list, money, orNull, text } from '../shared/fields.ts';
@@ -41,14 +40,13 @@ const shape = () =>
     ),
   });
 
-const FIELDS: Column<Balance & Pick<SyncedBalance, 'reason'>>[] = [
+const FIELDS: Column<Balance>[] = [
   { title: 'Product id', value: ({ productId }) => productId },
   { title: 'Account balance', value: ({ accountBalance }) => writeMoney(accountBalance) },
   { title: 'Available balance', value: ({ availableBalance }) => writeMoney(availableBalance) },
   { title: 'Availability', value: ({ accountAvailability }) => writeMoney(accountAvailability) },
   { title: 'Available credit', value: ({ accountAvailableCredit }) => writeMoney(accountAvailableCredit) },
   { title: 'As of', value: ({ asOf }) => asOf, kind: 'time' },
-  { title: 'Not known', value: ({ reason }) => reason ?? null },
 ];
 
 export const balance = verb(
@@ -67,9 +65,13 @@ Examples:
     const stored = await openSynced(context, options);
     if (stored) {
       const found = await storedBalance(context, stored, await readAccount(context, product, options));
-      context.output.record({ accountId: found.productId, ...found }, FIELDS, oneBalance);
-      if (found.reason === undefined) return;
-      throw new Psd2Error('needs_attention', `The last sync did not get the balance of ${found.productId}`);
+      const { productId, reason } = found;
+      context.output.record({ accountId: productId, ...found }, FIELDS, oneBalance);
+      if (reason === undefined) return;
+      throw new Psd2Error(
+        'needs_attention',
+        `The last sync did not get the balance of ${productId}: ${reason}`,
+      );
     }
     const productId = await openAccount(context, product);
     const { bank, customerId } = await context.bank();

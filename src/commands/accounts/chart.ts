@@ -4,7 +4,7 @@ import type { Decimal } from '../../domain/decimal.ts';
 import { Psd2Error } from '../../errors.ts';
 import type { Context } from '../context.ts';
 import { day, decimal, flag, list, money, orNull, text } from '../shared/fields.ts';
-import { readAccount } from './account.ts';
+import { keptAccount, readAccount } from './account.ts';
 import { assertWhole, fetchStatement } from './statement.ts';
 
 /** The numbers of `--chart`. */
@@ -58,7 +58,7 @@ export async function accountsChart(
       hint: 'Leave out --limit, --pending, --export, --file and --raw.',
     });
   }
-  const statement = await fetchStatement(context, named, range);
+  const statement = await fetchStatement(context, named, range, await keptAccount(context, named));
   const { productId, currency, history, noBalance, certainFrom } = statement;
   const { from, to, opening, closing, balances, months } = history;
   if (context.output.format === 'table') {

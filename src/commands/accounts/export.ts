@@ -6,7 +6,7 @@ import { type OptionsOf, verb } from '../declare.ts';
 import { customerOf } from '../open/bank.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
-import { readAccount } from './account.ts';
+import { keptAccount, readAccount } from './account.ts';
 import { manifest } from './export-all.ts';
 import { assertWhole, fetchStatement } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
@@ -62,7 +62,7 @@ Examples:
     const stored = await openSynced(context, options);
     const statement = stored
       ? await storedStatement(context, stored, named, range)
-      : await fetchStatement(context, named, range);
+      : await fetchStatement(context, named, range, await keptAccount(context, named));
     const text = await writeExport(statement, options.format);
     const customerId = stored ? await customerOf(context) : (await context.bank()).customerId;
     await recordExport(context, customerId, options.format, statement.productId);

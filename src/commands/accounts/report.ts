@@ -3,7 +3,7 @@ import { verb } from '../declare.ts';
 import { customerOf } from '../open/bank.ts';
 import { recordExport } from '../shared/record-in-audit.ts';
 import { requireFile, SAVED, saveResult } from '../shared/save-document.ts';
-import { readAccount } from './account.ts';
+import { keptAccount, readAccount } from './account.ts';
 import { assertWhole, fetchStatement } from './statement.ts';
 import { openSynced, storedStatement, withStore } from './stored.ts';
 
@@ -33,7 +33,7 @@ Examples:
     const stored = await openSynced(context, options);
     const statement = stored
       ? await storedStatement(context, stored, named, range)
-      : await fetchStatement(context, named, range);
+      : await fetchStatement(context, named, range, await keptAccount(context, named));
     const { writeReport } = await import('../../statements/report.ts');
     const customerId = stored ? await customerOf(context) : (await context.bank()).customerId;
     await recordExport(context, customerId, 'report', statement.productId);

@@ -1,4 +1,4 @@
-import type { Balance, Transaction } from '../../bank/ports/bank.ts';
+import type { Account, Balance, Transaction } from '../../bank/ports/bank.ts';
 import { accountHistory, type Booking } from '../../domain/account-history.ts';
 import { withIds } from '../../domain/booked-ids.ts';
 import {
@@ -31,6 +31,7 @@ import { findAccount, withinHistory } from './account.ts';
  * `from` it begins with the bank's first transaction. It ends today at the latest.
  *
  * @param named the id of the account, or its IBAN
+ * @param kept what psd2 knows of the account (`keptAccount`). Undefined: the bank's list says it
  * @throws Psd2Error `usage` if the customer has no such product, `bank_answer` if the bank's answers contradict each other,
  *   `list_changed` if something is booked during every attempt to read, and what the calls throw
  */
@@ -40,11 +41,13 @@ export async function fetchStatement(
   },
   named: AccountId,
   asked: DayRange,
+  kept?: Account,
 ): Promise<Statement> {
   const { bank, customerId } = await context.bank();
   const transactionId = context.world.newId();
   const range = withinHistory(context, bank.accounts, asked);
-  const account = findAccount(await bank.accounts.list(customerId, transactionId), named, customerId);
+  const list = () => bank.accounts.list(customerId, transactionId);
+  const account = kept ?? findAccount(await list(), named, customerId);
   const { productId } = account;
   const now = context.world.now();
   const today = bankDay(now);
@@ -68,7 +71,8 @@ export async function fetchStatement(
   };
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
     const rows = await readings.next();
-    const after = await balanceNow();
+    // Nothing that is booked now changes the balance of a day that is over.
+    const after = balance.day !== null && balance.day < today ? balance : await balanceNow();
     if (rows && after.money?.amount === balance.money?.amount) {
       const list = await withOlder(watched(rows, readings.hasPages), async (last) => {
         const older = new WholeReadings(bank.accounts, { ...query, to: last });

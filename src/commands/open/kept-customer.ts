@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConsentSource, ListedAccount, PsuIdentification, Read } from '../../bank/ports/call.ts';
 import { bankDay } from '../../domain/calendar.ts';
 import type { Consent } from '../../domain/consent.ts';
@@ -63,11 +64,7 @@ export async function readKept(
       isCard: (account) =>
         kept?.accounts?.some(({ accountId, kind }) => accountId === account && kind === 'card') ?? false,
       async listed(consentId, accounts, cards) {
-        const listed = accounts.map(({ accountId, iban, kind }) => ({
-          accountId,
-          iban,
-          ...(kind && { kind }),
-        }));
+        const listed = accounts.map(keptOf);
         if (listed.length > MAX_LISTED) return;
         await note({
           isKnown: (record) => knows(record, consentId, listed, cards),
@@ -167,18 +164,26 @@ const NOTHING_NEW = new Error('There is nothing to keep');
 /** A consent with more accounts is not noted. */
 const MAX_LISTED = 1000;
 
+function keptOf({ accountId, iban, kind, currency, name, productCode }: ListedAccount): KeptAccount {
+  return {
+    ...{ accountId, iban },
+    ...(kind && { kind }),
+    ...(currency && { currency }),
+    ...(name && { name }),
+    ...(productCode && { productCode }),
+  };
+}
+
 /** Whether a record has what was listed. Nothing is kept with a consent that has ended. */
 function knows(
   { consents, accounts = [] }: KeptCustomer,
   consentId: string,
-  listed: readonly ListedAccount[],
+  listed: readonly KeptAccount[],
   cards: 'none' | undefined,
 ): boolean {
   const consent = consents.find((each) => each.consentId === consentId);
   const isIn = (known: readonly KeptAccount[]) =>
-    listed.every(({ accountId, iban, kind }) =>
-      known.some((each) => each.accountId === accountId && each.iban === iban && each.kind === kind),
-    );
+    listed.every((account) => known.some((each) => isDeepStrictEqual(each, account)));
   return (
     consent === undefined ||
     (consent.listed?.length === listed.length &&

@@ -14,6 +14,10 @@ export interface KeptAccount {
   iban: string | null;
   /** It is a card account: its address is another. */
   kind?: 'card';
+  /** ISO 4217. Absent, as what follows: it is not kept. */
+  currency?: string;
+  name?: string | null;
+  productCode?: string | null;
 }
 
 /** A consent that the customer has granted. If it has ended, it is removed, and the journal of its flow keeps the history. */

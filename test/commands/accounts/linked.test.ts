@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openAccount, readAccount } from '../../../src/commands/accounts/account.ts';
+import { keptAccount, openAccount, readAccount } from '../../../src/commands/accounts/account.ts';
 import { parseDate } from '../../../src/domain/calendar.ts';
 import { Psd2Error } from '../../../src/errors.ts';
 import type { KeptConsent, KeptCustomer } from '../../../src/store/ports/customers.ts';
@@ -58,7 +58,7 @@ describe('at a bank whose consents name accounts, an account', () => {
   });
 
   const LISTED = [
-    { accountId: 'a1', iban: ONE },
+    { accountId: 'a1', iban: ONE, currency: 'EUR', name: 'Giro', productCode: 'CACC' },
     { accountId: 'card:a1', iban: null, kind: 'card' as const },
   ];
 
@@ -78,6 +78,12 @@ describe('at a bank whose consents name accounts, an account', () => {
   it('by an IBAN that a list had has its id without any call', async () => {
     const { context } = await atBank({ consents: [consent({ listed: LISTED })], accounts: LISTED });
     expect(await openAccount(context, 'DE89 3704 0044 0532 0130 00')).toBe('a1');
+    const known = { productId: 'a1', iban: ONE, currency: 'EUR', name: 'Giro', productCode: 'CACC' };
+    for (const text of [ONE, 'account:a1'])
+      expect(await keptAccount(context, await readAccount(context, text))).toMatchObject(known);
+    expect(
+      await keptAccount(context, await readAccount(context, OTHER, { fromStore: true })),
+    ).toBeUndefined();
   });
 
   it('that no consent names needs another one', async () => {

@@ -49,7 +49,8 @@ export async function fetchAccounts(calls: Calls, transactionId: string): Promis
   );
   for (const { accountId } of cards) calls.cards.add(accountId);
   for (const { accountId, iban } of [...cards, ...accounts]) calls.ibans.set(accountId, iban);
-  const listed = [...accounts, ...cards.map((card) => ({ ...card, kind: 'card' as const }))];
+  const ofKind = [...accounts, ...cards.map((card) => ({ ...card, kind: 'card' as const }))];
+  const listed = ofKind.map((each) => ({ ...each, name: each.name ?? each.productDescription }));
   const notes = calls.settings.consents;
   if (consent && found === null) await notes?.listed?.(consent.consentId, listed, 'none');
   else if (consent) await notes?.listed?.(consent.consentId, listed);
